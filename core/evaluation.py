@@ -1,0 +1,207 @@
+"""Measures a knowledge base with a set of questions whose passages and answers are known.
+
+One passage is one document; a document stands in a ranking where its first chunk stands.
+"""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from core.metrics import (
+    contains_answer,
+    mean,
+    ndcg_at,
+    percentile,
+    recall_at,
+    reciprocal_rank_at,
+    without_marks,
+)
+from core.model import AnswerType, Preview, Query, Trace
+from core.ports import Progress
+from core.question_set import Passage, Question, read_passages, read_questions
+
+__all__ = ["Passage", "Question", "Report", "document_name", "evaluate", "read_passages", "read_questions", "summarise"]
+
+LEGS = ("vector", "keyword", "fused")
+
+
+class Source(Protocol):
+    """What an evaluation reads of a knowledge base."""
+
+    def preview(self, doc_key: str, version: int, start: int = 0, count: int = 50) -> Preview: ...
+
+
+class Asker(Protocol):
+    """What answers the questions; a question of an evaluation is not kept in the history."""
+
+    def ask(self, query: Query | str, *, keep: bool = True) -> Trace: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one question got: the documents of each leg, best first, and the answer."""
+
+    question: Question
+    rankings: Mapping[str, tuple[str, ...]]
+    answer: str
+    answer_type: AnswerType
+    confidence: float
+    duration_ms: float
+
+    @property
+    def is_insufficient(self) -> bool:
+        return self.answer_type is AnswerType.INSUFFICIENT
+
+    @property
+    def is_right(self) -> bool:
+        return not self.is_insufficient and contains_answer(self.answer, self.question.answers)
+
+
+@dataclass(frozen=True, slots=True)
+class RankMeasures:
+    """Means over the questions whose passages are known."""
+
+    recall_at_1: float
+    recall_at_10: float
+    mrr_at_10: float
+    ndcg_at_10: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMeasures:
+    """Shares of questions, None where the set has no question of the kind; the length is in characters."""
+
+    contains_gold: float | None
+    answerable_insufficient: float | None
+    unanswerable_insufficient: float | None
+    median_length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The measures of one run, with the outcome of every question for who wants to look closer."""
+
+    passages: int
+    questions: int
+    answerable: int
+    unanswerable: int
+    ranks: Mapping[str, RankMeasures]
+    answers: AnswerMeasures
+    p50_ms: float
+    p95_ms: float
+    outcomes: tuple[Outcome, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the measures as plain data, without the outcomes."""
+        return {
+            "passages": self.passages,
+            "questions": self.questions,
+            "answerable": self.answerable,
+            "unanswerable": self.unanswerable,
+            **{leg: asdict(measures) for leg, measures in self.ranks.items()},
+            "answers": asdict(self.answers),
+            "p50_ms": self.p50_ms,
+            "p95_ms": self.p95_ms,
+        }
+
+
+def document_name(passage: Passage) -> str:
+    """Return the name under which a passage is added as a text entry."""
+    return unicodedata.normalize("NFC", passage.id)
+
+
+def evaluate(
+    kb: Source,
+    rag: Asker,
+    passages: Mapping[str, str] | Sequence[Passage],
+    questions: Sequence[Question],
+    progress: Progress | None = None,
+) -> Report:
+    """Ask every question and measure ranks and answers.
+
+    ``passages`` are in the knowledge base already: as a mapping of passage id to ``doc_key``, or as passages whose
+    documents are named by ``document_name``. A relevant passage that is not among them counts as not found.
+    """
+    keys = passages if isinstance(passages, Mapping) else {p.id: document_name(p).lower() for p in passages}
+    passage_of_chunk = dict(_chunks(kb, keys))
+    outcomes = []
+    for done, question in enumerate(questions, 1):
+        started = time.perf_counter()
+        trace = rag.ask(Query(text=question.text), keep=False)
+        duration_ms = (time.perf_counter() - started) * 1000
+        outcomes.append(observe(question, trace, passage_of_chunk.get, duration_ms))
+        if progress:
+            progress(done, len(questions))
+    return summarise(len(keys), outcomes)
+
+
+def observe(
+    question: Question, trace: Trace, passage_of: Callable[[int], str | None], duration_ms: float = 0.0
+) -> Outcome:
+    """Reduce a trace to what is measured; ``passage_of`` names the passage of a chunk id."""
+    order = {
+        "vector": [hit.chunk_id for hit in trace.vector.hits],
+        "keyword": [hit.chunk_id for hit in trace.keyword.hits],
+        "fused": [chunk_id for hit in trace.candidates for chunk_id in (hit.placed.id, *hit.merged)],
+    }
+    return Outcome(
+        question=question,
+        rankings={leg: _documents(map(passage_of, chunk_ids)) for leg, chunk_ids in order.items()},
+        answer=trace.answer.text,
+        answer_type=trace.answer.type,
+        confidence=trace.answer.confidence,
+        duration_ms=duration_ms,
+    )
+
+
+def summarise(passage_count: int, outcomes: Sequence[Outcome]) -> Report:
+    """Turn outcomes into the measures of a run."""
+    answerable = [o for o in outcomes if o.question.answerable]
+    unanswerable = [o for o in outcomes if not o.question.answerable]
+    judged = [o for o in answerable if o.question.passage_ids]
+    lengths = [len(without_marks(o.answer)) for o in outcomes if not o.is_insufficient]
+    durations = [o.duration_ms for o in outcomes]
+    return Report(
+        passages=passage_count,
+        questions=len(outcomes),
+        answerable=len(answerable),
+        unanswerable=len(unanswerable),
+        ranks={leg: _rank_measures(leg, judged) for leg in LEGS},
+        answers=AnswerMeasures(
+            contains_gold=_share([o.is_right for o in answerable if o.question.answers]),
+            answerable_insufficient=_share([o.is_insufficient for o in answerable]),
+            unanswerable_insufficient=_share([o.is_insufficient for o in unanswerable]),
+            median_length=percentile(lengths, 0.5),
+        ),
+        p50_ms=percentile(durations, 0.5),
+        p95_ms=percentile(durations, 0.95),
+        outcomes=tuple(outcomes),
+    )
+
+
+def _rank_measures(leg: str, outcomes: Sequence[Outcome]) -> RankMeasures:
+    pairs = [(o.rankings[leg], o.question.passage_ids) for o in outcomes]
+    return RankMeasures(
+        recall_at_1=mean([recall_at(ranked, relevant, 1) for ranked, relevant in pairs]),
+        recall_at_10=mean([recall_at(ranked, relevant, 10) for ranked, relevant in pairs]),
+        mrr_at_10=mean([reciprocal_rank_at(ranked, relevant, 10) for ranked, relevant in pairs]),
+        ndcg_at_10=mean([ndcg_at(ranked, relevant, 10) for ranked, relevant in pairs]),
+    )
+
+
+def _share(flags: Sequence[bool]) -> float | None:
+    return mean(flags) if flags else None
+
+
+def _documents(names: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in names if name is not None))
+
+
+def _chunks(kb: Source, keys: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    for passage_id, doc_key in keys.items():
+        for placed in kb.preview(doc_key, 1, 0, 1000).chunks:
+            yield placed.id, passage_id
