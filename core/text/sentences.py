@@ -1,0 +1,172 @@
+"""Cuts text into sentences, Japanese and English, with exact spans."""
+
+from __future__ import annotations
+
+import re
+
+_CLOSERS = "」』）)】］\\]〉》〕｝}”’\"'"
+_END = re.compile(rf"(?P<mark>[.!?。！？．｡…]+)[{_CLOSERS}]*|(?P<line>[\n\r\f\u2028\u2029]\s*)")
+_SPACE = re.compile(r"\s+")
+_BRACKET = re.compile("[「『（【〈《〔」』）】〉》〕]")
+_PAIRS = dict(zip("」』）】〉》〕", "「『（【〈《〔", strict=True))
+_BRACKET_REACH = 200
+_LINE_REACH = 300
+_INITIALS = re.compile(r"[a-z](?:\.[a-z])*")
+
+_JAPANESE_STOP = "。！？．｡"
+_CONTINUES_QUOTE = re.compile("(?:と|って|という|の|が|は|を|に|で|も|や|など|、|，)")
+_WORD_BEFORE = re.compile(r"[\w.&'-]+$")
+_NEXT_WORD = re.compile(r"[\w']+")
+_BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]|\(?[0-9０-９]{1,3}[.)、．]|\(?[a-zA-Z][.)] |[①-⑳]|#")
+_CELLS = " | "
+_CJK = re.compile("[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
+_OPENERS = "\"'“‘(「『（[【*_"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TITLES = _words(
+    "mr mrs ms dr prof st mt gen col capt lt sgt cmdr rev hon gov sen rep pres fr sr messrs mme mlle fig figs eq eqs "
+    "vol vols ed eds pp sec secs ch chap art cf vs viz approx ca al e.g i.e eg ie dept univ"
+)
+_NUMBERED = _words("no nos p pp fig sec ch art vol eq")
+_MAY_END = _words(
+    "inc ltd co corp jr sr etc u.s u.k u.n e.u d.c a.m p.m b.c a.d ph.d m.d b.a m.a jan feb mar apr jun jul aug sep "
+    "sept oct nov dec mon tue wed thu fri sat sun ave blvd rd"
+)
+_STARTERS = _words(
+    "the a an it he she they we i you this that these those there in on at for from with by to and but so or if when "
+    "while as after before since although however its his her their our what who why how where which all some"
+)
+
+Span = tuple[int, int]
+
+
+def split_sentences(text: str) -> list[Span]:
+    """Return the spans ``(start, end)`` of the sentences, in order; only white space lies outside of them.
+
+    A line that is a list item or a table row is a sentence of its own; a line that was merely wrapped is joined.
+    """
+    spans: list[Span] = []
+    start = 0
+    quotations = _Quotations(text)
+    wrap_width = _wrap_width(text)
+    for match in _END.finditer(text):
+        if match.lastgroup == "line":
+            if not _breaks_line(text, match.start(), match.end(), wrap_width):
+                continue
+        elif not _ends_sentence(text, match.start("mark"), match.end("mark"), match.end(), quotations):
+            continue
+        _append(text, start, match.end(), spans)
+        start = match.end()
+    _append(text, start, len(text), spans)
+    return spans
+
+
+def _append(text: str, start: int, end: int, spans: list[Span]) -> None:
+    piece = text[start:end]
+    stripped = piece.strip()
+    if stripped:
+        start += len(piece) - len(piece.lstrip())
+        spans.append((start, start + len(stripped)))
+
+
+class _Quotations:
+    """The outermost Japanese brackets that close again soon; asked with rising positions."""
+
+    def __init__(self, text: str) -> None:
+        self._spans: list[Span] = []
+        self._next = 0
+        open_at: list[tuple[str, int]] = []
+        for match in _BRACKET.finditer(text):
+            sign = match.group()
+            if sign not in _PAIRS:
+                open_at.append((sign, match.start()))
+            elif open_at and open_at[-1][0] == _PAIRS[sign]:
+                self._add(open_at.pop()[1], match.end())
+            else:
+                open_at.clear()
+
+    def _add(self, start: int, end: int) -> None:
+        if end - start > _BRACKET_REACH:
+            return
+        while self._spans and self._spans[-1][0] >= start:
+            self._spans.pop()
+        self._spans.append((start, end))
+
+    def end_around(self, position: int) -> int:
+        """Return where the quotation around ``position`` ends, or -1."""
+        while self._next < len(self._spans) and self._spans[self._next][1] <= position:
+            self._next += 1
+        if self._next < len(self._spans) and self._spans[self._next][0] < position:
+            return self._spans[self._next][1]
+        return -1
+
+
+def _ends_sentence(text: str, mark_start: int, mark_end: int, end: int, quotations: _Quotations) -> bool:
+    mark = text[mark_start:mark_end]
+    before = text[mark_start - 1 : mark_start]
+    if any(sign in mark for sign in _JAPANESE_STOP):
+        if mark in "．｡" and not _CJK.match(before):
+            return False
+        quotation_end = quotations.end_around(mark_start)
+        if quotation_end > end:
+            return False
+        closed = end > mark_end
+        return not (closed and _CONTINUES_QUOTE.match(text, end))
+    if _CJK.match(before) and mark[0] in "!?.":
+        return quotations.end_around(mark_start) <= end and not text[end : end + 1].isdigit()
+    following = _SPACE.match(text, end)
+    if following is None:
+        return bool(mark[-1] in "!?" and _CJK.match(text, end))
+    return _ends_english(text, mark, mark_start, following.end())
+
+
+def _ends_english(text: str, mark: str, mark_start: int, next_start: int) -> bool:
+    while text[next_start : next_start + 1] and text[next_start] in _OPENERS:
+        next_start += 1
+    first = text[next_start : next_start + 1]
+    if first.islower():
+        return False
+    if mark != ".":
+        return True
+    found = _WORD_BEFORE.search(text, max(0, mark_start - 30), mark_start)
+    if found is None:
+        return True
+    word = found.group().lower().rstrip("'").lstrip("-'&.")
+    if word in _NUMBERED and first.isdigit():
+        return False
+    if word in _TITLES:
+        return False
+    if word.isdigit() and text[max(0, found.start() - 1) : found.start()] in ("", "\n"):
+        return False
+    if word in _MAY_END or _INITIALS.fullmatch(word):
+        following = _NEXT_WORD.match(text, next_start)
+        return following is not None and following.group().lower() in _STARTERS
+    return True
+
+
+def _wrap_width(text: str) -> int:
+    """Return the width to which lines seem to be wrapped, or 0."""
+    widths = [len(line) for line in text.split("\n")]
+    widest = max(widths)
+    return widest if len(widths) > 2 and 25 <= widest <= 120 else 0
+
+
+def _breaks_line(text: str, end: int, next_start: int, wrap_width: int) -> bool:
+    if text.count("\n", end, next_start) > 1 or next_start == len(text):
+        return True
+    previous = text[text.rfind("\n", max(0, end - _LINE_REACH), end) + 1 : end][-_LINE_REACH:].rstrip()
+    following = text[next_start : next_start + _LINE_REACH].split("\n", 1)[0]
+    if not previous or _CELLS in previous or _CELLS in following or _BULLET.match(following):
+        return True
+    if previous.rstrip(_CLOSERS)[-1:] in tuple(".!?。！？．｡…:：;；"):
+        return True
+    if following[:1].islower() or previous[-1] in ",、，":
+        return len(previous) < 20
+    if _CJK.match(previous[-1]):
+        return not (_CJK.match(following) and 25 <= len(previous) >= wrap_width - 2 > 0)
+    wrapped = 50 <= wrap_width <= 100 and len(previous) >= 0.8 * wrap_width and previous[-1].isalnum()
+    return not wrapped
