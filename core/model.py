@@ -11,6 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from core.codec import to_dict as to_dict
+
 BLOCK_JOINT = "\n\n"
 """What stands between two blocks in the parsed text of a version; spans count it."""
 

@@ -1,0 +1,79 @@
+"""The catalogue: the only truth about documents, versions, publications, chunks, jobs and questions.
+
+One SQLAlchemy code over SQLite (default) or PostgreSQL, in sections that each hold one concern. Indexes are
+projections of what stands here; what a question may see is decided here.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import func, insert, select, update
+
+from core.catalog.chunks import Chunks
+from core.catalog.documents import Claim, Documents, NewVersion
+from core.catalog.engine import Database
+from core.catalog.jobs import Jobs
+from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
+from core.catalog.publications import Publications, Showing
+from core.catalog.questions import Questions
+from core.catalog.schema import index_settings, jobs, publications, version_chunks, versions
+from core.catalog.visibility import Visibility
+from core.errors import WrongIndex
+from core.model import Counts
+
+__all__ = ["KEYWORD", "STORES", "VECTOR", "Batch", "Catalog", "Claim", "NewVersion", "Showing"]
+
+
+class Catalog:
+    """The catalogue behind a database URL; opening it brings its schema up to date."""
+
+    def __init__(self, url: str) -> None:
+        self.database = Database(url)
+        self.database.migrate()
+        self.documents = Documents(self.database)
+        self.publications = Publications(self.database)
+        self.chunks = Chunks(self.database)
+        self.visibility = Visibility(self.database)
+        self.outbox = Outbox(self.database)
+        self.jobs = Jobs(self.database)
+        self.questions = Questions(self.database)
+
+    def settle_index(self, wanted: dict[str, str]) -> None:
+        """Record what builds the indexes on first use. Raises: ``WrongIndex`` where something else has built them."""
+        with self.database.write() as tx:
+            present = {row.key: row.value for row in tx.execute(select(index_settings))}
+            for key, value in wanted.items():
+                built = present.get(key)
+                if built is None:
+                    tx.execute(insert(index_settings).values(key=key, value=value))
+                elif built != value:
+                    raise WrongIndex(f"The index was built with the {key} “{built}”, but “{value}” is configured.")
+
+    def setting(self, key: str) -> str | None:
+        with self.database.read() as tx:
+            return tx.scalar(select(index_settings.c.value).where(index_settings.c.key == key))
+
+    def set_setting(self, key: str, value: str) -> None:
+        with self.database.write() as tx:
+            changed = tx.execute(update(index_settings).where(index_settings.c.key == key).values(value=value))
+            if not changed.rowcount:
+                tx.execute(insert(index_settings).values(key=key, value=value))
+
+    def counts(self) -> Counts:
+        """Return the totals; documents and chunks are those that are shown now."""
+        with self.database.read() as tx:
+            latest = select(func.max(publications.c.seq)).group_by(publications.c.doc_id)
+            shown = select(publications.c.version_id).where(
+                publications.c.seq.in_(latest), publications.c.version_id.is_not(None)
+            )
+            return Counts(
+                documents=tx.scalar(select(func.count()).select_from(shown.subquery())) or 0,
+                versions=tx.scalar(select(func.count()).where(versions.c.state == "ready")) or 0,
+                chunks=tx.scalar(select(func.count()).where(version_chunks.c.version_id.in_(shown))) or 0,
+                questions=self.questions.count(),
+                running_jobs=tx.scalar(select(func.count()).where(jobs.c.state.in_(("queued", "running")))) or 0,
+                size_bytes=tx.scalar(select(func.coalesce(func.sum(versions.c.size_bytes), 0))) or 0,
+                sequence=self.publications.sequence(),
+            )
+
+    def close(self) -> None:
+        self.database.close()

@@ -1,0 +1,235 @@
+"""Chunks: which text a version consists of, the embeddings of that text, and the rows that the indexes need."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
+
+from core.catalog.engine import Database
+from core.catalog.schema import chunks, embeddings, publications, version_chunks, versions
+from core.codec import to_dict
+from core.model import Chunk, Part
+from core.ports import KeywordRow, Vector, VectorRow
+
+_ID_BITS = (1 << 63) - 1
+_FEW = 500
+
+
+def content_hash(indexed_text: str) -> bytes:
+    """Return the SHA-256 of the text that the indexes read."""
+    return hashlib.sha256(indexed_text.encode("utf-8", "surrogatepass")).digest()
+
+
+def chunk_id(doc_id: int, digest: bytes, probe: int = 0) -> int:
+    """Return the stable 63-bit id of a content in a document; ``probe`` steps over another content's id."""
+    key = doc_id.to_bytes(8, "big") + digest
+    return (int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") + probe) & _ID_BITS
+
+
+class Chunks:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # ---- membership
+
+    def begin(self, version_id: int) -> None:
+        """Forget the version's chunks, so that chunking can start (again)."""
+        with self._database.write() as tx:
+            tx.execute(delete(version_chunks).where(version_chunks.c.version_id == version_id))
+
+    def add(self, version_id: int, doc_id: int, title: str, batch: Sequence[Chunk]) -> None:
+        """Add chunks to the version; a content that the document already has keeps its id."""
+        hashed = [(content_hash(chunk.indexed_text(title)), chunk) for chunk in batch]
+        with self._database.write() as tx:
+            ids = self._ids(tx, doc_id, title, hashed)
+            tx.execute(
+                insert(version_chunks),
+                [
+                    {
+                        "version_id": version_id,
+                        "position": chunk.position,
+                        "chunk_id": ids[digest],
+                        "start": chunk.start,
+                        "end": chunk.end,
+                        "locator": {
+                            name: value
+                            for name, value in to_dict(chunk.locator).items()
+                            if value is not None and name != "heading_path"
+                        },
+                    }
+                    for digest, chunk in hashed
+                ],
+            )
+
+    def _ids(self, tx: Connection, doc_id: int, title: str, hashed: Sequence[tuple[bytes, Chunk]]) -> dict[bytes, int]:
+        digests = {digest for digest, _ in hashed}
+        known = select(chunks.c.content_hash, chunks.c.id).where(
+            chunks.c.doc_id == doc_id, chunks.c.content_hash.in_(digests)
+        )
+        ids: dict[bytes, int] = {row.content_hash: row.id for row in tx.execute(known)}
+        rows = []
+        for digest, chunk in hashed:
+            if digest in ids:
+                continue
+            ids[digest] = self._free_id(tx, doc_id, digest)
+            rows.append(
+                {
+                    "id": ids[digest],
+                    "doc_id": doc_id,
+                    "content_hash": digest,
+                    "title": title,
+                    "heading_path": list(chunk.locator.heading_path),
+                    "header": chunk.header,
+                    "kind": chunk.kind,
+                    "text": chunk.text,
+                    "token_count": chunk.token_count,
+                }
+            )
+        if rows:
+            tx.execute(insert(chunks), rows)
+        return ids
+
+    @staticmethod
+    def _free_id(tx: Connection, doc_id: int, digest: bytes) -> int:
+        probe = 0
+        while tx.scalar(select(chunks.c.id).where(chunks.c.id == chunk_id(doc_id, digest, probe))) is not None:
+            probe += 1
+        return chunk_id(doc_id, digest, probe)
+
+    def finish(self, version_id: int, doc_id: int) -> int:
+        """Record how many chunks the version has, and how many of them the version before had; return the first."""
+        own = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == version_id)
+        with self._database.write() as tx:
+            number = tx.scalar(select(versions.c.number).where(versions.c.id == version_id))
+            before = (
+                select(versions.c.id)
+                .where(versions.c.doc_id == doc_id, versions.c.number < number, versions.c.state == "ready")
+                .order_by(versions.c.number.desc())
+                .limit(1)
+            )
+            total = tx.scalar(select(func.count()).select_from(own.subquery())) or 0
+            kept = tx.scalar(
+                select(func.count()).select_from(
+                    own.where(
+                        version_chunks.c.chunk_id.in_(
+                            select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == tx.scalar(before))
+                        )
+                    ).subquery()
+                )
+            )
+            tx.execute(
+                update(versions)
+                .where(versions.c.id == version_id)
+                .values(chunk_count=total, chunks_kept=kept or 0, chunks_added=total - (kept or 0))
+            )
+        return int(total)
+
+    def ids_of(self, version_id: int) -> list[int]:
+        with self._database.read() as tx:
+            return list(
+                tx.scalars(
+                    select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == version_id).distinct()
+                )
+            )
+
+    # ---- embeddings
+
+    def without_embedding(self, version_ids: Sequence[int], model: str) -> dict[bytes, str]:
+        """Return the indexed text of every content of these versions that the model has not embedded yet."""
+        query = (
+            select(chunks)
+            .where(
+                chunks.c.id.in_(select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(version_ids))),
+                ~exists().where(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model),
+            )
+            .order_by(chunks.c.id)
+        )
+        with self._database.read() as tx:
+            return {row.content_hash: _indexed_text(row) for row in tx.execute(query)}
+
+    def add_embeddings(self, model: str, hashes: Sequence[bytes], vectors: Vector) -> None:
+        """Keep ``(n, dimension)`` vectors as half-precision floats."""
+        halves = vectors.astype(np.float16)
+        with self._database.write() as tx:
+            known = set(
+                tx.scalars(
+                    select(embeddings.c.content_hash).where(
+                        embeddings.c.model == model, embeddings.c.content_hash.in_(hashes)
+                    )
+                )
+            )
+            rows = {
+                digest: {"content_hash": digest, "model": model, "vector": half.tobytes()}
+                for digest, half in zip(hashes, halves, strict=True)
+                if digest not in known
+            }
+            if rows:
+                tx.execute(insert(embeddings), list(rows.values()))
+
+    def head_vectors(self, model: str) -> Iterator[tuple[int, int, Vector]]:
+        """Yield id, document id and vector of every chunk of a published version."""
+        latest = select(func.max(publications.c.seq)).group_by(publications.c.doc_id)
+        shown = select(publications.c.version_id).where(
+            publications.c.seq.in_(latest), publications.c.version_id.is_not(None)
+        )
+        members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown))
+        query = (
+            select(chunks.c.id, chunks.c.doc_id, embeddings.c.vector)
+            .join(embeddings, and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model))
+            .where(chunks.c.id.in_(members))
+        )
+        with self._database.read() as tx:
+            for row in tx.execute(query.execution_options(yield_per=5000)):
+                yield row.id, row.doc_id, np.frombuffer(row.vector, np.float16).astype(np.float32)
+
+    # ---- rows for the indexes
+
+    def vector_rows(self, parts: dict[int, Part], model: str) -> list[VectorRow]:
+        return [
+            VectorRow(
+                row.id,
+                row.doc_id,
+                parts[row.id],
+                np.frombuffer(row.vector, np.float16).astype(np.float32),
+                _indexed_text(row),
+                row.source,
+            )
+            for row in self._rows(parts, model)
+        ]
+
+    def keyword_rows(self, parts: dict[int, Part]) -> list[KeywordRow]:
+        return [
+            KeywordRow(row.id, row.doc_id, parts[row.id], _indexed_text(row), row.source)
+            for row in self._rows(parts, None)
+        ]
+
+    def _rows(self, chunk_ids: Iterable[int], model: str | None) -> Iterator[Any]:
+        """Yield the chunks with ``source`` = ``<file name>#v<version>`` of the newest version that has them."""
+        newest = select(version_chunks.c.chunk_id, func.max(version_chunks.c.version_id).label("version_id")).group_by(
+            version_chunks.c.chunk_id
+        )
+        wanted = sorted(chunk_ids)
+        with self._database.read() as tx:
+            for at in range(0, len(wanted), _FEW):
+                few = wanted[at : at + _FEW]
+                last = newest.where(version_chunks.c.chunk_id.in_(few)).subquery()
+                query = (
+                    select(chunks, (versions.c.file_name + "#v").label("name"), versions.c.number)
+                    .join(last, last.c.chunk_id == chunks.c.id)
+                    .join(versions, versions.c.id == last.c.version_id)
+                )
+                if model is not None:
+                    query = query.add_columns(embeddings.c.vector).join(
+                        embeddings,
+                        and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model),
+                    )
+                yield from tx.execute(query)
+
+
+def _indexed_text(row: Any) -> str:
+    lines = (row.title, " › ".join(row.heading_path), row.header, row.text)
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,70 @@
+"""Opens the catalogue's database and gives transactions: many readers, one writer at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+
+_WRITES = {"evorag_write": True}
+
+
+class Database:
+    """A database with ``read()`` and ``write()`` transactions; a write transaction sees no other writer.
+
+    On SQLite a write begins with ``BEGIN IMMEDIATE`` behind a lock of this process, so that 64 threads queue instead
+    of polling a busy file; WAL and ``synchronous=FULL`` make a commit durable when it returns.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.is_sqlite = make_url(url).get_backend_name() == "sqlite"
+        self.engine = _engine(url, self.is_sqlite)
+        self._writer = threading.RLock() if self.is_sqlite else None
+
+    def migrate(self) -> None:
+        """Bring the schema to the newest migration."""
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+        with self.engine.execution_options(**_WRITES).begin() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        with self._writer or nullcontext(), self.engine.execution_options(**_WRITES).begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def _engine(url: str, is_sqlite: bool) -> Engine:
+    if not is_sqlite:
+        return create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=True)
+    engine = create_engine(url, pool_size=16, max_overflow=64, connect_args={"timeout": 60.0})
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, _record: Any) -> None:
+        # The driver must not begin transactions by itself: it would begin deferred ones.
+        connection.isolation_level = None
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-65536"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        write = connection.get_execution_options().get("evorag_write")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine

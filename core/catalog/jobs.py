@@ -1,0 +1,141 @@
+"""The job ledger: background work, its stage and counts, kept so that a restart can go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, func, select, update
+
+from core.catalog.engine import Database
+from core.catalog.schema import documents, jobs, versions
+from core.errors import Conflict, NotFound
+from core.model import Job, JobState, Stage
+
+ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+
+
+class Jobs:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def recent(self, *, active: bool = False, limit: int = 200, ids: Sequence[str] | None = None) -> list[Job]:
+        """Return jobs, newest first."""
+        query = _rows().order_by(jobs.c.created_at.desc(), jobs.c.id).limit(limit)
+        if active:
+            query = query.where(jobs.c.state.in_(ACTIVE))
+        if ids is not None:
+            query = query.where(jobs.c.id.in_(ids))
+        with self._database.read() as tx:
+            return [_job(row) for row in tx.execute(query)]
+
+    def get(self, job_id: str) -> Job:
+        with self._database.read() as tx:
+            row = tx.execute(_rows().where(jobs.c.id == job_id)).one_or_none()
+        if row is None:
+            raise NotFound(f"There is no job {job_id[:64]!r}.")
+        return _job(row)
+
+    def owner(self, job_id: str) -> tuple[int, int]:
+        """Return the ids of the document and the version that the job works on."""
+        with self._database.read() as tx:
+            row = tx.execute(select(jobs.c.doc_id, jobs.c.version_id).where(jobs.c.id == job_id)).one()
+        return row.doc_id, row.version_id
+
+    def take(self, limit: int) -> list[Job]:
+        """Mark the oldest queued jobs as running and return them, oldest first."""
+        oldest = select(jobs.c.id).where(jobs.c.state == JobState.QUEUED).order_by(jobs.c.created_at, jobs.c.id)
+        with self._database.write() as tx:
+            ids = list(tx.scalars(oldest.limit(limit).with_for_update(skip_locked=True)))
+            if not ids:
+                return []
+            tx.execute(
+                update(jobs)
+                .where(jobs.c.id.in_(ids))
+                .values(state=JobState.RUNNING, attempts=jobs.c.attempts + 1, updated_at=datetime.now(UTC))
+            )
+            rows = tx.execute(_rows().where(jobs.c.id.in_(ids)).order_by(jobs.c.created_at, jobs.c.id)).all()
+        return [_job(row) for row in rows]
+
+    def progress(
+        self, job_id: str, stage: Stage, done: int, total: int, stage_seconds: Mapping[str, float] | None = None
+    ) -> None:
+        values: dict[str, Any] = {"stage": stage, "done": done, "total": total, "updated_at": datetime.now(UTC)}
+        if stage_seconds is not None:
+            values["stage_seconds"] = dict(stage_seconds)
+        with self._database.write() as tx:
+            tx.execute(update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.RUNNING).values(**values))
+
+    def end(
+        self,
+        job_id: str,
+        state: JobState,
+        *,
+        error: Mapping[str, Any] | None = None,
+        version_state: str,
+    ) -> bool:
+        """End an active job together with its version in one transaction; return whether it was still active."""
+        with self._database.write() as tx:
+            row = tx.execute(select(jobs.c.version_id, jobs.c.state).where(jobs.c.id == job_id)).one()
+            if row.state not in ACTIVE:
+                return False
+            plain = dict(error) if error is not None else None
+            tx.execute(
+                update(jobs).where(jobs.c.id == job_id).values(state=state, error=plain, updated_at=datetime.now(UTC))
+            )
+            tx.execute(update(versions).where(versions.c.id == row.version_id).values(state=version_state, error=plain))
+        return True
+
+    def requeue(self, job_id: str) -> None:
+        """Queue a failed or cancelled job again. Raises: ``Conflict`` unless its version is the document's newest."""
+        with self._database.write() as tx:
+            row = tx.execute(select(jobs).where(jobs.c.id == job_id)).one()
+            if row.state not in (JobState.FAILED, JobState.CANCELLED):
+                raise Conflict(f"The job is {row.state}; only failed or cancelled jobs can be started again.")
+            newest = tx.scalar(select(func.max(versions.c.id)).where(versions.c.doc_id == row.doc_id))
+            if newest != row.version_id:
+                raise Conflict("A newer version of this document has been uploaded since.")
+            tx.execute(
+                update(jobs)
+                .where(jobs.c.id == job_id)
+                .values(state=JobState.QUEUED, error=None, stage=Stage.STORED, updated_at=datetime.now(UTC))
+            )
+            tx.execute(update(versions).where(versions.c.id == row.version_id).values(state="stored", error=None))
+
+    def requeue_interrupted(self) -> int:
+        """Queue again what was running when the last process ended; return how many jobs that were."""
+        with self._database.write() as tx:
+            result = tx.execute(update(jobs).where(jobs.c.state == JobState.RUNNING).values(state=JobState.QUEUED))
+        return int(result.rowcount)
+
+    def active_of(self, doc_id: int) -> list[str]:
+        with self._database.read() as tx:
+            return list(tx.scalars(select(jobs.c.id).where(jobs.c.doc_id == doc_id, jobs.c.state.in_(ACTIVE))))
+
+
+def _rows() -> Select[Any]:
+    return (
+        select(jobs, documents.c.doc_key, documents.c.name, versions.c.number)
+        .join(documents, documents.c.id == jobs.c.doc_id)
+        .join(versions, versions.c.id == jobs.c.version_id)
+    )
+
+
+def _job(row: Row[Any]) -> Job:
+    return Job(
+        id=row.id,
+        kind=row.kind,
+        state=JobState(row.state),
+        stage=Stage(row.stage),
+        done=row.done,
+        total=row.total,
+        doc_key=row.doc_key,
+        version=row.number,
+        name=row.name,
+        attempts=row.attempts,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        error=row.error,
+        stage_seconds=row.stage_seconds or {},
+    )

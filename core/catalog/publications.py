@@ -1,0 +1,138 @@
+"""Publications: the append-only account of which version a document shows from which sequence number on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, literal, select, update
+
+from core.catalog.engine import Database
+from core.catalog.outbox import STORES
+from core.catalog.schema import documents, outbox, publications, version_chunks, versions
+from core.model import Part, Publication
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """What a document shows now: the sequence number of its last publication, and the version's id if any."""
+
+    seq: int
+    version_id: int | None
+
+
+class Publications:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def sequence(self) -> int:
+        """Return the newest sequence number, 0 before the first publication."""
+        with self._database.read() as tx:
+            return int(tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0))) or 0)
+
+    def sequence_at(self, moment: datetime) -> int:
+        with self._database.read() as tx:
+            newest = select(func.coalesce(func.max(publications.c.seq), 0)).where(publications.c.at <= moment)
+            return int(tx.scalar(newest) or 0)
+
+    def showing(self, doc_id: int) -> Showing:
+        with self._database.read() as tx:
+            return _showing(tx, doc_id)
+
+    def of(self, doc_id: int) -> list[Publication]:
+        """Return the publications of a document, newest first."""
+        query = (
+            select(publications, documents.c.doc_key, versions.c.number)
+            .join(documents, documents.c.id == publications.c.doc_id)
+            .outerjoin(versions, versions.c.id == publications.c.version_id)
+            .where(publications.c.doc_id == doc_id)
+            .order_by(publications.c.seq.desc())
+        )
+        with self._database.read() as tx:
+            return [
+                Publication(row.seq, row.doc_key, row.number, row.action, row.at, row.actor)
+                for row in tx.execute(query)
+            ]
+
+    def prepare(self, doc_id: int, version_id: int) -> Showing:
+        """Ask the indexes for the version's chunks in head; return what the document shows until then."""
+        with self._database.write() as tx:
+            showing = _showing(tx, doc_id)
+            _enqueue_difference(tx, version_id, showing.version_id, Part.HEAD)
+            return showing
+
+    def commit(
+        self, doc_id: int, version_id: int | None, action: str, actor: str, *, expected: Showing
+    ) -> Publication | None:
+        """Append the publication and send what it replaces to history, or return None if the world has moved on."""
+        with self._database.write() as tx:
+            showing = _showing(tx, doc_id)
+            if showing != expected:
+                return None
+            now = datetime.now(UTC)
+            # Moments must order as sequence numbers do, or "as of" a moment would cut between them.
+            last = tx.scalar(select(publications.c.at).order_by(publications.c.seq.desc()).limit(1))
+            at = max(now, last) if last else now
+            seq = _inserted_id(
+                tx.execute(
+                    insert(publications).values(doc_id=doc_id, version_id=version_id, action=action, at=at, actor=actor)
+                )
+            )
+            if showing.version_id is not None:
+                _enqueue_difference(tx, showing.version_id, version_id, Part.HISTORY)
+            tx.execute(update(documents).where(documents.c.id == doc_id).values(updated_at=now))
+            doc_key = tx.scalar(select(documents.c.doc_key).where(documents.c.id == doc_id))
+            number = tx.scalar(select(versions.c.number).where(versions.c.id == version_id)) if version_id else None
+        return Publication(seq, str(doc_key), number, action, at, actor)
+
+    def is_superseded(self, doc_id: int, version_id: int) -> bool:
+        """Tell whether a newer version was published, or the document deleted, since this version was uploaded."""
+        with self._database.read() as tx:
+            own = tx.execute(select(versions.c.number, versions.c.claimed_seq).where(versions.c.id == version_id)).one()
+            newest = tx.scalar(
+                select(func.max(versions.c.number))
+                .join(publications, publications.c.version_id == versions.c.id)
+                .where(publications.c.doc_id == doc_id)
+            )
+            deleted = tx.scalar(
+                select(func.max(publications.c.seq)).where(
+                    publications.c.doc_id == doc_id, publications.c.version_id.is_(None)
+                )
+            )
+        return bool((newest or 0) > own.number or (deleted or 0) > own.claimed_seq)
+
+    def before(self, doc_id: int, seq: int) -> Sequence[Showing]:
+        """Return what the document showed before the publication ``seq``, newest first."""
+        query = (
+            select(publications.c.seq, publications.c.version_id)
+            .where(publications.c.doc_id == doc_id, publications.c.seq < seq)
+            .order_by(publications.c.seq.desc())
+        )
+        with self._database.read() as tx:
+            return [Showing(row.seq, row.version_id) for row in tx.execute(query)]
+
+
+def _inserted_id(result: Any) -> int:
+    return int(result.inserted_primary_key[0])
+
+
+def _showing(tx: Connection, doc_id: int) -> Showing:
+    row = tx.execute(
+        select(publications.c.seq, publications.c.version_id)
+        .where(publications.c.doc_id == doc_id)
+        .order_by(publications.c.seq.desc())
+        .limit(1)
+    ).one_or_none()
+    return Showing(row.seq, row.version_id) if row else Showing(0, None)
+
+
+def _enqueue_difference(tx: Connection, of: int, without: int | None, part: Part) -> None:
+    """Ask every store to hold in ``part`` the chunks of version ``of`` that version ``without`` does not have."""
+    members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == of)
+    others = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == without)
+    chosen = (members if without is None else members.except_(others)).subquery()
+    for store in STORES:
+        rows = select(literal(store), chosen.c.chunk_id, literal(part.value)).distinct()
+        tx.execute(insert(outbox).from_select(["store", "chunk_id", "part"], rows))

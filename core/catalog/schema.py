@@ -1,0 +1,191 @@
+"""The tables of the catalogue, for SQLite and PostgreSQL alike."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.types import TypeDecorator
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Instant(TypeDecorator[datetime]):
+    """A moment in UTC, kept as whole microseconds since 1970 so that every database orders it alike."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> int | None:
+        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: int | None, dialect: Any) -> datetime | None:
+        return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+ROW_ID = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite numbers rows by itself only in a column that is exactly INTEGER."""
+
+metadata = MetaData()
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", ROW_ID, primary_key=True),
+    Column("doc_key", String(1024), nullable=False, unique=True),
+    Column("name", String(1024), nullable=False),
+    Column("is_text_entry", Boolean, nullable=False, default=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+)
+
+document_tags = Table(
+    "document_tags",
+    metadata,
+    Column("doc_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("tag", String(256), primary_key=True),
+    Index("document_tags_tag", "tag", "doc_id"),
+)
+
+versions = Table(
+    "versions",
+    metadata,
+    Column("id", ROW_ID, primary_key=True),
+    Column("doc_id", ForeignKey("documents.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("file_name", String(1024), nullable=False),
+    Column("extension", String(16), nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("sha1", String(40), nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("claimed_seq", BigInteger, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("note", Text, nullable=False, default=""),
+    Column("actor", String(256), nullable=False, default=""),
+    Column("title", Text, nullable=False, default=""),
+    Column("language", String(8), nullable=False, default=""),
+    Column("parsed_sha256", String(64)),
+    Column("chunk_count", Integer, nullable=False, default=0),
+    Column("chunks_added", Integer, nullable=False, default=0),
+    Column("chunks_kept", Integer, nullable=False, default=0),
+    Column("metadata", JSON, nullable=False, default=dict),
+    Column("error", JSON),
+    UniqueConstraint("doc_id", "number", name="versions_doc_number"),
+)
+
+publications = Table(
+    "publications",
+    metadata,
+    Column("seq", ROW_ID, primary_key=True, autoincrement=True),
+    Column("doc_id", ForeignKey("documents.id"), nullable=False),
+    Column("version_id", ForeignKey("versions.id")),
+    Column("action", String(16), nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("actor", String(256), nullable=False, default=""),
+    Index("publications_doc_seq", "doc_id", "seq"),
+    Index("publications_at", "at"),
+    sqlite_autoincrement=True,
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("doc_id", ForeignKey("documents.id"), nullable=False),
+    Column("content_hash", LargeBinary(32), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("heading_path", JSON, nullable=False),
+    Column("header", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("token_count", Integer, nullable=False),
+    UniqueConstraint("doc_id", "content_hash", name="chunks_doc_content"),
+)
+
+version_chunks = Table(
+    "version_chunks",
+    metadata,
+    Column("version_id", ForeignKey("versions.id"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("chunk_id", ForeignKey("chunks.id"), nullable=False),
+    Column("start", BigInteger, nullable=False),
+    Column("end", BigInteger, nullable=False),
+    Column("locator", JSON, nullable=False),
+    Index("version_chunks_chunk", "chunk_id", "version_id"),
+)
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    Column("content_hash", LargeBinary(32), primary_key=True),
+    Column("model", String(256), primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", ROW_ID, primary_key=True, autoincrement=True),
+    Column("store", String(16), nullable=False),
+    Column("chunk_id", BigInteger, nullable=False),
+    Column("part", String(16)),
+    Index("outbox_store", "store", "id"),
+    sqlite_autoincrement=True,
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("kind", String(32), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("stage", String(16), nullable=False),
+    Column("done", BigInteger, nullable=False, default=0),
+    Column("total", BigInteger, nullable=False, default=0),
+    Column("doc_id", ForeignKey("documents.id"), nullable=False),
+    Column("version_id", ForeignKey("versions.id"), nullable=False),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("error", JSON),
+    Column("stage_seconds", JSON, nullable=False, default=dict),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Index("jobs_state", "state", "created_at"),
+    Index("jobs_version", "version_id"),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("asked_at", Instant, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("answer_type", String(32), nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("total_ms", Float, nullable=False),
+    Column("trace", LargeBinary, nullable=False),
+    Index("questions_asked_at", "asked_at"),
+)
+
+index_settings = Table(
+    "index_settings",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)

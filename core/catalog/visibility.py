@@ -1,0 +1,141 @@
+"""Visibility: the catalogue alone decides which chunks a question may see, and gives their text and place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Select, and_, bindparam, func, select
+
+from core.catalog.engine import Database
+from core.catalog.schema import chunks, document_tags, documents, publications, version_chunks, versions
+from core.model import BlockKind, Chunk, Filters, Locator, PlacedChunk, Preview
+
+_placed = (
+    select(
+        chunks.c.id,
+        chunks.c.doc_id,
+        chunks.c.content_hash,
+        chunks.c.title,
+        chunks.c.heading_path,
+        chunks.c.header,
+        chunks.c.kind,
+        chunks.c.text,
+        chunks.c.token_count,
+        version_chunks.c.position,
+        version_chunks.c.start,
+        version_chunks.c.end,
+        version_chunks.c.locator,
+        versions.c.number,
+        versions.c.file_name,
+        documents.c.doc_key,
+    )
+    .join(version_chunks, version_chunks.c.chunk_id == chunks.c.id)
+    .join(versions, versions.c.id == version_chunks.c.version_id)
+    .join(documents, documents.c.id == chunks.c.doc_id)
+)
+
+_shown_version = (
+    select(publications.c.version_id)
+    .where(publications.c.doc_id == chunks.c.doc_id, publications.c.seq <= bindparam("sequence"))
+    .order_by(publications.c.seq.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+
+_visible = _placed.where(
+    chunks.c.id.in_(bindparam("ids", expanding=True)), version_chunks.c.version_id == _shown_version
+)
+
+
+class Visibility:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def visible(self, chunk_ids: Iterable[int], sequence: int) -> dict[int, PlacedChunk]:
+        """Return those of the chunks that were shown at ``sequence``, at their first place in the version shown."""
+        ids = list(chunk_ids)
+        if not ids:
+            return {}
+        found: dict[int, PlacedChunk] = {}
+        with self._database.read() as tx:
+            for row in tx.execute(_visible, {"ids": ids, "sequence": sequence}):
+                known = found.get(row.id)
+                if known is None or row.position < known.chunk.position:
+                    found[row.id] = _placed_chunk(row)
+        return found
+
+    def preview(self, doc_key: str, version_id: int, number: int, start: int, count: int) -> Preview:
+        """Return ``count`` chunks of a version from position ``start`` on."""
+        total = select(func.count()).select_from(version_chunks).where(version_chunks.c.version_id == version_id)
+        query = (
+            _placed.where(
+                version_chunks.c.version_id == version_id,
+                version_chunks.c.position >= start,
+                version_chunks.c.position < start + count,
+            )
+        ).order_by(version_chunks.c.position)
+        with self._database.read() as tx:
+            placed = tuple(_placed_chunk(row) for row in tx.execute(query))
+            return Preview(doc_key, number, int(tx.scalar(total) or 0), placed)
+
+    def documents_matching(self, filters: Filters) -> list[int] | None:
+        """Return the ids of the documents that the filters allow, or None where they allow all."""
+        if filters == Filters():
+            return None
+        with self._database.read() as tx:
+            return list(tx.scalars(_filtered(filters)))
+
+    def shown_versions(self, sequence: int) -> Sequence[int]:
+        """Return the ids of all versions that were shown at ``sequence``."""
+        last = (
+            select(func.max(publications.c.seq)).where(publications.c.seq <= sequence).group_by(publications.c.doc_id)
+        )
+        query = select(publications.c.version_id).where(
+            publications.c.seq.in_(last), publications.c.version_id.is_not(None)
+        )
+        with self._database.read() as tx:
+            return list(tx.scalars(query))
+
+
+def _filtered(filters: Filters) -> Select[Any]:
+    query = select(documents.c.id)
+    if filters.doc_keys:
+        query = query.where(documents.c.doc_key.in_(filters.doc_keys))
+    if filters.tags:
+        query = query.where(
+            documents.c.id.in_(select(document_tags.c.doc_id).where(document_tags.c.tag.in_(filters.tags)))
+        )
+    if filters.extensions:
+        query = query.where(
+            documents.c.id.in_(select(versions.c.doc_id).where(versions.c.extension.in_(filters.extensions)))
+        )
+    moments = []
+    if filters.updated_after is not None:
+        moments.append(documents.c.updated_at >= filters.updated_after)
+    if filters.updated_before is not None:
+        moments.append(documents.c.updated_at <= filters.updated_before)
+    return query.where(and_(True, *moments))
+
+
+def _placed_chunk(row: Any) -> PlacedChunk:
+    chunk = Chunk(
+        position=row.position,
+        text=row.text,
+        start=row.start,
+        end=row.end,
+        kind=BlockKind(row.kind),
+        locator=Locator(heading_path=tuple(row.heading_path), **row.locator),
+        header=row.header,
+        token_count=row.token_count,
+    )
+    return PlacedChunk(
+        id=row.id,
+        doc_id=row.doc_id,
+        doc_key=row.doc_key,
+        name=row.file_name,
+        title=row.title,
+        version=row.number,
+        chunk=chunk,
+        content_hash=row.content_hash,
+    )

@@ -1,0 +1,83 @@
+"""Frozen values to plain JSON-able data and back."""
+
+from __future__ import annotations
+
+import base64
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+Value = TypeVar("Value")
+
+
+def to_dict(value: Any) -> Any:
+    """Return ``value`` as dictionaries, lists, strings and numbers; moments as ISO 8601, bytes as base64."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: to_dict(getattr(value, name)) for name in _names(type(value))}
+    if isinstance(value, Mapping):
+        return {str(key): to_dict(item) for key, item in value.items()}
+    return [to_dict(item) for item in value]
+
+
+def from_dict(kind: type[Value], data: Any) -> Value:
+    """Return the value of type ``kind`` that ``to_dict`` wrote; missing keys take their defaults."""
+    return typing.cast(Value, _read(kind, data))
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _read(kind: Any, data: Any) -> Any:
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return _read_union(get_args(kind), data)
+    if origin is tuple or (origin is not None and issubclass(origin, Sequence)):
+        inner = get_args(kind)[0]
+        return tuple(_read(inner, item) for item in data)
+    if origin is not None and issubclass(origin, Mapping):
+        return dict(data)
+    if not isinstance(kind, type):
+        return data
+    if is_dataclass(kind):
+        hints = _hints(kind)
+        return kind(**{name: _read(hints[name], data[name]) for name in _names(kind) if name in data})
+    if issubclass(kind, Enum):
+        return kind(data)
+    if kind is datetime:
+        return datetime.fromisoformat(data)
+    if kind is bytes:
+        return base64.b64decode(data)
+    return data
+
+
+def _read_union(kinds: tuple[Any, ...], data: Any) -> Any:
+    if data is None:
+        return None
+    for kind in kinds:
+        if kind is datetime and isinstance(data, str):
+            return datetime.fromisoformat(data)
+        if isinstance(kind, type) and is_dataclass(kind) and isinstance(data, Mapping):
+            return _read(kind, data)
+    return data
