@@ -1,0 +1,160 @@
+"""The one analyser: what a text is indexed by, and what a question asks for.
+
+Every keyword index stores ``ANALYSER_ID`` with its rows; the extractor and the guard count the same terms.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from core.text import japanese
+
+ANALYSER_ID = "evorag-1 (IPADIC search mode, Snowball English)"
+"""Names what the terms of an index were made by; any change of a term changes it."""
+
+LONGEST_TERM = 64
+_NORMALISE_CHARS = 500
+
+_JAPANESE = (
+    "\u3005-\u3007\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_LETTER = rf"[^\W_{_JAPANESE}]"
+_RUN = re.compile(
+    rf"(?P<japanese>[{_JAPANESE}]+)|(?P<word>[@#]?{_LETTER}+(?:[-._'’/&:@+\u2010]{_LETTER}+)*(?:\+\+|[+#])?)"
+)
+_PART = re.compile(rf"{_LETTER}+")
+_ACRONYM = re.compile(r"[a-z](?:\.[a-z])+")
+_GROUPED = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_JOINS = str.maketrans("", "", "-_'’\u2010")
+
+_STOP_LINES = """
+    a an the and or but nor not no so than as if because although while until before after
+    i me my we us our ours you your yours he him his she her hers it its itself they them their theirs
+    this that these those there such some any both each only other same all most more very just also too
+    is am are was were be been being do does did done have has had can could may might must shall should will would
+    of at by for with about between into during to from up in out on off over under through
+    what which who whom whose when where why how
+"""
+_STOP_WORDS = frozenset(_STOP_LINES.split())
+
+
+def normalise(text: str) -> str:
+    """Return the text with one form for each sign (NFKC: width, ligatures), in pieces so that no input is slow."""
+    if text.isascii():
+        return text
+    text = _SURROGATE.sub(" ", text)
+    pieces = []
+    start = 0
+    while start < len(text):
+        end = start + _NORMALISE_CHARS
+        while end < min(len(text), start + 2 * _NORMALISE_CHARS) and _joins_the_sign_before(text[end]):
+            end += 1
+        pieces.append(unicodedata.normalize("NFKC", text[start:end]))
+        start = end
+    return "".join(pieces)
+
+
+def _joins_the_sign_before(sign: str) -> bool:
+    return unicodedata.combining(sign) > 0 or sign in "\uff9e\uff9f"
+
+
+def analyse(text: str) -> list[str]:
+    """Return the terms that a text is indexed by, in order, with repetitions; no term holds white space."""
+    return [term for terms, _ in _runs(text) for term in terms]
+
+
+def analyse_query(text: str) -> list[str]:
+    """Return the distinct terms that a question asks for; a capitalised IT or OR is a name, not a stop word."""
+    found: dict[str, None] = {}
+    for terms, stopped in _runs(text):
+        if not stopped:
+            found.update(dict.fromkeys(terms))
+    return list(found)
+
+
+def content_words(text: str) -> set[str]:
+    """Return the terms that carry what a text says."""
+    return set(analyse_query(text))
+
+
+def keywords(text: str) -> tuple[str, ...]:
+    """Return the content words of a question as a person writes them, for display."""
+    found: dict[str, None] = {}
+    for match in _RUN.finditer(_GROUPED.sub("", normalise(text))):
+        run = match.group()
+        if match.lastgroup == "japanese":
+            found.update((word.base, None) for word in japanese.words(run) if not word.stopped)
+        elif not _is_stopped(run):
+            found[run if run.isupper() else run.lower()] = None
+    return tuple(found)
+
+
+def _runs(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Yield the terms of each run of one script, and whether a question does without them."""
+    for match in _RUN.finditer(_GROUPED.sub("", normalise(text))):
+        run = match.group()
+        if match.lastgroup == "japanese":
+            yield tuple(japanese.terms(run)), False
+        else:
+            yield _word_terms(run), _is_stopped(run)
+
+
+def _is_stopped(word: str) -> bool:
+    return word.lower() in _STOP_WORDS and not (len(word) > 1 and word.isupper())
+
+
+def _word_terms(word: str) -> tuple[str, ...]:
+    """Return the terms of one word: its stem; of a code or a compound, the whole and its parts."""
+    return _remembered_terms(word) if len(word) <= LONGEST_TERM else _fresh_terms(word)
+
+
+def _fresh_terms(word: str) -> tuple[str, ...]:
+    word = _fold(word.lower())
+    parts = _PART.findall(word)
+    if parts == [word]:
+        return _stems(word)
+    if word.endswith(("'s", "’s")):
+        return _word_terms(word[:-2])
+    if _ACRONYM.fullmatch(word):
+        return (word.replace(".", ""),)
+    if len(parts) == 1 and word[0] in "@#":
+        return _stems(parts[0])
+    whole = word.translate(_JOINS) if any(map(str.isalpha, parts)) else word
+    terms = _stems(whole) if len(whole) <= LONGEST_TERM else ()
+    if "'" not in word and "’" not in word:
+        terms += tuple(stem for part in parts for stem in _stems(part))
+    return tuple(dict.fromkeys(terms))
+
+
+_remembered_terms = lru_cache(maxsize=65_536)(_fresh_terms)
+
+
+def _fold(word: str) -> str:
+    """Drop the accents of letters."""
+    if word.isascii():
+        return word
+    return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
+
+
+def _stems(word: str) -> tuple[str, ...]:
+    if len(word) > LONGEST_TERM:
+        return tuple(word[start : start + LONGEST_TERM] for start in range(0, len(word), LONGEST_TERM))
+    return (_stemmer().stemWord(word),) if word.isalpha() else (word,)
+
+
+_per_thread = threading.local()
+
+
+def _stemmer() -> Any:
+    if not hasattr(_per_thread, "stemmer"):
+        import Stemmer
+
+        _per_thread.stemmer = Stemmer.Stemmer("english")
+    return _per_thread.stemmer

@@ -1,0 +1,92 @@
+"""Japanese words as kuromoji in search mode gives them: IPADIC morphemes in base form, compounds with their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+_PIECE_CHARS = 1_000
+_FULL_STOP = "。"
+"""Ends what is decomposed: lindera leaves a compound whole where the text ends with it."""
+_PART_OF_SPEECH, _DETAIL, _BASE_FORM = 0, 1, 6
+
+_STOPPED = frozenset(["助詞", "助動詞", "接続詞", "記号", "フィラー", "非言語音", "その他"])
+_STOPPED_DETAILS = frozenset([("動詞", "接尾"), ("動詞", "非自立"), ("名詞", "非自立")])
+_STOP_LINES = """
+    ある いる する なる できる おる れる られる せる させる いう 言う 教える 下さる くださる ない
+    こと もの ため よう とき ところ うち 他 さん これ それ あれ ここ そこ そう この その あの こんな そんな という
+    何 なに なん 誰 だれ いつ どこ どれ どちら どなた どう どの どんな なぜ いくつ いくら 及び および また
+"""
+_STOP_WORDS = frozenset(_STOP_LINES.split())
+
+
+class Word(NamedTuple):
+    """A word of the dictionary, or an unknown one: its base form, and whether it says nothing by itself."""
+
+    surface: str
+    base: str
+    stopped: bool
+    is_noun: bool
+
+
+def words(text: str) -> Iterator[Word]:
+    """Yield the words of a run of Japanese script, in order; compounds stay whole."""
+    normal = _tokenizers()[0]
+    for start in range(0, len(text), _PIECE_CHARS):
+        for token in normal.tokenize(text[start : start + _PIECE_CHARS]):
+            yield _unknown(token.surface) if token.is_unknown else _known(token)
+
+
+def terms(text: str) -> Iterator[str]:
+    """Yield the index terms of a run of Japanese script: base forms, and the parts of each compound after it."""
+    for word in words(text):
+        if word.stopped:
+            continue
+        yield _stem(word.base)
+        if word.is_noun and len(word.surface) > 2:
+            yield from _parts(word.surface)
+
+
+@lru_cache(maxsize=65_536)
+def _parts(compound: str) -> tuple[str, ...]:
+    tokens = _tokenizers()[1].tokenize(compound + _FULL_STOP)[:-1]
+    if len(tokens) < 2:
+        return ()
+    found = (_unknown(token.surface) if token.is_unknown else _known(token) for token in tokens)
+    return tuple(_stem(word.base) for word in found if not word.stopped)
+
+
+_words_by_id: dict[int, Word] = {}
+
+
+def _known(token: Any) -> Word:
+    word = _words_by_id.get(token.word_id)
+    if word is None:
+        details = token.details
+        word = _words_by_id[token.word_id] = _word(token.surface, details)
+    return word
+
+
+def _word(surface: str, details: list[str]) -> Word:
+    base = details[_BASE_FORM] if len(details) > _BASE_FORM and details[_BASE_FORM] != "*" else surface
+    kind = (details[_PART_OF_SPEECH], details[_DETAIL])
+    stopped = kind[0] in _STOPPED or kind in _STOPPED_DETAILS or base in _STOP_WORDS
+    return Word(surface, base, stopped, kind[0] == "名詞")
+
+
+def _unknown(surface: str) -> Word:
+    return Word(surface, surface, surface in _STOP_WORDS, True)
+
+
+def _stem(word: str) -> str:
+    """Drop the long-vowel mark that katakana words end in or not (サーバー, サーバ)."""
+    return word[:-1] if len(word) > 3 and word[-1] == "ー" else word
+
+
+@cache
+def _tokenizers() -> tuple[Any, Any]:
+    import lindera
+
+    dictionary = lindera.load_dictionary("embedded://ipadic")
+    return lindera.Tokenizer(dictionary, mode="normal"), lindera.Tokenizer(dictionary, mode="decompose")
