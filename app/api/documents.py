@@ -1,0 +1,62 @@
+"""Routes of documents: upload a file, add a text, list, download an original."""
+
+from __future__ import annotations
+
+import flask
+
+from app.api.fields import json_object, tag_list, text, whole_number
+from app.context import kb
+from core.errors import InvalidInput, TooLarge
+from core.model import Upload, to_dict
+
+documents = flask.Blueprint("documents", __name__, url_prefix="/api/v1")
+
+FORM_OVERHEAD_BYTES = 64 * 1024
+FORM_MEMORY_BYTES = 64 * 1024
+
+
+@documents.post("/documents")
+def upload_document() -> tuple[flask.Response, int]:
+    """Take one file (part ``file``, any number of fields ``tags``) and answer its receipt; indexing goes on after."""
+    request = flask.request
+    limit = kb().settings.max_upload_bytes
+    if request.content_length is not None and request.content_length > limit + FORM_OVERHEAD_BYTES:
+        raise TooLarge(f"The file is larger than the {limit:,} bytes that are accepted.")
+    request.max_content_length = limit + FORM_OVERHEAD_BYTES
+    request.max_form_memory_size = FORM_MEMORY_BYTES
+    files = request.files.getlist("file")
+    if len(files) != 1:
+        raise InvalidInput("Send exactly one file in the part 'file'.")
+    given = files[0]
+    tags = tag_list(request.form.getlist("tags"))
+    receipt = kb().add_file(given.filename or "", given.stream, tags=tags, note=request.form.get("note", ""))
+    return _receipt(receipt)
+
+
+@documents.post("/texts")
+def add_text() -> tuple[flask.Response, int]:
+    """Take a text entry as JSON ``{"name", "text", "tags"}`` and answer its receipt."""
+    body = json_object()
+    receipt = kb().add_text(text(body, "name"), text(body, "text"), tags=tag_list(body.get("tags", [])))
+    return _receipt(receipt)
+
+
+@documents.get("/documents")
+def list_documents() -> flask.Response:
+    """Answer the documents whose name, title or tags hold ``search``."""
+    found = kb().documents(flask.request.args.get("search", ""))
+    return flask.jsonify(documents=[to_dict(document) for document in found])
+
+
+@documents.get("/documents/<path:doc_key>/versions/<number>/original")
+def download_original(doc_key: str, number: str) -> flask.Response:
+    """Send the bytes that were uploaded, always as a download that no browser opens by itself."""
+    version = whole_number(number, "version", default=1, low=1, high=2**31 - 1)
+    path, name = kb().original(doc_key, version)
+    return flask.send_file(
+        path.resolve(), mimetype="application/octet-stream", as_attachment=True, download_name=name, conditional=True
+    )
+
+
+def _receipt(receipt: Upload) -> tuple[flask.Response, int]:
+    return flask.jsonify(to_dict(receipt)), 202 if receipt.job_id else 200

@@ -1,0 +1,131 @@
+"""The frame around every page: skip link, rail, language and theme switches, notices, and the list of keys."""
+
+from __future__ import annotations
+
+from dash import ClientsideFunction, Dash, Input, Output, dcc, html, page_container
+
+from app import ids, links
+from app.components.icon import icon
+from app.i18n import LANGUAGES, language, t
+
+NAVIGATION = (
+    ("home", links.HOME, "house"),
+    ("ask", links.ASK, "chat-square-text"),
+    ("documents", links.DOCUMENTS, "files"),
+    ("upload", links.UPLOAD, "upload"),
+    ("jobs", links.JOBS, "list-task"),
+    ("history", links.HISTORY, "clock-history"),
+)
+THEMES = (("light", "sun"), ("dark", "moon-stars"), ("system", "circle-half"))
+KEYS = (("/", "keys.ask"), ("g d", "keys.documents"), ("g u", "keys.upload"), ("g j", "keys.jobs"), ("?", "keys.list"))
+
+
+def shell() -> html.Div:
+    """Return the whole window in the language of the request; Dash calls this once for each load of the page."""
+    return html.Div(
+        [
+            html.A(t("shell.skip"), href="#content", className="skip-link"),
+            _rail(),
+            html.Main(page_container, id="content", className="content", tabIndex=-1),
+            html.Div(id=ids.NOTICE, className="notice-area", role="status", **{"aria-live": "polite"}),
+            _keys_dialog(),
+            html.Div(id=ids.SHELL_PATH, hidden=True),
+        ],
+        className="shell",
+    )
+
+
+def watch_navigation(app: Dash) -> None:
+    """Let the browser mark the current page in the rail whenever the address changes."""
+    app.clientside_callback(
+        ClientsideFunction("shell", "navigated"),
+        Output(ids.SHELL_PATH, "children"),
+        Input("_pages_location", "pathname"),
+    )
+
+
+def _rail() -> html.Nav:
+    entries = [
+        dcc.Link(
+            [icon(symbol), html.Span(t(f"nav.{name}"), className="rail-word")],
+            href=path,
+            className="rail-link",
+            title=t(f"nav.{name}"),
+        )
+        for name, path, symbol in NAVIGATION
+    ]
+    brand = dcc.Link(
+        [html.Span("E", className="brand-mark", **{"aria-hidden": "true"}), html.Span("EvoRAG", className="rail-word")],
+        href=links.HOME,
+        className="rail-brand",
+        title="EvoRAG",
+    )
+    foot = html.Div(
+        [
+            _theme_switch(),
+            _language_switch(),
+            html.Button(
+                [icon("keyboard"), html.Span(t("keys.title"), className="rail-word")],
+                className="rail-link",
+                type="button",
+                title=t("keys.title"),
+                **{"data-action": "keys"},
+            ),
+            html.Button(
+                [icon("layout-sidebar"), html.Span(t("shell.collapse"), className="rail-word")],
+                className="rail-link rail-collapse",
+                type="button",
+                title=t("shell.collapse"),
+                **{"data-action": "collapse", "aria-expanded": "true"},
+            ),
+        ],
+        className="rail-foot",
+    )
+    return html.Nav(
+        [brand, html.Div(entries, className="rail-links"), foot], className="rail", **{"aria-label": t("shell.main")}
+    )
+
+
+def _theme_switch() -> html.Div:
+    choices = [
+        html.Button(
+            icon(symbol),
+            type="button",
+            title=t(f"theme.{name}"),
+            **{"data-theme-choice": name, "aria-label": t(f"theme.{name}"), "aria-pressed": "false"},
+        )
+        for name, symbol in THEMES
+    ]
+    return html.Div(choices, className="switch", role="group", **{"aria-label": t("theme.title")})
+
+
+def _language_switch() -> html.Div:
+    choices = [
+        html.Button(
+            code.upper(),
+            type="button",
+            title=name,
+            lang=code,
+            **{
+                "data-language-choice": code,
+                "aria-label": name,
+                "aria-pressed": "true" if code == language() else "false",
+            },
+        )
+        for code, name in LANGUAGES.items()
+    ]
+    return html.Div(choices, className="switch", role="group", **{"aria-label": t("shell.language")})
+
+
+def _keys_dialog() -> html.Dialog:
+    rows = [html.Tr([html.Td([html.Kbd(key) for key in keys.split()]), html.Td(t(meaning))]) for keys, meaning in KEYS]
+    return html.Dialog(
+        [
+            html.H2(t("keys.title"), id="keys-title", className="dialog-title"),
+            html.Table(html.Tbody(rows), className="keys-table"),
+            html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"}),
+        ],
+        id="keys-dialog",
+        className="dialog",
+        **{"aria-labelledby": "keys-title"},
+    )

@@ -1,0 +1,27 @@
+"""Moments as people speak of them: relative, with the exact time in the reader's own zone on hover."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from dash import html
+
+from app.i18n import language, moment, t
+
+STEPS = ((60, 1, "seconds"), (3_600, 60, "minutes"), (86_400, 3_600, "hours"), (30 * 86_400, 86_400, "days"))
+
+
+def relative(at: datetime, now: datetime | None = None, lang: str | None = None) -> str:
+    """Return ``3 minutes ago``; ``just now`` under ten seconds and the date after thirty days."""
+    age_s = max(0.0, ((now or datetime.now(UTC)) - at).total_seconds())
+    if age_s < 10:
+        return t("time.now", lang or language())
+    for limit_s, unit_s, name in STEPS:
+        if age_s < limit_s:
+            return t(f"time.{name}", lang or language(), count=int(age_s // unit_s))
+    return moment(at, lang)
+
+
+def when(at: datetime, class_name: str = "") -> html.Time:
+    """Return a moment that the browser keeps current and explains on hover."""
+    return html.Time(relative(at), dateTime=at.isoformat(), title=moment(at), className=f"when {class_name}".rstrip())

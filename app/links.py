@@ -1,0 +1,38 @@
+"""Where things are: every address that one page gives to another is built here."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+HOME = "/"
+UPLOAD = "/upload"
+DOCUMENTS = "/documents"
+ASK = "/ask"
+HISTORY = "/history"
+JOBS = "/jobs"
+
+
+def document(doc_key: str, *, version: int | None = None, chunk: int | None = None) -> str:
+    """Return the address of a document's page; ``chunk`` is the position of the chunk to show highlighted."""
+    state = {"version": version, "chunk": chunk}
+    return f"{DOCUMENTS}/{quote(doc_key, safe='')}" + _search(state)
+
+
+def ask(question: str | None = None, *, trace: str | None = None) -> str:
+    """Return the address that asks ``question``, or that shows the kept ``trace`` again."""
+    return ASK + _search({"q": question, "trace": trace})
+
+
+def original(doc_key: str, version: int) -> str:
+    """Return the address of the bytes that were uploaded as ``version``."""
+    return f"/api/v1/documents/{quote(doc_key, safe='')}/versions/{version}/original"
+
+
+def trace_json(trace_id: str) -> str:
+    """Return the address of a trace as a JSON download."""
+    return f"/api/v1/traces/{quote(trace_id, safe='')}.json"
+
+
+def _search(state: dict[str, object]) -> str:
+    given = {name: value for name, value in state.items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""

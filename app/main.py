@@ -1,0 +1,85 @@
+"""The application: pages, REST routes and guards around one knowledge base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dash import Dash
+
+from app import context, i18n
+from app.api import register_api
+from app.components.shell import shell, watch_navigation
+from app.components.states import report_callback_error
+from app.security import protect
+
+if TYPE_CHECKING:
+    from core import EvoRAG, KnowledgeBase
+
+ROOT = Path(__file__).parent
+HEAD_FILES = ("vendor/bootstrap/bootstrap.min.css", "vendor/bootstrap-icons/icons.css")
+WINDOW = """<!DOCTYPE html>
+<html lang="{lang}" data-bs-theme="light">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>{title}</title>
+    <link rel="icon" type="image/svg+xml" href="{icon}">
+    <script src="{boot}"></script>
+    {links}
+    {css}
+  </head>
+  <body>
+    {app_entry}
+    <noscript><p class="noscript">{noscript}</p></noscript>
+    <footer>{config}{scripts}{renderer}</footer>
+  </body>
+</html>"""
+
+
+class Window(Dash):
+    """Dash with an index page in the language of the request."""
+
+    def interpolate_index(self, **parts: Any) -> str:
+        """Return the HTML that the browser loads first; the theme is set before anything is drawn."""
+        links = "\n    ".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in HEAD_FILES)
+        return WINDOW.format(
+            lang=i18n.language(),
+            icon=self.get_asset_url("head/evorag.svg"),
+            boot=self.get_asset_url("head/boot.js"),
+            links=links,
+            noscript=i18n.t("shell.noscript"),
+            **{name: parts[name] for name in ("title", "css", "app_entry", "config", "scripts", "renderer")},
+        )
+
+
+def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
+    """Return the application over ``kb``; its WSGI callable is ``.server``.
+
+    ``rag`` answers the questions; without one, an extractive ``core.EvoRAG`` over ``kb`` is made.
+    """
+    if rag is None:
+        from core import EvoRAG
+
+        rag = EvoRAG(kb=kb)
+    app = Window(
+        "app",
+        title="EvoRAG",
+        update_title=None,
+        use_pages=True,
+        pages_folder=str(ROOT / "pages"),
+        assets_folder=str(ROOT.parent / "assets"),
+        assets_path_ignore=["vendor", "head"],
+        include_pages_meta=False,
+        suppress_callback_exceptions=True,
+        on_error=report_callback_error,
+    )
+    app.server.config[context.KB_KEY] = kb
+    app.server.config[context.RAG_KEY] = rag
+    app.layout = shell
+    watch_navigation(app)
+    register_api(app.server)
+    i18n.register(app.server)
+    protect(app, kb.settings.host)
+    return app

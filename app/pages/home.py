@@ -1,0 +1,13 @@
+"""Home."""
+
+import dash
+
+from app.components.frame import named_page, tab_title
+from app.components.states import shows_errors
+
+dash.register_page(__name__, path="/", title=tab_title("home.title"))
+
+
+@shows_errors
+def layout(**_):
+    return named_page("home", "soon")

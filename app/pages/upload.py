@@ -1,0 +1,13 @@
+"""upload."""
+
+import dash
+
+from app.components.frame import named_page, tab_title
+from app.components.states import shows_errors
+
+dash.register_page(__name__, path="/upload", title=tab_title("upload.title"))
+
+
+@shows_errors
+def layout(**_):
+    return named_page("upload", "soon")

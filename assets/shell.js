@@ -1,0 +1,170 @@
+/* The shell: theme, language, rail, keys, notices, relative times. No text of a user is ever parsed as HTML here. */
+(() => {
+  const root = document.documentElement;
+  const remember = (key, value) => {
+    try {
+      window.localStorage.setItem(key, value);
+    } catch {
+      /* private windows may refuse; the choice then lasts until the page is left */
+    }
+  };
+
+  const markTheme = () => {
+    for (const button of document.querySelectorAll("[data-theme-choice]")) {
+      if (button !== root) {
+        button.setAttribute("aria-pressed", String(button.dataset.themeChoice === root.dataset.themeChoice));
+      }
+    }
+  };
+  const markRail = () => {
+    const open = root.dataset.rail !== "closed";
+    document.querySelector('[data-action="collapse"]')?.setAttribute("aria-expanded", String(open));
+  };
+  const chooseTheme = (choice) => {
+    remember("evorag-theme", choice);
+    window.evorag.applyTheme();
+    root.dataset.themeChoice = choice;
+    markTheme();
+    document.dispatchEvent(new CustomEvent("evorag:theme", { detail: root.dataset.bsTheme }));
+  };
+  const chooseLanguage = (code) => {
+    document.cookie = `evorag_lang=${code}; path=/; max-age=31536000; samesite=lax`;
+    window.location.reload();
+  };
+
+  /* ---- moving through the pages ------------------------------------------------------------------------------- */
+  const go = (path) => {
+    window.history.pushState({}, "", path);
+    window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
+    window.scrollTo(0, 0);
+  };
+  let first = true;
+  const navigated = (pathname) => {
+    for (const link of document.querySelectorAll(".rail-link[href]")) {
+      const own = link.getAttribute("href");
+      const here = own === "/" ? pathname === "/" : pathname === own || pathname.startsWith(`${own}/`);
+      if (here) {
+        link.setAttribute("aria-current", "page");
+      } else {
+        link.removeAttribute("aria-current");
+      }
+    }
+    markTheme();
+    markRail();
+    if (!first) {
+      window.setTimeout(() => document.getElementById("page-title")?.focus({ preventScroll: true }), 250);
+    }
+    first = false;
+    return window.dash_clientside.no_update;
+  };
+
+  /* ---- keys --------------------------------------------------------------------------------------------------- */
+  const DESTINATIONS = { d: "/documents", u: "/upload", j: "/jobs", h: "/", a: "/ask" };
+  let waitingForSecond = 0;
+  const writing = (target) => target.closest?.("input, textarea, select, [contenteditable], .ag-cell-inline-editing");
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || writing(event.target) || document.querySelector("dialog[open]")) {
+      return;
+    }
+    const follows = Date.now() < waitingForSecond;
+    waitingForSecond = 0;
+    if (follows && DESTINATIONS[event.key]) {
+      event.preventDefault();
+      go(DESTINATIONS[event.key]);
+    } else if (event.key === "g") {
+      waitingForSecond = Date.now() + 1500;
+    } else if (event.key === "/") {
+      event.preventDefault();
+      const box = document.querySelector("[data-ask-box]");
+      if (box) {
+        box.focus();
+      } else {
+        go("/ask");
+      }
+    } else if (event.key === "?") {
+      event.preventDefault();
+      document.getElementById("keys-dialog")?.showModal();
+    }
+  });
+
+  /* ---- buttons of the frame ----------------------------------------------------------------------------------- */
+  const actions = {
+    keys: () => document.getElementById("keys-dialog")?.showModal(),
+    close: (button) => button.closest("dialog")?.close(),
+    reload: () => window.location.reload(),
+    dismiss: (button) => button.closest(".notice")?.setAttribute("hidden", ""),
+    collapse: () => {
+      root.dataset.rail = root.dataset.rail === "closed" ? "open" : "closed";
+      remember("evorag-rail", root.dataset.rail);
+      markRail();
+    },
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("[data-action], [data-theme-choice], [data-language-choice]");
+    if (!button || button === root) {
+      return;
+    }
+    if (button.dataset.action) {
+      actions[button.dataset.action]?.(button);
+    } else if (button.dataset.languageChoice) {
+      chooseLanguage(button.dataset.languageChoice);
+    } else {
+      chooseTheme(button.dataset.themeChoice);
+    }
+  });
+
+  /* ---- notices go by themselves unless they ask for something -------------------------------------------------- */
+  const watchNotices = () => {
+    const area = document.getElementById("notice");
+    if (!area) {
+      window.setTimeout(watchNotices, 200);
+      return;
+    }
+    new MutationObserver(() => {
+      for (const notice of area.querySelectorAll('.notice[data-lasting="false"]:not([data-leaving])')) {
+        notice.dataset.leaving = "true";
+        window.setTimeout(() => notice.setAttribute("hidden", ""), 6000);
+      }
+    }).observe(area, { childList: true, subtree: true });
+  };
+  watchNotices();
+
+  /* ---- times ---------------------------------------------------------------------------------------------------- */
+  const UNITS = [
+    [60, 1, "second"],
+    [3600, 60, "minute"],
+    [86400, 3600, "hour"],
+    [2592000, 86400, "day"],
+  ];
+  const relative = (moment) => {
+    const age = (Date.now() - moment.getTime()) / 1000;
+    const words = new Intl.RelativeTimeFormat(root.lang, { numeric: "auto" });
+    if (age < 10) {
+      return words.format(0, "second");
+    }
+    for (const [limit, unit, name] of UNITS) {
+      if (age < limit) {
+        return words.format(-Math.floor(age / unit), name);
+      }
+    }
+    return new Intl.DateTimeFormat(root.lang, { dateStyle: "medium" }).format(moment);
+  };
+  const exact = (moment) => new Intl.DateTimeFormat(root.lang, { dateStyle: "full", timeStyle: "long" }).format(moment);
+  document.addEventListener("mouseover", (event) => {
+    const time = event.target.closest?.("time.when");
+    if (time) {
+      time.title = exact(new Date(time.dateTime));
+    }
+  });
+  window.setInterval(() => {
+    for (const time of document.querySelectorAll("time.when")) {
+      const text = relative(new Date(time.dateTime));
+      if (time.firstChild && time.firstChild.nodeValue !== text) {
+        time.firstChild.nodeValue = text;
+      }
+    }
+  }, 20000);
+
+  Object.assign(window.evorag, { go, relative, exact });
+  window.dash_clientside = Object.assign({}, window.dash_clientside, { shell: { navigated } });
+})();
