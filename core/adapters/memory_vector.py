@@ -1,0 +1,78 @@
+"""A vector index in a dictionary, searched exactly with NumPy: for tests and for the test mode."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from core.errors import StoreUnavailable
+from core.model import IndexHit, Part
+from core.ports import Vector, VectorRow
+
+
+class MemoryVectorIndex:
+    """Keeps rows for the life of the object."""
+
+    engine = "exact scan in memory (NumPy)"
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._rows: dict[int, tuple[int, Part, Vector]] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def upsert(self, rows: Sequence[VectorRow]) -> None:
+        with self._lock:
+            self._require_open()
+            for row in rows:
+                vector = np.array(row.vector, dtype=np.float32).reshape(self._dimension)
+                self._rows[row.chunk_id] = (row.doc_id, row.part, vector)
+
+    def delete(self, chunk_ids: Sequence[int]) -> None:
+        with self._lock:
+            self._require_open()
+            for chunk_id in chunk_ids:
+                self._rows.pop(chunk_id, None)
+
+    def search(
+        self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
+    ) -> list[IndexHit]:
+        wanted = None if doc_ids is None else set(doc_ids)
+        with self._lock:
+            self._require_open()
+            found = [
+                (chunk_id, stored)
+                for chunk_id, (doc_id, part, stored) in self._rows.items()
+                if part in parts and (wanted is None or doc_id in wanted)
+            ]
+        if not found:
+            return []
+        ids = np.array([chunk_id for chunk_id, _ in found], dtype=np.int64)
+        distances = np.linalg.norm(np.stack([stored for _, stored in found]) - vector, axis=1)
+        order = np.lexsort((ids, distances.round(6)))[: max(0, limit)]
+        return [IndexHit(int(ids[place]), float(distances[place])) for place in order]
+
+    def count(self) -> Mapping[Part, int]:
+        with self._lock:
+            self._require_open()
+            return {wanted: sum(part is wanted for _, part, _ in self._rows.values()) for wanted in Part}
+
+    def ids(self) -> Iterator[tuple[int, Part]]:
+        with self._lock:
+            self._require_open()
+            listed = [(chunk_id, part) for chunk_id, (_, part, _) in self._rows.items()]
+        return iter(listed)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._require_open()
+            self._rows.clear()
+
+    def close(self) -> None:
+        self._closed = True
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("The vector index in memory is closed.")

@@ -1,0 +1,58 @@
+"""Milvus Lite served inside this process, on a socket that only this user can reach.
+
+``pymilvus`` would start the same server on a TCP port that any local user can read, and hide why it could not.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+MESSAGE_BYTES = 256 * 1024 * 1024
+
+
+class MilvusLiteServer:
+    """Serves the Milvus protocol over one folder from construction to ``close``; ``uri`` is for ``MilvusClient``."""
+
+    def __init__(self, folder: Path) -> None:
+        import grpc  # type: ignore[import-untyped]
+        from milvus_lite.adapter.grpc.servicer import MilvusServicer
+        from milvus_lite.db import MilvusLite
+        from pymilvus.grpc_gen import milvus_pb2_grpc
+
+        folder.mkdir(parents=True, exist_ok=True)
+        self._database: Any = MilvusLite(str(folder))
+        self._socket_folder: Path | None = None
+        self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="milvus-lite")
+        self._server: Any = grpc.server(
+            self._pool,
+            options=[
+                ("grpc.max_receive_message_length", MESSAGE_BYTES),
+                ("grpc.max_send_message_length", MESSAGE_BYTES),
+            ],
+        )
+        milvus_pb2_grpc.add_MilvusServiceServicer_to_server(MilvusServicer(self._database), self._server)
+        self.uri = self._listen()
+        self._server.start()
+
+    def close(self) -> None:
+        """Write everything out, release the folder and end every thread."""
+        self._server.stop(grace=2).wait()
+        self._pool.shutdown(wait=True)
+        self._database.close()
+        if self._socket_folder is not None:
+            shutil.rmtree(self._socket_folder, ignore_errors=True)
+
+    def _listen(self) -> str:
+        folder = Path(tempfile.mkdtemp(prefix="evorag-milvus-"))
+        address = f"unix:{folder / 'socket'}"
+        try:
+            self._server.add_insecure_port(address)
+        except RuntimeError:
+            shutil.rmtree(folder, ignore_errors=True)
+            return f"http://127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
+        self._socket_folder = folder
+        return address

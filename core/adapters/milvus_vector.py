@@ -1,0 +1,256 @@
+"""The vector index in Milvus: a folder served by Milvus Lite in this process, or a server by URL.
+
+Milvus Lite checks little, so that what a server would refuse is made right here: texts are cut by bytes, rows are
+sent in bounded batches, and filters are built from integers and fixed words only.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from core.adapters.milvus_lite_server import MilvusLiteServer
+from core.errors import StoreUnavailable, WrongIndex
+from core.model import IndexHit, Part
+from core.ports import Vector, VectorRow
+
+COLLECTION = "rag_kb"
+TEXT_BYTES = 65_535
+SOURCE_BYTES = 255
+BATCH_BYTES = 16 * 1024 * 1024
+"""Text of the rows that are sent in one request; a server takes 64 MB at most."""
+FILTER_IDS = 4_096
+LARGEST_LIMIT = 16_384
+ROWS_PER_CLUSTER = 39
+"""Fewer rows a cluster than FAISS trains with: an approximate search would save nothing and lose neighbours."""
+TIE_MARGIN = 16
+"""Hits read beyond the limit, so that equal distances at its edge are told apart by id."""
+
+Result = TypeVar("Result")
+
+
+class MilvusVectorIndex:
+    """Rows of the collection ``rag_kb``, IVF_FLAT by L2; ``address`` is a folder or an ``http(s)://`` URL."""
+
+    def __init__(
+        self,
+        address: str | Path,
+        dimension: int,
+        *,
+        nlist: int = 128,
+        nprobe: int = 10,
+        attempts: int = 3,
+        pause_s: float = 5.0,
+        timeout_s: float = 30.0,
+    ) -> None:
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+        self._dimension = dimension
+        self._nlist = nlist
+        self._nprobe = min(nprobe, nlist)
+        self._timeout_s = timeout_s
+        self._write_lock = threading.Lock()
+        self._rows = 0
+        self._server: MilvusLiteServer | None = None
+        self._client: Any = None
+        embedded = isinstance(address, Path) or "://" not in address
+        self.engine = "Milvus Lite IVF_FLAT" if embedded else "Milvus IVF_FLAT"
+        self._connect(address, embedded, attempts, pause_s)
+
+    def upsert(self, rows: Sequence[VectorRow]) -> None:
+        with self._write_lock:
+            for batch in _batches([_as_row(row) for row in {row.chunk_id: row for row in rows}.values()]):
+                self._call(partial(self._send, batch))
+            self._rows += len(rows)
+
+    def delete(self, chunk_ids: Sequence[int]) -> None:
+        with self._write_lock:
+            for ids in _slices(chunk_ids):
+                self._call(partial(self._forget, ids))
+
+    def search(
+        self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
+    ) -> list[IndexHit]:
+        if limit < 1 or not parts or (doc_ids is not None and not doc_ids):
+            return []
+        wanted = min(limit + TIE_MARGIN, LARGEST_LIMIT)
+        found: list[tuple[int, float]] = []
+        for expression in _filters(parts, doc_ids):
+            # Clusters are probed before the filter is applied: with few rows, or few that pass, all have to be.
+            narrow = doc_ids is not None or self._rows < ROWS_PER_CLUSTER * self._nlist
+            probed = self._nlist if narrow else self._nprobe
+            hits = self._nearest(vector, wanted, expression, probed)
+            if len(hits) < wanted and probed < self._nlist:
+                hits = self._nearest(vector, wanted, expression, self._nlist)
+            found.extend(hits)
+        ranked = sorted((max(0.0, square) ** 0.5, chunk_id) for chunk_id, square in found)
+        ranked.sort(key=lambda hit: (round(hit[0], 6), hit[1]))
+        return [IndexHit(chunk_id, distance) for distance, chunk_id in ranked[:limit]]
+
+    def count(self) -> Mapping[Part, int]:
+        counts = {}
+        for part in Part:
+            rows = self._query(_filters([part], None)[0], ["count(*)"])
+            counts[part] = int(rows[0]["count(*)"])
+        self._rows = sum(counts.values())
+        return counts
+
+    def ids(self) -> Iterator[tuple[int, Part]]:
+        rows = self._call(
+            lambda client: client.query_iterator(
+                COLLECTION, batch_size=4096, filter="", output_fields=["id", "part"], timeout=self._timeout_s
+            )
+        )
+        try:
+            while batch := self._call(lambda _: rows.next()):
+                yield from ((int(row["id"]), Part(row["part"])) for row in batch)
+        finally:
+            rows.close()
+
+    def clear(self) -> None:
+        with self._write_lock:
+            self._call(lambda client: client.drop_collection(COLLECTION, timeout=self._timeout_s))
+            self._call(self._create)
+            self._rows = 0
+
+    def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+
+    def _connect(self, address: str | Path, embedded: bool, attempts: int, pause_s: float) -> None:
+        for attempt in range(1, attempts + 1):
+            try:
+                if embedded:
+                    self._server = MilvusLiteServer(Path(address))
+                self._open(self._server.uri if self._server is not None else str(address))
+                return
+            except WrongIndex:
+                self.close()
+                raise
+            except Exception as error:
+                self.close()
+                if attempt == attempts:
+                    raise StoreUnavailable(
+                        f"The vector store could not be opened, tried {attempts} times: {type(error).__name__}."
+                    ) from error
+                time.sleep(pause_s)
+
+    def _open(self, uri: str) -> None:
+        from pymilvus import MilvusClient
+
+        self._client = MilvusClient(uri=uri, timeout=self._timeout_s)
+        if not self._client.has_collection(COLLECTION):
+            self._create(self._client)
+            return
+        fields = {field["name"]: field for field in self._client.describe_collection(COLLECTION)["fields"]}
+        stored = int(fields["embedding"]["params"]["dim"])
+        if stored != self._dimension:
+            raise WrongIndex(
+                f"The vector store holds vectors of {stored} dimensions, and the model gives {self._dimension}."
+            )
+        self._client.load_collection(COLLECTION)
+        self.count()
+
+    def _create(self, client: Any) -> None:
+        from pymilvus import DataType
+
+        schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema.add_field("id", DataType.INT64, is_primary=True)
+        schema.add_field("embedding", DataType.FLOAT_VECTOR, dim=self._dimension)
+        schema.add_field("text", DataType.VARCHAR, max_length=TEXT_BYTES)
+        schema.add_field("source", DataType.VARCHAR, max_length=SOURCE_BYTES)
+        schema.add_field("part", DataType.VARCHAR, max_length=16)
+        schema.add_field("doc_id", DataType.INT64)
+        index = client.prepare_index_params()
+        index.add_index("embedding", index_type="IVF_FLAT", metric_type="L2", params={"nlist": self._nlist})
+        # Session: a client sees its own writes at once, without waiting for those of others.
+        client.create_collection(COLLECTION, schema=schema, index_params=index, consistency_level="Session")
+
+    def _nearest(self, vector: Vector, limit: int, expression: str, nprobe: int) -> list[tuple[int, float]]:
+        query = np.asarray(vector, dtype=np.float32).tolist()
+        results = self._call(
+            lambda client: client.search(
+                COLLECTION,
+                data=[query],
+                anns_field="embedding",
+                limit=limit,
+                filter=expression,
+                search_params={"metric_type": "L2", "params": {"nprobe": nprobe}},
+                timeout=self._timeout_s,
+            )
+        )
+        return [(int(hit["id"]), float(hit["distance"])) for hit in results[0]]
+
+    def _send(self, rows: list[dict[str, Any]], client: Any) -> None:
+        client.upsert(COLLECTION, rows, timeout=self._timeout_s)
+
+    def _forget(self, ids: list[int], client: Any) -> None:
+        client.delete(COLLECTION, ids=ids, timeout=self._timeout_s)
+
+    def _query(self, expression: str, fields: list[str]) -> list[Any]:
+        rows: list[Any] = self._call(
+            lambda client: client.query(COLLECTION, filter=expression, output_fields=fields, timeout=self._timeout_s)
+        )
+        return rows
+
+    def _call(self, action: Callable[[Any], Result]) -> Result:
+        client = self._client
+        if client is None:
+            raise StoreUnavailable("The vector store is closed.")
+        try:
+            return action(client)
+        except Exception as error:
+            raise StoreUnavailable(f"The vector store failed: {type(error).__name__}.") from error
+
+
+def _as_row(row: VectorRow) -> dict[str, Any]:
+    return {
+        "id": int(row.chunk_id),
+        "embedding": np.asarray(row.vector, dtype=np.float32),
+        "text": _cut(row.text, TEXT_BYTES),
+        "source": _cut(row.source, SOURCE_BYTES),
+        "part": row.part.value,
+        "doc_id": int(row.doc_id),
+    }
+
+
+def _cut(text: str, limit_bytes: int) -> str:
+    return text.encode("utf-8", "replace")[:limit_bytes].decode("utf-8", "ignore")
+
+
+def _batches(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    size_bytes = 0
+    for row in rows:
+        batch.append(row)
+        size_bytes += 4 * len(row["text"]) + row["embedding"].nbytes
+        if size_bytes >= BATCH_BYTES:
+            yield batch
+            batch, size_bytes = [], 0
+    if batch:
+        yield batch
+
+
+def _slices(ids: Sequence[int]) -> Iterator[list[int]]:
+    for start in range(0, len(ids), FILTER_IDS):
+        yield [int(number) for number in ids[start : start + FILTER_IDS]]
+
+
+def _filters(parts: Sequence[Part], doc_ids: Sequence[int] | None) -> list[str]:
+    """Filter expressions that together let through the rows asked for, each of bounded length."""
+    wanted = set(parts)
+    part = "" if wanted == set(Part) else f'part == "{next(iter(wanted)).value}"'
+    if doc_ids is None:
+        return [part]
+    lists = [f"doc_id in [{', '.join(map(str, numbers))}]" for numbers in _slices(sorted(set(doc_ids)))]
+    return [f"{part} and {listed}" if part else listed for listed in lists]

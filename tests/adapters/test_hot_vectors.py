@@ -1,0 +1,176 @@
+"""Vectors held in memory before another index: the contract, loading, and who answers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.adapters.hot_vectors import ENGINE, HotVectors
+from core.adapters.memory_vector import MemoryVectorIndex
+from core.adapters.milvus_vector import MilvusVectorIndex
+from core.errors import StoreUnavailable
+from core.model import Part
+from tests.contracts.vector_index import BOTH, DIMENSION, VectorIndexContract, ids_of, row, rows_of, unit_vectors
+
+
+class TestHotVectorsOverMemory(VectorIndexContract):
+    @pytest.fixture
+    def index(self) -> HotVectors:
+        hot = HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION)
+        hot.load([])
+        return hot
+
+
+class TestHotVectorsNotYetLoaded(VectorIndexContract):
+    @pytest.fixture
+    def index(self) -> HotVectors:
+        return HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION)
+
+
+class TestHotVectorsOverMilvusLite(VectorIndexContract):
+    @pytest.fixture
+    def index(self, tmp_path: Path) -> Iterator[HotVectors]:
+        hot = HotVectors(MilvusVectorIndex(tmp_path / "vectors", DIMENSION), DIMENSION)
+        hot.load([])
+        yield hot
+        hot.close()
+
+
+class Unreachable(MemoryVectorIndex):
+    """An index that is down for searches."""
+
+    def search(self, *_args: object, **_more: object) -> list:
+        raise StoreUnavailable("down")
+
+
+class ReadOnly(MemoryVectorIndex):
+    """An index that is down for writes."""
+
+    def upsert(self, rows: object) -> None:
+        raise StoreUnavailable("down")
+
+
+def test_loaded_head_is_searched_in_memory_and_history_in_the_store() -> None:
+    vectors = unit_vectors(4)
+    hot = HotVectors(Unreachable(DIMENSION), DIMENSION)
+    hot.load([(n, 1, vector) for n, vector in enumerate(vectors[:3])])
+    hot.upsert([row(3, vectors[3], Part.HISTORY)])
+    assert hot.engine == hot.engine_for([Part.HEAD]) == ENGINE
+    assert ids_of(hot, vectors[2], limit=1, parts=[Part.HEAD]) == [2]
+    for parts in ([Part.HISTORY], BOTH):
+        assert hot.engine_for(parts) == MemoryVectorIndex.engine
+        with pytest.raises(StoreUnavailable):
+            hot.search(vectors[0], 1, parts)
+
+
+def test_store_answers_until_loading_has_ended() -> None:
+    vectors = unit_vectors(2)
+    inner = MemoryVectorIndex(DIMENSION)
+    inner.upsert(rows_of(vectors))
+    hot = HotVectors(inner, DIMENSION)
+    assert hot.engine_for([Part.HEAD]) == inner.engine == hot.engine
+    assert ids_of(hot, vectors[0], parts=[Part.HEAD]) == [1, 2]
+
+
+def test_writes_during_loading_win_over_what_is_loaded() -> None:
+    old, new, moved, gone = unit_vectors(4)
+    hot = HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION)
+    hot.upsert([row(9, new)])
+
+    def rows() -> Iterator[tuple[int, int, np.ndarray]]:
+        yield 1, 1, old
+        hot.upsert([row(1, new), row(2, moved, Part.HISTORY)])
+        hot.delete([3])
+        yield 2, 1, moved
+        yield 3, 1, gone
+        yield 9, 1, old
+
+    hot.load(rows())
+    hits = hot.search(new, 10, [Part.HEAD])
+    assert [hit.chunk_id for hit in hits] == [1, 9]
+    assert [hit.score for hit in hits] == pytest.approx([0.0, 0.0], abs=1e-3)
+
+
+def test_clear_during_loading_leaves_nothing() -> None:
+    hot = HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION)
+
+    def rows() -> Iterator[tuple[int, int, np.ndarray]]:
+        yield 1, 1, unit_vectors(1)[0]
+        hot.clear()
+        yield 2, 1, unit_vectors(1)[0]
+
+    hot.load(rows())
+    assert hot.search(unit_vectors(1)[0], 5, [Part.HEAD]) == []
+
+
+@pytest.mark.parametrize("loaded_first", [True, False])
+def test_store_answers_when_the_head_outgrows_the_limit(loaded_first: bool) -> None:
+    vectors = unit_vectors(12)
+    inner = MemoryVectorIndex(DIMENSION)
+    hot = HotVectors(inner, DIMENSION, limit=10)
+    if loaded_first:
+        hot.load([])
+        hot.upsert(rows_of(vectors[:10]))
+        assert hot.engine == ENGINE
+    hot.upsert(rows_of(vectors))
+    hot.load([(n, 1, vector) for n, vector in enumerate(vectors, start=1)])
+    assert hot.engine == hot.engine_for([Part.HEAD]) == inner.engine
+    assert len(ids_of(hot, vectors[0], parts=[Part.HEAD])) == 12
+
+
+def test_row_that_the_store_refused_is_not_in_memory() -> None:
+    hot = HotVectors(ReadOnly(DIMENSION), DIMENSION)
+    hot.load([])
+    with pytest.raises(StoreUnavailable):
+        hot.upsert(rows_of(unit_vectors(2)))
+    assert hot.search(unit_vectors(1)[0], 5, [Part.HEAD]) == []
+
+
+def test_half_precision_rows_load_as_they_are() -> None:
+    vectors = unit_vectors(5000).astype(np.float16)
+    hot = HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION)
+    hot.load((n, n, vector) for n, vector in enumerate(vectors))
+    query = unit_vectors(1, seed=2)[0]
+    exact = np.linalg.norm(vectors.astype(np.float32) - query, axis=1)
+    hits = hot.search(query, 50, [Part.HEAD])
+    assert [hit.chunk_id for hit in hits] == np.argsort(exact, kind="stable")[:50].tolist()
+    assert [hit.score for hit in hits] == pytest.approx(np.sort(exact)[:50].tolist(), abs=1e-3)
+
+
+def test_searches_beside_writes_see_whole_rows() -> None:
+    vectors = unit_vectors(400)
+    hot = HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION)
+    hot.load([(n, n, vector) for n, vector in enumerate(vectors)])
+    stop = threading.Event()
+    wrong: list[object] = []
+
+    def search() -> None:
+        while not stop.is_set():
+            for hit in hot.search(vectors[0], 30, [Part.HEAD]):
+                if abs(hit.score - float(np.linalg.norm(vectors[hit.chunk_id] - vectors[0]))) > 1e-3:
+                    wrong.append(hit)
+
+    searchers = [threading.Thread(target=search) for _ in range(3)]
+    for searcher in searchers:
+        searcher.start()
+    deadline = time.monotonic() + 1.0
+    while time.monotonic() < deadline:
+        hot.delete(range(100, 300))
+        hot.upsert([row(n, vectors[n]) for n in range(299, 99, -1)])
+    stop.set()
+    for searcher in searchers:
+        searcher.join()
+    assert wrong == []
+    assert len(ids_of(hot, vectors[0], limit=1000, parts=[Part.HEAD])) == 400
+
+
+def test_more_equal_rows_than_are_read_at_once_are_still_ordered_by_id() -> None:
+    vector = unit_vectors(1)[0]
+    hot = HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION)
+    hot.load([(n, 1, vector) for n in range(500, 0, -1)])
+    assert ids_of(hot, vector, limit=5, parts=[Part.HEAD]) == [1, 2, 3, 4, 5]

@@ -1,0 +1,164 @@
+"""Milvus Lite keeps the contract, survives kill -9, and leaves nothing running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.adapters.milvus_vector import MilvusVectorIndex
+from core.errors import StoreUnavailable, WrongIndex
+from core.model import Part
+from tests.contracts.vector_index import BOTH, DIMENSION, VectorIndexContract, ids_of, row, rows_of, unit_vectors
+
+WRITER = """
+import itertools, sys
+from pathlib import Path
+from core.adapters.milvus_vector import MilvusVectorIndex
+from core.model import Part
+from tests.contracts.vector_index import DIMENSION, row, unit_vectors
+
+index = MilvusVectorIndex(Path(sys.argv[1]), DIMENSION)
+vectors = unit_vectors(100)
+for start in itertools.count(0, 20):
+    index.upsert([row(start + n, vectors[(start + n) % 100]) for n in range(20)])
+    if start % 100 == 80:
+        index.delete([start])
+        index.upsert([row(start + 1, vectors[0], Part.HISTORY)])
+    print(start, flush=True)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "vectors"
+
+
+class TestMilvusVectorIndex(VectorIndexContract):
+    @pytest.fixture
+    def index(self, folder: Path) -> Iterator[MilvusVectorIndex]:
+        index = MilvusVectorIndex(folder, DIMENSION)
+        yield index
+        index.close()
+
+
+def test_rows_are_there_after_closing_and_opening(folder: Path) -> None:
+    vectors = unit_vectors(400)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(vectors[:200]))
+    index.upsert(rows_of(vectors[200:], Part.HISTORY, first_id=201))
+    index.delete([7])
+    index.close()
+
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        assert dict(index.count()) == {Part.HEAD: 199, Part.HISTORY: 200}
+        query = unit_vectors(1, seed=5)[0]
+        expected = np.argsort(np.linalg.norm(np.delete(vectors[:200], 6, axis=0) - query, axis=1))[:20]
+        assert ids_of(index, query, limit=20, parts=[Part.HEAD]) == [n + 1 + (n >= 6) for n in expected]
+        assert ids_of(index, vectors[5], limit=1, doc_ids=[0]) == [6]
+    finally:
+        index.close()
+
+
+def test_every_acknowledged_row_is_there_after_kill(folder: Path) -> None:
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": "."},
+    )
+    assert writer.stdout is not None
+    acknowledged = [int(writer.stdout.readline()) for _ in range(15)]
+    writer.send_signal(signal.SIGKILL)
+    acknowledged += [int(line) for line in writer.stdout.read().split()]
+    writer.wait()
+    writer.stdout.close()
+
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        found = dict(index.ids())
+        written = {start + n for start in acknowledged for n in range(20)}
+        deleted = {start for start in acknowledged if start % 100 == 80}
+        assert written - deleted <= set(found)
+        assert not deleted & set(found)
+        assert all(found[start + 1] is Part.HISTORY for start in deleted)
+        assert set(found) <= written | {max(acknowledged) + 20 + n for n in range(20)}
+    finally:
+        index.close()
+
+
+def test_closing_ends_every_thread_and_frees_the_folder(folder: Path) -> None:
+    before = set(threading.enumerate())
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(unit_vectors(3)))
+    index.close()
+    index.close()
+    assert {thread.name for thread in set(threading.enumerate()) - before} == set()
+    MilvusVectorIndex(folder, DIMENSION, attempts=1).close()
+
+
+def test_closed_index_is_an_error_and_not_an_empty_result(folder: Path) -> None:
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.close()
+    with pytest.raises(StoreUnavailable):
+        index.search(unit_vectors(1)[0], 5, [Part.HEAD])
+    with pytest.raises(StoreUnavailable):
+        index.upsert(rows_of(unit_vectors(1)))
+
+
+def test_folder_in_use_is_tried_three_times(folder: Path) -> None:
+    pauses = []
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("core.adapters.milvus_vector.time.sleep", pauses.append)
+            with pytest.raises(StoreUnavailable, match="tried 3 times"):
+                MilvusVectorIndex(folder, DIMENSION)
+    finally:
+        index.close()
+    assert pauses == [5.0, 5.0]
+
+
+def test_unreachable_server_is_an_error(folder: Path) -> None:
+    with pytest.raises(StoreUnavailable):
+        MilvusVectorIndex("http://127.0.0.1:1", DIMENSION, attempts=1, timeout_s=0.5)
+
+
+def test_vectors_of_another_model_are_refused(folder: Path) -> None:
+    MilvusVectorIndex(folder, DIMENSION).close()
+    with pytest.raises(WrongIndex, match=f"{DIMENSION} dimensions.*{DIMENSION + 1}"):
+        MilvusVectorIndex(folder, DIMENSION + 1)
+
+
+def test_text_and_source_are_cut_by_bytes_between_characters(folder: Path) -> None:
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.upsert([row(1, unit_vectors(1)[0], text="aあ" * 40_000)])
+        [stored] = index._query("id == 1", ["text", "source"])
+        assert len(stored["text"].encode()) in range(65_532, 65_536)
+        assert ("aあ" * 40_000).startswith(stored["text"])
+    finally:
+        index.close()
+
+
+def test_large_collection_probes_few_clusters_but_still_fills_the_limit(folder: Path) -> None:
+    vectors = unit_vectors(3000)
+    index = MilvusVectorIndex(folder, DIMENSION, nlist=32, nprobe=2)
+    index.upsert(rows_of(vectors[:2950]))
+    index.upsert(rows_of(vectors[2950:], Part.HISTORY, first_id=2951))
+    index.close()
+    index = MilvusVectorIndex(folder, DIMENSION, nlist=32, nprobe=2)
+    try:
+        assert len(index.search(vectors[0], 50, [Part.HISTORY])) == 50
+        assert ids_of(index, vectors[77], limit=1) == [78]
+        assert len(index.search(vectors[0], 2000, BOTH)) == 2000
+    finally:
+        index.close()
