@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 MESSAGE_BYTES = 256 * 1024 * 1024
+SOCKET_PATH_BYTES = 100
+"""Sockets cannot have longer names; one that would is put into a temporary folder."""
 
 
 class MilvusLiteServer:
@@ -24,8 +25,8 @@ class MilvusLiteServer:
         from pymilvus.grpc_gen import milvus_pb2_grpc
 
         folder.mkdir(parents=True, exist_ok=True)
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._database: Any = MilvusLite(str(folder))
-        self._socket_folder: Path | None = None
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="milvus-lite")
         self._server: Any = grpc.server(
             self._pool,
@@ -35,7 +36,7 @@ class MilvusLiteServer:
             ],
         )
         milvus_pb2_grpc.add_MilvusServiceServicer_to_server(MilvusServicer(self._database), self._server)
-        self.uri = self._listen()
+        self.uri = self._listen(folder.resolve() / "socket")
         self._server.start()
 
     def close(self) -> None:
@@ -43,16 +44,17 @@ class MilvusLiteServer:
         self._server.stop(grace=2).wait()
         self._pool.shutdown(wait=True)
         self._database.close()
-        if self._socket_folder is not None:
-            shutil.rmtree(self._socket_folder, ignore_errors=True)
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
-    def _listen(self) -> str:
-        folder = Path(tempfile.mkdtemp(prefix="evorag-milvus-"))
-        address = f"unix:{folder / 'socket'}"
+    def _listen(self, socket: Path) -> str:
+        if len(bytes(socket)) > SOCKET_PATH_BYTES:
+            self._temporary = tempfile.TemporaryDirectory(prefix="evorag-")
+            socket = Path(self._temporary.name) / "socket"
+        socket.unlink(missing_ok=True)
         try:
-            self._server.add_insecure_port(address)
+            self._server.add_insecure_port(f"unix:{socket}")
         except RuntimeError:
-            shutil.rmtree(folder, ignore_errors=True)
+            # No Unix sockets here.
             return f"http://127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
-        self._socket_folder = folder
-        return address
+        return f"unix:{socket}"

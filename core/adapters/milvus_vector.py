@@ -102,16 +102,11 @@ class MilvusVectorIndex:
         return counts
 
     def ids(self) -> Iterator[tuple[int, Part]]:
-        rows = self._call(
-            lambda client: client.query_iterator(
-                COLLECTION, batch_size=4096, filter="", output_fields=["id", "part"], timeout=self._timeout_s
-            )
-        )
-        try:
-            while batch := self._call(lambda _: rows.next()):
-                yield from ((int(row["id"]), Part(row["part"])) for row in batch)
-        finally:
-            rows.close()
+        if self._server is None:
+            yield from self._ids_from_server()
+            return
+        for part in Part:
+            yield from ((int(row["id"]), part) for row in self._query(_filters([part], None)[0], ["id"]))
 
     def clear(self) -> None:
         with self._write_lock:
@@ -172,7 +167,10 @@ class MilvusVectorIndex:
         schema.add_field("part", DataType.VARCHAR, max_length=16)
         schema.add_field("doc_id", DataType.INT64)
         index = client.prepare_index_params()
-        index.add_index("embedding", index_type="IVF_FLAT", metric_type="L2", params={"nlist": self._nlist})
+        # pymilvus flattens the parameters for a server; Milvus Lite reads only the nested form, and drops the flat one.
+        clusters: dict[str, Any] = {"nlist": self._nlist}
+        nested = {"params": clusters} if self._server is not None else clusters
+        index.add_index("embedding", index_type="IVF_FLAT", metric_type="L2", params=nested)
         # Session: a client sees its own writes at once, without waiting for those of others.
         client.create_collection(COLLECTION, schema=schema, index_params=index, consistency_level="Session")
 
@@ -190,6 +188,19 @@ class MilvusVectorIndex:
             )
         )
         return [(int(hit["id"]), float(hit["distance"])) for hit in results[0]]
+
+    def _ids_from_server(self) -> Iterator[tuple[int, Part]]:
+        """Read in windows, which Milvus Lite does not offer and a server demands."""
+        rows = self._call(
+            lambda client: client.query_iterator(
+                COLLECTION, batch_size=4096, filter="", output_fields=["id", "part"], timeout=self._timeout_s
+            )
+        )
+        try:
+            while batch := self._call(lambda _: rows.next()):
+                yield from ((int(row["id"]), Part(row["part"])) for row in batch)
+        finally:
+            rows.close()
 
     def _send(self, rows: list[dict[str, Any]], client: Any) -> None:
         client.upsert(COLLECTION, rows, timeout=self._timeout_s)
