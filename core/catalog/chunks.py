@@ -10,7 +10,8 @@ import numpy as np
 from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
 
 from core.catalog.engine import Database
-from core.catalog.schema import chunks, embeddings, publications, version_chunks, versions
+from core.catalog.outbox import STORES
+from core.catalog.schema import chunks, embeddings, outbox, publications, version_chunks, versions
 from core.codec import to_dict
 from core.model import Chunk, Part
 from core.ports import KeywordRow, Vector, VectorRow
@@ -40,6 +41,7 @@ class Chunks:
         """Forget the version's chunks, so that chunking can start (again)."""
         with self._database.write() as tx:
             tx.execute(delete(version_chunks).where(version_chunks.c.version_id == version_id))
+            tx.execute(update(versions).where(versions.c.id == version_id).values(chunk_count=0))
 
     def add(self, version_id: int, doc_id: int, title: str, batch: Sequence[Chunk]) -> None:
         """Add chunks to the version; a content that the document already has keeps its id."""
@@ -127,6 +129,20 @@ class Chunks:
                 .values(chunk_count=total, chunks_kept=kept or 0, chunks_added=total - (kept or 0))
             )
         return int(total)
+
+    def forget(self, version_id: int) -> None:
+        """Remove an unfinished version's chunks, those that no other version has from both indexes as well."""
+        own = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == version_id)
+        others = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id != version_id)
+        with self._database.write() as tx:
+            lonely = list(tx.scalars(own.distinct().where(version_chunks.c.chunk_id.not_in(others))))
+            tx.execute(delete(version_chunks).where(version_chunks.c.version_id == version_id))
+            tx.execute(update(versions).where(versions.c.id == version_id).values(chunk_count=0))
+            for at in range(0, len(lonely), _FEW):
+                few = lonely[at : at + _FEW]
+                entries = [{"store": store, "chunk_id": chunk, "part": None} for store in STORES for chunk in few]
+                tx.execute(insert(outbox), entries)
+                tx.execute(delete(chunks).where(chunks.c.id.in_(few)))
 
     def ids_of(self, version_id: int) -> list[int]:
         with self._database.read() as tx:

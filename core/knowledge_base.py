@@ -1,0 +1,398 @@
+"""The knowledge base: documents go in, are versioned and indexed twice, and only what is published is shown."""
+
+from __future__ import annotations
+
+import io
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, BinaryIO
+
+from core.errors import BadFilename, Conflict, EmptyDocument, EvoRAGError, NotFound, StoreUnavailable, TooLarge
+from core.ingest.receive import Received, receive
+from core.ingest.sandbox import read_blocks
+from core.ingest.validate import check_type, clean_name, doc_key
+from core.model import (
+    BLOCK_JOINT,
+    Counts,
+    Document,
+    Health,
+    Job,
+    Preview,
+    Publication,
+    StoreHealth,
+    Trace,
+    TraceSummary,
+    Upload,
+    UploadOutcome,
+    Version,
+)
+from core.ports import BlobStore, Embedder, KeywordIndex, Parser, VectorIndex
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog, Claim, NewVersion, Showing
+    from core.data_folder import DataFolder
+    from core.jobs import LocalJobs
+    from core.projection import Projector
+    from core.query.pipeline import QueryPipeline
+    from core.query.retrieve import Retriever
+    from core.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_LONGEST_PREVIEW = 500
+
+
+class KnowledgeBase:
+    """Documents, versions and their projections in one data folder; made by ``core.build``."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        folder: DataFolder,
+        catalog: Catalog,
+        blobs: BlobStore,
+        vectors: VectorIndex,
+        keywords: KeywordIndex,
+        embedder: Embedder,
+        parser: Parser,
+        projector: Projector,
+        worker: LocalJobs,
+        retriever: Retriever,
+        queries: QueryPipeline,
+    ) -> None:
+        self.settings = settings
+        self.catalog = catalog
+        self.queries = queries
+        self._folder = folder
+        self._blobs = blobs
+        self._vectors = vectors
+        self._keywords = keywords
+        self._embedder = embedder
+        self._parser = parser
+        self._projector = projector
+        self._worker = worker
+        self._retriever = retriever
+        self._closed = threading.Lock()
+
+    # ---- adding
+
+    def add_file(
+        self, name: str, stream: BinaryIO, *, tags: Sequence[str] = (), note: str = "", actor: str = ""
+    ) -> Upload:
+        """Store a file as the next version of the document that its name says, and queue its indexing.
+
+        Raises: ``BadFilename``, ``TooLarge``, ``UnsupportedType``, ``EmptyDocument``; then nothing is stored.
+        """
+        shown = clean_name(name)
+        received = receive(stream, self._folder.incoming, self.settings.max_upload_bytes)
+        try:
+            extension = check_type(shown, received.head, received.path)
+            self._blobs.put(received.path, received.sha256)
+        finally:
+            received.path.unlink(missing_ok=True)
+        return self._claim(self._new(shown, extension, received, tags=tags, note=note, actor=actor))
+
+    def add_path(self, path: Path, *, tags: Sequence[str] = (), note: str = "", actor: str = "") -> Upload:
+        """Store a file of this machine. Raises: ``NotFound``, and what ``add_file`` raises."""
+        if path.is_symlink() or not path.is_file():
+            raise NotFound(f"“{path.name}” is not an ordinary file.", remedy="Name an existing file, not a link.")
+        with path.open("rb") as stream:
+            return self.add_file(path.name, stream, tags=tags, note=note, actor=actor)
+
+    def add_text(
+        self, name: str, text: str, *, tags: Sequence[str] = (), note: str = "", actor: str = "", title: str = ""
+    ) -> Upload:
+        """Store a text entry, as ``add_file`` does. Raises: ``TooLarge`` over the limit, ``EmptyDocument``."""
+        return self._claim(self._text_version(name, text, title=title, tags=tags, note=note, actor=actor))
+
+    def add_texts(self, entries: Sequence[tuple[str, str, str]]) -> list[Upload]:
+        """Store many text entries, each (name, title, text), in one transaction."""
+        news = [self._text_version(name, text, title=title) for name, title, text in entries]
+        uploads = [self._upload(claim, new) for claim, new in zip(self._claims(news), news, strict=True)]
+        self._worker.wake()
+        return uploads
+
+    def load_sample(self) -> list[Upload]:
+        """Add the sample documents in order, second versions after the first ones."""
+        from core.sample import documents
+
+        return [self._add_sample(sample.name, sample.path, sample.tags) for sample in documents()]
+
+    def _add_sample(self, name: str, path: Path, tags: Sequence[str]) -> Upload:
+        with path.open("rb") as stream:
+            return self.add_file(name, stream, tags=tags)
+
+    def _text_version(
+        self, name: str, text: str, *, title: str, tags: Sequence[str] = (), note: str = "", actor: str = ""
+    ) -> NewVersion:
+        if len(text) > self.settings.max_text_chars:
+            raise TooLarge(
+                f"The text has {len(text):,} characters; an entry holds at most {self.settings.max_text_chars:,}.",
+                remedy="Shorten it, or upload it as a text file.",
+            )
+        if not text.strip():
+            raise EmptyDocument("The text is empty.", remedy="Type some text and save again.")
+        shown = clean_name(_with_extension(name))
+        data = text.encode("utf-8", "replace")
+        received = receive(io.BytesIO(data), self._folder.incoming, max(self.settings.max_upload_bytes, len(data)))
+        try:
+            extension = PurePath(shown).suffix[1:].lower()
+            self._blobs.put(received.path, received.sha256)
+        finally:
+            received.path.unlink(missing_ok=True)
+        new = self._new(shown, extension, received, tags=tags, note=note, actor=actor)
+        return replace(new, is_text_entry=True, title=title or _plain_title(name))
+
+    @staticmethod
+    def _new(
+        shown: str, extension: str, received: Received, *, tags: Sequence[str], note: str, actor: str
+    ) -> NewVersion:
+        from core.catalog import NewVersion
+
+        return NewVersion(
+            doc_key=doc_key(shown),
+            name=shown,
+            extension=extension,
+            sha256=received.sha256,
+            sha1=received.sha1,
+            size_bytes=received.size_bytes,
+            tags=tuple(tags),
+            note=note[:2000],
+            actor=actor[:256],
+        )
+
+    def _claim(self, new: NewVersion) -> Upload:
+        upload = self._upload(self.catalog.documents.claim(new), new)
+        if upload.job_id is not None:
+            self._worker.wake()
+        return upload
+
+    def _claims(self, news: Sequence[NewVersion]) -> list[Claim]:
+        return self.catalog.documents.claim_many(news)
+
+    def _upload(self, claim: Claim, new: NewVersion) -> Upload:
+        if claim.outcome is UploadOutcome.RESTORED:
+            self._show(claim.doc_id, claim.version_id, "publish", new.actor)
+        return Upload(claim.outcome, new.doc_key, claim.number, new.sha1, claim.job_id)
+
+    # ---- reading
+
+    def documents(self, search: str = "", *, include_deleted: bool = False) -> list[Document]:
+        """Return documents by name; ``search`` is literal text in the name, the title or a tag."""
+        return self.catalog.documents.find(search, include_deleted=include_deleted)
+
+    def document(self, key: str) -> Document:
+        found = self.catalog.documents.find(include_deleted=True, doc_id=self.catalog.documents.id_of(key))
+        if not found:
+            raise NotFound(f"There is no document “{key}”.")
+        return found[0]
+
+    def versions(self, key: str) -> list[Version]:
+        """Return the versions of a document, newest first."""
+        return self.catalog.documents.versions(self.catalog.documents.id_of(key))
+
+    def version(self, key: str, number: int) -> Version:
+        for version in self.versions(key):
+            if version.number == number:
+                return version
+        raise NotFound(f"“{key}” has no version {number}.")
+
+    def publications(self, key: str) -> list[Publication]:
+        """Return what the document has shown, newest first."""
+        return self.catalog.publications.of(self.catalog.documents.id_of(key))
+
+    def preview(self, key: str, version: int, start: int = 0, count: int = 50) -> Preview:
+        """Return a stretch of a version's chunks, by position."""
+        found = self.version(key, version)
+        return self.catalog.visibility.preview(
+            key, found.id, version, max(start, 0), min(max(count, 0), _LONGEST_PREVIEW)
+        )
+
+    def text_of(self, key: str, version: int | None = None) -> str:
+        """Return the text of a version (of the newest one by default): as typed for text entries, else as parsed."""
+        document = self.document(key)
+        found = self.version(key, version or document.published_version or document.latest_version)
+        if document.is_text_entry:
+            return self._blobs.path(found.sha256).read_text(encoding="utf-8")
+        parsed = self.catalog.documents.parsed_sha256(found.id)
+        if parsed is None:
+            raise NotFound(f"Version {found.number} of “{key}” has no text yet.", remedy="Wait until it is indexed.")
+        return BLOCK_JOINT.join(block.text for block in read_blocks(self._blobs.path(parsed)))
+
+    def original(self, key: str, version: int) -> tuple[Path, str]:
+        """Return the file that holds a version's original bytes, and the name to give it."""
+        found = self.version(key, version)
+        return self._blobs.path(found.sha256), found.file_name
+
+    def tags(self) -> list[str]:
+        return self.catalog.documents.tags()
+
+    # ---- changing
+
+    def set_tags(self, key: str, tags: Sequence[str]) -> Document:
+        self.catalog.documents.set_tags(self.catalog.documents.id_of(key), tags)
+        return self.document(key)
+
+    def publish(self, key: str, version: int, actor: str = "") -> Publication:
+        """Show a version from now on. Raises: ``Conflict`` while it is not indexed."""
+        found = self.version(key, version)
+        if found.state != "ready":
+            raise Conflict(
+                f"Version {version} of “{key}” is {found.state} and cannot be shown.",
+                remedy="Wait until it is indexed, or start its job again.",
+            )
+        return self._show(self.catalog.documents.id_of(key), found.id, "publish", actor)
+
+    def roll_back(self, key: str, actor: str = "") -> Publication:
+        """Show again the version that was shown before the present one. Raises: ``Conflict`` where there is none."""
+        doc_id = self.catalog.documents.id_of(key)
+        return self._show(doc_id, self._earlier(doc_id, key), "rollback", actor)
+
+    def delete(self, key: str, actor: str = "") -> Publication:
+        """Show nothing of a document from now on; ``restore`` undoes it. Its running uploads are cancelled."""
+        doc_id = self.catalog.documents.id_of(key)
+        for job_id in self.catalog.jobs.active_of(doc_id):
+            self.cancel(job_id)
+        return self._commit(doc_id, None, "delete", actor)
+
+    def restore(self, key: str, actor: str = "") -> Publication:
+        """Show again what a deleted document showed last. Raises: ``Conflict`` where it is not deleted."""
+        doc_id = self.catalog.documents.id_of(key)
+        showing = self.catalog.publications.showing(doc_id)
+        if showing.version_id is not None:
+            raise Conflict(f"“{key}” is not deleted.")
+        return self._show(doc_id, self._earlier(doc_id, key), "restore", actor)
+
+    def _earlier(self, doc_id: int, key: str) -> int:
+        showing = self.catalog.publications.showing(doc_id)
+        for before in self.catalog.publications.before(doc_id, showing.seq):
+            if before.version_id is not None and before.version_id != showing.version_id:
+                return before.version_id
+        raise Conflict(f"“{key}” has not shown another version before.")
+
+    def _show(self, doc_id: int, version_id: int, action: str, actor: str) -> Publication:
+        return self._commit(doc_id, version_id, action, actor)
+
+    def _commit(self, doc_id: int, version_id: int | None, action: str, actor: str) -> Publication:
+        """Prepare and commit a publication until nothing came between the two."""
+        while True:
+            expected = self._prepared(doc_id, version_id)
+            done = self.catalog.publications.commit(doc_id, version_id, action, actor, expected=expected)
+            if done is not None:
+                self._projector.flush_soon()
+                return done
+
+    def _prepared(self, doc_id: int, version_id: int | None) -> Showing:
+        if version_id is None:
+            return self.catalog.publications.showing(doc_id)
+        expected = self.catalog.publications.prepare(doc_id, version_id)
+        try:
+            self._projector.flush()
+        except StoreUnavailable as error:
+            # The decision is the catalogue's; the store learns of it from the outbox when it is back.
+            log.warning("published while a store does not answer: %s", error.code)
+            self._projector.flush_soon()
+        return expected
+
+    # ---- jobs
+
+    def jobs(self, *, active: bool = False, limit: int = 200) -> list[Job]:
+        """Return jobs, newest first."""
+        return self.catalog.jobs.recent(active=active, limit=limit)
+
+    def job(self, job_id: str) -> Job:
+        return self.catalog.jobs.get(job_id)
+
+    def wait(self, job_ids: Sequence[str], timeout_s: float | None = None) -> list[Job]:
+        """Return the jobs once all have ended, or as they are when the time is over."""
+        return self._worker.wait(job_ids, timeout_s)
+
+    def finish(self, job_id: str, timeout_s: float | None = None) -> Job:
+        """Wait for one job. Raises: the error that it ended with, as an ``EvoRAGError``."""
+        job = self.wait([job_id], timeout_s)[0]
+        if job.error:
+            raise EvoRAGError(str(job.error["message"]), remedy=str(job.error["remedy"]), code=str(job.error["code"]))
+        return job
+
+    def work_off(self) -> None:
+        """Index what is queued in the calling thread, where no worker does (``job_workers`` = 0)."""
+        self._worker.work_off()
+
+    def retry(self, job_id: str) -> Job:
+        """Queue a failed or cancelled job again."""
+        return self._worker.retry(job_id)
+
+    def cancel(self, job_id: str) -> Job:
+        """Stop an active job; its version is never shown."""
+        return self._worker.cancel(job_id)
+
+    # ---- state
+
+    def health(self) -> Health:
+        """Return the state of the stores and models, without waiting for any of them."""
+        pending = self.catalog.outbox.pending()
+        ready = bool(getattr(self._embedder, "ready", True))
+        stores = (
+            StoreHealth("catalog", self.catalog.database.engine.dialect.name, "ok", self.catalog.counts().chunks),
+            self._store("vector", self._vectors, pending["vector"]),
+            self._store("keyword", self._keywords, pending["keyword"]),
+            StoreHealth("embedder", self._embedder.id, "ok" if ready else "loading"),
+        )
+        return Health(stores, sum(pending.values()), ready)
+
+    def _store(self, name: str, index: VectorIndex | KeywordIndex, pending: int) -> StoreHealth:
+        error = self._projector.errors.get(name)
+        if error is not None:
+            return StoreHealth(name, index.engine, "down", None, error.message)
+        try:
+            rows = sum(index.count().values())
+        except EvoRAGError as failed:
+            return StoreHealth(name, index.engine, "down", None, failed.message)
+        return StoreHealth(name, index.engine, "waiting" if pending else "ok", rows)
+
+    def counts(self) -> Counts:
+        return self.catalog.counts()
+
+    # ---- questions already asked
+
+    def history(self, limit: int = 100) -> list[TraceSummary]:
+        """Return the questions asked, newest first."""
+        return self.catalog.questions.recent(limit)
+
+    def trace(self, trace_id: str) -> Trace:
+        return self.catalog.questions.get(trace_id)
+
+    def close(self) -> None:
+        """Stop the workers and close the stores; running jobs go on at the next start."""
+        if not self._closed.acquire(blocking=False):
+            return
+        self._worker.close()
+        self._projector.close()
+        self._retriever.close()
+        self._parser.close()
+        self._vectors.close()
+        self._keywords.close()
+        self.catalog.close()
+        self._folder.close()
+
+    def __enter__(self) -> KnowledgeBase:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _with_extension(name: str) -> str:
+    """Text entries are named as people like; as files they are text unless they say Markdown."""
+    if not isinstance(name, str) or not name.strip():
+        raise BadFilename("The entry has no name.", remedy="Give it a name.")
+    named = name.strip()
+    return named if PurePath(named).suffix[1:].lower() in ("txt", "md", "markdown") else f"{named}.txt"
+
+
+def _plain_title(name: str) -> str:
+    shown = clean_name(_with_extension(name))
+    return PurePath(shown).stem

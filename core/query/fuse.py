@@ -1,0 +1,108 @@
+"""Fusion: two rankings become one, and the arithmetic stays with every result.
+
+Source: Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning
+methods", SIGIR 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from core.errors import InvalidInput
+from core.model import Hit, IndexHit, LegRank, PlacedChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How to fuse: ``rrf`` with its constant and weights, or ``mix`` = ``(1 − alpha)·bm25 + alpha·(cos + 1)/2``."""
+
+    method: str = "rrf"
+    k: int = 60
+    vector_weight: float = 1.0
+    keyword_weight: float = 1.0
+    alpha: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One chunk with its place in each leg; ``score`` is the sum of the two contributions."""
+
+    chunk_id: int
+    score: float
+    vector: LegRank | None
+    keyword: LegRank | None
+
+
+def cosine(distance: float) -> float:
+    """Return the cosine of two unit vectors from their L2 distance."""
+    return 1.0 - distance * distance / 2.0
+
+
+def fuse(vector: Sequence[IndexHit], keyword: Sequence[IndexHit], fusion: Fusion = Fusion()) -> list[Fused]:
+    """Return every chunk of either leg, best first; ties go to the better single rank, then to the smaller id."""
+    best_bm25 = max((hit.score for hit in keyword), default=1.0) or 1.0
+    by_vector = {
+        hit.chunk_id: LegRank(rank, hit.score, _vector_part(rank, hit.score, fusion), hit.terms)
+        for rank, hit in enumerate(vector, 1)
+    }
+    by_keyword = {
+        hit.chunk_id: LegRank(rank, hit.score, _keyword_part(rank, hit.score / best_bm25, fusion), hit.terms)
+        for rank, hit in enumerate(keyword, 1)
+    }
+    fused = [
+        Fused(chunk_id, sum(leg.contribution for leg in (first, second) if leg), first, second)
+        for chunk_id in {**by_vector, **by_keyword}
+        for first, second in [(by_vector.get(chunk_id), by_keyword.get(chunk_id))]
+    ]
+    return sorted(fused, key=_order)
+
+
+def _vector_part(rank: int, distance: float, fusion: Fusion) -> float:
+    if fusion.method == "rrf":
+        return fusion.vector_weight / (fusion.k + rank)
+    if fusion.method == "mix":
+        return fusion.alpha * (cosine(distance) + 1.0) / 2.0
+    raise InvalidInput(f"There is no fusion named {fusion.method[:32]!r}.", remedy="Choose rrf or mix.")
+
+
+def _keyword_part(rank: int, normalised: float, fusion: Fusion) -> float:
+    if fusion.method == "rrf":
+        return fusion.keyword_weight / (fusion.k + rank)
+    return (1.0 - fusion.alpha) * normalised
+
+
+def _order(item: Fused) -> tuple[float, int, int]:
+    ranks = [leg.rank for leg in (item.vector, item.keyword) if leg]
+    return -item.score, min(ranks), item.chunk_id
+
+
+def merge_identical(fused: Sequence[Fused], placed: Mapping[int, PlacedChunk]) -> list[Hit]:
+    """Return the hits with identical passages merged into the best of them, ranked from 1."""
+    hits: list[Hit] = []
+    at: dict[tuple[str, str], int] = {}
+    for item in fused:
+        chunk = placed[item.chunk_id]
+        passage = (chunk.chunk.header, chunk.chunk.text.strip())
+        if passage in at:
+            best = hits[at[passage]]
+            hits[at[passage]] = replace(best, merged=(*best.merged, item.chunk_id))
+            continue
+        at[passage] = len(hits)
+        hits.append(Hit(len(hits) + 1, chunk, item.score, item.vector, item.keyword))
+    return hits
+
+
+def choose(candidates: Sequence[Hit], top_k: int, per_document: int) -> list[Hit]:
+    """Return the first ``top_k`` hits with at most ``per_document`` of one document (0: without that limit)."""
+    chosen: list[Hit] = []
+    taken: dict[int, int] = {}
+    for hit in candidates:
+        if len(chosen) == top_k:
+            break
+        doc_id = hit.placed.doc_id
+        if per_document and taken.get(doc_id, 0) >= per_document:
+            continue
+        taken[doc_id] = taken.get(doc_id, 0) + 1
+        chosen.append(hit)
+    return chosen

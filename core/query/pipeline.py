@@ -1,0 +1,174 @@
+"""The way of a question: analyse, search both legs, fuse, choose, build the context, answer; all of it is the trace."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from core.errors import InvalidInput, ModelUnavailable
+from core.model import Answer, AnswerType, Filters, Hit, Part, Query, Trace
+from core.ports import Embedder
+from core.query.analyse import analyse
+from core.query.context import build_context
+from core.query.extract import extract_answer
+from core.query.fuse import Fusion, choose, fuse, merge_identical
+from core.query.prompt import TEMPLATES, build_prompt
+from core.query.retrieve import Retrieved, Retriever, Scope
+from core.settings import Settings
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+MOST_HITS = 100
+MOST_DEPTH = 1_000
+_NOT_ASKED = Answer("", AnswerType.INSUFFICIENT, reason="not_asked")
+
+
+class Stopwatch:
+    """Times of named steps, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.timings_ms: dict[str, float] = {}
+        self._started = time.perf_counter()
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings_ms[name] = (time.perf_counter() - started) * 1000
+
+    def total(self) -> dict[str, float]:
+        whole = (time.perf_counter() - self._started) * 1000
+        return {name: round(value, 3) for name, value in {**self.timings_ms, "total": whole}.items()}
+
+
+class QueryPipeline:
+    """Answers questions from one catalogue and its two indexes."""
+
+    def __init__(self, catalog: Catalog, retriever: Retriever, embedder: Embedder, settings: Settings) -> None:
+        self._catalog = catalog
+        self._retriever = retriever
+        self._embedder = embedder
+        self._settings = settings
+
+    def run(self, query: Query, *, answering: bool) -> Trace:
+        """Search, and answer where asked to. Raises: ``InvalidInput`` and its kinds, ``StoreUnavailable``."""
+        watch = Stopwatch()
+        asked_at = datetime.now(UTC)
+        check_query(query, asked_at)
+        with watch.step("analyse"):
+            analysis = analyse(query.text, self._settings.max_question_chars)
+        with watch.step("scope"):
+            scope = self._scope(query)
+        found = self._retriever.retrieve(analysis.normalised, query.depth, scope)
+        watch.timings_ms.update(found.timings_ms)
+        with watch.step("fuse"):
+            fused = fuse(found.vector.hits, found.keyword.hits, self._fusion(query))
+            candidates = merge_identical(fused, found.placed)
+            alone = scope.doc_ids is not None and len(scope.doc_ids) == 1
+            hits = choose(candidates, query.top_k, 0 if alone else query.per_document)
+        with watch.step("context"):
+            context = build_context(hits, self._settings.context_chars)
+            prompt = build_prompt(analysis.normalised, hits, analysis.language, self._settings.context_chars)
+        answer = _NOT_ASKED
+        if answering:
+            with watch.step("answer"):
+                answer = self._answer(analysis.normalised, hits, found)
+        return Trace(
+            id=secrets.token_hex(16),
+            asked_at=asked_at,
+            query=query,
+            sequence=scope.sequence,
+            analysis=analysis,
+            vector=found.vector,
+            keyword=found.keyword,
+            hits=tuple(hits),
+            candidates=tuple(candidates),
+            context=context,
+            prompt=prompt,
+            answer=answer,
+            timings_ms=watch.total(),
+            degraded=tuple(leg.name for leg in (found.vector, found.keyword) if leg.error),
+            generation={
+                "generator": "none",
+                "context_chars": len(context),
+                "context_budget_chars": self._settings.context_chars,
+                "prompt_chars": len(prompt),
+                "template": TEMPLATES[analysis.language],
+                "fusion": query.fusion,
+                "rrf_k": self._settings.rrf_k,
+                "threshold": self._settings.answer_threshold,
+            },
+        )
+
+    def _answer(self, question: str, hits: list[Hit], found: Retrieved) -> Answer:
+        embed = self._embedder.embed_passages if found.question_vector is not None else None
+        try:
+            return extract_answer(
+                question,
+                hits,
+                embed,
+                question_vector=found.question_vector,
+                threshold=self._settings.answer_threshold,
+            )
+        except ModelUnavailable:
+            return extract_answer(question, hits, None, question_vector=None, threshold=self._settings.answer_threshold)
+
+    def _scope(self, query: Query) -> Scope:
+        newest = self._catalog.publications.sequence()
+        if query.as_of is None:
+            sequence = newest
+        elif isinstance(query.as_of, datetime):
+            sequence = self._catalog.publications.sequence_at(query.as_of)
+        else:
+            sequence = query.as_of
+            if sequence > newest:
+                raise InvalidInput(
+                    f"There is no publication {sequence}; the newest is {newest}.",
+                    remedy="Choose an earlier sequence number, or leave it out.",
+                )
+        # While rows wait to be moved between the parts, both are searched: nothing visible may be missed.
+        settled = sequence == newest and not any(self._catalog.outbox.pending().values())
+        parts = (Part.HEAD,) if settled else (Part.HEAD, Part.HISTORY)
+        doc_ids = self._catalog.visibility.documents_matching(query.filters)
+        return Scope(sequence, parts, None if doc_ids is None else tuple(doc_ids))
+
+    def _fusion(self, query: Query) -> Fusion:
+        return Fusion(
+            method=query.fusion,
+            k=self._settings.rrf_k,
+            vector_weight=self._settings.vector_weight,
+            keyword_weight=self._settings.keyword_weight,
+            alpha=query.alpha,
+        )
+
+
+def check_query(query: Query, now: datetime) -> None:
+    """Refuse a query that no search could answer. Raises: ``InvalidInput``."""
+    _within("top_k", query.top_k, 1, MOST_HITS)
+    _within("depth", query.depth, 1, MOST_DEPTH)
+    _within("per_document", query.per_document, 0, MOST_HITS)
+    if not isinstance(query.alpha, (int, float)) or not 0.0 <= query.alpha <= 1.0:
+        raise InvalidInput("alpha lies between 0 and 1.")
+    if query.fusion not in ("rrf", "mix"):
+        raise InvalidInput("The fusion is rrf or mix.")
+    if isinstance(query.as_of, datetime):
+        if query.as_of.tzinfo is None:
+            raise InvalidInput("“As of” needs a time zone.", remedy="Write it like 2026-11-21T09:00+09:00.")
+        if query.as_of > now:
+            raise InvalidInput("“As of” lies in the future.", remedy="Choose a moment that has passed.")
+    elif query.as_of is not None:
+        _within("as_of", query.as_of, 0, 2**62)
+    if not isinstance(query.filters, Filters):
+        raise InvalidInput("The filters are not understood.")
+
+
+def _within(name: str, value: int, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInput(f"{name} is a whole number from {least} to {most}.")

@@ -1,0 +1,189 @@
+"""EvoRAG: questions over a knowledge base, under the names of the seed system and our own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from core.codec import to_dict
+from core.errors import InvalidInput, ModelUnavailable, NotFound
+from core.model import AnswerType, Hit, IndexHit, Query, Trace
+from core.query.extract import extract_answer
+from core.query.fuse import cosine
+
+if TYPE_CHECKING:
+    from core.knowledge_base import KnowledgeBase
+
+PREVIEW_CHARS = 200
+LLM_TYPES = ("none", "huggingface", "standard", "snn", "openai", "command")
+
+
+class Passage(str):
+    """The text of a retrieved passage that also carries its hit."""
+
+    hit: Hit
+
+    def __new__(cls, hit: Hit) -> Passage:
+        passage = super().__new__(cls, hit.placed.chunk.text)
+        passage.hit = hit
+        return passage
+
+
+class EvoRAG:
+    """Answers questions from a knowledge base; without one, from that of the environment.
+
+    Raises: ``ModelUnavailable`` for a generator that this version does not have.
+    """
+
+    def __init__(self, llm_type: str = "none", kb: KnowledgeBase | None = None) -> None:
+        if llm_type not in LLM_TYPES:
+            raise InvalidInput(f"llm_type is one of {', '.join(LLM_TYPES)}.")
+        if llm_type != "none":
+            raise ModelUnavailable(
+                f"The generator “{llm_type}” is not part of this version.",
+                remedy="Use llm_type='none': answers are extracted from the documents.",
+            )
+        if kb is None:
+            from core.bootstrap import default_knowledge_base
+
+            kb = default_knowledge_base()
+        self.llm_type = llm_type
+        self.kb = kb
+
+    def ask(self, query: Query | str, *, keep: bool = True) -> Trace:
+        """Search and answer; the trace is kept in the history unless ``keep`` is false."""
+        trace = self.kb.queries.run(self._query(query), answering=True)
+        if keep:
+            self.kb.catalog.questions.keep(trace)
+        return trace
+
+    def search(self, query: Query | str) -> Trace:
+        """Search without answering; the history does not keep it."""
+        return self.kb.queries.run(self._query(query), answering=False)
+
+    def _query(self, query: Query | str) -> Query:
+        if isinstance(query, Query):
+            return query
+        settings = self.kb.settings
+        return Query(query, top_k=settings.top_k, depth=settings.search_depth)
+
+    # ---- the names of the seed system
+
+    def retrieve(
+        self, query: str, top_k: int = 3, return_debug_info: bool = False
+    ) -> list[Passage] | tuple[list[Passage], dict[str, Any]]:
+        """Return the best passages, and what happened on the way where ``return_debug_info`` is set."""
+        trace = self.search(replace(self._query(query), top_k=top_k))
+        passages = [Passage(hit) for hit in trace.hits]
+        return (passages, debug_info(trace)) if return_debug_info else passages
+
+    def generate(self, query: str, docs: list[Passage]) -> str:
+        """Return the answer that the passages from ``retrieve`` support, with ``[n]`` marks, or say that none does."""
+        hits = [doc.hit for doc in docs]
+        threshold = self.kb.settings.answer_threshold
+        return extract_answer(query, hits, None, question_vector=None, threshold=threshold).text
+
+    def rag(self, query: str, return_debug_info: bool = False) -> dict[str, Any]:
+        """Return ``answer``, ``answer_type``, ``documents`` and ``citations``, and ``debug_info`` where asked for."""
+        trace = self.ask(query)
+        result: dict[str, Any] = {
+            "answer": trace.answer.text,
+            "answer_type": trace.answer.type.value,
+            "documents": [hit.placed.chunk.text for hit in trace.hits],
+            "citations": to_dict(trace.answer.citations),
+            "trace_id": trace.id,
+        }
+        if return_debug_info:
+            result["debug_info"] = debug_info(trace)
+        return result
+
+    def add_user_text(self, text: str, source: str = "user text") -> int:
+        """Add a text entry, wait until it can be found, and return its document id."""
+        upload = self.kb.add_text(source, text)
+        self._finished(upload.job_id)
+        return self.kb.document(upload.doc_key).id
+
+    def get_all_data(self) -> list[dict[str, Any]]:
+        """Return id, text, source and version of every document that is shown."""
+        return [
+            {
+                "id": document.id,
+                "text": self.kb.text_of(document.doc_key),
+                "source": f"{document.name}#v{document.published_version}",
+                "doc_key": document.doc_key,
+                "version": document.published_version,
+            }
+            for document in self.kb.documents()
+            if document.published_version is not None
+        ]
+
+    def update_document(self, doc_id: int | str, text: str) -> int:
+        """Make ``text`` the next version of a document, wait until it can be found, and return the version's number."""
+        document = self.kb.document(self._doc_key(doc_id))
+        upload = self.kb.add_text(document.name, text)
+        self._finished(upload.job_id)
+        return upload.version
+
+    def delete_document(self, doc_id: int | str) -> None:
+        """Take a document out of every answer; ``KnowledgeBase.restore`` brings it back."""
+        self.kb.delete(self._doc_key(doc_id))
+
+    def _doc_key(self, doc_id: int | str) -> str:
+        text = str(doc_id)
+        if isinstance(doc_id, int) or text.isdecimal():
+            if len(text) > 18:
+                raise NotFound(f"There is no document with the id {text[:32]}.")
+            return self.kb.catalog.documents.key_of(int(text))
+        return text
+
+    def _finished(self, job_id: str | None) -> None:
+        if job_id is not None:
+            self.kb.finish(job_id)
+
+
+def debug_info(trace: Trace) -> dict[str, Any]:
+    """Return the trace as the seed system's debug dictionary, and more."""
+    texts = {hit.placed.id: hit.placed.chunk.text for hit in trace.candidates}
+    for hit in trace.candidates:
+        texts.update(dict.fromkeys(hit.merged, hit.placed.chunk.text))
+
+    def results(hits: tuple[IndexHit, ...]) -> list[dict[str, Any]]:
+        return [
+            {
+                "doc_id": str(hit.chunk_id),
+                "score": hit.score,
+                "text_preview": texts.get(hit.chunk_id, "")[:PREVIEW_CHARS],
+                "terms": to_dict(hit.terms),
+            }
+            for hit in hits
+        ]
+
+    vector_results = results(trace.vector.hits)
+    for result in vector_results:
+        result["cosine"] = cosine(result["score"])
+        del result["terms"]
+    return {
+        "query_analysis": to_dict(trace.analysis),
+        "vector_results": vector_results,
+        "keyword_results": results(trace.keyword.hits),
+        "rrf_scores": {str(hit.placed.id): hit.score for hit in trace.candidates},
+        "fusion": [
+            {
+                "rank": hit.rank,
+                "doc_id": str(hit.placed.id),
+                "source": f"{hit.placed.name}#v{hit.placed.version}",
+                "score": hit.score,
+                "vector": to_dict(hit.vector),
+                "keyword": to_dict(hit.keyword),
+            }
+            for hit in trace.candidates
+        ],
+        "generation": {
+            **trace.generation,
+            "answer_type": AnswerType(trace.answer.type).value,
+            "confidence": trace.answer.confidence,
+            "prompt": trace.prompt,
+        },
+        "timings_ms": dict(trace.timings_ms),
+        "degraded": list(trace.degraded),
+    }
