@@ -1,7 +1,7 @@
 """Writes the Office and PDF files of the sample knowledge base from the Markdown under ``examples/sample``.
 
-``v1/price-list.xlsx.md`` becomes ``core/sample/documents/v1/price-list.xlsx``. In a workbook each second-level heading is
-a sheet, in a presentation a slide with its quotations as notes. A code block named ``figure`` is drawn.
+``v1/price-list.xlsx.md`` becomes ``core/sample/documents/v1/price-list.xlsx``. Each second-level heading is a sheet of
+a workbook or a slide of a presentation, with its quotations as notes. A code block named ``figure`` is drawn.
 Needs LibreOffice (for pdf, doc, xls, ppt) and the Noto CJK fonts: ``python -m examples.make_sample``.
 """
 

@@ -14,7 +14,7 @@ INK, GRID, ACCENT = "#26303a", "#d8dde3", "#4450b8"
 
 
 def draw(kind: str, source: str) -> bytes:
-    """Return a PNG of ``source``: lines ``title:``, ``x:``, ``y:`` and ``bars: NAME VALUE, …`` or ``points: X Y, …``."""
+    """Return a PNG of ``title:``, ``x:``, ``y:`` lines and a ``bars: NAME VALUE, …`` or ``points: X Y, …`` line."""
     fields = dict(line.split(": ", 1) for line in source.strip().splitlines())
     pairs = [tuple(pair.rsplit(" ", 1)) for pair in fields["bars" if kind == "bars" else "points"].split(", ")]
     values = [float(value) for _, value in pairs]

@@ -1,0 +1,134 @@
+"""Serves the application: one gunicorn process with threads, in which the knowledge base lives.
+
+The knowledge base is built after the fork, because its threads and locks do not survive one, and closed when the
+process that serves ends. Where gunicorn cannot be imported, Werkzeug's threaded server takes its place.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Any
+
+from core import EvoRAGError, Settings, build
+from core.errors import Conflict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core import KnowledgeBase
+
+CANNOT_START = 4
+"""The exit status by which gunicorn's master knows that starting again would not help."""
+
+GRACE_S = 15
+
+
+def serve(settings: Settings, *, as_json: bool = False) -> int:
+    """Serve until a signal ends it and return the exit status. Raises: ``Conflict`` when the port is taken."""
+    refuse_taken_port(settings.host, settings.port)
+    try:
+        from gunicorn.app.base import BaseApplication
+    except ImportError:
+        return serve_with_werkzeug(settings, as_json=as_json)
+
+    class Server(BaseApplication):  # type: ignore[misc]
+        """Gunicorn configured from our settings instead of a command line."""
+
+        def load_config(self) -> None:
+            for name, value in gunicorn_options(settings, as_json).items():
+                self.cfg.set(name, value)
+
+        def load(self) -> Callable[..., Any]:
+            self.kb, application = start(settings)
+            return application
+
+    server = Server()
+    server.cfg.set("worker_exit", lambda arbiter, worker: stop(getattr(server, "kb", None)))
+    try:
+        server.run()
+    except SystemExit as ending:
+        return 0 if ending.code in (0, None) else 1
+    return 0
+
+
+def gunicorn_options(settings: Settings, as_json: bool) -> dict[str, Any]:
+    """Return gunicorn's settings; there is no request timeout, because a killed worker would take its jobs along."""
+    return {
+        "bind": f"{settings.host}:{settings.port}",
+        "worker_class": "gthread",
+        "workers": 1,
+        "threads": settings.server_threads,
+        "preload_app": False,
+        "timeout": 0,
+        "graceful_timeout": GRACE_S,
+        "keepalive": 5,
+        "loglevel": "warning",
+        "when_ready": lambda arbiter: announce(settings, as_json),
+    }
+
+
+def start(settings: Settings) -> tuple[KnowledgeBase, Callable[..., Any]]:
+    """Build the knowledge base and the application; ends the process with a readable message when that fails."""
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    from app.main import create_app
+
+    try:
+        kb = build(settings)
+    except EvoRAGError as error:
+        sys.stderr.write(f"{error.code}: {error.message}\n{error.remedy}\n")
+        raise SystemExit(CANNOT_START) from error
+    return kb, create_app(kb).server
+
+
+def stop(kb: KnowledgeBase | None) -> None:
+    """Close the knowledge base, if it was ever built."""
+    if kb is not None:
+        kb.close()
+
+
+def announce(settings: Settings, as_json: bool) -> None:
+    """Say where the pages are: a line for people on stderr, or one of JSON on stdout."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    url = f"http://{host}:{settings.port}"
+    if as_json:
+        sys.stdout.write(json.dumps({"url": url, "pid": os.getpid()}) + "\n")
+        sys.stdout.flush()
+    else:
+        sys.stderr.write(f"EvoRAG is at {url} (data in “{settings.data_dir}”). Press Ctrl+C to stop.\n")
+
+
+def refuse_taken_port(host: str, port: int) -> None:
+    """Raises: ``Conflict`` when another program listens there, or the address is not this machine's."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise Conflict(
+                f"Cannot listen on {host}, port {port}: {error.strerror}.",
+                code="address_in_use",
+                remedy="Stop the other program, or choose another port with --port or EVORAG_PORT.",
+            ) from error
+
+
+def serve_with_werkzeug(settings: Settings, *, as_json: bool = False) -> int:
+    """Serve with Werkzeug's threads, one for each request."""
+    import signal
+
+    from werkzeug.serving import make_server
+
+    kb, application = start(settings)
+    server = make_server(settings.host, settings.port, application, threaded=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    announce(settings, as_json)
+    try:
+        server.serve_forever()
+    finally:
+        server.server_close()
+        stop(kb)
+    return 0

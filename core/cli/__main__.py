@@ -1,0 +1,5 @@
+"""``python -m core.cli`` is ``evorag``."""
+
+from core.cli import main
+
+main()

@@ -1,0 +1,238 @@
+"""The commands: ``evorag serve | sample | add | list | show | ask | search | delete | restore | jobs | eval``.
+
+Data goes to stdout (``--json``: one JSON document and nothing else), progress and warnings to stderr. The exit status
+is 0 when all went well, 1 for an error that EvoRAG explains, 2 for a wrong command.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.cli import output
+from core.cli.session import (
+    doc_key,
+    filters_of,
+    finish_uploads,
+    opened,
+    publish_each,
+    query_of,
+    settings,
+)
+from core.errors import EvoRAGError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="A knowledge base with versions inside retrieval and a full account of every rank.",
+)
+
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Data folder, instead of EVORAG_DATA_DIR.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until all is indexed.")]
+Names = Annotated[list[str], typer.Argument(metavar="DOC...", help="Documents by name.")]
+Name = Annotated[str, typer.Argument(metavar="DOC", help="A document by name.")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads it from standard input.")]
+TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=50, help="Passages shown.")]
+InDoc = Annotated[list[str] | None, typer.Option("--doc", help="Only this document; may be repeated.")]
+InTag = Annotated[list[str] | None, typer.Option("--tag", help="Only documents with this tag; may be repeated.")]
+InType = Annotated[list[str] | None, typer.Option("--type", help="Only this file type; may be repeated.")]
+AsOf = Annotated[str | None, typer.Option("--as-of", help="A sequence number or an ISO 8601 time.")]
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Port to listen on.")] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the pages until Ctrl+C."""
+    import importlib
+
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    # By name, because core knows nothing of the pages: they are another package that stands on it.
+    server = importlib.import_module("app.server")
+    raise typer.Exit(server.serve(settings(data_dir, **given), as_json=as_json))
+
+
+@app.command()
+def sample(wait: Wait = True, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Load the sample knowledge base."""
+    with opened(data_dir) as kb:
+        finish_uploads(kb, kb.load_sample(), wait=wait, as_json=as_json)
+
+
+@app.command()
+def add(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, and folders with all below them.")],
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag for each document; may be repeated.")] = None,
+    note: Annotated[str, typer.Option(help="A note kept with the versions.")] = "",
+    wait: Wait = True,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add files, each as a new document or as the next version of the one with its name."""
+    from core.cli.files import found_files
+
+    files = found_files(paths)
+    uploads, failures = [], []
+    with opened(data_dir) as kb:
+        with output.bar("Adding") as show_bar:
+            for number, path in enumerate(files, start=1):
+                try:
+                    uploads.append(kb.add_path(path, tags=tag or (), note=note))
+                except EvoRAGError as error:
+                    failures.append((path.name, error))
+                show_bar(number, len(files), path.name)
+        finish_uploads(kb, uploads, failures, wait=wait, as_json=as_json)
+
+
+@app.command("list")
+def list_documents(
+    search: Annotated[str, typer.Option(help="Only names and titles that hold this.")] = "",
+    deleted: Annotated[bool, typer.Option("--deleted", help="Deleted documents too.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the documents."""
+    with opened(data_dir) as kb:
+        documents = kb.documents(search, include_deleted=deleted)
+    (output.print_json if as_json else output.print_documents)(documents)
+
+
+@app.command()
+def show(
+    doc: Name,
+    text: Annotated[bool, typer.Option("--text", help="Print the parsed text only.")] = False,
+    version: Annotated[int | None, typer.Option(min=1, help="The version whose text is printed.")] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a document: its versions, its metadata, or its text."""
+    key = doc_key(doc)
+    with opened(data_dir) as kb:
+        if text:
+            held = kb.text_of(key, version)
+            return output.print_json({"doc_key": key, "text": held}) if as_json else output.print_text(held)
+        document, versions, publications = kb.document(key), kb.versions(key), kb.publications(key)
+    if as_json:
+        return output.print_json({"document": document, "versions": versions, "publications": publications})
+    output.print_document(document, versions)
+
+
+@app.command()
+def ask(
+    question: Question,
+    top_k: TopK = None,
+    doc: InDoc = None,
+    tag: InTag = None,
+    file_type: InType = None,
+    as_of: AsOf = None,
+    details: Annotated[bool, typer.Option("--details", help="Show why every passage was found.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question from the documents, with citations."""
+    from core import EvoRAG
+
+    with opened(data_dir) as kb:
+        query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of)
+        output.wait_for_models(kb)
+        trace = EvoRAG(kb=kb).ask(query)
+    if as_json:
+        return output.print_json(trace)
+    output.print_trace(trace, details=details)
+
+
+@app.command()
+def search(
+    question: Question,
+    top_k: TopK = None,
+    doc: InDoc = None,
+    tag: InTag = None,
+    file_type: InType = None,
+    as_of: AsOf = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the passages that fit, best first, with their ranks and scores."""
+    from core import EvoRAG
+
+    with opened(data_dir) as kb:
+        query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of)
+        output.wait_for_models(kb)
+        trace = EvoRAG(kb=kb).search(query)
+    if as_json:
+        return output.print_json(trace)
+    output.print_hits(trace.hits)
+    output.warn_degraded(trace)
+
+
+@app.command()
+def delete(docs: Names, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Delete documents; restore brings them back."""
+    publish_each("delete", docs, data_dir, as_json=as_json)
+
+
+@app.command()
+def restore(docs: Names, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show deleted documents again."""
+    publish_each("restore", docs, data_dir, as_json=as_json)
+
+
+@app.command()
+def jobs(
+    active: Annotated[bool, typer.Option("--active", help="Only jobs that are not over.")] = False,
+    retry: Annotated[str | None, typer.Option(metavar="ID", help="Start a failed job again and wait for it.")] = None,
+    cancel: Annotated[str | None, typer.Option(metavar="ID", help="Cancel a job.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Stay until no job is left.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Most jobs listed.")] = 200,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the jobs, newest first."""
+    with opened(data_dir) as kb:
+        if cancel:
+            kb.cancel(cancel)
+        if retry:
+            kb.retry(retry)
+            output.follow(kb, [retry])
+        if wait:
+            output.follow(kb, [job.id for job in kb.jobs(active=True, limit=1_000_000)])
+        found = kb.jobs(active=active, limit=limit)
+    (output.print_json if as_json else output.print_jobs)(found)
+
+
+@app.command("eval")
+def evaluate(
+    folder: Annotated[Path, typer.Argument(help="Folder with passages.jsonl and questions.jsonl.")],
+    sample: Annotated[int | None, typer.Option(min=1, help="Ask only so many questions, drawn by chance.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure retrieval and answers on a question set, in a temporary knowledge base."""
+    from core.cli.evaluation import run
+
+    report = run(folder, sample, seed)
+    if as_json:
+        return output.print_json(report)
+    output.print_rows(("measure", "value"), output.flat(report))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command and end the process with its exit status."""
+    try:
+        app(args=arguments, prog_name="evorag")
+    except EvoRAGError as error:
+        output.report(error)
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader has seen enough; what Python would still flush must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

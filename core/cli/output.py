@@ -1,0 +1,215 @@
+"""What the command line prints: data on stdout, as tables, tab-separated lines or JSON; all the rest on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core.errors import EvoRAGError
+from core.model import Document, Hit, Job, JobState, Locator, Trace, Version, to_dict
+
+if TYPE_CHECKING:
+    from core.knowledge_base import KnowledgeBase
+
+_CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], " ")
+_POLL_S = 0.2
+_MODEL_WAIT_S = 60.0
+_OVER = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+class Bar(Protocol):
+    """Shows how much is done, of how much, and what is being done."""
+
+    def __call__(self, done: int, total: int, remark: str = "") -> None: ...
+
+
+def print_json(value: Any) -> None:
+    """Write one JSON document; model values become plain data."""
+    sys.stdout.write(json.dumps(to_dict(value), ensure_ascii=False, indent=2) + "\n")
+
+
+def print_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table in a terminal, and tab-separated lines without a header elsewhere."""
+    cells = [[_clean(value) for value in row] for row in rows]
+    if not sys.stdout.isatty():
+        sys.stdout.writelines(
+            "\t".join(cell.replace("\n", " ").replace("\t", " ") for cell in row) + "\n" for row in cells
+        )
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*header, box=None, pad_edge=False, header_style="bold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
+
+
+def print_text(text: str) -> None:
+    """Write text of a document or an answer, without signs that could steer a terminal."""
+    sys.stdout.write(_clean(text) + "\n")
+
+
+def print_documents(documents: Iterable[Document]) -> None:
+    header = ("document", "state", "version", "of", "chunks", "bytes", "changed", "tags")
+    print_rows(header, (_document_row(document) for document in documents))
+
+
+def print_document(document: Document, versions: Sequence[Version]) -> None:
+    """Write a document's head, its versions, newest first, and the metadata of the newest."""
+    print_text(f"{document.title} ({document.name}), {document.state}")
+    header = ("version", "shown", "state", "bytes", "chunks", "new", "stored", "sha-256")
+    print_rows(header, (_version_row(version) for version in versions))
+    if versions:
+        print_rows(("field", "value"), sorted(versions[0].metadata.items()))
+
+
+def print_jobs(jobs: Iterable[Job]) -> None:
+    header = ("job", "document", "version", "state", "stage", "done", "of", "error")
+    print_rows(
+        header,
+        ([j.id, j.name, j.version, j.state, j.stage, j.done, j.total, (j.error or {}).get("code", "-")] for j in jobs),
+    )
+
+
+def print_trace(trace: Trace, *, details: bool) -> None:
+    """Write the answer with what it cites, and with ``details`` the account of every passage."""
+    print_text(trace.answer.text)
+    for citation in trace.answer.citations:
+        print_text(f"  [{citation.number}] {citation.name}, version {citation.version}{place(citation.locator)}")
+    if details:
+        print_text("\n" + ", ".join(part for part in (trace.answer.type, trace.answer.reason) if part))
+        print_text(", ".join(f"{name} {value:.1f} ms" for name, value in trace.timings_ms.items()))
+        print_hits(trace.hits)
+    warn_degraded(trace)
+
+
+def print_hits(hits: Iterable[Hit]) -> None:
+    """Write the fused ranking with the rank, the score and the share of each leg."""
+    header = ("#", "document", "version", "score", "vector (rank, L2, share)", "keyword (rank, BM25, share)", "passage")
+    print_rows(header, (_hit_row(hit) for hit in hits))
+
+
+def place(locator: Locator) -> str:
+    """Return where a passage stands, such as ``, page 3``."""
+    if locator.page is not None:
+        return f", page {locator.page}"
+    if locator.slide is not None:
+        return f", slide {locator.slide}"
+    return f", sheet {locator.sheet} {locator.cells or ''}".rstrip() if locator.sheet else ""
+
+
+def flat(report: Mapping[str, Any], prefix: str = "") -> Iterator[list[object]]:
+    """Yield the rows of a nested report, its names joined by spaces."""
+    for name, value in report.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{name} ")
+        else:
+            yield [prefix + name, f"{value:.4f}" if isinstance(value, float) else value]
+
+
+def note(text: str) -> None:
+    """Tell a person something that is no data."""
+    sys.stderr.write(_clean(text) + "\n")
+
+
+def report(error: EvoRAGError, subject: str = "") -> None:
+    """Say what went wrong, to what, and what to do next."""
+    note(f"{error.code}: {subject + ': ' if subject else ''}{error.message}")
+    note(f"  {error.remedy}")
+
+
+def note_job(job: Job) -> None:
+    """Say why a job did not end well."""
+    error = job.error or {}
+    note(f"{error.get('code', job.state)}: {job.name}: {error.get('message', job.state)}")
+    if error.get("remedy"):
+        note(f"  {error['remedy']}")
+
+
+def warn_degraded(trace: Trace) -> None:
+    """Say which leg of the search did not answer."""
+    for name in trace.degraded:
+        note(f"warning: the {name} search did not answer; this result lacks its part.")
+
+
+def follow(kb: KnowledgeBase, job_ids: Sequence[str]) -> list[Job]:
+    """Wait for jobs, with a bar of the present stage in a terminal, and return them as they ended."""
+    jobs: list[Job] = []
+    with bar("Indexing") as show:
+        while job_ids:
+            jobs = kb.wait(job_ids, timeout_s=_POLL_S)
+            over = sum(job.state in _OVER for job in jobs)
+            running = next((job for job in jobs if job.state is JobState.RUNNING), None)
+            show(over, len(job_ids), _progress_of(running) if running else "")
+            if over == len(job_ids):
+                break
+    return jobs
+
+
+def wait_for_models(kb: KnowledgeBase) -> None:
+    """Return when the models are loaded, or after a minute: the search then says itself what it lacks."""
+    deadline = time.monotonic() + _MODEL_WAIT_S
+    while not kb.health().models_ready and time.monotonic() < deadline:
+        time.sleep(_POLL_S / 10)
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Bar]:
+    """Give a bar on stderr; it draws nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield _no_bar
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    remarks = TextColumn("{task.fields[remark]}", markup=False)
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), remarks)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=None, remark="")
+
+        def show(done: int, total: int, remark: str = "") -> None:
+            progress.update(task, completed=done, total=total, remark=_clean(remark)[:60])
+
+        yield show
+
+
+def _no_bar(done: int, total: int, remark: str = "") -> None:
+    return
+
+
+def _progress_of(job: Job) -> str:
+    part = f" {job.done} of {job.total}" if job.total else ""
+    return f"{job.name}: {job.stage}{part}"
+
+
+def _document_row(document: Document) -> list[object]:
+    shown = document.published_version or "-"
+    changed = document.updated_at.isoformat(timespec="seconds")
+    counts = (document.version_count, document.chunk_count, document.size_bytes)
+    return [document.name, document.state, shown, *counts, changed, ", ".join(document.tags)]
+
+
+def _version_row(version: Version) -> list[object]:
+    shown = "yes" if version.is_published else "no"
+    counts = (version.size_bytes, version.chunk_count, version.chunks_added)
+    stored = version.created_at.isoformat(timespec="seconds")
+    return [version.number, shown, version.state, *counts, stored, version.sha256[:12]]
+
+
+def _hit_row(hit: Hit) -> list[object]:
+    legs = [
+        f"{leg.rank}, {leg.score:.3f}, {leg.contribution:.5f}" if leg else "not found"
+        for leg in (hit.vector, hit.keyword)
+    ]
+    text = " ".join(hit.placed.chunk.text.split())
+    return [hit.rank, hit.placed.name, hit.placed.version, f"{hit.score:.5f}", *legs, text[:120]]
+
+
+def _clean(value: object) -> str:
+    return str(value).translate(_CONTROL)

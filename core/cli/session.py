@@ -1,0 +1,135 @@
+"""What the commands share: the open knowledge base, what names and times mean, and how a piece of work ends."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from core.cli import output
+from core.errors import EvoRAGError
+from core.model import Filters, Job, JobState, Query, Upload
+
+if TYPE_CHECKING:
+    from core.knowledge_base import KnowledgeBase
+    from core.settings import Settings
+
+
+def settings(data_dir: Path | None, **given: Any) -> Settings:
+    """Return the settings of the environment, with what the command line says instead."""
+    from core import Settings
+
+    if data_dir is not None:
+        given["data_dir"] = data_dir
+    return Settings(**given)
+
+
+@contextmanager
+def opened(data_dir: Path | None) -> Iterator[KnowledgeBase]:
+    """Give the knowledge base and close it afterwards. Raises: ``DataFolderInUse``, ``WrongIndex``."""
+    from core import build
+
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    kb = build(settings(data_dir))
+    try:
+        yield kb
+    finally:
+        kb.close()
+
+
+def doc_key(name: str) -> str:
+    """Return what a file name is kept under."""
+    return unicodedata.normalize("NFC", name).lower()
+
+
+def moment(as_of: str | None) -> int | datetime | None:
+    """Return a sequence number or a time; a time without a zone is one of this machine's zone."""
+    if as_of is None or as_of.isdecimal():
+        return None if as_of is None else int(as_of)
+    try:
+        return datetime.fromisoformat(as_of).astimezone(UTC)
+    except ValueError:
+        raise typer.BadParameter("neither a sequence number nor an ISO 8601 time", param_hint="--as-of") from None
+
+
+def query_of(kb: KnowledgeBase, question: str, top_k: int | None, filters: Filters, as_of: str | None) -> Query:
+    """Return the query of a command; the question ``-`` is read from standard input."""
+    text = sys.stdin.read().strip() if question == "-" else question
+    return Query(
+        text,
+        top_k=top_k or kb.settings.top_k,
+        depth=kb.settings.search_depth,
+        filters=filters,
+        as_of=moment(as_of),
+    )
+
+
+def filters_of(docs: Sequence[str] | None, tags: Sequence[str] | None, file_types: Sequence[str] | None) -> Filters:
+    """Return the filters that a command was given."""
+    return Filters(
+        doc_keys=tuple(doc_key(name) for name in docs or ()),
+        tags=tuple(tags or ()),
+        extensions=tuple(kind.lower().lstrip(".") for kind in file_types or ()),
+    )
+
+
+def finish_uploads(
+    kb: KnowledgeBase,
+    uploads: Sequence[Upload],
+    failures: Sequence[tuple[str, EvoRAGError]] = (),
+    *,
+    wait: bool,
+    as_json: bool,
+) -> None:
+    """Wait for the indexing if so wished and print what became of each file; the status is 1 if any failed."""
+    job_ids = [upload.job_id for upload in uploads if upload.job_id]
+    ended: list[Job] = output.follow(kb, job_ids) if wait else [kb.job(job_id) for job_id in job_ids]
+    if as_json:
+        output.print_json({"uploads": uploads, "jobs": ended, "errors": _errors(failures)})
+    else:
+        states = {job.id: job.state for job in ended}
+        output.print_rows(
+            ("document", "version", "outcome", "indexing"),
+            ([u.doc_key, u.version, u.outcome, states[u.job_id] if u.job_id else "-"] for u in uploads),
+        )
+    failed = [job for job in ended if job.state in (JobState.FAILED, JobState.CANCELLED)]
+    for job in failed:
+        output.note_job(job)
+    _end(failures, failed=bool(failed))
+
+
+def publish_each(action: str, names: Sequence[str], data_dir: Path | None, *, as_json: bool) -> None:
+    """Delete or restore documents one by one; an error of one does not stop the others."""
+    done, failures = [], []
+    with opened(data_dir) as kb:
+        change = {"delete": kb.delete, "restore": kb.restore}[action]
+        for name in names:
+            try:
+                done.append(change(doc_key(name)))
+            except EvoRAGError as error:
+                failures.append((name, error))
+    if as_json:
+        output.print_json({"publications": done, "errors": _errors(failures)})
+    else:
+        output.print_rows(
+            ("document", "shows version", "sequence"), ([p.doc_key, p.version or "-", p.seq] for p in done)
+        )
+    _end(failures)
+
+
+def _errors(failures: Sequence[tuple[str, EvoRAGError]]) -> list[dict[str, Any]]:
+    return [{"name": name, **failure.as_dict()} for name, failure in failures]
+
+
+def _end(failures: Sequence[tuple[str, EvoRAGError]], *, failed: bool = False) -> None:
+    for name, failure in failures:
+        output.report(failure, name)
+    if failures or failed:
+        raise typer.Exit(1)
