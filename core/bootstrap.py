@@ -11,7 +11,7 @@ from core.catalog import Catalog
 from core.data_folder import DataFolder
 from core.errors import EvoRAGError
 from core.ingest.pipeline import IngestPipeline
-from core.ingest.sandbox import ParserSandbox
+from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.jobs import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import Part
@@ -49,7 +49,13 @@ def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
     keywords = _keywords(settings, folder)
     _project_what_is_missing(catalog, vectors, keywords)
     blobs = FileBlobStore(folder.blobs)
-    parser = ParserSandbox(settings)
+    limits = ParserLimits(
+        timeout_s=settings.parser_timeout_s,
+        memory_bytes=settings.parser_memory_bytes,
+        output_bytes=settings.parser_output_bytes,
+        table_cells=settings.table_cell_budget,
+    )
+    parser = ParserSandbox(limits)
     projector = Projector(catalog, vectors, keywords, embedder.id)
     pipeline = IngestPipeline(catalog, blobs, parser, embedder, projector, folder.incoming, settings.chunk_tokens)
     worker = LocalJobs(catalog, pipeline, settings.job_workers, settings.job_batch)

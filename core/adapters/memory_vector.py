@@ -23,6 +23,9 @@ class MemoryVectorIndex:
         self._lock = threading.Lock()
         self._closed = False
 
+    def engine_for(self, parts: Sequence[Part]) -> str:
+        return self.engine
+
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._lock:
             self._require_open()

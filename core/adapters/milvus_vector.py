@@ -63,6 +63,9 @@ class MilvusVectorIndex:
         self.engine = "Milvus Lite IVF_FLAT" if embedded else "Milvus IVF_FLAT"
         self._connect(address, embedded, attempts, pause_s)
 
+    def engine_for(self, parts: Sequence[Part]) -> str:
+        return self.engine
+
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._write_lock:
             for batch in _batches([_as_row(row) for row in {row.chunk_id: row for row in rows}.values()]):

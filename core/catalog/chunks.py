@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, String, and_, cast, delete, exists, func, insert, select, update
 
 from core.catalog.engine import Database
 from core.catalog.outbox import STORES
@@ -234,7 +234,7 @@ class Chunks:
                 few = wanted[at : at + _FEW]
                 last = newest.where(version_chunks.c.chunk_id.in_(few)).subquery()
                 query = (
-                    select(chunks, (versions.c.file_name + "#v").label("name"), versions.c.number)
+                    select(chunks, (versions.c.file_name + "#v" + cast(versions.c.number, String)).label("source"))
                     .join(last, last.c.chunk_id == chunks.c.id)
                     .join(versions, versions.c.id == last.c.version_id)
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,6 +12,9 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
+
+# Its own start-up is no news to anyone who runs EvoRAG.
+logging.getLogger("alembic").setLevel(logging.WARNING)
 
 _WRITES = {"evorag_write": True}
 
