@@ -89,12 +89,12 @@ def number(value: int | float, lang: str | None = None, digits: int = 0) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """Return a size in bytes as a person reads it: ``1.4 MB`` (powers of 1,000)."""
+    """Return a size in bytes as file managers show it: ``1.4 MB`` (steps of 1,024)."""
     amount = float(size_bytes)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 999.5 or unit == "GB":
+    for unit in ("B", "KB", "MB", "GB"):
+        if amount < 1023.5 or unit == "GB":
             break
-        amount /= 1000
+        amount /= 1024
     return f"{amount:,.0f} {unit}" if unit == "B" or amount >= 99.5 else f"{amount:,.1f} {unit}"
 
 

@@ -4,8 +4,14 @@ NOTICE = "notice"
 """Live region at the foot of the window; set with ``states.notify``."""
 
 SHELL_PATH = "shell-path"
+SCRIPT_TEXTS = "script-texts"
+"""Holds the messages that scripts show."""
 
 HOME_TICK = "home-tick"
+HOME_EMPTY = "home-empty"
+HOME_FIRST = "home-first"
 HOME_STATE = "home-state"
+HOME_QUESTION = "home-question"
 HOME_LOAD_SAMPLE = "home-load-sample"
-HOME_SAMPLE_RESULT = "home-sample-result"
+
+UPLOAD_TAGS = "upload-tags"

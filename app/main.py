@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import dash
 from dash import Dash
 
-from app import context, i18n
+from app import context, i18n, pages
 from app.api import register_api
 from app.components.shell import shell, watch_navigation
 from app.components.states import report_callback_error
@@ -54,6 +58,19 @@ class Window(Dash):
         )
 
 
+def register_pages() -> None:
+    """Run every module of ``app.pages`` anew, so that its page and its callbacks belong to the newest application.
+
+    Dash's own search of a folder runs modules that ``sys.modules`` does not know yet, which dataclasses cannot bear.
+    """
+    dash.page_registry.clear()
+    for found in pkgutil.iter_modules(pages.__path__, f"{pages.__name__}."):
+        known = sys.modules.get(found.name)
+        module = importlib.reload(known) if known else importlib.import_module(found.name)
+        if found.name in dash.page_registry:
+            dash.page_registry[found.name]["layout"] = module.layout
+
+
 def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
     """Return the application over ``kb``; its WSGI callable is ``.server``.
 
@@ -68,7 +85,7 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
         title="EvoRAG",
         update_title=None,
         use_pages=True,
-        pages_folder=str(ROOT / "pages"),
+        pages_folder="",
         assets_folder=str(ROOT.parent / "assets"),
         assets_path_ignore=["vendor", "head"],
         include_pages_meta=False,
@@ -77,6 +94,7 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
     )
     app.server.config[context.KB_KEY] = kb
     app.server.config[context.RAG_KEY] = rag
+    register_pages()
     app.layout = shell
     watch_navigation(app)
     register_api(app.server)

@@ -1,6 +1,7 @@
 /* The shell: theme, language, rail, keys, notices, relative times. No text of a user is ever parsed as HTML here. */
 (() => {
   const root = document.documentElement;
+  const { relative, exact } = window.evorag;
   const remember = (key, value) => {
     try {
       window.localStorage.setItem(key, value);
@@ -22,8 +23,7 @@
   };
   const chooseTheme = (choice) => {
     remember("evorag-theme", choice);
-    window.evorag.applyTheme();
-    root.dataset.themeChoice = choice;
+    window.evorag.applyTheme(choice);
     markTheme();
     document.dispatchEvent(new CustomEvent("evorag:theme", { detail: root.dataset.bsTheme }));
   };
@@ -77,7 +77,7 @@
       event.preventDefault();
       const box = document.querySelector("[data-ask-box]");
       if (box) {
-        box.focus();
+        (box.matches("input, textarea") ? box : box.querySelector("input, textarea"))?.focus();
       } else {
         go("/ask");
       }
@@ -89,6 +89,7 @@
 
   /* ---- buttons of the frame ----------------------------------------------------------------------------------- */
   const actions = {
+    more: () => document.getElementById("more-dialog")?.showModal(),
     keys: () => document.getElementById("keys-dialog")?.showModal(),
     close: (button) => button.closest("dialog")?.close(),
     reload: () => window.location.reload(),
@@ -113,6 +114,15 @@
     }
   });
 
+  /* ---- a question typed anywhere leads to the page that answers it ------------------------------------------------ */
+  document.addEventListener("submit", (event) => {
+    if (event.target.matches?.("[data-ask-box]")) {
+      event.preventDefault();
+      const question = event.target.querySelector("input, textarea").value.trim();
+      go(question ? `/ask?q=${encodeURIComponent(question)}` : "/ask");
+    }
+  });
+
   /* ---- notices go by themselves unless they ask for something -------------------------------------------------- */
   const watchNotices = () => {
     const area = document.getElementById("notice");
@@ -130,26 +140,6 @@
   watchNotices();
 
   /* ---- times ---------------------------------------------------------------------------------------------------- */
-  const UNITS = [
-    [60, 1, "second"],
-    [3600, 60, "minute"],
-    [86400, 3600, "hour"],
-    [2592000, 86400, "day"],
-  ];
-  const relative = (moment) => {
-    const age = (Date.now() - moment.getTime()) / 1000;
-    const words = new Intl.RelativeTimeFormat(root.lang, { numeric: "auto" });
-    if (age < 10) {
-      return words.format(0, "second");
-    }
-    for (const [limit, unit, name] of UNITS) {
-      if (age < limit) {
-        return words.format(-Math.floor(age / unit), name);
-      }
-    }
-    return new Intl.DateTimeFormat(root.lang, { dateStyle: "medium" }).format(moment);
-  };
-  const exact = (moment) => new Intl.DateTimeFormat(root.lang, { dateStyle: "full", timeStyle: "long" }).format(moment);
   document.addEventListener("mouseover", (event) => {
     const time = event.target.closest?.("time.when");
     if (time) {
@@ -165,6 +155,6 @@
     }
   }, 20000);
 
-  Object.assign(window.evorag, { go, relative, exact });
+  window.evorag.go = go;
   window.dash_clientside = Object.assign({}, window.dash_clientside, { shell: { navigated } });
 })();

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html, page_container
 
 from app import ids, links
 from app.components.icon import icon
-from app.i18n import LANGUAGES, language, t
+from app.i18n import LANGUAGES, language, messages, t
 
 NAVIGATION = (
     ("home", links.HOME, "house"),
@@ -16,6 +18,8 @@ NAVIGATION = (
     ("jobs", links.JOBS, "list-task"),
     ("history", links.HISTORY, "clock-history"),
 )
+SCRIPT_AREAS = ("job.", "upload.")
+"""The areas of messages that scripts show: job rows and uploads are drawn in the browser."""
 THEMES = (("light", "sun"), ("dark", "moon-stars"), ("system", "circle-half"))
 KEYS = (("/", "keys.ask"), ("g d", "keys.documents"), ("g u", "keys.upload"), ("g j", "keys.jobs"), ("?", "keys.list"))
 
@@ -29,6 +33,8 @@ def shell() -> html.Div:
             html.Main(page_container, id="content", className="content", tabIndex=-1),
             html.Div(id=ids.NOTICE, className="notice-area", role="status", **{"aria-live": "polite"}),
             _keys_dialog(),
+            _more_dialog(),
+            html.Div(id=ids.SCRIPT_TEXTS, hidden=True, **{"data-texts": _script_texts()}),
             html.Div(id=ids.SHELL_PATH, hidden=True),
         ],
         className="shell",
@@ -64,6 +70,12 @@ def _rail() -> html.Nav:
         [
             _theme_switch(),
             _language_switch(),
+            html.Button(
+                [icon("three-dots"), html.Span(t("shell.more"), className="rail-word")],
+                className="rail-link rail-more",
+                type="button",
+                **{"data-action": "more"},
+            ),
             html.Button(
                 [icon("keyboard"), html.Span(t("keys.title"), className="rail-word")],
                 className="rail-link",
@@ -115,6 +127,26 @@ def _language_switch() -> html.Div:
         for code, name in LANGUAGES.items()
     ]
     return html.Div(choices, className="switch", role="group", **{"aria-label": t("shell.language")})
+
+
+def _more_dialog() -> html.Dialog:
+    """What the rail holds beside its links, for narrow screens where it has no room for it."""
+    return html.Dialog(
+        [
+            html.H2(t("shell.more"), id="more-title", className="dialog-title"),
+            html.Div([_theme_switch(), _language_switch()], className="dialog-rows"),
+            html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"}),
+        ],
+        id="more-dialog",
+        className="dialog",
+        **{"aria-labelledby": "more-title"},
+    )
+
+
+def _script_texts() -> str:
+    """The messages that scripts show, as JSON."""
+    spoken = {key: text for key, text in messages(language()).items() if key.startswith(SCRIPT_AREAS)}
+    return json.dumps(spoken, ensure_ascii=False)
 
 
 def _keys_dialog() -> html.Dialog:

@@ -1,13 +1,29 @@
-"""jobs."""
+"""Jobs: everything that runs in the background, with its stages, errors and remedies."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import dash
+from dash import html
 
+from app import links
 from app.components.frame import named_page, tab_title
-from app.components.states import shows_errors
+from app.components.job_list import FILTERS, job_filters, job_list
+from app.components.states import empty, link_button, shows_errors
+from app.i18n import t
 
-dash.register_page(__name__, path="/jobs", title=tab_title("jobs.title"))
+dash.register_page(__name__, path=links.JOBS, title=tab_title("jobs.title"))
 
 
 @shows_errors
-def layout(**_):
-    return named_page("jobs", "soon")
+def layout(state: str = "all", **_: Any) -> html.Div:
+    """Return the page; ``state`` chooses which jobs are listed first."""
+    nothing = empty(
+        "list-task", t("jobs.empty.title"), t("jobs.empty.text"), link_button(t("nav.upload"), links.UPLOAD, "upload")
+    )
+    return named_page(
+        "jobs",
+        html.Div([job_filters(state if state in FILTERS else "all"), job_list("all", empty=nothing)]),
+        action=link_button(t("nav.upload"), links.UPLOAD, "upload"),
+    )

@@ -1,0 +1,37 @@
+"""The place where ``assets/jobs.js`` draws a row for each job, and keeps it current."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import html
+
+from app.components.states import loading
+from app.i18n import t
+
+FILTERS = ("all", "active", "failed", "done")
+
+
+def job_list(which: str, *, limit: int = 200, empty: Any = None) -> html.Div:
+    """Return a list of the ``active`` or of ``all`` jobs; ``empty`` is shown while there is none."""
+    return html.Div(
+        [
+            html.Div(loading(lines=5), **{"data-job-loading": "true"}) if which == "all" else None,
+            html.Div(empty, hidden=True, **{"data-job-empty": "true"}) if empty is not None else None,
+        ],
+        className="job-board",
+        **{"data-job-list": which, "data-job-limit": str(limit)},
+    )
+
+
+def job_filters(chosen: str) -> html.Div:
+    """Return the buttons that choose which jobs are listed."""
+    buttons = [
+        html.Button(
+            t(f"jobs.{name}"),
+            type="button",
+            **{"data-job-filter": name, "aria-pressed": "true" if name == chosen else "false"},
+        )
+        for name in FILTERS
+    ]
+    return html.Div(buttons, className="switch switch-words", role="group", **{"aria-label": t("jobs.filter")})

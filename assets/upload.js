@@ -1,0 +1,404 @@
+/* Uploads: files go out three at a time, one request a file, and each is followed through the stages of indexing.
+   The list lives in this script, not in the page, so sending goes on while other pages are shown. */
+(() => {
+  const { text, size, work } = window.evorag;
+  const { Row, RETRY, STAGES, FINISHED, make, icon, heading, meaning, shares, request, documentHref, jobActions } = work;
+  const COLUMNS = ["sending", ...STAGES];
+  const AT_ONCE = 3;
+  const POLL_MS = 400;
+  const POLLED_FIRST = 60;
+  const POLLED_NEXT = 20;
+  const STORE = "evorag-uploads";
+  const NOT_DOCUMENTS = new Set([".ds_store", "thumbs.db", "desktop.ini"]);
+
+  const entries = [];
+  const byJob = new Map();
+  let page = null;
+  let rotation = 0;
+  let restored = false;
+
+  /* ---- remembered over a reload: what the server already has ------------------------------------------------------------ */
+  const remember = () => {
+    const kept = entries.filter((entry) => entry.receipt).slice(-500);
+    try {
+      sessionStorage.setItem(STORE, JSON.stringify(kept.map(({ name, bytes, receipt }) => ({ name, bytes, receipt }))));
+    } catch {
+      /* full or forbidden: the jobs page still lists everything */
+    }
+  };
+  const restore = async () => {
+    if (restored) {
+      return;
+    }
+    restored = true;
+    let kept = [];
+    try {
+      kept = JSON.parse(sessionStorage.getItem(STORE) || "[]");
+    } catch {
+      kept = [];
+    }
+    for (const { name, bytes, receipt } of kept) {
+      add({ name, bytes, receipt, sent: 1, state: receipt.job_id ? "job" : "received" });
+    }
+    try {
+      const { jobs } = await request("/api/v1/jobs?active=1&limit=500");
+      for (const job of jobs.reverse()) {
+        if (!byJob.has(job.id)) {
+          const receipt = { outcome: "new", doc_key: job.doc_key, version: job.version, job_id: job.id };
+          add({ name: job.name, bytes: null, receipt, sent: 1, state: "job", job });
+        }
+      }
+    } catch {
+      /* the next poll says so */
+    }
+    drawAll();
+  };
+
+  const add = (entry) => {
+    entries.push(entry);
+    if (entry.receipt?.job_id) {
+      byJob.set(entry.receipt.job_id, entry);
+    }
+    return entry;
+  };
+
+  /* ---- taking files ------------------------------------------------------------------------------------------------------ */
+  const problem = (code, detail = "") => ({
+    code, detail, title: text(`upload.error.${code}`), remedy: text(`upload.remedy.${code}`),
+  });
+  const refusal = (file) => {
+    const extension = file.name.includes(".") ? file.name.slice(file.name.lastIndexOf(".") + 1).toLowerCase() : "";
+    if (!page.accepted.has(extension)) {
+      return problem("unsupported_type");
+    }
+    return file.size > page.maxBytes ? problem("too_large", text("upload.limit", { size: size(page.maxBytes) })) : null;
+  };
+  const take = (files) => {
+    const tags = page.tags();
+    for (const file of files) {
+      if (NOT_DOCUMENTS.has(file.name.toLowerCase())) {
+        continue;
+      }
+      const error = refusal(file);
+      add({ name: file.name, bytes: file.size, file, tags, sent: 0, state: error ? "refused" : "waiting", error });
+    }
+    drawAll();
+    sendNext();
+  };
+  const readEntry = (entry) =>
+    new Promise((resolve) => {
+      if (entry.isFile) {
+        entry.file((file) => resolve([file]), () => resolve([]));
+        return;
+      }
+      const reader = entry.createReader();
+      const found = [];
+      const more = () =>
+        reader.readEntries(async (batch) => {
+          if (batch.length === 0) {
+            resolve((await Promise.all(found.map(readEntry))).flat());
+          } else {
+            found.push(...batch);
+            more();
+          }
+        }, () => resolve([]));
+      more();
+    });
+  const dropped = async (transfer) => {
+    const items = [...transfer.items].filter((item) => item.kind === "file");
+    const tree = items.map((item) => item.webkitGetAsEntry?.());
+    if (tree.some((entry) => entry?.isDirectory)) {
+      take((await Promise.all(tree.filter(Boolean).map(readEntry))).flat());
+    } else {
+      take([...transfer.files]);
+    }
+  };
+
+  /* ---- sending ------------------------------------------------------------------------------------------------------------- */
+  const sendNext = () => {
+    let sending = entries.filter((entry) => entry.state === "sending").length;
+    for (const entry of entries) {
+      if (sending >= AT_ONCE) {
+        break;
+      }
+      if (entry.state === "waiting") {
+        send(entry);
+        sending += 1;
+      }
+    }
+  };
+  const send = (entry) => {
+    const form = new FormData();
+    for (const tag of entry.tags) {
+      form.append("tags", tag);
+    }
+    form.append("file", entry.file, entry.name);
+    const http = new XMLHttpRequest();
+    Object.assign(entry, { state: "sending", sent: 0, error: null, http });
+    http.open("POST", "/api/v1/documents");
+    http.responseType = "json";
+    http.setRequestHeader("Accept", "application/json");
+    http.upload.addEventListener("progress", (event) => {
+      entry.sent = event.lengthComputable ? event.loaded / event.total : 0;
+      draw(entry);
+    });
+    http.addEventListener("loadend", () => {
+      entry.http = null;
+      if (entry.state !== "sending") {
+        return;
+      }
+      if (http.status >= 200 && http.status < 300 && http.response) {
+        entry.sent = 1;
+        entry.file = null;
+        entry.receipt = http.response;
+        entry.state = entry.receipt.job_id ? "job" : "received";
+        if (entry.receipt.job_id) {
+          byJob.set(entry.receipt.job_id, entry);
+        }
+        remember();
+      } else {
+        entry.error = http.response?.code ? http.response : problem("offline");
+        entry.again = http.status === 0 || http.status === 408 || http.status === 429 || http.status >= 500;
+        entry.state = "refused";
+      }
+      draw(entry);
+      summarise();
+      sendNext();
+    });
+    draw(entry);
+    http.send(form);
+  };
+
+  /* ---- following the jobs --------------------------------------------------------------------------------------------------- */
+  const unfinished = (entry) => entry.state === "job" && !(entry.job && FINISHED.has(entry.job.state));
+  const poll = async () => {
+    const open = entries.filter(unfinished);
+    if (open.length && !document.hidden) {
+      /* The oldest move first; of the rest a few at a time, so that none is forgotten. */
+      const rest = open.slice(POLLED_FIRST);
+      rotation = rest.length ? (rotation + POLLED_NEXT) % rest.length : 0;
+      const asked = [...open.slice(0, POLLED_FIRST), ...rest.slice(rotation, rotation + POLLED_NEXT)];
+      try {
+        const { jobs } = await request(`/api/v1/jobs?ids=${asked.map((entry) => entry.receipt.job_id).join(",")}`);
+        const found = new Set();
+        for (const job of jobs) {
+          found.add(job.id);
+          const entry = byJob.get(job.id);
+          entry.job = job;
+          draw(entry);
+        }
+        for (const entry of asked) {
+          if (!found.has(entry.receipt.job_id)) {
+            entry.state = "received";
+            draw(entry);
+          }
+        }
+        offline(false);
+      } catch {
+        offline(true);
+      }
+      summarise();
+    }
+    window.setTimeout(poll, POLL_MS);
+  };
+
+  /* ---- drawing ---------------------------------------------------------------------------------------------------------------- */
+  const remove = (entry) => {
+    entry.http?.abort();
+    entries.splice(entries.indexOf(entry), 1);
+    byJob.delete(entry.receipt?.job_id);
+    entry.row?.element.remove();
+    entry.row = null;
+    remember();
+    summarise();
+    sendNext();
+  };
+  const resend = (entry) => {
+    Object.assign(entry, { state: "waiting", error: null, sent: 0 });
+    draw(entry);
+    sendNext();
+  };
+  const view = (entry) => {
+    const none = STAGES.map(() => 0);
+    const href = entry.receipt && documentHref(entry.receipt.doc_key, entry.receipt.version);
+    const common = { href, detail: entry.bytes === null ? [] : [make("span", "", size(entry.bytes))], error: entry.error };
+    const drop = ["x-lg", text("upload.remove"), () => remove(entry)];
+    switch (entry.state) {
+      case "waiting":
+        return { ...common, meaning: "neutral", word: text("upload.waiting"), shares: [0, ...none], actions: [drop] };
+      case "sending": {
+        const word = text("upload.sending", { percent: Math.round(100 * entry.sent) });
+        const cancel = ["x-lg", text("job.cancel"), () => remove(entry)];
+        return { ...common, meaning: "working", word, shares: [entry.sent, ...none], actions: [cancel] };
+      }
+      case "refused": {
+        const actions = entry.again ? [[RETRY, text("job.retry"), () => resend(entry)], drop] : [drop];
+        return { ...common, meaning: "error", word: text("upload.refused"), shares: [entry.sent, ...none], actions };
+      }
+      case "received": {
+        const word = entry.receipt.outcome === "unchanged"
+          ? text("upload.unchanged", { version: entry.receipt.version })
+          : text(entry.receipt.outcome === "restored" ? "upload.restored" : "upload.received");
+        return { ...common, meaning: "ok", word, shares: [1, ...STAGES.map(() => 1)], actions: [] };
+      }
+      default: {
+        const job = entry.job || { id: entry.receipt.job_id, state: "queued", stage: "stored", done: 0, total: 0 };
+        const [sign, word] = meaning(job);
+        const changed = (now) => {
+          entry.job = now;
+          draw(entry);
+          summarise();
+        };
+        const detail = [...common.detail, make("span", "", text("job.version", { version: entry.receipt.version }))];
+        return { ...common, detail, meaning: sign, word, shares: [1, ...shares(job)], error: job.error, actions: jobActions(job, changed) };
+      }
+    }
+  };
+  const draw = (entry) => {
+    if (!page) {
+      return;
+    }
+    if (!entry.row) {
+      entry.row = new Row(entry.name, COLUMNS);
+      page.list.append(entry.row.element);
+    }
+    entry.row.show(view(entry));
+  };
+  const drawAll = () => {
+    entries.forEach(draw);
+    summarise();
+  };
+
+  let spoken = 0;
+  let later = 0;
+  const summarise = () => {
+    if (!page) {
+      return;
+    }
+    const now = entries.map((entry) => view(entry));
+    const failed = now.filter((item) => item.meaning === "error").length;
+    const done = now.filter((item) => item.meaning === "ok").length;
+    const total = now.length;
+    const sum = now.reduce((whole, item) => whole + item.shares.reduce((part, share) => part + Math.max(0, share), 0), 0);
+    page.body.hidden = total === 0;
+    page.overall.value = total ? sum / (total * COLUMNS.length) : 0;
+    page.count.textContent = text("upload.summary", { done, total, count: total })
+      + (failed ? ` · ${text("upload.failed", { count: failed })}` : "");
+    page.clear.hidden = done === 0;
+    /* Screen readers hear the state every three seconds at most, and always the last one. */
+    window.clearTimeout(later);
+    later = window.setTimeout(() => {
+      spoken = Date.now();
+      page.live.textContent = total ? page.count.textContent : "";
+    }, Math.max(0, spoken + 3000 - Date.now()));
+  };
+  const offline = (is) => {
+    if (page) {
+      page.offline.hidden = !is;
+    }
+  };
+
+  /* ---- the page comes and goes --------------------------------------------------------------------------------------------------- */
+  const attach = (element) => {
+    const list = make("ul", "job-list");
+    const body = make("section", "upload-work");
+    const head = make("div", "upload-head");
+    const count = make("p", "upload-count");
+    const overall = make("progress", "upload-overall");
+    overall.max = 1;
+    overall.setAttribute("aria-label", text("upload.overall"));
+    const live = make("p", "visually-hidden");
+    live.setAttribute("role", "status");
+    const warning = make("p", "error-line");
+    warning.append(icon("exclamation-triangle-fill"), make("span", "", text("job.offline")));
+    warning.hidden = true;
+    const clear = make("button", "btn btn-secondary btn-sm", text("upload.clear"));
+    clear.type = "button";
+    clear.addEventListener("click", () => {
+      entries.filter((entry) => view(entry).meaning === "ok").forEach(remove);
+    });
+    head.append(count, clear);
+    const table = make("div", "job-table job-table-upload");
+    table.append(heading(COLUMNS), list);
+    body.append(head, overall, warning, table);
+    body.hidden = true;
+    element.querySelector("[data-upload-rows]").append(body, live);
+
+    const zone = element.querySelector("[data-upload-zone]");
+    const picker = make("input");
+    picker.type = "file";
+    picker.multiple = true;
+    picker.hidden = true;
+    picker.dataset.uploadPicker = "files";
+    picker.accept = element.dataset.accept;
+    const folders = make("input");
+    folders.type = "file";
+    folders.webkitdirectory = true;
+    folders.hidden = true;
+    zone.append(picker, folders);
+    for (const input of [picker, folders]) {
+      input.addEventListener("change", () => {
+        take([...input.files]);
+        input.value = "";
+      });
+    }
+    element.querySelector('[data-upload-pick="files"]').addEventListener("click", () => picker.click());
+    element.querySelector('[data-upload-pick="folder"]').addEventListener("click", () => folders.click());
+    const over = (is) => zone.classList.toggle("upload-over", is);
+    element.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      over(true);
+    });
+    element.addEventListener("dragleave", (event) => {
+      if (!element.contains(event.relatedTarget)) {
+        over(false);
+      }
+    });
+    element.addEventListener("drop", (event) => {
+      event.preventDefault();
+      over(false);
+      dropped(event.dataTransfer);
+    });
+
+    const tagBox = element.querySelector("[data-upload-tags] input");
+    page = {
+      element, list, body, count, overall, clear, live, offline: warning,
+      accepted: new Set(element.dataset.accept.split(",").map((name) => name.slice(1))),
+      maxBytes: Number(element.dataset.maxBytes),
+      tags: () => tagBox.value.split(/[,、，]/).map((tag) => tag.trim()).filter(Boolean),
+    };
+    drawAll();
+    restore();
+  };
+  const detach = () => {
+    window.clearTimeout(later);
+    for (const entry of entries) {
+      entry.row = null;
+    }
+    page = null;
+  };
+  window.setInterval(() => {
+    const element = document.querySelector("[data-upload]");
+    if (page && page.element !== element) {
+      detach();
+    }
+    if (element && !page) {
+      attach(element);
+    }
+  }, 150);
+
+  /* A file dropped beside the zone must not replace the page. */
+  for (const name of ["dragover", "drop"]) {
+    window.addEventListener(name, (event) => {
+      if (event.dataTransfer?.types.includes("Files")) {
+        event.preventDefault();
+      }
+    });
+  }
+  window.addEventListener("beforeunload", (event) => {
+    if (entries.some((entry) => entry.state === "sending" || entry.state === "waiting")) {
+      event.preventDefault();
+    }
+  });
+  poll();
+})();
