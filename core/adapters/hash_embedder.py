@@ -19,6 +19,7 @@ import numpy as np
 from core.adapters.embedding_batches import embed_in_batches
 from core.ports import Progress, Vector
 
+BATCH_TEXTS = 32
 _RUN = re.compile(r"[぀-ヿ㐀-鿿豈-﫿々ー]+|[^\W_]+")
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿豈-﫿々ー]")
 
@@ -36,7 +37,7 @@ class HashEmbedder:
 
     def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vector:
         """Return ``(n, dimension)`` vectors in the order of ``texts``."""
-        return embed_in_batches(texts, self.dimension, 64, 1 << 20, self._embed, progress)
+        return embed_in_batches(texts, self.dimension, BATCH_TEXTS, 1 << 20, self._embed, progress)
 
     def embed_query(self, text: str) -> Vector:
         """Return a ``(dimension,)`` vector."""

@@ -48,7 +48,7 @@ class HotVectors:
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what would answer a search of these parts now."""
-        return self._inner.engine if self._answering(parts) is None else ENGINE
+        return self._inner.engine_for(parts) if self._answering(parts) is None else ENGINE
 
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._writes:

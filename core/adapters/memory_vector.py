@@ -26,6 +26,10 @@ class MemoryVectorIndex:
     def engine_for(self, parts: Sequence[Part]) -> str:
         return self.engine
 
+    def engine_for(self, parts: Sequence[Part]) -> str:
+        """Name what answers a search of these parts."""
+        return self.engine
+
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._lock:
             self._require_open()

@@ -66,6 +66,10 @@ class MilvusVectorIndex:
     def engine_for(self, parts: Sequence[Part]) -> str:
         return self.engine
 
+    def engine_for(self, parts: Sequence[Part]) -> str:
+        """Name what answers a search of these parts."""
+        return self.engine
+
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._write_lock:
             for batch in _batches([_as_row(row) for row in {row.chunk_id: row for row in rows}.values()]):
