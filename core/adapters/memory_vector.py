@@ -24,9 +24,6 @@ class MemoryVectorIndex:
         self._closed = False
 
     def engine_for(self, parts: Sequence[Part]) -> str:
-        return self.engine
-
-    def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts."""
         return self.engine
 

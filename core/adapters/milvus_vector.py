@@ -64,9 +64,6 @@ class MilvusVectorIndex:
         self._connect(address, embedded, attempts, pause_s)
 
     def engine_for(self, parts: Sequence[Part]) -> str:
-        return self.engine
-
-    def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts."""
         return self.engine
 
