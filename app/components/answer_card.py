@@ -1,0 +1,143 @@
+"""An answer with its numbered citations, and the evidence under it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from app.components.links import citation_href, passage_href
+from app.components.passage import locator_text, passage
+from app.components.states import badge, error_line
+from app.i18n import seconds, t
+from core.model import AnswerType, Citation, Hit, LegRank, Trace
+
+TYPES = {
+    AnswerType.EXTRACTIVE: "ok",
+    AnswerType.GENERATIVE: "ok",
+    AnswerType.HALLUCINATION_FALLBACK: "warning",
+    AnswerType.INSUFFICIENT: "neutral",
+}
+CITATION_MARK = re.compile(r"\[(\d{1,3})\]")
+
+
+def answer_card(trace: Trace) -> html.Section:
+    """The answer, how it was come by, and how sure it is; an answer without support says what to do instead."""
+    answer = trace.answer
+    found = answer.type is not AnswerType.INSUFFICIENT
+    text = html.P(linked_text(answer.text, answer.citations), className="answer-text") if answer.text else None
+    body = [text] if found else [_insufficient(trace)]
+    content = [*degraded_notices(trace), html.Header(_facts(trace)), *body]
+    return html.Section(
+        [part for part in content if part is not None],
+        className="answer-card",
+        id="ask-answer-card",
+        **{"aria-label": t("answer.title")},
+    )
+
+
+def linked_text(text: str, citations: Sequence[Citation]) -> list[str | Component]:
+    """``text`` whose ``[n]`` marks are links where ``n`` is a citation; any other mark stays as it is."""
+    known = {citation.number: citation for citation in citations}
+    pieces: list[str | Component] = []
+    at = 0
+    for mark in CITATION_MARK.finditer(text):
+        citation = known.get(int(mark[1]))
+        if citation is None:
+            continue
+        pieces += [text[at : mark.start()], citation_link(citation)]
+        at = mark.end()
+    return [piece for piece in [*pieces, text[at:]] if piece != ""]
+
+
+def citation_link(citation: Citation) -> dcc.Link:
+    place = " · ".join(part for part in (citation.name, locator_text(citation.locator)) if part)
+    return dcc.Link(
+        f"[{citation.number}]",
+        href=citation_href(citation),
+        className="citation",
+        title=t("answer.open_citation", place=place),
+    )
+
+
+def evidence_list(trace: Trace) -> html.Section:
+    """The passages that were found, in their fused order; cited ones show their number and are open."""
+    cited: dict[int, list[Citation]] = {}
+    for citation in trace.answer.citations:
+        cited.setdefault(citation.chunk_id, []).append(citation)
+    key = "answer.score" if trace.query.fusion == "rrf" else "answer.score_mix"
+    items = [_evidence(hit, cited.get(hit.placed.id, []), t(key, score=f"{hit.score:.5f}")) for hit in trace.hits]
+    title = html.H2(t("answer.evidence", count=len(items)), id="evidence-title", className="section-title")
+    explain = html.P(t("answer.evidence_explain"), className="hint")
+    return html.Section([title, explain, html.Ol(items, className="evidence")], **{"aria-labelledby": "evidence-title"})
+
+
+def degraded_notices(trace: Trace) -> list[Component]:
+    """One notice for each leg that failed, with its error and what to do; the other leg's result stands below."""
+    return [
+        html.Div(
+            [badge("warning", t(f"answer.degraded.{leg.name}")), error_line(leg.error)],
+            className="degraded",
+            role="status",
+        )
+        for leg in (trace.vector, trace.keyword)
+        if leg.error
+    ]
+
+
+def type_badge(kind: AnswerType) -> html.Span:
+    """The kind of an answer as an icon and a word."""
+    return badge(TYPES[kind], t(f"answer.type.{kind}"), t(f"answer.type_explain.{kind}"))
+
+
+def _facts(trace: Trace) -> list[Component]:
+    total = trace.timings_ms.get("total", sum(trace.timings_ms.values()))
+    facts: list[Component] = [type_badge(trace.answer.type)]
+    if trace.answer.type is not AnswerType.INSUFFICIENT:
+        facts.append(html.Span(t("answer.confidence", percent=round(trace.answer.confidence * 100))))
+    facts.append(html.Span(t("answer.took", time=seconds(total / 1000))))
+    return facts
+
+
+def _insufficient(trace: Trace) -> html.Div:
+    tips = [t("answer.tip_words"), t("answer.tip_upload")]
+    if trace.query.filters.doc_keys or trace.query.filters.tags or trace.query.filters.extensions:
+        tips.insert(0, t("answer.tip_filters"))
+    found = t("answer.found_none") if not trace.hits else t("answer.found_some", count=len(trace.hits))
+    content: list[Component] = [html.P(t("answer.insufficient"), className="answer-text"), html.P(found)]
+    return html.Div([*content, html.Ul([html.Li(tip) for tip in tips])])
+
+
+def _evidence(hit: Hit, citations: Sequence[Citation], score: str) -> html.Li:
+    span = (citations[0].start, citations[0].end) if citations else None
+    chunk = hit.placed.chunk
+    numbers = [html.Span(f"[{citation.number}]", className="citation") for citation in citations]
+    name = dcc.Link(hit.placed.name, href=passage_href(hit.placed, span), className="passage-name")
+    place = " · ".join(part for part in (f"v{hit.placed.version}", locator_text(chunk.locator)) if part)
+    head = [html.Span(str(hit.rank), className="rank"), html.Div([html.Div([*numbers, name]), html.Small(place)])]
+    ranks = [
+        html.Span(_leg_text("vector", hit.vector), title=t("answer.leg_explain.vector")),
+        html.Span(_leg_text("keyword", hit.keyword), title=t("answer.leg_explain.keyword")),
+        html.Span(score, title=t("answer.score_explain")),
+    ]
+    if hit.merged:
+        ranks.append(html.Span(t("answer.merged", count=len(hit.merged))))
+    text = html.Details(
+        [html.Summary(_excerpt(chunk.text, bool(citations))), passage(chunk, span)], open=bool(citations)
+    )
+    return html.Li([html.Div(head, className="evidence-head"), html.Div(ranks, className="evidence-ranks"), text])
+
+
+def _leg_text(name: str, leg: LegRank | None) -> str:
+    if leg is None:
+        return t(f"answer.not_in.{name}")
+    return t(f"answer.leg.{name}", rank=leg.rank, score=f"{leg.score:.3f}")
+
+
+def _excerpt(text: str, cited: bool) -> str:
+    if cited:
+        return t("answer.passage")
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 160 else flat[:159] + "…"

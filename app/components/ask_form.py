@@ -1,0 +1,125 @@
+"""The form of a question: its text, how many passages to show, and which documents may answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import dash_bootstrap_components as dbc
+from dash import dcc, html
+
+from app.components.icon import icon
+from app.components.states import badge
+from app.components.times import when
+from app.i18n import t
+from core.model import Document, Query
+
+TYPES = ("pdf", "docx", "xlsx", "pptx", "html", "md", "txt", "csv", "doc", "xls", "ppt", "gdoc")
+MAX_TOP_K = 50
+
+
+def ask_form(query: Query, documents: Sequence[Document], tags: Sequence[str]) -> html.Div:
+    """The form filled with ``query``; ``documents`` are those that it is limited to."""
+    filters = query.filters
+    is_filtered = bool(filters.doc_keys or filters.tags or filters.extensions or query.as_of is not None)
+    box = html.Div(
+        [
+            html.Label(t("ask.question"), htmlFor="ask-question", className="visually-hidden"),
+            dbc.Textarea(
+                id="ask-question",
+                value=query.text,
+                placeholder=t("ask.placeholder"),
+                rows=2,
+                maxLength=4_000,
+                autofocus=not query.text,
+            ),
+            html.Button([icon("send"), t("ask.send")], id="ask-send", type="button", className="btn btn-primary"),
+        ],
+        className="ask-box",
+    )
+    options = html.Div(
+        [
+            html.Details(
+                [_summary(query, documents, is_filtered), _fields(query, documents, tags)],
+                open=is_filtered,
+                className="filters",
+            ),
+            html.Div(
+                [
+                    html.Label(t("ask.top_k"), htmlFor="ask-k"),
+                    dbc.Input(id="ask-k", type="number", min=1, max=MAX_TOP_K, step=1, value=query.top_k, size="sm"),
+                ],
+                className="top-k",
+            ),
+        ],
+        className="ask-options",
+    )
+    hint = html.P(t("ask.hint"), className="hint")
+    return html.Div(
+        [box, hint, options, dcc.Store(id="ask-asof", data=_as_of_value(query.as_of))], className="ask-form"
+    )
+
+
+def waiting(has_question: bool) -> html.Div:
+    """Says that the models are still loading, and what becomes of a question that was sent."""
+    text = t("ask.waiting_question" if has_question else "ask.waiting")
+    return html.Div([badge("working", t("ask.loading")), html.Span(text)], className="waiting")
+
+
+def document_options(documents: Sequence[Document]) -> list[dict[str, str]]:
+    """Each document once, as a choice of the filter."""
+    return [{"value": key, "label": name} for key, name in {each.doc_key: each.name for each in documents}.items()]
+
+
+def _summary(query: Query, documents: Sequence[Document], is_filtered: bool) -> html.Summary:
+    chips = [html.Span(document.name, className="chip") for document in documents]
+    chips += [html.Span([icon("tag"), tag], className="chip") for tag in query.filters.tags]
+    chips += [html.Span(extension, className="chip") for extension in query.filters.extensions]
+    if query.as_of is not None:
+        chips.append(html.Span([t("ask.as_of"), " ", _as_of_text(query.as_of)], className="chip"))
+    words = t("ask.filters") if is_filtered else t("ask.no_filters")
+    return html.Summary([icon("funnel"), html.Span(words), html.Span(chips, className="chips")])
+
+
+def _fields(query: Query, documents: Sequence[Document], tags: Sequence[str]) -> html.Div:
+    tag_names = list(dict.fromkeys([*query.filters.tags, *tags]))
+    types = list(dict.fromkeys([*TYPES, *query.filters.extensions]))
+    return html.Div(
+        [
+            _field("doc", document_options(documents), [document.doc_key for document in documents]),
+            _field("tag", tag_names, list(query.filters.tags)),
+            _field("type", types, list(query.filters.extensions)),
+        ],
+        className="filter-fields",
+    )
+
+
+def _field(name: str, options: Any, value: list[str]) -> html.Div:
+    words = {
+        "search": t("filter.search"),
+        "select_all": t("filter.select_all"),
+        "deselect_all": t("filter.deselect_all"),
+        "selected_count": t("filter.selected_count"),
+        "clear_search": t("filter.clear_search"),
+        "clear_selection": t("filter.clear_selection"),
+        "no_options_found": t("filter.no_options_found"),
+    }
+    return html.Div(
+        [
+            html.Label(t(f"ask.by_{name}"), htmlFor=f"ask-{name}"),
+            dcc.Dropdown(
+                id=f"ask-{name}", options=options, value=value, multi=True, placeholder=t("ask.any"), labels=words
+            ),
+        ]
+    )
+
+
+def _as_of_value(as_of: int | datetime | None) -> str | None:
+    if as_of is None:
+        return None
+    return as_of.isoformat() if isinstance(as_of, datetime) else str(as_of)
+
+
+def _as_of_text(as_of: int | datetime) -> Any:
+    return when(as_of) if isinstance(as_of, datetime) else f"#{as_of}"

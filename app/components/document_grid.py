@@ -1,0 +1,147 @@
+"""The list of documents as one AG Grid: columns, rows, and the words that its cells need in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dash_ag_grid as dag
+
+from app.components.icon import FILE_ICONS
+from app.components.links import document_href
+from app.i18n import has, language, t
+from core.model import Document
+
+STATES = {"published": "ok", "indexing": "working", "failed": "error", "deleted": "neutral"}
+MAX_TAG_CHARS = 60
+SHORT_ROWS = 12
+
+
+def document_grid(documents: Sequence[Document], component_id: str) -> dag.AgGrid:
+    """The grid over all ``documents``; only the rows in sight are drawn, so that 10,000 stay light."""
+    is_short = len(documents) <= SHORT_ROWS
+    return dag.AgGrid(
+        id=component_id,
+        rowData=[row_of(document) for document in documents],
+        columnDefs=columns(),
+        defaultColDef={"sortable": True, "resizable": True, "suppressMovable": True, "suppressHeaderMenuButton": True},
+        getRowId="params.data.key",
+        columnSize=None,
+        dashGridOptions={
+            "theme": {"function": "evoGridTheme(theme, agGrid)"},
+            "rowSelection": {"mode": "multiRow", "enableClickSelection": False, "selectAll": "filtered"},
+            "selectionColumnDef": {"pinned": "left", "width": 40},
+            "localeText": {"noRowsToShow": t("documents.none_match"), "ariaSearch": t("documents.search")},
+            "context": {"words": _words(), "language": language()},
+            "rowHeight": 44,
+            "headerHeight": 40,
+            "tooltipShowDelay": 300,
+            "stopEditingWhenCellsLoseFocus": True,
+            "singleClickEdit": True,
+            "animateRows": False,
+            "suppressCellFocus": False,
+            "enableCellTextSelection": True,
+            "ensureDomOrder": True,
+            "domLayout": "autoHeight" if is_short else "normal",
+        },
+        className="document-grid document-grid-short" if is_short else "document-grid",
+        style={"height": None, "width": "100%"},
+    )
+
+
+def columns() -> list[dict[str, Any]]:
+    number = {"type": "rightAligned", "cellClass": "ag-right-aligned-cell num"}
+    return [
+        {
+            "field": "name",
+            "headerName": t("documents.name"),
+            "cellRenderer": "DocumentName",
+            "flex": 3,
+            "minWidth": 180,
+        },
+        {"field": "type", "headerName": t("documents.type"), "width": 68},
+        {
+            "field": "tags",
+            "headerName": t("documents.tags"),
+            "editable": True,
+            "cellEditor": "agTextCellEditor",
+            "cellRenderer": "DocumentTags",
+            "tooltipValueGetter": {"function": "evoWord(params, 'tags_hint')"},
+            "flex": 2,
+            "minWidth": 100,
+        },
+        {"field": "state", "headerName": t("documents.state"), "cellRenderer": "DocumentState", "width": 124},
+        {
+            "field": "versions",
+            "headerName": t("documents.versions"),
+            "headerTooltip": t("documents.versions_explain"),
+            "valueFormatter": _js("evoVersions"),
+            "width": 84,
+            **number,
+        },
+        {"field": "size", "headerName": t("documents.size"), "valueFormatter": _js("evoSize"), "width": 80, **number},
+        {
+            "field": "chunks",
+            "headerName": t("documents.chunks"),
+            "valueFormatter": _js("evoNumber"),
+            "width": 80,
+            **number,
+        },
+        {"field": "language", "headerName": t("documents.language"), "width": 92},
+        {
+            "field": "updated",
+            "headerName": t("documents.updated"),
+            "valueFormatter": _js("evoAgo"),
+            "tooltipValueGetter": _js("evoMoment"),
+            "sort": "desc",
+            "width": 124,
+        },
+        {
+            "field": "is_text",
+            "headerName": "",
+            "cellRenderer": "DocumentEdit",
+            "sortable": False,
+            "resizable": False,
+            "width": 48,
+        },
+    ]
+
+
+def row_of(document: Document) -> dict[str, Any]:
+    """A document as a row of the grid; also what a change of one document sends to the browser."""
+    return {
+        "key": document.doc_key,
+        "name": document.name,
+        "href": document_href(document.doc_key),
+        "icon": FILE_ICONS.get(document.extension, "file-earmark-text"),
+        "type": document.extension,
+        "tags": ", ".join(document.tags),
+        "state": document.state,
+        "versions": document.version_count,
+        "published": document.published_version,
+        "size": document.size_bytes,
+        "chunks": document.chunk_count,
+        "language": language_word(document.language),
+        "updated": document.updated_at.isoformat(),
+        "is_text": document.is_text_entry and document.state != "deleted",
+    }
+
+
+def language_word(code: str) -> str:
+    return t(f"language.{code}") if has(f"language.{code}") else code
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """The tags that a person wrote with commas (or 、) between them, each once, in order."""
+    parts = text.replace("、", ",").replace("，", ",").split(",")
+    return tuple(dict.fromkeys(part.strip()[:MAX_TAG_CHARS] for part in parts if part.strip()))
+
+
+def _js(name: str) -> dict[str, str]:
+    return {"function": f"{name}(params)"}
+
+
+def _words() -> dict[str, str]:
+    words = {f"state_{state}": t(f"document.state.{state}") for state in STATES}
+    words |= {f"meaning_{state}": meaning for state, meaning in STATES.items()}
+    return words | {"edit": t("documents.edit"), "tags_hint": t("documents.tags_hint")}

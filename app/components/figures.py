@@ -1,0 +1,170 @@
+"""The small plots of the trace cards, as plotly figures.
+
+Text, axes and grid lines take their colours from the theme through ``assets/pages.css``, so a figure follows a change
+of theme without being drawn again; the series colours here are readable on both grounds. Plotly reads labels as
+markup, so everything that a user wrote is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+from dash import dcc, html
+
+from app.i18n import language, t
+
+SERIES = ("#6a6ff0", "#0d9488", "#c0741a", "#d6457a", "#0e8bc4", "#7a8b2a", "#a855c7", "#7b8494")
+"""Told apart by lightness and hue; each has a contrast of at least 3 to 1 on the light and on the dark ground."""
+
+NEUTRAL = "#8a919c"
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans JP", "Noto Sans CJK JP", sans-serif'
+ROW_PX = 26
+LABEL_CHARS = 26
+RANK_TICKS = (1, 2, 3, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One horizontal bar: its label and the parts that it is stacked from."""
+
+    label: str
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class RankPath:
+    """A passage's place in each ranking; ``None`` where a leg did not find it."""
+
+    label: str
+    vector: int | None
+    fused: int
+    keyword: int | None
+
+
+def dots(labels: Sequence[str], values: Sequence[float], axis: str) -> go.Figure:
+    """One dot a row; the axis begins near the smallest value, which bars could not do honestly."""
+    figure = _figure(len(labels))
+    rows = list(range(len(labels)))
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    pad = max((high - low) * 0.12, 0.005)
+    for row, value in zip(rows, values, strict=True):
+        figure.add_shape(type="line", x0=low - pad, x1=value, y0=row, y1=row, line={"color": NEUTRAL, "width": 1})
+    figure.add_scatter(
+        x=list(values),
+        y=rows,
+        mode="markers",
+        marker={"color": SERIES[0], "size": 10},
+        text=[escape(label) for label in labels],
+        hovertemplate="%{text}<br>%{x:.4f}<extra></extra>",
+        showlegend=False,
+    )
+    figure.update_xaxes(title_text=escape(axis), range=[low - pad, high + pad], tickformat=".3f", nticks=5)
+    return _with_rows(figure, labels)
+
+
+def stacked(bars: Sequence[Bar], axis: str, unit: str = "", *, legend: bool = True) -> go.Figure:
+    """One bar a row, stacked from parts that keep their colour in every row."""
+    figure = _figure(len(bars), legend=legend)
+    names = list(dict.fromkeys(name for bar in bars for name in bar.parts))
+    for index, name in enumerate(names):
+        figure.add_bar(
+            x=[bar.parts.get(name, 0.0) for bar in bars],
+            y=list(range(len(bars))),
+            orientation="h",
+            name=escape(_short(name)),
+            marker={"color": SERIES[index % len(SERIES)], "line": {"width": 0}},
+            text=[escape(bar.label) for bar in bars],
+            textposition="none",
+            hovertemplate=f"%{{text}}<br>{escape(name)}: %{{x:.3~f}}{unit}<extra></extra>",
+        )
+    figure.update_layout(barmode="stack", bargap=0.35, showlegend=legend)
+    figure.update_xaxes(title_text=escape(axis), rangemode="tozero", nticks=6)
+    return _with_rows(figure, [bar.label for bar in bars])
+
+
+def slopes(paths: Sequence[RankPath], titles: tuple[str, str, str]) -> go.Figure:
+    """A line a passage from its vector rank over its fused rank to its keyword rank; rank 1 is at the top."""
+    figure = _figure(max(len(paths), 8), legend=False)
+    for index, path in enumerate(paths):
+        colour = SERIES[index % len(SERIES)]
+        places = ((0, path.vector), (1, path.fused), (2, path.keyword))
+        known = [(x, rank) for x, rank in places if rank is not None]
+        figure.add_scatter(
+            x=[x for x, _ in known],
+            y=[rank for _, rank in known],
+            mode="lines+markers",
+            line={"color": colour, "width": 2},
+            marker={"color": colour, "size": 8},
+            name=escape(path.label),
+            hovertemplate=f"{escape(path.label)}<br>%{{y}}<extra></extra>",
+            showlegend=False,
+        )
+    deepest = max((rank for path in paths for rank in (path.vector, path.fused, path.keyword) if rank), default=1)
+    ticks = [rank for rank in RANK_TICKS if rank <= max(deepest, 3)]
+    figure.update_xaxes(
+        tickmode="array", tickvals=[0, 1, 2], ticktext=[escape(title) for title in titles], range=[-0.15, 2.15]
+    )
+    figure.update_xaxes(side="top", showgrid=True)
+    figure.update_yaxes(
+        type="log", autorange="reversed", tickmode="array", tickvals=ticks, ticktext=[str(rank) for rank in ticks]
+    )
+    figure.update_layout(margin={"l": 32, "r": 16, "t": 36, "b": 12})
+    return figure
+
+
+def graph(figure: go.Figure, label: str) -> html.Div:
+    """The figure with its name for screen readers, without a logo, with download and reset as its only tools."""
+    plot = dcc.Graph(figure=figure, config=_config(), responsive=True, style={"height": f"{figure.layout.height}px"})
+    return html.Div(plot, className="figure", role="img", **{"aria-label": label})
+
+
+def _config() -> dict[str, Any]:
+    words = {"Download plot as a PNG": t("figure.download"), "Reset axes": t("figure.reset")}
+    code = language()
+    return {
+        "displaylogo": False,
+        "modeBarButtons": [["toImage", "resetScale2d"]],
+        "toImageButtonOptions": {"format": "png", "filename": "evorag", "scale": 2},
+        "locale": code,
+        "locales": {code: {"dictionary": {**words, "Download plot": t("figure.download")}}},
+    }
+
+
+def _figure(rows: int, legend: bool = False) -> go.Figure:
+    height = ROW_PX * max(rows, 1) + (96 if legend else 64)
+    figure = go.Figure()
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 12, "t": 8, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 12, "color": NEUTRAL},
+        hoverlabel={"font": {"family": FONT, "size": 12}, "align": "left"},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "xanchor": "left", "traceorder": "normal"},
+        dragmode="zoom",
+        template="none",
+    )
+    axis = {"gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False, "automargin": True}
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis, fixedrange=True)
+    return figure
+
+
+def _with_rows(figure: go.Figure, labels: Sequence[str]) -> go.Figure:
+    texts = [escape(_short(label)) for label in labels]
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(labels))),
+        ticktext=texts,
+        range=[len(labels) - 0.4, -0.6],
+        showgrid=False,
+    )
+    return figure
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LABEL_CHARS else text[: LABEL_CHARS - 1] + "…"

@@ -1,0 +1,96 @@
+"""A stored passage as Dash elements: its blocks, its tables, and the cited span marked; text is only ever text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dash import html
+from dash.development.base_component import Component
+
+from app.i18n import t
+from core.model import BLOCK_JOINT, BlockKind, Chunk, Locator
+
+CELL_JOINT = " | "
+Span = tuple[int, int]
+Piece = str | Component
+
+
+def locator_text(locator: Locator, *, headings: bool = True) -> str:
+    """Where a passage stands, as a person says it: page, slide, sheet and cells, heading path."""
+    parts: list[str] = []
+    if locator.page is not None:
+        several = locator.page_end is not None and locator.page_end != locator.page
+        key = "passage.pages" if several else "passage.page"
+        parts.append(t(key, page=locator.page, end=locator.page_end))
+    if locator.slide is not None:
+        parts.append(t("passage.slide", slide=locator.slide))
+    if locator.sheet:
+        parts.append(t("passage.sheet", sheet=locator.sheet))
+    if locator.cells:
+        parts.append(locator.cells)
+    if headings and locator.heading_path:
+        parts.append(" › ".join(locator.heading_path))
+    return " · ".join(parts)
+
+
+def passage(chunk: Chunk, span: Span | None = None) -> html.Div:
+    """The text of ``chunk`` with the characters ``span`` of the parsed text marked as cited."""
+    blocks = [_block(chunk, text, at, span) for text, at in _blocks(chunk)]
+    return html.Div(blocks, className="passage")
+
+
+def marked(text: str, at: int, span: Span | None) -> list[Piece]:
+    """``text``, which begins at offset ``at``, with its share of ``span`` in a ``mark``."""
+    if span is None:
+        return [text]
+    start, end = max(span[0] - at, 0), min(span[1] - at, len(text))
+    if start >= end:
+        return [text]
+    pieces: list[Piece] = [text[:start], html.Mark(text[start:end], className="cited"), text[end:]]
+    return [piece for piece in pieces if piece != ""]
+
+
+def is_table(text: str, kind: BlockKind) -> bool:
+    """Whether ``text`` is rows of cells: every line holds a cell joint, and it is a table or has two lines."""
+    lines = text.split("\n")
+    return all(CELL_JOINT in line for line in lines) and (kind is BlockKind.TABLE or len(lines) > 1)
+
+
+def _blocks(chunk: Chunk) -> Iterator[tuple[str, int]]:
+    at = chunk.start
+    for text in chunk.text.split(BLOCK_JOINT):
+        if text.strip():
+            yield text, at
+        at += len(text) + len(BLOCK_JOINT)
+
+
+def _block(chunk: Chunk, text: str, at: int, span: Span | None) -> Component:
+    if is_table(text, chunk.kind):
+        return _table(text, at, chunk.header, span)
+    pieces = marked(text, at, span)
+    if text.strip() in chunk.locator.heading_path or chunk.kind is BlockKind.HEADING:
+        return html.P(pieces, className="passage-heading")
+    if chunk.kind is BlockKind.CODE:
+        return html.Pre(pieces, className="passage-code", tabIndex=0)
+    return html.P(pieces)
+
+
+def _table(text: str, at: int, header: str, span: Span | None) -> html.Div:
+    rows: list[html.Tr] = []
+    for line in text.split("\n"):
+        rows.append(html.Tr(_cells(line, at, span)))
+        at += len(line) + 1
+    if header:
+        head = html.Tr([html.Th(cell, scope="col") for cell in header.split(CELL_JOINT)])
+    else:
+        head, rows = html.Tr([html.Th(cell.children, scope="col") for cell in rows[0].children]), rows[1:]
+    table = html.Table([html.Thead(head), html.Tbody(rows)], className="passage-table")
+    return html.Div(table, className="passage-scroll", tabIndex=0, role="region", **{"aria-label": t("passage.table")})
+
+
+def _cells(line: str, at: int, span: Span | None) -> list[html.Td]:
+    cells = []
+    for text in line.split(CELL_JOINT):
+        cells.append(html.Td(marked(text, at, span)))
+        at += len(text) + len(CELL_JOINT)
+    return cells

@@ -1,0 +1,44 @@
+"""Questions that were asked: each opens its kept answer, and can be asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dash import dcc, html
+
+from app import links
+from app.components.answer_card import type_badge
+from app.components.icon import icon
+from app.components.times import when
+from app.i18n import seconds, t
+from core.model import AnswerType, TraceSummary
+
+ANSWER_CHARS = 180
+
+
+def question_list(questions: Sequence[TraceSummary]) -> html.Ul:
+    """One item a question, newest first."""
+    return html.Ul([_item(question) for question in questions], className="questions")
+
+
+def _item(question: TraceSummary) -> html.Li:
+    answer = " ".join(question.answer.split())
+    if len(answer) > ANSWER_CHARS:
+        answer = answer[: ANSWER_CHARS - 1] + "…"
+    if question.answer_type is AnswerType.INSUFFICIENT:
+        answer = t("answer.insufficient")
+    again = dcc.Link(
+        [icon("arrow-repeat"), t("history.again")],
+        href=links.ask(question.question),
+        className="btn btn-secondary btn-sm",
+        title=t("history.again_explain"),
+    )
+    words = [
+        dcc.Link(question.question, href=links.ask(trace=question.id), className="question"),
+        html.P(answer, className="question-answer"),
+        html.Div(
+            [type_badge(question.answer_type), when(question.asked_at), html.Span(seconds(question.total_ms / 1000))],
+            className="question-facts",
+        ),
+    ]
+    return html.Li([html.Div(words), again])

@@ -1,0 +1,330 @@
+"""The account of one question: five cards that draw a ``Trace`` and compute nothing that it does not hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from app import links
+from app.components import figures
+from app.components.icon import icon
+from app.components.links import passage_href
+from app.components.passage import locator_text
+from app.components.states import error_line
+from app.i18n import has, t
+from core.model import Hit, IndexHit, Leg, LegRank, TermScore, Trace
+
+FIRST_ROWS = 10
+PLOT_ROWS = 10
+TERM_COLUMNS = 8
+PROMPT_CHARS = 1_500
+DEFAULT_RRF_K = 60
+DRAWN_ELSEWHERE = frozenset({"template", "prompt_chars", "context_chars", "fusion", "rrf_k"})
+
+Names = Mapping[int, Hit]
+
+
+def trace_cards(trace: Trace) -> html.Div:
+    """The five cards in the order of the flow."""
+    cards = [
+        _analysis_card(trace),
+        _vector_card(trace),
+        _keyword_card(trace),
+        _fusion_card(trace),
+        _generation_card(trace),
+    ]
+    download = html.A(
+        [icon("download"), t("trace.download")],
+        href=links.trace_json(trace.id),
+        download=f"trace-{trace.id}.json",
+        className="btn btn-secondary",
+    )
+    return html.Div([html.Div([html.P(t("trace.purpose")), download], className="trace-head"), *cards])
+
+
+def vector_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
+    names = _names(trace)
+    heads = [t("trace.rank"), t("trace.passage"), t("trace.l2"), t("trace.cosine")]
+    body = [
+        [str(rank), _passage_cell(hit.chunk_id, names), f"{hit.score:.4f}", f"{_cosine(hit.score):.4f}"]
+        for rank, hit in _ranked(trace.vector, rows)
+    ]
+    return _table(heads, body, t("trace.vector.table"), numeric=(0, 2, 3))
+
+
+def keyword_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
+    names = _names(trace)
+    terms = _terms(trace.keyword.hits)
+    heads: list[Any] = [t("trace.rank"), t("trace.passage"), t("trace.bm25")]
+    heads += [_term_head(term) for term in terms]
+    body = []
+    for rank, hit in _ranked(trace.keyword, rows):
+        parts = {part.term: part for part in hit.terms}
+        cells = [_term_cell(parts.get(term.term)) for term in terms]
+        body.append([str(rank), _passage_cell(hit.chunk_id, names), f"{hit.score:.3f}", *cells])
+    return _table(heads, body, t("trace.keyword.table"), numeric=(0, *range(2, 3 + len(terms))))
+
+
+def fusion_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
+    rrf_k = _rrf_k(trace)
+    part = t("trace.part_mix") if trace.query.fusion != "rrf" else t("trace.part_rrf", k=rrf_k)
+    heads = [t("trace.rank"), t("trace.passage"), t("trace.vector_rank"), part, t("trace.keyword_rank"), part]
+    body = []
+    for hit in trace.candidates[:rows]:
+        legs = [*_leg_cells(hit.vector, trace, rrf_k), *_leg_cells(hit.keyword, trace, rrf_k)]
+        body.append([str(hit.rank), _hit_cell(hit), *legs, html.Strong(f"{hit.score:.5f}")])
+    return _table([*heads, t("trace.sum")], body, t("trace.fusion.table"), numeric=(0, 2, 3, 4, 5, 6))
+
+
+def _analysis_card(trace: Trace) -> html.Section:
+    analysis = trace.analysis
+    keywords = [html.Span(word, className="chip") for word in analysis.keywords] or t("trace.analysis.no_keywords")
+    facts = [
+        (t("trace.analysis.language"), t(f"language.{analysis.language}")),
+        (t("trace.analysis.normalised"), html.Span(analysis.normalised, className="user-text")),
+        (t("trace.analysis.keywords"), html.Span(keywords, className="chips")),
+        (t("trace.analysis.prompt_type"), analysis.prompt_type),
+        (t("trace.analysis.sequence"), t("trace.analysis.sequence_value", number=trace.sequence)),
+    ]
+    return _card("analysis", "translate", t("trace.analysis.explain"), [_facts(facts)])
+
+
+def _vector_card(trace: Trace) -> html.Section:
+    leg = trace.vector
+    if leg.error:
+        return _failed_card("vector", "vector-pen", leg)
+    names = _names(trace)
+    best = leg.hits[:PLOT_ROWS]
+    plot = figures.graph(
+        figures.dots(
+            [_label(rank, hit.chunk_id, names) for rank, hit in enumerate(best, 1)],
+            [_cosine(hit.score) for hit in best],
+            t("trace.cosine_axis"),
+        ),
+        t("trace.vector.plot"),
+    )
+    content = _leg_content("vector", leg, vector_table(trace), plot)
+    return _card("vector", "vector-pen", t("trace.vector.explain"), content, _leg_note(leg))
+
+
+def _keyword_card(trace: Trace) -> html.Section:
+    leg = trace.keyword
+    if leg.error:
+        return _failed_card("keyword", "type", leg)
+    names = _names(trace)
+    shown = {term.term for term in _terms(leg.hits)}
+    bars = [
+        figures.Bar(_label(rank, hit.chunk_id, names), _parts(hit.terms, shown))
+        for rank, hit in enumerate(leg.hits[:PLOT_ROWS], 1)
+    ]
+    plot = figures.graph(figures.stacked(bars, t("trace.bm25_axis")), t("trace.keyword.plot"))
+    content = _leg_content("keyword", leg, keyword_table(trace), plot)
+    return _card("keyword", "type", t("trace.keyword.explain"), content, _leg_note(leg))
+
+
+def _fusion_card(trace: Trace) -> html.Section:
+    explain = t("trace.fusion.explain_mix", alpha=trace.query.alpha)
+    if trace.query.fusion == "rrf":
+        explain = t("trace.fusion.explain", k=_rrf_k(trace))
+    if not trace.candidates:
+        return _card("fusion", "intersect", explain, [html.P(t("trace.fusion.empty"))])
+    paths = [
+        figures.RankPath(
+            f"{hit.rank}. {hit.placed.name}",
+            hit.vector.rank if hit.vector else None,
+            hit.rank,
+            hit.keyword.rank if hit.keyword else None,
+        )
+        for hit in trace.candidates[:PLOT_ROWS]
+    ]
+    titles = (t("trace.vector.title"), t("trace.fusion.title"), t("trace.keyword.title"))
+    plot = figures.graph(figures.slopes(paths, titles), t("trace.fusion.plot"))
+    table = html.Div(fusion_table(trace), id={"type": "trace-rows", "card": "fusion"})
+    content = [html.Div([html.Div([table, _more("fusion", len(trace.candidates))]), plot], className="trace-pair")]
+    merged = sum(len(hit.merged) for hit in trace.candidates)
+    note = t("trace.fusion.merged", count=merged) if merged else t("trace.fusion.none_merged")
+    return _card("fusion", "intersect", explain, content, note)
+
+
+def _generation_card(trace: Trace) -> html.Section:
+    facts: list[tuple[str, Any]] = [
+        (t("trace.generation.type"), t(f"answer.type.{trace.answer.type}")),
+        (t("trace.generation.context"), t("trace.chars", count=len(trace.context))),
+        (t("trace.generation.prompt"), t("trace.chars", count=len(trace.prompt))),
+    ]
+    if trace.answer.reason:
+        facts.append((t("trace.generation.reason"), _word("answer.reason", trace.answer.reason)))
+    more = {
+        name: value for name, value in trace.generation.items() if name not in DRAWN_ELSEWHERE and value is not None
+    }
+    facts += [(_word("trace.generation", name), _value(value)) for name, value in more.items()]
+    times = dict(trace.timings_ms)
+    total = times.pop("total", sum(times.values()))
+    bars = [figures.Bar(_word("trace.stage", name), {t("trace.ms"): value}) for name, value in times.items()]
+    plot = figures.graph(figures.stacked(bars, t("trace.ms_axis"), " ms", legend=False), t("trace.generation.plot"))
+    left = html.Div(
+        [
+            _facts(facts),
+            _preview(t("trace.generation.template"), str(trace.generation.get("template", ""))),
+            _preview(t("trace.generation.preview"), trace.prompt),
+        ]
+    )
+    pair = html.Div([left, plot], className="trace-pair")
+    note = t("trace.took", ms=f"{total:.1f}")
+    return _card("generation", "card-text", t("trace.generation.explain"), [pair], note)
+
+
+def _preview(title: str, text: str) -> html.Details | None:
+    if not text:
+        return None
+    shown = text[:PROMPT_CHARS] + ("…" if len(text) > PROMPT_CHARS else "")
+    return html.Details([html.Summary(title), html.Pre(shown, className="prompt-preview", tabIndex=0)])
+
+
+def _rrf_k(trace: Trace) -> int:
+    return int(trace.generation.get("rrf_k", DEFAULT_RRF_K))
+
+
+def _card(name: str, symbol: str, explain: str, content: Sequence[Component], note: str = "") -> html.Section:
+    title = html.H3([icon(symbol), t(f"trace.{name}.title")], id=f"trace-{name}-title")
+    head = html.Header([title, html.Span(note, className="trace-note")])
+    return html.Section(
+        [head, html.P(explain, className="trace-explain"), *content],
+        className="trace-card",
+        id=f"trace-{name}",
+        **{"aria-labelledby": f"trace-{name}-title"},
+    )
+
+
+def _failed_card(name: str, symbol: str, leg: Leg) -> html.Section:
+    content = [error_line(leg.error or {})]
+    return _card(name, symbol, t(f"trace.{name}.explain"), content, _leg_note(leg))
+
+
+def _leg_content(name: str, leg: Leg, table: html.Div, plot: html.Div) -> list[Component]:
+    if not leg.hits:
+        return [html.P(t(f"trace.{name}.empty"))]
+    left = html.Div([html.Div(table, id={"type": "trace-rows", "card": name}), _more(name, len(leg.hits))])
+    return [html.Div([left, plot], className="trace-pair")]
+
+
+def _leg_note(leg: Leg) -> str:
+    note = t("trace.leg_note", engine=leg.engine, ms=f"{leg.duration_ms:.1f}", count=len(leg.hits))
+    return note + (" · " + t("trace.hidden", count=leg.hidden) if leg.hidden else "")
+
+
+def _more(name: str, count: int) -> Component:
+    if count <= FIRST_ROWS:
+        return html.Span()
+    return html.Button(
+        t("trace.show_all", count=count),
+        id={"type": "trace-more", "card": name},
+        className="btn btn-link btn-sm",
+        n_clicks=0,
+    )
+
+
+def _table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], label: str, numeric: Sequence[int]) -> html.Div:
+    numbers = dict.fromkeys(numeric, "num")
+    head = html.Tr([html.Th(text, scope="col", className=numbers.get(index)) for index, text in enumerate(heads)])
+    body = [html.Tr([html.Td(cell, className=numbers.get(i)) for i, cell in enumerate(row)]) for row in rows]
+    table = html.Table([html.Thead(head), html.Tbody(body)], className="trace-table")
+    return html.Div(table, className="trace-scroll", tabIndex=0, role="region", **{"aria-label": label})
+
+
+def _facts(facts: Sequence[tuple[str, Any]]) -> html.Dl:
+    return html.Dl([part for name, value in facts for part in (html.Dt(name), html.Dd(value))], className="facts")
+
+
+def _names(trace: Trace) -> Names:
+    names = {}
+    for hit in trace.candidates or trace.hits:
+        names[hit.placed.id] = hit
+        names.update(dict.fromkeys(hit.merged, hit))
+    return names
+
+
+def _ranked(leg: Leg, rows: int) -> list[tuple[int, IndexHit]]:
+    return list(enumerate(leg.hits[:rows], 1))
+
+
+def _label(rank: int, chunk_id: int, names: Names) -> str:
+    hit = names.get(chunk_id)
+    return f"{rank}. {hit.placed.name if hit else t('trace.chunk', id=chunk_id)}"
+
+
+def _passage_cell(chunk_id: int, names: Names) -> Any:
+    hit = names.get(chunk_id)
+    return _hit_cell(hit) if hit else t("trace.chunk", id=chunk_id)
+
+
+def _hit_cell(hit: Hit) -> list[Component]:
+    place = [f"v{hit.placed.version}", locator_text(hit.placed.chunk.locator, headings=False)]
+    if hit.merged:
+        place.append(t("trace.merged_into", count=len(hit.merged)))
+    return [
+        html.A(hit.placed.name, href=passage_href(hit.placed), className="passage-name"),
+        html.Small(" · ".join(part for part in place if part)),
+    ]
+
+
+def _leg_cells(leg: LegRank | None, trace: Trace, rrf_k: int) -> tuple[str, str]:
+    if leg is None:
+        return "–", "–"
+    if trace.query.fusion != "rrf":
+        return str(leg.rank), f"{leg.contribution:.5f}"
+    weight = leg.contribution * (rrf_k + leg.rank)
+    numerator = "1" if math.isclose(weight, 1.0, rel_tol=1e-6) else f"{weight:g}"
+    return str(leg.rank), f"{numerator}/({rrf_k}+{leg.rank}) = {leg.contribution:.5f}"
+
+
+def _cosine(distance: float) -> float:
+    """The cosine of two unit vectors that are ``distance`` apart."""
+    return 1.0 - distance * distance / 2.0
+
+
+def _terms(hits: Sequence[IndexHit]) -> list[TermScore]:
+    """The terms that added most over the hits shown, each once, with its statistics."""
+    totals: dict[str, float] = {}
+    known: dict[str, TermScore] = {}
+    for hit in hits[:FIRST_ROWS]:
+        for term in hit.terms:
+            totals[term.term] = totals.get(term.term, 0.0) + term.score
+            known.setdefault(term.term, term)
+    return [known[term] for term in sorted(totals, key=lambda term: -totals[term])[:TERM_COLUMNS]]
+
+
+def _parts(terms: Sequence[TermScore], shown: set[str]) -> dict[str, float]:
+    parts: dict[str, float] = {}
+    for term in terms:
+        name = term.term if term.term in shown else t("trace.other_terms")
+        parts[name] = parts.get(name, 0.0) + term.score
+    return parts
+
+
+def _term_head(term: TermScore) -> list[Component]:
+    detail = t("trace.idf_df", idf=f"{term.idf:.2f}", df=term.document_frequency)
+    return [html.Span(term.term, className="user-text"), html.Small(detail)]
+
+
+def _term_cell(term: TermScore | None) -> Any:
+    if term is None:
+        return "–"
+    return [f"{term.score:.3f}", html.Small(t("trace.tf", tf=f"{term.tf:g}"))]
+
+
+def _word(area: str, name: str) -> str:
+    """The text for a name that the pipeline chose, or the name itself where the pages do not know it yet."""
+    return t(f"{area}.{name}") if has(f"{area}.{name}") else name.replace("_", " ")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return t("trace.yes") if value else t("trace.no")
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return str(value)

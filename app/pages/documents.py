@@ -1,0 +1,316 @@
+"""Documents: every document in one list that can be searched, sorted, tagged, deleted, and added to as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import dash_bootstrap_components as dbc
+from dash import (
+    ALL,
+    ClientsideFunction,
+    Input,
+    Output,
+    State,
+    callback,
+    clientside_callback,
+    ctx,
+    dcc,
+    html,
+    no_update,
+    register_page,
+    set_props,
+)
+from dash.exceptions import PreventUpdate
+
+from app import links
+from app.components.document_grid import document_grid, row_of, tags_of
+from app.components.frame import named_page, tab_title
+from app.components.icon import icon
+from app.components.states import empty, error_line, link_button, notify, shows_errors
+from app.components.text_entry import text_entry
+from app.context import kb
+from app.i18n import t
+from core.errors import EvoRAGError, InvalidInput, NotFound
+from core.model import Document
+
+GRID = "documents-grid"
+TICK_MS = 3_000
+RECENT_JOBS = 100
+
+register_page(__name__, path=links.DOCUMENTS, title=tab_title("documents.title"))
+
+
+@shows_errors
+def layout(q: str = "", edit: str = "", deleted: str = "", **_: Any) -> html.Div:
+    """The list; ``q`` searches it, ``edit`` opens a text entry, ``deleted`` shows deleted documents too."""
+    documents = kb().documents(include_deleted=bool(deleted))
+    name, text = _entry(edit) if edit else ("", "")
+    actions = html.Div(
+        [
+            html.Button(
+                [icon("plus-lg"), t("documents.add_text")],
+                id="documents-add",
+                type="button",
+                className="btn btn-secondary",
+            ),
+            link_button(t("documents.upload"), links.UPLOAD, "upload", primary=True),
+        ],
+        className="button-row",
+    )
+    first = empty("files", t("documents.empty_title"), t("documents.empty_text"))
+    content = [
+        text_entry(name, text, kb().settings.max_text_chars, is_open=bool(edit), is_new=not edit),
+        html.Div(
+            [
+                html.Div([_toolbar(q, bool(deleted)), document_grid(documents, GRID)], className="documents-some"),
+                html.Div(first, className="documents-none"),
+            ],
+            id="documents-list",
+            className="" if documents else "is-empty",
+        ),
+        *_stores(),
+    ]
+    return named_page("documents", content, action=actions)
+
+
+def _entry(doc_key: str) -> tuple[str, str]:
+    document = kb().document(doc_key)
+    if not document.is_text_entry:
+        raise InvalidInput(t("documents.no_text_entry", name=document.name), remedy=t("documents.no_text_entry_remedy"))
+    return document.name, kb().text_of(doc_key)
+
+
+def _toolbar(search: str, with_deleted: bool) -> html.Div:
+    other = links.DOCUMENTS if with_deleted else f"{links.DOCUMENTS}?deleted=1"
+    return html.Div(
+        [
+            html.Div(
+                [
+                    icon("search"),
+                    html.Label(t("documents.search"), htmlFor="documents-search", className="visually-hidden"),
+                    dbc.Input(
+                        id="documents-search",
+                        type="search",
+                        value=search,
+                        placeholder=t("documents.search"),
+                        maxLength=200,
+                    ),
+                ],
+                className="search-box",
+            ),
+            html.Span(id="documents-count", className="documents-count", role="status"),
+            dcc.Link(
+                [
+                    icon("eye-slash" if with_deleted else "eye"),
+                    t("documents.hide_deleted" if with_deleted else "documents.show_deleted"),
+                ],
+                href=other,
+                className="btn btn-secondary btn-quiet",
+            ),
+            html.Button(
+                [icon("arrow-counterclockwise"), t("documents.restore")],
+                id="documents-restore",
+                type="button",
+                className="btn btn-secondary",
+                disabled=True,
+                hidden=not with_deleted,
+            ),
+            html.Button(
+                [icon("trash"), t("documents.delete")],
+                id="documents-delete",
+                type="button",
+                className="btn btn-secondary",
+                disabled=True,
+            ),
+        ],
+        className="toolbar",
+    )
+
+
+def _stores() -> list[Any]:
+    words = {"selected": t("documents.selected"), "shown": t("documents.shown")}
+    return [
+        dcc.Store(id="documents-words", data=words),
+        dcc.Store(id="documents-chosen"),
+        dcc.Store(id="documents-changes"),
+        dcc.Store(id="documents-seen", data=datetime.now(UTC).isoformat()),
+        dcc.Store(id="documents-applied"),
+        dcc.Interval(id="documents-tick", interval=TICK_MS),
+    ]
+
+
+def _known(doc_keys: Sequence[str]) -> list[Document]:
+    """The documents of ``doc_keys`` that still exist."""
+    found = []
+    for doc_key in dict.fromkeys(doc_keys):
+        try:
+            found.append(kb().document(doc_key))
+        except NotFound:
+            continue
+    return found
+
+
+def _changes(doc_keys: Sequence[str]) -> dict[str, Any]:
+    return {"rows": [row_of(document) for document in _known(doc_keys)]}
+
+
+clientside_callback(
+    ClientsideFunction("documents", "search"),
+    Output("documents-count", "children"),
+    Input("documents-search", "value"),
+    Input("documents-applied", "data"),
+    State("documents-words", "data"),
+)
+clientside_callback(
+    ClientsideFunction("documents", "selected"),
+    Output("documents-delete", "disabled"),
+    Output("documents-restore", "disabled"),
+    Input(GRID, "selectedRows"),
+)
+clientside_callback(
+    ClientsideFunction("documents", "choose"),
+    Output("documents-chosen", "data"),
+    Input("documents-delete", "n_clicks"),
+    Input("documents-restore", "n_clicks"),
+    prevent_initial_call=True,
+)
+clientside_callback(
+    ClientsideFunction("documents", "apply"),
+    Output("documents-applied", "data"),
+    Input("documents-changes", "data"),
+)
+
+
+@callback(
+    Output("documents-changes", "data", allow_duplicate=True),
+    Input("documents-chosen", "data"),
+    prevent_initial_call=True,
+    running=[(Output("documents-delete", "className"), "btn btn-secondary is-working", "btn btn-secondary")],
+)
+def change_chosen(chosen: dict[str, Any]) -> dict[str, Any]:
+    """Delete or restore the chosen documents; a delete can be undone from the notice."""
+    doc_keys: list[str] = chosen["keys"]
+    if chosen["action"] == "restore":
+        for doc_key in doc_keys:
+            kb().restore(doc_key)
+        notify("ok", t("documents.restored", count=len(doc_keys)))
+        return _changes(doc_keys)
+    for doc_key in doc_keys:
+        kb().delete(doc_key)
+    undo = html.Button(
+        t("documents.undo"),
+        id={"type": "documents-undo", "keys": json.dumps(doc_keys, ensure_ascii=False)},
+        type="button",
+        className="btn btn-link btn-sm",
+        **{"data-action": "dismiss"},
+    )
+    notify("ok", t("documents.deleted", count=len(doc_keys)), undo)
+    return _changes(doc_keys)
+
+
+@callback(Input({"type": "documents-undo", "keys": ALL}, "n_clicks"), prevent_initial_call=True)
+def undo_delete(clicks: list[int | None]) -> None:
+    """Show again what a delete took away, on whichever page the notice is read."""
+    if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+        raise PreventUpdate
+    doc_keys = json.loads(ctx.triggered_id["keys"])
+    for doc_key in doc_keys:
+        kb().restore(doc_key)
+    set_props("documents-changes", {"data": _changes(doc_keys)})
+    notify("ok", t("documents.restored", count=len(doc_keys)))
+
+
+@callback(
+    Output("documents-changes", "data", allow_duplicate=True),
+    Input(GRID, "cellValueChanged"),
+    prevent_initial_call=True,
+)
+def edit_tags(changes: list[dict[str, Any]] | None) -> dict[str, Any]:
+    """Keep the tags that were written into the list; a refused change shows the kept ones again."""
+    touched = []
+    for change in changes or []:
+        doc_key = str(change["data"]["key"])
+        touched.append(doc_key)
+        try:
+            kb().set_tags(doc_key, tags_of(str(change["value"] or "")))
+        except EvoRAGError as error:
+            notify("error", f"{error.message} {error.remedy}")
+    return _changes(touched)
+
+
+@callback(
+    Output("documents-changes", "data", allow_duplicate=True),
+    Output("documents-seen", "data"),
+    Input("documents-tick", "n_intervals"),
+    State("documents-seen", "data"),
+    prevent_initial_call=True,
+)
+def follow_jobs(_: int, seen: str) -> tuple[Any, str]:
+    """Bring the rows up to date whose documents were worked on since the last look."""
+    since = datetime.fromisoformat(seen)
+    jobs = kb().jobs(limit=RECENT_JOBS)
+    touched = [job.doc_key for job in jobs if job.updated_at >= since]
+    latest = max((job.updated_at for job in jobs), default=since)
+    if not touched:
+        return no_update, max(latest, since).isoformat()
+    return _changes(touched), max(latest, since).isoformat()
+
+
+@callback(
+    Output("documents-entry", "hidden"),
+    Output("documents-entry-title", "children"),
+    Output("documents-entry-name", "value"),
+    Output("documents-entry-name", "disabled"),
+    Output("documents-entry-text", "value"),
+    Output("documents-entry-error", "children", allow_duplicate=True),
+    Input("documents-add", "n_clicks"),
+    Input("documents-entry-cancel", "n_clicks"),
+    Input(GRID, "cellRendererData"),
+    prevent_initial_call=True,
+)
+def open_entry(_add: int | None, _cancel: int | None, chosen: dict[str, Any] | None) -> tuple[Any, ...]:
+    """Open the form for a new text entry or for the chosen one, or close it."""
+    if ctx.triggered_id == "documents-entry-cancel":
+        return True, no_update, "", False, "", None
+    if ctx.triggered_id == "documents-add":
+        return False, t("documents.new_entry"), "", False, "", None
+    if not chosen:
+        raise PreventUpdate
+    name, text = _entry(str(chosen["value"]))
+    return False, t("documents.edit_entry"), name, True, text, None
+
+
+@callback(
+    Output("documents-entry", "hidden", allow_duplicate=True),
+    Output("documents-entry-error", "children"),
+    Output("documents-changes", "data", allow_duplicate=True),
+    Input("documents-entry-save", "n_clicks"),
+    State("documents-entry-name", "value"),
+    State("documents-entry-text", "value"),
+    prevent_initial_call=True,
+    running=[(Output("documents-entry-save", "className"), "btn btn-primary is-working", "btn btn-primary")],
+)
+def save_entry(_: int | None, name: str | None, text: str | None) -> tuple[Any, ...]:
+    """Keep a text entry; the same name again makes its next version."""
+    try:
+        if not (name or "").strip() or not (text or "").strip():
+            raise InvalidInput(t("documents.entry_incomplete"), remedy=t("documents.entry_incomplete_remedy"))
+        upload = kb().add_text((name or "").strip(), text or "")
+    except EvoRAGError as error:
+        return False, error_line(error), no_update
+    notify("ok", t(f"documents.entry_{upload.outcome}", name=name, version=upload.version))
+    return True, None, _changes([upload.doc_key])
+
+
+clientside_callback(
+    ClientsideFunction("documents", "count"),
+    Output("documents-entry-counter", "children"),
+    Output("documents-entry-counter", "className"),
+    Output("documents-entry-save", "disabled"),
+    Input("documents-entry-text", "value"),
+    Input("documents-entry-name", "value"),
+    State("documents-entry-counter", "data-limit"),
+)

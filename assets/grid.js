@@ -1,0 +1,198 @@
+/* What AG Grid needs from us: its theme from the tokens, formats, and cells. What a user wrote is only ever text. */
+(() => {
+  const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
+  const components = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
+  const element = (...parts) => window.React.createElement(...parts);
+  const icon = (name) => element("span", { className: `icon icon-${name}`, "aria-hidden": "true" });
+  const MEANINGS = {
+    ok: "check-circle-fill",
+    working: "arrow-repeat",
+    warning: "exclamation-triangle-fill",
+    error: "x-circle-fill",
+    neutral: "dash-circle",
+  };
+
+  functions.evoGridTheme = (theme, agGrid) =>
+    agGrid.themeQuartz.withParams({
+      accentColor: "var(--ev-accent)",
+      backgroundColor: "var(--ev-surface)",
+      foregroundColor: "var(--ev-text)",
+      textColor: "var(--ev-text)",
+      headerBackgroundColor: "var(--ev-surface)",
+      headerTextColor: "var(--ev-muted)",
+      headerFontWeight: 600,
+      borderColor: "var(--ev-border)",
+      rowHoverColor: "var(--ev-sunken)",
+      selectedRowBackgroundColor: "var(--ev-accent-soft)",
+      oddRowBackgroundColor: "var(--ev-surface)",
+      fontFamily: "var(--ev-font)",
+      fontSize: 14,
+      cellHorizontalPadding: 10,
+      wrapperBorderRadius: "var(--ev-radius)",
+      browserColorScheme: "inherit",
+    });
+
+  /* ---- formats ---------------------------------------------------------------------------------------------------- */
+  const numbers = new Intl.NumberFormat("en");
+  functions.evoNumber = (params) => (params.value == null ? "" : numbers.format(params.value));
+  functions.evoSize = (params) => {
+    let amount = params.value ?? 0;
+    let unit = "B";
+    for (const next of ["kB", "MB", "GB"]) {
+      if (amount < 999.5) {
+        break;
+      }
+      amount /= 1000;
+      unit = next;
+    }
+    const digits = unit === "B" || amount >= 99.5 ? 0 : 1;
+    return `${amount.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
+  };
+  functions.evoVersions = (params) => `${params.data.published ?? "–"} / ${params.value}`;
+  functions.evoAgo = (params) => (params.value ? window.evorag.relative(new Date(params.value)) : "");
+  functions.evoMoment = (params) => (params.value ? window.evorag.exact(new Date(params.value)) : "");
+  functions.evoWord = (params, name) => params.context.words[name];
+
+  /* ---- cells ------------------------------------------------------------------------------------------------------ */
+  const follow = (event) => {
+    if (event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
+      event.preventDefault();
+      window.evorag.go(event.currentTarget.getAttribute("href"));
+    }
+  };
+  components.DocumentName = (props) =>
+    element(
+      "a",
+      { href: props.data.href, className: "cell-name", title: props.value, onClick: follow },
+      icon(props.data.icon),
+      element("span", null, props.value),
+    );
+  components.DocumentTags = (props) =>
+    element(
+      "span",
+      { className: "chips" },
+      ...String(props.value || "")
+        .split(", ")
+        .filter(Boolean)
+        .map((tag) => element("span", { className: "chip", key: tag }, tag)),
+    );
+  components.DocumentState = (props) => {
+    const words = props.context.words;
+    const meaning = words[`meaning_${props.value}`] || "neutral";
+    return element(
+      "span",
+      { className: `meaning meaning-${meaning}` },
+      icon(MEANINGS[meaning]),
+      element("span", null, words[`state_${props.value}`] || props.value),
+    );
+  };
+  components.DocumentEdit = (props) =>
+    props.value
+      ? element(
+          "button",
+          {
+            type: "button",
+            className: "cell-button",
+            title: props.context.words.edit,
+            "aria-label": `${props.context.words.edit}: ${props.data.name}`,
+            onClick: () => props.setData(props.data.key),
+          },
+          icon("pencil"),
+        )
+      : null;
+
+  /* ---- the list of documents --------------------------------------------------------------------------------------- */
+  const GRID = "documents-grid";
+  const api = () => {
+    try {
+      return window.dash_ag_grid.getApi(GRID);
+    } catch {
+      return null;
+    }
+  };
+  const whenReady = (act, tries = 50) => {
+    const grid = api();
+    if (grid) {
+      act(grid);
+    } else if (tries > 0) {
+      window.setTimeout(() => whenReady(act, tries - 1), 60);
+    }
+  };
+  const skip = () => window.dash_clientside.no_update;
+  const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => numbers.format(values[name]));
+  const tell = (words, grid) => {
+    const place = document.getElementById("documents-count");
+    if (!place || !words) {
+      return;
+    }
+    let total = 0;
+    grid.forEachNode(() => (total += 1));
+    const chosen = grid.getSelectedNodes().length;
+    const shown = grid.getDisplayedRowCount();
+    place.textContent = chosen
+      ? fill(words.selected, { count: chosen, total })
+      : fill(words.shown, { count: shown, total });
+  };
+  let words = null;
+
+  const search = (text, _applied, given) => {
+    words = given;
+    whenReady((grid) => {
+      grid.setGridOption("quickFilterText", text || "");
+      tell(words, grid);
+    });
+    return skip();
+  };
+  const selected = () => {
+    const grid = api();
+    if (!grid) {
+      return [true, true];
+    }
+    tell(words, grid);
+    const rows = grid.getSelectedRows();
+    return [!rows.some((row) => row.state !== "deleted"), !rows.some((row) => row.state === "deleted")];
+  };
+  const choose = () => {
+    const trigger = window.dash_clientside.callback_context.triggered_id;
+    const action = trigger === "documents-restore" ? "restore" : "delete";
+    const rows = api()?.getSelectedRows() ?? [];
+    const keys = rows.filter((row) => (row.state === "deleted") === (action === "restore")).map((row) => row.key);
+    return keys.length ? { action, keys, at: Date.now() } : skip();
+  };
+  const apply = (changes) => {
+    if (!changes) {
+      return skip();
+    }
+    const withDeleted = new URLSearchParams(window.location.search).has("deleted");
+    whenReady((grid) => {
+      const transaction = { add: [], update: [], remove: [] };
+      for (const row of changes.rows) {
+        const known = grid.getRowNode(row.key);
+        if (row.state === "deleted" && !withDeleted) {
+          if (known) {
+            transaction.remove.push(row);
+          }
+        } else {
+          transaction[known ? "update" : "add"].push(row);
+        }
+      }
+      grid.applyTransaction(transaction);
+      let total = 0;
+      grid.forEachNode(() => (total += 1));
+      document.getElementById("documents-list")?.classList.toggle("is-empty", total === 0);
+      tell(words, grid);
+    });
+    return Date.now();
+  };
+  const count = (text, name, limit) => {
+    const length = Array.from(text || "").length;
+    const over = length > limit;
+    const blank = !(text || "").trim() || !(name || "").trim();
+    const shown = `${numbers.format(length)} / ${numbers.format(limit)}`;
+    return [shown, over ? "counter counter-over" : "counter", over || blank];
+  };
+
+  window.dash_clientside = Object.assign({}, window.dash_clientside, {
+    documents: { search, selected, choose, apply, count },
+  });
+})();
