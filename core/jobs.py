@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_TOGETHER_BYTES = 1024 * 1024
+_TOGETHER_BYTES = 256 * 1024
 
 
 class LocalJobs:

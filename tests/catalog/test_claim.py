@@ -57,10 +57,11 @@ def test_going_back_to_older_bytes_is_a_new_version_that_embeds_nothing(kb: core
 
 
 def test_the_bytes_of_a_failed_version_start_its_job_again(kb: core.KnowledgeBase) -> None:
-    first = upload(kb, "a.txt", " \n ")
+    without_text = "<html><body><hr></body></html>"
+    first = upload(kb, "a.html", without_text)
     kb.work_off()
     assert kb.job(str(first.job_id)).state is JobState.FAILED
-    again = upload(kb, "a.txt", " \n ")
+    again = upload(kb, "a.html", without_text)
     assert (again.version, again.outcome) == (1, UploadOutcome.NEW)
     assert again.job_id != first.job_id
 
