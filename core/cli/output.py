@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], " ")
 _POLL_S = 0.2
 _MODEL_WAIT_S = 60.0
-_OVER = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+_ALL = 1_000_000
 
 
 class Bar(Protocol):
@@ -140,16 +140,16 @@ def warn_degraded(trace: Trace) -> None:
 
 def follow(kb: KnowledgeBase, job_ids: Sequence[str]) -> list[Job]:
     """Wait for jobs, with a bar of the present stage in a terminal, and return them as they ended."""
-    jobs: list[Job] = []
+    total, waiting = len(job_ids), set(job_ids)
     with bar("Indexing") as show:
-        while job_ids:
-            jobs = kb.wait(job_ids, timeout_s=_POLL_S)
-            over = sum(job.state in _OVER for job in jobs)
-            running = next((job for job in jobs if job.state is JobState.RUNNING), None)
-            show(over, len(job_ids), _progress_of(running) if running else "")
-            if over == len(job_ids):
-                break
-    return jobs
+        while waiting:
+            active = kb.jobs(active=True, limit=_ALL)
+            waiting &= {job.id for job in active}
+            running = next((job for job in active if job.state is JobState.RUNNING), None)
+            show(total - len(waiting), total, _progress_of(running) if running else "")
+            if waiting:
+                time.sleep(_POLL_S)
+    return kb.wait(job_ids)
 
 
 def wait_for_models(kb: KnowledgeBase) -> None:

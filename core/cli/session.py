@@ -36,7 +36,9 @@ def opened(data_dir: Path | None) -> Iterator[KnowledgeBase]:
     """Give the knowledge base and close it afterwards. Raises: ``DataFolderInUse``, ``WrongIndex``."""
     from core import build
 
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    # Of the libraries only what stops them: their remarks are no news to who typed a command.
+    logging.basicConfig(level=logging.CRITICAL, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("core").setLevel(logging.WARNING)
     kb = build(settings(data_dir))
     try:
         yield kb

@@ -1,0 +1,1 @@
+"""Measured runs: each is a command that prints a number and says on what."""

