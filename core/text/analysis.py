@@ -14,7 +14,7 @@ from typing import Any
 
 from core.text import japanese
 
-ANALYSER_ID = "evorag-1 (IPADIC search mode, Snowball English)"
+ANALYSER_ID = "ipadic-parts+snowball-english/1"
 """Names what the terms of an index were made by; any change of a term changes it."""
 
 LONGEST_TERM = 64
@@ -107,7 +107,8 @@ def _runs(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
 
 
 def _is_stopped(word: str) -> bool:
-    return word.lower() in _STOP_WORDS and not (len(word) > 1 and word.isupper())
+    plain = word.lower().removesuffix("'s").removesuffix("’s")
+    return plain in _STOP_WORDS and not (len(word) > 1 and word.isupper())
 
 
 def _word_terms(word: str) -> tuple[str, ...]:
