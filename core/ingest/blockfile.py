@@ -1,0 +1,62 @@
+"""The file between parsing and chunking: one JSON object a block, one block a line, plain or compressed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from core.errors import ParserLimit
+from core.model import Block, BlockKind, Locator
+
+_GZIP = b"\x1f\x8b"
+
+
+def line_of(block: Block) -> bytes:
+    """Return a block as one line of JSON; what is empty is left out."""
+    fields: dict[str, Any] = {"t": block.text, "k": block.kind.value}
+    if block.level:
+        fields["l"] = block.level
+    if block.header:
+        fields["h"] = block.header
+    place = {key: value for key, value in asdict(block.locator).items() if value not in (None, ())}
+    if place:
+        fields["loc"] = place
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+
+
+def write_blocks(blocks: Iterable[Block], file: BinaryIO, limit_bytes: int) -> tuple[int, int]:
+    """Write blocks as lines and return how many they were and how many characters they hold.
+
+    Raises: ``ParserLimit`` when the lines together would exceed ``limit_bytes``.
+    """
+    count = characters = written = 0
+    for block in blocks:
+        line = line_of(block)
+        written += len(line)
+        if written > limit_bytes:
+            raise ParserLimit(f"The document yields more than {limit_bytes:,} bytes of text.")
+        file.write(line)
+        count += 1
+        characters += len(block.text)
+    return count, characters
+
+
+def read_blocks(path: Path) -> Iterator[Block]:
+    """Yield the blocks of a file that ``write_blocks`` wrote, also when it was compressed with gzip since."""
+    with path.open("rb") as file:
+        compressed = file.read(2) == _GZIP
+        file.seek(0)
+        source = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
+        for line in source:
+            yield _block_of(json.loads(line))
+
+
+def _block_of(fields: dict[str, Any]) -> Block:
+    place = dict(fields.get("loc", {}))
+    if "heading_path" in place:
+        place["heading_path"] = tuple(place["heading_path"])
+    return Block(fields["t"], BlockKind(fields["k"]), Locator(**place), fields.get("l", 0), fields.get("h", ""))

@@ -1,0 +1,44 @@
+"""The parser of each file type, loaded when the first document of that type is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from core.errors import UnsupportedType
+from core.ingest.parsers.reading import DocumentParser, ParserLimits, Reading
+from core.ingest.parsers.wording import finished
+from core.model import Block
+
+__all__ = ["ParserLimits", "Reading", "parse"]
+
+_PARSERS = {
+    "txt": "text:parse",
+    "csv": "text:parse_csv",
+    "md": "markdown:parse",
+    "markdown": "markdown:parse",
+    "html": "html:parse",
+    "htm": "html:parse",
+    "gdoc": "html:parse_export",
+    "pdf": "pdf:parse",
+    "docx": "word:parse",
+    "xlsx": "excel:parse",
+    "pptx": "powerpoint:parse",
+    "doc": "legacy:parse",
+    "xls": "legacy:parse_workbook",
+    "ppt": "legacy:parse",
+}
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of a document, clean and of bounded size; what is learnt on the way is in ``reading``.
+
+    Raises: ``UnreadableDocument`` and its kinds, ``UnsupportedType``.
+    """
+    place = _PARSERS.get(reading.extension)
+    if place is None:
+        raise UnsupportedType(f"Files of type .{reading.extension} are not read.")
+    module, _, function = place.partition(":")
+    parser: DocumentParser = getattr(import_module(f"{__name__}.{module}"), function)
+    for block in parser(reading):
+        yield from finished(block)

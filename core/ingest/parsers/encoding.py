@@ -1,0 +1,171 @@
+"""Which encoding a text file is in, decided from its bytes; a doubtful file is refused rather than shown garbled."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.errors import Undecodable
+
+READ_BYTES = 256 * 1024
+SAMPLE_BYTES = 1024 * 1024
+JUDGED_CHARS = 100_000
+MAX_REPLACED = 0.01
+"""Largest share of characters that may be undecodable in a text that is accepted."""
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_ISO_2022_JP = re.compile(rb"\x1b(?:\$[@B]|\([BJI]|\$\(D)")
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\u30fc]")
+_JAPANESE = re.compile("[\u3000-\u3002\u300c-\u300f\u3041-\u3096\u30a1-\u30fc\u4e00-\u9fff\uff01-\uff5e]")
+_HALF_WIDTH = re.compile("[\uff61-\uff9f]")
+_ODD = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x80-\x9f\ue000-\uf8ff\ufffd]")
+_CONTROLS = bytes(sorted({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x1B}))
+_NOT_PLAIN = re.compile(rb"[\x00\x1b\x80-\xff]")
+_WESTERN_WORD = re.compile("[A-Za-z\u00c0-\u00ff]+")
+
+
+def sample(path: Path) -> bytes:
+    """The bytes that decide: from the line of the first byte that is not plain ASCII, at most ``SAMPLE_BYTES``."""
+    with path.open("rb") as file:
+        head = file.read(SAMPLE_BYTES)
+        data = head
+        while data and data.isascii() and b"\x1b" not in data and b"\0" not in data:
+            data = file.read(SAMPLE_BYTES)
+        if not data:
+            return head
+        start = file.tell() - len(data)
+        if start == 0:
+            return head
+        found = _NOT_PLAIN.search(data)
+        at = found.start() if found else 0
+        line = max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at)) + 1
+        file.seek(start + line)
+        return file.read(SAMPLE_BYTES)
+
+
+def detect(data: bytes) -> str:
+    """The name of the encoding of a sample. Raises: ``Undecodable`` where none fits."""
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return name
+    wide = _unmarked_utf16(data)
+    if wide:
+        return wide
+    if _many_controls(data):
+        raise Undecodable("The file holds binary data, not text.")
+    if data.isascii():
+        escaped = _ISO_2022_JP.search(data) and _decoded(data, "iso2022_jp_ext") is not None
+        return "iso2022_jp_ext" if escaped else "utf-8"
+    if _decoded(data, "utf-8") is not None:
+        return "utf-8"
+    japanese = max(("cp932", "euc_jp"), key=lambda name: _likeness(_decoded(data, name)))
+    if _likeness(_decoded(data, japanese)) >= 0.7:
+        return japanese
+    if replaced_share(data.decode("utf-8", "replace")) <= MAX_REPLACED:
+        return "utf-8"
+    text = _decoded(data, "cp1252")
+    if text is not None and _is_western(text):
+        return "cp1252"
+    raise Undecodable("The characters of the file could not be read with certainty.")
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether the start of a file is no text in any encoding that is read."""
+    return _many_controls(data) and not data.startswith(tuple(mark for mark, _ in _MARKS)) and not _unmarked_utf16(data)
+
+
+def _many_controls(data: bytes) -> bool:
+    return len(data.translate(None, _CONTROLS)) < 0.95 * len(data)
+
+
+def replaced_share(text: str) -> float:
+    """The share of replacement characters."""
+    return text.count("\ufffd") / len(text) if text else 0.0
+
+
+def decoded(path: Path, encoding: str) -> Iterator[str]:
+    """Yield the text of a file piece by piece. Raises: ``Undecodable`` once too much of it does not decode."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    characters = replaced = 0
+    with path.open("rb") as file:
+        while True:
+            data = file.read(READ_BYTES)
+            text = decoder.decode(data, final=not data)
+            characters += len(text)
+            replaced += text.count("\ufffd")
+            if characters > READ_BYTES and replaced > MAX_REPLACED * characters:
+                break
+            yield text
+            if not data:
+                break
+    if replaced > MAX_REPLACED * characters:
+        raise Undecodable("More than one character in a hundred of the file does not decode.")
+
+
+def _decoded(data: bytes, encoding: str) -> str | None:
+    """The sample decoded strictly; a character cut at its end does not count."""
+    try:
+        return codecs.getincrementaldecoder(encoding)("strict").decode(data, final=len(data) < SAMPLE_BYTES)
+    except (UnicodeDecodeError, ValueError):
+        return None
+
+
+def _unmarked_utf16(data: bytes) -> str:
+    """UTF-16 without a mark: one byte of each pair comes from few values, and the pairs decode to likely letters."""
+    data = data[: len(data) // 2 * 2][:65_536]
+    if len(data) < 8:
+        return ""
+    for name, high in (("utf-16-le", data[1::2]), ("utf-16-be", data[0::2])):
+        likely = sum(high.count(byte) for byte in (0x00, 0x30, 0xFF)) + sum(0x4E <= byte <= 0x9F for byte in high)
+        zeros = high.count(0)
+        other = (data[0::2] if name.endswith("le") else data[1::2]).count(0)
+        if zeros + high.count(0x30) < 0.2 * len(high) or likely < 0.9 * len(high) or other > 0.1 * len(high):
+            continue
+        if b"\0" not in data and data.isascii():
+            continue
+        text = data.decode(name, "replace")
+        if len(_ODD.findall(text)) <= 0.01 * len(text) and _likely_letters(text) >= 0.9:
+            return name
+    return ""
+
+
+def _likely_letters(text: str) -> float:
+    ascii_count = sum(character < "\x7f" for character in text)
+    return (ascii_count + len(_JAPANESE.findall(text))) / len(text)
+
+
+def _likeness(text: str | None) -> float:
+    """How much the characters beyond ASCII look like Japanese, 0 to 1."""
+    if not text:
+        return 0.0
+    text = text[:JUDGED_CHARS]
+    beyond = sum(character > "\x7f" for character in text)
+    if not beyond:
+        return 0.0
+    good = len(_JAPANESE.findall(text)) + 0.3 * len(_HALF_WIDTH.findall(text))
+    kana = len(_KANA.findall(text))
+    share = (good - 3 * len(_ODD.findall(text))) / beyond
+    return share if kana >= 0.1 * beyond else share * 0.8
+
+
+def _is_western(text: str) -> bool:
+    """Latin text of Western Europe: few accented letters, each inside a word of plain ones."""
+    text = text[:JUDGED_CHARS]
+    beyond = sum(character > "\x7f" for character in text)
+    if _ODD.search(text) or beyond > 0.2 * len(text):
+        return False
+    inside = sum(
+        sum(letter > "\x7f" for letter in word)
+        for word in _WESTERN_WORD.findall(text)
+        if sum(letter <= "\x7f" for letter in word) >= sum(letter > "\x7f" for letter in word)
+    )
+    signs = sum(character in "\xa0«»“”‘’–—…€£°§©®·¿¡•" for character in text)
+    return inside + signs >= 0.9 * beyond

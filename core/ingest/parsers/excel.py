@@ -1,0 +1,173 @@
+"""Excel workbooks (xlsx): every sheet, row by row, values as their number formats show them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from core.errors import EvoRAGError, ParserFailed
+from core.ingest.parsers.number_format import BUILTIN, is_date_format, shown
+from core.ingest.parsers.ooxml import Package, attribute, local
+from core.ingest.parsers.outline import Outline
+from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.sheet_rows import Cells, SheetRows
+from core.ingest.parsers.xml import Element, events, forget, tree
+from core.model import Block
+
+_REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})\Z")
+MAX_COLUMNS = 16_384
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of an xlsx file, sheet by sheet. Raises: ``UnreadableDocument`` and its kinds."""
+    reading.note(parser="xlsx")
+    with Package(reading.path, 2 * reading.limits.output_bytes) as package:
+        package.note_properties(reading)
+        yield from _Workbook(package, reading).blocks()
+
+
+@dataclass(slots=True)
+class _Workbook:
+    package: Package
+    reading: Reading
+    strings: list[str] = field(default_factory=list)
+    formats: list[str] = field(default_factory=list)
+    epoch_1904: bool = False
+    cells_left: int = 0
+
+    def blocks(self) -> Iterator[Block]:
+        main = self.package.main_part()
+        relations = self.package.relations(main)
+        self.cells_left = self.reading.limits.table_cells
+        for name in self.package.related(main, "sharedStrings"):
+            self.strings = list(self._shared_strings(name))
+        for name in self.package.related(main, "styles"):
+            self.formats = _formats(tree(self.package.read(name)))
+        sheets = []
+        for element in tree(self.package.read(main)).iter("{*}sheet", "{*}workbookPr"):
+            if local(element) == "workbookPr":
+                self.epoch_1904 = element.get("date1904") in ("1", "true")
+            else:
+                relation = relations.get(attribute(element, "id") or "")
+                if relation is not None and relation.kind == "worksheet":
+                    sheets.append((element.get("name", ""), relation.target))
+        self.reading.note(sheets=len(sheets))
+        for name, part in sheets:
+            yield from self._sheet(name, part)
+
+    def _shared_strings(self, name: str) -> Iterator[str]:
+        for _, element in events(self.package.stream(name), ("{*}si",)):
+            yield _rich_text(element)
+            forget(element)
+
+    def _sheet(self, name: str, part: str) -> Iterator[Block]:
+        outline = Outline()
+        yield outline.heading(name, 1, sheet=name)
+        rows = SheetRows(outline, name)
+        number = 0
+        for _, element in events(self.package.stream(part), ("{*}row",)):
+            stated = element.get("r", "")
+            number = int(stated) if stated.isdigit() and len(stated) < 8 else number + 1
+            cells, numeric = self._row(element)
+            forget(element)
+            if cells:
+                yield from rows.add(number, cells, numeric)
+            if self.cells_left <= 0:
+                self.reading.warn(f"Only the first {self.reading.limits.table_cells:,} cells were read.")
+                break
+        yield from rows.finish()
+        yield from self._drawn_text(outline, name, part)
+
+    def _row(self, row: Element) -> tuple[Cells, bool]:
+        cells: Cells = {}
+        numeric = False
+        column = -1
+        for element in row:
+            column = _column(element.get("r", ""), column + 1)
+            self.cells_left -= 1
+            if self.cells_left < 0 or column >= MAX_COLUMNS:
+                break
+            text, is_number = self._cell(element)
+            if text and not text.isspace():
+                cells[column] = text
+                numeric = numeric or is_number
+        return cells, numeric
+
+    def _cell(self, element: Element) -> tuple[str, bool]:
+        kind = element.get("t", "n")
+        value = ""
+        for child in element:
+            name = local(child)
+            if name == "v":
+                value = child.text or ""
+            elif name == "is":
+                return _rich_text(child), False
+        if kind == "s":
+            at = int(value) if value.isdigit() and len(value) < 10 else -1
+            return (self.strings[at], False) if 0 <= at < len(self.strings) else ("", False)
+        if kind == "b":
+            return ("TRUE" if value == "1" else "FALSE"), True
+        if kind in ("str", "e") or not value:
+            return value, False
+        if kind == "d":
+            return value.replace("T", " "), True
+        style = element.get("s", "0")
+        at = int(style) if style.isdigit() and len(style) < 7 else 0
+        code = self.formats[at] if at < len(self.formats) else "General"
+        try:
+            number = float(value)
+        except ValueError:
+            return value, False
+        return shown(number, code, self.epoch_1904 and is_date_format(code)), True
+
+    def _drawn_text(self, outline: Outline, name: str, part: str) -> Iterator[Block]:
+        try:
+            for drawing in self.package.related(part, "drawing"):
+                for _, shape in events(self.package.stream(drawing), ("{*}txBody",)):
+                    lines = ("".join(t.text or "" for t in p.iter("{*}t")) for p in shape.iter("{*}p"))
+                    text = "\n".join(filter(None, lines))
+                    forget(shape)
+                    if text:
+                        yield outline.block(text, sheet=name)
+        except EvoRAGError:
+            self.reading.warn("Text boxes of a sheet could not be read.")
+
+
+def _column(reference: str, otherwise: int) -> int:
+    match = _REFERENCE.match(reference)
+    if match is None:
+        return otherwise
+    column = 0
+    for letter in match[1]:
+        column = column * 26 + ord(letter) - 64
+    return column - 1
+
+
+def _rich_text(element: Element) -> str:
+    """The text of a string item without its phonetic guides (furigana)."""
+    parts = []
+    for child in element:
+        name = local(child)
+        if name == "t":
+            parts.append(child.text or "")
+        elif name == "r":
+            parts.extend(t.text or "" for t in child.iterchildren("{*}t"))
+    return "".join(parts)
+
+
+def _formats(root: Element) -> list[str]:
+    """The number format of each cell style."""
+    codes = dict(BUILTIN)
+    for element in root.iter("{*}numFmt"):
+        number = element.get("numFmtId", "")
+        if number.isdigit():
+            codes[int(number)] = element.get("formatCode", "General")
+    found = []
+    for styles in root.iterchildren("{*}cellXfs"):
+        for style in styles:
+            number = style.get("numFmtId", "0")
+            if not number.isdigit():
+                raise ParserFailed("The styles of the workbook are damaged.")
+            found.append(codes.get(int(number), "General"))
+    return found

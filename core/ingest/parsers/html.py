@@ -1,0 +1,122 @@
+"""Web pages: the main text with its headings, lists, code and tables; nothing is executed, fetched or shown hidden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from core.errors import Undecodable
+from core.ingest.parsers import text as plain
+from core.ingest.parsers.encoding import MAX_REPLACED, decoded, detect, replaced_share, sample
+from core.ingest.parsers.html_blocks import HtmlBlocks, is_hidden
+from core.ingest.parsers.outline import Outline
+from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.wording import clean, one_line
+from core.model import Block
+
+MAX_DEPTH = 2_000
+"""Deeper pages are read as bare text: building their tree would take time that grows with the square of the depth."""
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*?(/?)>")
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr p li td tr th dd dt".split())
+_DECLARED = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-]{3,20})", re.I)
+_BARE = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template|svg)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+MAIN_SHARE = 0.4
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield the main text of a page. Raises: ``Undecodable``."""
+    reading.note(parser="html")
+    yield from blocks_of("".join(decoded(reading.path, _encoding(reading))), Outline(), reading)
+
+
+def parse_export(reading: Reading) -> Iterator[Block]:
+    """Yield a document that was exported from Google Docs as a page or as plain text. Raises: ``Undecodable``."""
+    with reading.path.open("rb") as file:
+        head = file.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")
+    yield from (parse if head.startswith(b"<") else plain.parse)(reading)
+
+
+def blocks_of(markup: str, outline: Outline, reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of a page, or of a piece of one that stands in another document."""
+    if _depth(markup) > MAX_DEPTH:
+        reading.warn("The page is nested too deeply; its text was read without its structure.")
+        for paragraph in clean(_bare_text(markup)).split("\n\n"):
+            yield outline.block(paragraph.strip())
+        return
+    page = LexborHTMLParser(markup)
+    _note_head(page, reading)
+    body = page.body
+    if body is not None:
+        yield from HtmlBlocks(outline).blocks(_main(body))
+
+
+def _depth(markup: str) -> int:
+    depth = deepest = 0
+    for closing, name, closed in _TAG.findall(markup):
+        if closing:
+            depth -= depth > 0
+        elif not closed and name.lower() not in _VOID:
+            depth += 1
+            deepest = max(deepest, depth)
+    return deepest
+
+
+def _bare_text(markup: str) -> str:
+    from html import unescape
+
+    text = _BARE.sub(lambda match: " " if match[1] is None else "\n\n", markup)
+    return _ENTITY.sub(lambda match: unescape(match[0]), text)
+
+
+def _encoding(reading: Reading) -> str:
+    data = sample(reading.path)
+    with reading.path.open("rb") as file:
+        declared = _DECLARED.search(file.read(4096))
+    if declared and not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
+        name = declared[1].decode("ascii").lower()
+        name = {"shift_jis": "cp932", "x-sjis": "cp932", "sjis": "cp932", "iso-8859-1": "cp1252"}.get(name, name)
+        try:
+            if replaced_share(data.decode(name, "replace")) <= MAX_REPLACED / 2 and "16" not in name:
+                reading.note(encoding=name)
+                return name
+        except (LookupError, ValueError, Undecodable):
+            reading.warn("The page names an encoding that does not exist.")
+    found = detect(data)
+    reading.note(encoding=found)
+    return found
+
+
+def _note_head(page: LexborHTMLParser, reading: Reading) -> None:
+    head = page.head
+    if head is None:
+        return
+    title = head.css_first("title")
+    if title is not None:
+        reading.note(title=one_line(title.text()))
+    wanted = {
+        "author": "author",
+        "article:published_time": "created",
+        "article:modified_time": "modified",
+        "date": "created",
+        "dcterms.created": "created",
+        "dcterms.modified": "modified",
+    }
+    for meta in head.css("meta"):
+        values = meta.attributes
+        key = wanted.get((values.get("name") or values.get("property") or "").lower())
+        if key and key not in reading.metadata:
+            reading.note(**{key: values.get("content") or ""})
+
+
+def _main(body: LexborNode) -> LexborNode:
+    """The element that holds the text a reader came for, where the page marks one."""
+    total = len(body.text(deep=True)) or 1
+    for selector in ("main", "[role=main]", "article"):
+        found = [node for node in body.css(selector)[:2] if not is_hidden(node)]
+        if len(found) == 1 and len(found[0].text(deep=True)) >= MAIN_SHARE * total:
+            return found[0]
+    return body

@@ -1,0 +1,163 @@
+"""A walk over the tree of a page, without recursion, that turns it into blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborNode
+
+from core.ingest.parsers.html_tables import is_data_table, rows_of
+from core.ingest.parsers.outline import Outline
+from core.ingest.parsers.tables import table_blocks
+from core.ingest.parsers.wording import join_lines
+from core.model import Block, BlockKind
+
+_SKIPPED = frozenset(
+    "script style noscript template svg head iframe object embed canvas audio video select button input textarea nav "
+    "dialog datalist map rt rp -comment title".split()
+)
+_BLOCKS = frozenset(
+    "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form header "
+    "hr main p section summary table tbody thead tfoot tr td th caption li ul ol pre h1 h2 h3 h4 h5 h6".split()
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "menu", "menubar"})
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_BLANKS = re.compile(r"[ \t\r\n\f]+")
+
+
+def is_hidden(node: LexborNode) -> bool:
+    """Whether a page never shows this element, or only leads to other pages with it."""
+    attributes = node.attributes
+    if not attributes:
+        return False
+    return (
+        "hidden" in attributes
+        or (attributes.get("role") or "").lower() in _ROLES
+        or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
+    )
+
+
+@dataclass(slots=True)
+class HtmlBlocks:
+    """What is open at one moment of the walk: inline text, a list, a stretch of code."""
+
+    outline: Outline
+    _inline: list[str] = field(default_factory=list)
+    _items: list[str] = field(default_factory=list)
+    _lists: list[tuple[str, int]] = field(default_factory=list)
+    _marker: str = ""
+    _code: int = 0
+    _articles: int = 0
+
+    def blocks(self, root: LexborNode) -> Iterator[Block]:
+        """Yield the blocks below ``root`` in reading order."""
+        node = root.child
+        while node is not None:
+            below = None
+            tag = node.tag or ""
+            if tag == "-text":
+                self._inline.append(node.text_content or "")
+            elif tag == "br":
+                self._inline.append("\0")
+            elif not self._is_skipped(node, tag):
+                if tag == "table" and not self._lists and is_data_table(node):
+                    yield from self._flush()
+                    yield from self._table(node)
+                else:
+                    yield from self._enter(tag)
+                    below = node.child
+                    if below is None:
+                        yield from self._leave(tag)
+            if below is not None:
+                node = below
+                continue
+            while node is not None and node.next is None:
+                node = node.parent
+                if node is None or node.mem_id == root.mem_id:
+                    node = None
+                    break
+                yield from self._leave(node.tag or "")
+            node = node.next if node is not None else None
+        yield from self._flush()
+        yield from self._flush_list()
+
+    def _is_skipped(self, node: LexborNode, tag: str) -> bool:
+        if tag in _SKIPPED or tag.startswith("-") or is_hidden(node):
+            return True
+        if self._articles or tag not in ("header", "footer"):
+            return False
+        return tag == "footer" or node.css_first("h1") is None
+
+    def _enter(self, tag: str) -> Iterator[Block]:
+        if tag not in _BLOCKS:
+            return
+        yield from self._flush()
+        if tag in ("ul", "ol"):
+            self._lists.append((tag, 0))
+        elif tag == "li":
+            kind, count = self._lists.pop() if self._lists else ("ul", 0)
+            self._lists.append((kind, count + 1))
+            self._marker = "•" if kind == "ul" else f"{count + 1}."
+        elif tag == "pre":
+            self._code += 1
+        elif tag in ("article", "main"):
+            self._articles += 1
+
+    def _leave(self, tag: str) -> Iterator[Block]:
+        if tag not in _BLOCKS:
+            return
+        if tag in _HEADINGS:
+            text = self._taken().replace("\n", " ")
+            if text:
+                yield from self._flush_list()
+                yield self.outline.heading(text, _HEADINGS[tag])
+            return
+        yield from self._flush()
+        if tag in ("ul", "ol") and self._lists:
+            self._lists.pop()
+            if not self._lists:
+                yield from self._flush_list()
+        elif tag == "pre":
+            self._code -= 1
+        elif tag in ("article", "main"):
+            self._articles -= 1
+
+    def _taken(self) -> str:
+        raw = "".join(self._inline)
+        self._inline.clear()
+        if self._code:
+            return raw.replace("\0", "\n").strip("\n")
+        lines = [_BLANKS.sub(" ", line).strip(" ") for line in raw.split("\0")]
+        return "\n".join(line for line in lines if line)
+
+    def _flush(self) -> Iterator[Block]:
+        if not self._inline:
+            return
+        text = self._taken()
+        if not text or text.isspace():
+            return
+        if self._lists:
+            indent = "  " * (len(self._lists) - 1)
+            if self._marker or not self._items:
+                self._items.append(f"{indent}{self._marker or '•'} {text}")
+            else:
+                self._items.append(f"{indent}  {text}")
+            self._marker = ""
+        else:
+            yield self.outline.block(text, BlockKind.CODE if self._code else BlockKind.PARAGRAPH)
+
+    def _flush_list(self) -> Iterator[Block]:
+        if self._items:
+            yield self.outline.block("\n".join(self._items), BlockKind.LIST)
+            self._items = []
+            self._marker = ""
+
+    def _table(self, node: LexborNode) -> Iterator[Block]:
+        caption = node.css_first("caption")
+        if caption is not None:
+            yield self.outline.block(join_lines("", " ".join(caption.text().split())))
+        lines, has_header = rows_of(node)
+        yield from table_blocks(lines, self.outline.locator(), has_header)

@@ -1,0 +1,80 @@
+"""Word, Excel and PowerPoint files from before 2007: read directly where that is safe, else through LibreOffice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.errors import ConverterMissing, ParserFailed, ParserLimit
+from core.ingest.parsers import legacy_excel, powerpoint, word
+from core.ingest.parsers.legacy_excel import NotReadable
+from core.ingest.parsers.reading import Reading
+from core.model import Block
+
+PROGRAMS = ("soffice", "libreoffice")
+_TARGETS = {"doc": "docx", "ppt": "pptx"}
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of a doc or ppt file.
+
+    Raises: ``ConverterMissing`` where LibreOffice is not installed, ``ParserLimit`` when it does not end in time,
+    ``ParserFailed`` when it makes nothing of the file, and what the converted document raises.
+    """
+    wanted = _TARGETS[reading.extension]
+    with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
+        converted = convert(reading.path, reading.extension, wanted, Path(folder), reading.limits.timeout_s)
+        inner = Reading(converted, wanted, reading.limits, reading.metadata)
+        yield from (word if wanted == "docx" else powerpoint).parse(inner)
+    reading.metadata["parser"] = f"libreoffice+{wanted}"
+
+
+def parse_workbook(reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of an xls file; what xlrd cannot read, LibreOffice converts. Raises as ``parse``."""
+    try:
+        yield from legacy_excel.parse(reading)
+    except NotReadable:
+        from core.ingest.parsers import excel
+
+        with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
+            converted = convert(reading.path, "xls", "xlsx", Path(folder), reading.limits.timeout_s)
+            yield from excel.parse(Reading(converted, "xlsx", reading.limits, reading.metadata))
+        reading.metadata["parser"] = "libreoffice+xlsx"
+
+
+def convert(source: Path, extension: str, wanted: str, folder: Path, timeout_s: float) -> Path:
+    """Convert a file with LibreOffice in a private profile and return the new file in ``folder``."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        raise ConverterMissing(f"Files of type .{extension} are read through LibreOffice, which is not installed.")
+    original = folder / f"document.{extension}"
+    shutil.copyfile(source, original)
+    out = folder / "out"
+    command = [
+        program, "--headless", "--nologo", "--norestore", "--nolockcheck", "--nodefault",
+        f"-env:UserInstallation={(folder / 'profile').as_uri()}",
+        "--convert-to", wanted, "--outdir", str(out), str(original),
+    ]  # fmt: skip
+    environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(folder), "LANG": "C.UTF-8",
+                   "TMPDIR": str(folder), "SAL_USE_VCLPLUGIN": "svp"}  # fmt: skip
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=environment, cwd=folder, process_group=0,
+    )  # fmt: skip
+    try:
+        process.wait(timeout_s)
+    except subprocess.TimeoutExpired as error:
+        raise ParserLimit(f"LibreOffice did not finish within {timeout_s:.0f} seconds.") from error
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    converted = out / f"document.{wanted}"
+    if not converted.is_file() or converted.stat().st_size == 0:
+        raise ParserFailed("LibreOffice could not read the file.")
+    return converted

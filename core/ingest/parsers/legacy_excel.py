@@ -1,0 +1,88 @@
+"""Excel workbooks from before 2007 (xls), read with xlrd."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import xlrd
+
+from core.errors import Encrypted
+from core.ingest.parsers.number_format import general, is_date_format, shown
+from core.ingest.parsers.outline import Outline
+from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.sheet_rows import Cells, SheetRows
+from core.model import Block
+
+
+class NotReadable(Exception):
+    """The file is no workbook that xlrd understands."""
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of an xls file, sheet by sheet. Raises: ``Encrypted``, ``NotReadable``."""
+    reading.note(parser="xls")
+    with open(os.devnull, "w") as nowhere:
+        try:
+            book = xlrd.open_workbook(
+                str(reading.path), logfile=nowhere, formatting_info=True, on_demand=True, ragged_rows=True
+            )
+        except xlrd.XLRDError as error:
+            if "encrypt" in str(error).lower():
+                raise Encrypted("The workbook is protected by a password.") from error
+            raise NotReadable from error
+        except MemoryError:
+            raise
+        except Exception as error:
+            # xlrd meets damaged files with whatever its next step raises.
+            raise NotReadable from error
+        reading.note(sheets=book.nsheets, author=book.user_name if isinstance(book.user_name, str) else "")
+        cells_left = reading.limits.table_cells
+        for index in range(book.nsheets):
+            try:
+                sheet = book.sheet_by_index(index)
+            except MemoryError:
+                raise
+            except Exception:
+                reading.warn("A damaged sheet was left out.")
+                continue
+            outline = Outline()
+            yield outline.heading(sheet.name, 1, sheet=sheet.name)
+            rows = SheetRows(outline, sheet.name)
+            for number in range(sheet.nrows):
+                cells, numeric = _row(book, sheet, number)
+                cells_left -= sheet.row_len(number)
+                if cells_left < 0:
+                    reading.warn(f"Only the first {reading.limits.table_cells:,} cells were read.")
+                    break
+                if cells:
+                    yield from rows.add(number + 1, cells, numeric)
+            yield from rows.finish()
+            book.unload_sheet(index)
+
+
+def _row(book: Any, sheet: Any, number: int) -> tuple[Cells, bool]:
+    cells: Cells = {}
+    numeric = False
+    for column, cell in enumerate(sheet.row(number)):
+        if cell.ctype in (xlrd.XL_CELL_NUMBER, xlrd.XL_CELL_DATE):
+            text = _number(book, cell)
+            numeric = True
+        elif cell.ctype == xlrd.XL_CELL_BOOLEAN:
+            text = "TRUE" if cell.value else "FALSE"
+        elif cell.ctype == xlrd.XL_CELL_ERROR:
+            text = str(xlrd.error_text_from_code.get(cell.value, "#N/A"))
+        else:
+            text = str(cell.value)
+        if text and not text.isspace():
+            cells[column] = text
+    return cells, numeric
+
+
+def _number(book: Any, cell: Any) -> str:
+    try:
+        code = str(book.format_map[book.xf_list[cell.xf_index].format_key].format_str)
+    except (KeyError, IndexError, TypeError):
+        return general(cell.value)
+    return shown(cell.value, code, bool(book.datemode) and is_date_format(code))

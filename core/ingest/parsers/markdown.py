@@ -1,0 +1,177 @@
+"""Markdown: headings, paragraphs, lists, tables and code; raw HTML is read as the text that it would show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from core.ingest.parsers import html
+from core.ingest.parsers.outline import Outline
+from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.tables import row_text, table_blocks
+from core.ingest.parsers.text import lines
+from core.ingest.parsers.wording import join_lines
+from core.model import Block, BlockKind
+
+SECTION_CHARS = 256 * 1024
+"""A long document is rendered in sections of about this size, cut before headings, else at blank lines."""
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r"#{1,6}\s")
+_FRONT_MATTER = re.compile(r"([A-Za-z_]+)\s*:\s*(.*)\Z")
+_KNOWN = {"title": "title", "author": "author", "date": "created", "created": "created", "updated": "modified",
+          "modified": "modified", "lang": "language", "language": "language"}  # fmt: skip
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of a Markdown file. Raises: ``Undecodable``."""
+    reading.note(parser="markdown")
+    outline = Outline()
+    source = _after_front_matter(lines(reading), reading)
+    for section in _sections(source):
+        yield from _Section(outline, reading).blocks(_markdown().parse(section))
+
+
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"maxNesting": 40}).enable(["table", "strikethrough"])
+
+
+def _after_front_matter(source: Iterator[str], reading: Reading) -> Iterator[str]:
+    first = next(source, "")
+    if first.strip() != "---":
+        yield first
+        yield from source
+        return
+    held = [first]
+    for line in source:
+        held.append(line)
+        if line.strip() in ("---", "..."):
+            for entry in held[1:-1]:
+                match = _FRONT_MATTER.match(entry.strip())
+                if match and match[1].lower() in _KNOWN:
+                    reading.note(**{_KNOWN[match[1].lower()]: match[2].strip(" '\"")})
+            break
+        if len(held) > 100:
+            yield from held
+            break
+    else:
+        yield from held
+    yield from source
+
+
+def _sections(source: Iterator[str]) -> Iterator[str]:
+    held: list[str] = []
+    length = 0
+    fence = ""
+    for line in source:
+        match = _FENCE.match(line)
+        if match:
+            mark = match[1]
+            if not fence:
+                fence = mark
+            elif mark.startswith(fence) and not line.strip().strip(mark[0]):
+                fence = ""
+        boundary = not fence and not match and (_HEADING.match(line) or (length > 2 * SECTION_CHARS and line.isspace()))
+        if length > SECTION_CHARS and (boundary or length > 8 * SECTION_CHARS):
+            yield "".join(held)
+            held, length = [], 0
+        held.append(line)
+        length += len(line)
+    yield "".join(held)
+
+
+class _Section:
+    """The tokens of one section as blocks."""
+
+    def __init__(self, outline: Outline, reading: Reading) -> None:
+        self._outline = outline
+        self._reading = reading
+        self._lists: list[int | None] = []
+        self._items: list[str] = []
+        self._marker = ""
+        self._rows: list[list[str]] | None = None
+
+    def blocks(self, tokens: list[Token]) -> Iterator[Block]:
+        heading = 0
+        for token in tokens:
+            kind = token.type
+            if kind == "heading_open":
+                heading = int(token.tag[1])
+            elif kind == "inline":
+                text = _inline_text(token.children or [])
+                if self._rows is not None:
+                    self._rows[-1].append(text)
+                elif heading and text:
+                    if not self._lists:
+                        yield self._outline.heading(text.replace("\n", " "), heading)
+                    else:
+                        self._item(text)
+                    heading = 0
+                else:
+                    yield from self._text(text, BlockKind.PARAGRAPH)
+            elif kind in ("fence", "code_block"):
+                yield from self._text(token.content.rstrip("\n"), BlockKind.CODE)
+            elif kind == "html_block":
+                yield from html.blocks_of(token.content, self._outline, self._reading)
+            else:
+                yield from self._structure(token)
+
+    def _structure(self, token: Token) -> Iterator[Block]:
+        kind = token.type
+        if kind == "bullet_list_open":
+            self._lists.append(None)
+        elif kind == "ordered_list_open":
+            start = token.attrGet("start")
+            self._lists.append(int(start) if start is not None else 1)
+        elif kind == "list_item_open":
+            number = self._lists[-1]
+            self._marker = "•" if number is None else f"{number}."
+            if number is not None:
+                self._lists[-1] = number + 1
+        elif kind in ("bullet_list_close", "ordered_list_close"):
+            self._lists.pop()
+            if not self._lists and self._items:
+                yield self._outline.block("\n".join(self._items), BlockKind.LIST)
+                self._items = []
+        elif kind == "table_open":
+            self._rows = []
+        elif kind == "tr_open" and self._rows is not None:
+            self._rows.append([])
+        elif kind == "table_close" and self._rows is not None:
+            rows = [line for line in map(row_text, self._rows) if line]
+            self._rows = None
+            if self._lists:
+                self._items.extend(rows)
+            else:
+                yield from table_blocks(rows, self._outline.locator())
+
+    def _text(self, text: str, kind: BlockKind) -> Iterator[Block]:
+        if self._lists:
+            self._item(text)
+        elif text:
+            yield self._outline.block(text, kind)
+
+    def _item(self, text: str) -> None:
+        indent = "  " * (len(self._lists) - 1)
+        first = f"{indent}{self._marker} " if self._marker else f"{indent}  "
+        self._items.append(first + text.replace("\n", f"\n{indent}  "))
+        self._marker = ""
+
+
+def _inline_text(children: list[Token]) -> str:
+    """The text that a line of Markdown shows; soft line breaks join as their script wants it."""
+    text = line = ""
+    for token in children:
+        kind = token.type
+        if kind in ("text", "code_inline"):
+            line += token.content
+        elif kind == "image":
+            line += _inline_text(token.children or [])
+        elif kind == "softbreak":
+            text, line = join_lines(text, line), ""
+        elif kind == "hardbreak" or (kind == "html_inline" and token.content.lower().startswith("<br")):
+            text, line = join_lines(text, line) + "\n", ""
+    return join_lines(text, line).strip()

@@ -1,0 +1,245 @@
+"""Cell values as a spreadsheet shows them: percentages, thousands, currencies, dates in English and Japanese."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+
+BUILTIN = {
+    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: "¥#,##0", 6: "¥#,##0", 7: "¥#,##0.00",
+    8: "¥#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?", 13: "# ??/??", 14: "yyyy-mm-dd",
+    15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss",
+    22: "yyyy-mm-dd hh:mm", 27: "yyyy年m月", 28: "m月d日", 29: "m月d日", 30: "yyyy-mm-dd", 31: "yyyy年m月d日",
+    32: "h時mm分", 33: "h時mm分ss秒", 34: "yyyy年m月", 35: "m月d日", 36: "yyyy年m月", 37: "#,##0", 38: "#,##0",
+    39: "#,##0.00", 40: "#,##0.00", 41: "#,##0", 42: "¥#,##0", 43: "#,##0.00", 44: "¥#,##0.00", 45: "mm:ss",
+    46: "[h]:mm:ss", 47: "mm:ss", 48: "##0.0E+0", 49: "@", 50: "yyyy年m月", 51: "m月d日", 52: "yyyy年m月",
+    53: "m月d日", 54: "m月d日", 55: "yyyy年m月", 56: "m月d日", 57: "yyyy年m月", 58: "m月d日",
+}  # fmt: skip
+"""The formats that files name by number only; where they depend on the reader's country, the unambiguous one."""
+
+_TOKEN = re.compile(
+    r'"([^"]*)"|\\(.)|_.|\*.|\[([^\]]*)\]|(AM/PM|A/P|上午/下午|午前/午後)|(General|G/標準)'
+    r"|([0#?.,%]|(?<=[0#?])[eE][+\-])|([yY]+|[eE]+|[mM]+|[dD]+|[hH]+|[sS]+|[gG]+|a{3,4}|b{2,4})|(.)",
+    re.S,
+)
+_MONTHS = ("January February March April May June July August September October November December").split()
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_DAYS_JA = "月火水木金土日"
+_ERAS = (
+    (date(2019, 5, 1), 2019, "令和", "R"),
+    (date(1989, 1, 8), 1989, "平成", "H"),
+    (date(1926, 12, 25), 1926, "昭和", "S"),
+    (date(1912, 7, 30), 1912, "大正", "T"),
+    (date(1868, 1, 25), 1868, "明治", "M"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    kind: str
+    """``text``, ``date``, ``elapsed``, ``half`` (AM/PM), ``digit``, ``general``."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    parts: tuple[_Part, ...]
+    is_date: bool
+    condition: str = ""
+
+
+@lru_cache(maxsize=1024)
+def _sections(code: str) -> tuple[_Section, ...]:
+    sections: list[_Section] = []
+    parts: list[_Part] = []
+    condition = ""
+    for match in _TOKEN.finditer(code[:512]):
+        literal, escaped, bracket, half, plain, digit, letters, other = match.groups()
+        if other == ";":
+            sections.append(_section(parts, condition))
+            parts, condition = [], ""
+        elif bracket is not None:
+            if bracket and not bracket.lower().strip("hms"):
+                parts.append(_Part("elapsed", bracket.lower()))
+            elif bracket.startswith("$"):
+                parts.append(_Part("text", bracket[1:].partition("-")[0]))
+            elif bracket[:1] in "<>=":
+                condition = bracket
+        elif literal is not None or escaped is not None or other is not None:
+            parts.append(_Part("text", next(text for text in (literal, escaped, other) if text is not None)))
+        elif half:
+            parts.append(_Part("half", half))
+        elif plain:
+            parts.append(_Part("general", ""))
+        elif letters:
+            parts.append(_Part("date", letters.lower()))
+        elif digit:
+            parts.append(_Part("digit", digit.upper()))
+    sections.append(_section(parts, condition))
+    return tuple(sections)
+
+
+def _section(parts: list[_Part], condition: str) -> _Section:
+    is_date = any(part.kind in ("date", "elapsed", "half") for part in parts)
+    return _Section(tuple(parts), is_date, condition)
+
+
+def is_date_format(code: str) -> bool:
+    """Whether numbers under this format are shown as dates or times."""
+    return _sections(code)[0].is_date
+
+
+def general(value: float) -> str:
+    """A number without a format: integers plainly, others with up to 11 significant digits as Excel does."""
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.11g}".replace("e", "E")
+
+
+def shown(value: float, code: str, epoch_1904: bool = False) -> str:
+    """Return ``value`` as the format ``code`` shows it; what cannot be formatted is shown plainly."""
+    if code in ("General", "@", "") or not math.isfinite(value):
+        return general(value) if math.isfinite(value) else str(value)
+    sections = _sections(code)
+    section, signed = _chosen(sections, value)
+    try:
+        if section.is_date:
+            return _date_text(value, section, epoch_1904)
+        return _number_text(value if signed else abs(value), section)
+    except (ValueError, OverflowError, ArithmeticError):
+        return general(value)
+
+
+def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section, bool]:
+    for section in sections:
+        if section.condition:
+            match = re.match(r"(<=|>=|<>|<|>|=)\s*(-?[\d.]+)\Z", section.condition)
+            limit = float(match[2]) if match else 0.0
+            sign = match[1] if match else ""
+            holds = {"<": value < limit, ">": value > limit, "=": value == limit, "<=": value <= limit,
+                     ">=": value >= limit, "<>": value != limit}  # fmt: skip
+            if holds.get(sign):
+                return section, True
+    plain = [section for section in sections if not section.condition] or list(sections)
+    if value < 0 and len(plain) > 1:
+        return plain[1], False
+    if value == 0 and len(plain) > 2:
+        return plain[2], True
+    return plain[0], True
+
+
+def _number_text(value: float, section: _Section) -> str:
+    parts = section.parts
+    if any(part.kind == "general" for part in parts):
+        return "".join(general(value) if part.kind == "general" else part.text for part in parts)
+    places = [index for index, part in enumerate(parts) if part.kind == "digit" and part.text in "0#?.,"]
+    if not places:
+        return "".join(part.text for part in parts)
+    pattern = "".join(parts[index].text for index in places)
+    if any(part.kind == "digit" and part.text[0] == "E" for part in parts):
+        decimals = len(re.sub(r"[^0#?]", "", pattern.partition(".")[2])) - _exponent_digits(parts)
+        return f"{value:.{max(decimals, 0)}E}"
+    if any(part.text == "/" for part in parts):
+        return general(value)
+    number = Decimal(repr(value))
+    number *= Decimal(100) ** sum(part.kind == "digit" and part.text == "%" for part in parts)
+    whole, _, fraction = pattern.partition(".")
+    thousands = len(pattern) - len(pattern.rstrip(",")) + (len(whole) - len(whole.rstrip(",")) if fraction else 0)
+    number /= Decimal(1000) ** thousands
+    digits = _digits(number, whole.rstrip(","), fraction.replace(",", ""))
+    first, last = places[0], places[-1]
+    lead = "".join(part.text for part in parts[:first])
+    middle = "".join(part.text for part in parts[first:last] if part.kind == "text")
+    tail = "".join(part.text for part in parts[last + 1 :])
+    sign = "-" if number < 0 and digits.strip("0.,") else ""
+    return f"{sign}{lead}{digits}{middle}{tail}".strip()
+
+
+def _exponent_digits(parts: tuple[_Part, ...]) -> int:
+    at = next(index for index, part in enumerate(parts) if part.kind == "digit" and part.text[0] == "E")
+    return sum(part.kind == "digit" and part.text in "0#?" for part in parts[at:])
+
+
+def _digits(number: Decimal, whole: str, fraction: str) -> str:
+    decimals = min(len(fraction), 30)
+    rounded = abs(number).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
+    integer, _, rest = f"{rounded:f}".partition(".")
+    optional = len(fraction) - len(fraction.rstrip("#?"))
+    while optional and rest.endswith("0"):
+        rest, optional = rest[:-1], optional - 1
+    integer = integer.lstrip("0").rjust(min(whole.count("0"), 30), "0")
+    if "," in whole:
+        integer = re.sub(r"(?<=\d)(?=(\d{3})+\Z)", ",", integer)
+    return integer + ("." + rest if rest else "")
+
+
+def _moment(value: float, epoch_1904: bool) -> datetime:
+    if epoch_1904:
+        return datetime(1904, 1, 1) + timedelta(days=value)
+    return datetime(1899, 12, 31 if value < 60 else 30) + timedelta(days=value)
+
+
+def _date_text(value: float, section: _Section, epoch_1904: bool) -> str:
+    parts = section.parts
+    seconds_shown = any(part.kind in ("date", "elapsed") and part.text[0] == "s" for part in parts)
+    unit = 1 if seconds_shown else 60
+    rounded = round(value * 86_400 / unit + (0 if seconds_shown else -0.499)) * unit if value >= 0 else 0
+    moment = _moment(rounded / 86_400, epoch_1904)
+    moment = (moment + timedelta(microseconds=500_000)).replace(microsecond=0)
+    twelve = any(part.kind == "half" for part in parts)
+    out = []
+    for index, part in enumerate(parts):
+        if part.kind == "date":
+            is_minute = part.text[0] == "m" and _stands_in_a_time(parts, index)
+            out.append(_minute(part.text, moment) if is_minute else _field(part.text, moment, twelve))
+        elif part.kind == "elapsed":
+            size = {"h": 3600, "m": 60, "s": 1}[part.text[0]]
+            out.append(f"{int(rounded // size):0{len(part.text)}d}")
+        elif part.kind == "half":
+            names = ("午前", "午後") if ord(part.text[0]) > 127 else ("AM", "PM")
+            out.append(names[moment.hour >= 12])
+        else:
+            out.append(part.text)
+    return "".join(out).strip()
+
+
+def _stands_in_a_time(parts: tuple[_Part, ...], index: int) -> bool:
+    if len(parts[index].text) > 2:
+        return False
+    before = next((part.text[0] for part in reversed(parts[:index]) if part.kind in ("date", "elapsed")), "")
+    after = next((part.text[0] for part in parts[index + 1 :] if part.kind in ("date", "elapsed")), "")
+    return before == "h" or after == "s"
+
+
+def _minute(letters: str, moment: datetime) -> str:
+    return f"{moment.minute:0{len(letters)}d}"
+
+
+def _field(letters: str, moment: datetime, twelve: bool) -> str:
+    kind, length = letters[0], len(letters)
+    if kind == "y":
+        return f"{moment.year:04d}" if length > 2 else f"{moment.year % 100:02d}"
+    if kind == "m":
+        name = _MONTHS[moment.month - 1]
+        return {1: str(moment.month), 2: f"{moment.month:02d}", 3: name[:3], 5: name[0]}.get(length, name)
+    if kind == "d":
+        name = _DAYS[moment.weekday()]
+        return {1: str(moment.day), 2: f"{moment.day:02d}", 3: name[:3]}.get(length, name)
+    if kind == "h":
+        hour = (moment.hour - 1) % 12 + 1 if twelve else moment.hour
+        return f"{hour:0{min(length, 2)}d}"
+    if kind == "s":
+        return f"{moment.second:0{min(length, 2)}d}"
+    if kind == "a":
+        return _DAYS_JA[moment.weekday()] + ("曜日" if length > 3 else "")
+    if kind == "b":
+        return str(moment.year + 543)
+    era = next((era for era in _ERAS if moment.date() >= era[0]), None)
+    if kind == "g":
+        return "" if era is None else {1: era[3], 2: era[2][0]}.get(length, era[2])
+    year = moment.year - era[1] + 1 if era else moment.year
+    return f"{year:0{min(length, 2)}d}"

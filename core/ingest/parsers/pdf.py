@@ -1,0 +1,49 @@
+"""PDF documents: text in reading order with pages, headings, lists and tables, without running headers and footers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from core.errors import EmptyDocument
+from core.ingest.parsers.pdf_flow import Flow
+from core.ingest.parsers.pdf_margins import without_running_lines
+from core.ingest.parsers.pdf_style import Typography
+from core.ingest.parsers.reading import Reading
+from core.model import Block
+
+if TYPE_CHECKING:
+    from core.ingest.parsers.pdf_mupdf import MuPdfDocument
+    from core.ingest.parsers.pdf_pdfium import PdfiumDocument
+
+SAMPLED_PAGES = 24
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of a PDF. Raises: ``Encrypted``, ``ParserFailed``, ``EmptyDocument`` for scans."""
+    document = _opened(reading)
+    try:
+        reading.note(parser=document.name)
+        document.note_properties(reading)
+        sampled = list(document.sampled(SAMPLED_PAGES))
+        flow = Flow(Typography.of(without_running_lines(sampled), document.outline()))
+        found = False
+        for page in without_running_lines(document.pages(reading)):
+            found = found or bool(page.lines)
+            yield from flow.page(page)
+        yield from flow.finish()
+        if not found:
+            raise EmptyDocument("The PDF holds pictures of pages but no text.")
+    finally:
+        document.close()
+
+
+def _opened(reading: Reading) -> MuPdfDocument | PdfiumDocument:
+    try:
+        from core.ingest.parsers.pdf_mupdf import MuPdfDocument
+
+        return MuPdfDocument(reading.path)
+    except ImportError:
+        from core.ingest.parsers.pdf_pdfium import PdfiumDocument
+
+        return PdfiumDocument(reading.path)

@@ -1,0 +1,229 @@
+"""Rows of PDF pages as blocks: lines join to paragraphs, across pages where a sentence goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from core.ingest.parsers.outline import Outline
+from core.ingest.parsers.pdf_page import Line, Page, Row, rows
+from core.ingest.parsers.pdf_style import Typography
+from core.ingest.parsers.pdf_tables import RuledTable, ruled_tables
+from core.ingest.parsers.tables import RowGroups, row_text
+from core.ingest.parsers.wording import join_lines, squeeze
+from core.model import Block, BlockKind
+
+_BULLET = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※]\s*|[–\-*・]\s+|・|[①-⑳]\s*|\(?\d{1,3}[.)]\s+|\([a-z\d]\)\s+|[a-z]\)\s+)")
+_SENTENCE_END = re.compile(r"[。！？.!?:：][」』）)\"”’]*\s*\Z")
+_LEADERS = re.compile(r"(?:\.\s?|…\s?|・){4,}\s*[\divxlc]+\s*\Z", re.I)
+_HYPHEN = re.compile(r"[a-zà-ÿ]-\Z")
+LIST_LINES = 40
+CELL_GAP = 1.5
+"""Blanks wider than this, in sizes of the text, part the cells of a table without rules."""
+
+
+@dataclass(slots=True)
+class Flow:
+    """What is open while the pages go by: a paragraph, a list item or code, and the items before it."""
+
+    style: Typography
+    outline: Outline = field(default_factory=Outline)
+    _text: str = ""
+    _kind: BlockKind = BlockKind.PARAGRAPH
+    _first_page: int = 0
+    _last: Row | None = None
+    _last_page: int = 0
+    _item_left: float = 0.0
+    _items: list[str] = field(default_factory=list)
+    _items_page: int = 0
+    _tabular: list[tuple[Row, list[str]]] = field(default_factory=list)
+    _table: RuledTable | None = None
+    _header: str = ""
+
+    def page(self, page: Page) -> Iterator[Block]:
+        """Take one page; yields the blocks that it completes."""
+        tables, lines = ruled_tables(page)
+        for number, table in enumerate(tables):
+            x0, y0, x1, _ = table.box
+            lines.append(Line("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
+        found = rows(lines)
+        contents = sum(bool(_LEADERS.search(row.text)) for row in found) >= 3
+        right = max((row.box[2] for row in found), default=page.width)
+        at = 0
+        while at < len(found):
+            row = found[at]
+            at += 1
+            if row.pieces[0].table >= 0:
+                yield from self._ruled(tables[row.pieces[0].table], page.number)
+                continue
+            if not row.text.strip() or (contents and _LEADERS.search(row.text)):
+                continue
+            level, taken = self.style.level_by_outline(page.number, found[at - 1 :])
+            if not level:
+                level, taken = self._level_by_look(row), 1
+                while level and at + taken - 1 < len(found) and self._goes_on(row, found[at + taken - 2 :], taken):
+                    taken += 1
+            if level:
+                yield from self.finish()
+                text = ""
+                for part in found[at - 1 : at - 1 + taken]:
+                    text = join_lines(text, part.text.strip())
+                yield self.outline.heading(squeeze(text), level, page=page.number)
+                at += taken - 1
+                self._last, self._last_page, self._table = None, page.number, None
+                continue
+            yield from self._row(row, page.number, right)
+
+    def _level_by_look(self, row: Row) -> int:
+        last = self._last
+        gap = row.box[1] - last.box[3] if last is not None and row.box[1] > last.box[1] else 2 * row.size
+        return self.style.level_by_look(row, gap)
+
+    def _goes_on(self, first: Row, rest: Sequence[Row], taken: int) -> bool:
+        if taken >= 3 or len(rest) < 2:
+            return False
+        before, row = rest[0], rest[1]
+        alike = abs(row.size - first.size) < 0.3 and row.bold == first.bold and row.pieces[0].table < 0
+        return alike and 0 < row.box[3] - before.box[3] < 1.5 * row.size and self.style.level_by_look(row, 0) > 0
+
+    def _row(self, row: Row, page: int, right: float) -> Iterator[Block]:
+        cells = _cells(row)
+        if len(cells) > 1 and not row.mono:
+            if self._tabular and not _aligned(self._tabular[-1][0], row):
+                yield from self._end_tabular(right)
+            self._tabular.append((row, cells))
+            self._items_page = self._items_page or page
+            self._last_page = page
+            return
+        yield from self._end_tabular(right)
+        yield from self._line(row, page, right)
+
+    def _end_tabular(self, right: float) -> Iterator[Block]:
+        held, self._tabular = self._tabular, []
+        page = self._last_page
+        if len(held) >= 3:
+            yield from self.finish()
+            groups = RowGroups(lambda _first, _last: self.outline.locator(page=page), row_text(held[0][1]))
+            for row, cells in held:
+                self._last = row
+                yield from groups.add(row_text(cells))
+            yield from groups.flush()
+        else:
+            for row, _ in held:
+                yield from self._line(row, page, right)
+
+    def _line(self, row: Row, page: int, right: float) -> Iterator[Block]:
+        text = row.text.strip()
+        bullet = None if row.mono else _BULLET.match(text)
+        if self._text and (bullet or self._parts(row, page, right)):
+            yield from self._end_text(bullet is not None)
+        if not self._text:
+            self._first_page = page
+            if row.mono:
+                self._kind = BlockKind.CODE
+            else:
+                self._kind = BlockKind.LIST if bullet else BlockKind.PARAGRAPH
+            if not bullet:
+                yield from self._end_items()
+            self._item_left = row.box[0]
+            self._text = text
+        elif self._kind is BlockKind.CODE:
+            indent = max(0, round((row.box[0] - self._item_left) / (0.6 * row.size)))
+            self._text += "\n" + " " * min(indent, 80) + text
+        elif _HYPHEN.search(self._text) and text[:1].islower():
+            self._text = self._text[:-1] + text
+        else:
+            self._text = join_lines(self._text, text)
+        self._last, self._last_page, self._table = row, page, None
+
+    def _parts(self, row: Row, page: int, right: float) -> bool:
+        """Whether a row begins a new paragraph."""
+        last = self._last
+        if last is None:
+            return True
+        if row.mono != (self._kind is BlockKind.CODE) or abs(row.size - last.size) > 0.08 * last.size + 0.3:
+            return True
+        ended = _SENTENCE_END.search(self._text) is not None
+        if page != self._last_page or row.box[3] < last.box[1]:
+            # The next page or column: only a sentence that has not ended goes on there.
+            return self._kind is BlockKind.CODE or ended or row.bold != last.bold
+        if row.box[3] - last.box[3] > (1.3 * self.style.leading + 0.1) * row.size:
+            return True
+        if self._kind is BlockKind.CODE:
+            return False
+        if row.bold != last.bold and (ended or last.box[2] < right - 8 * row.size):
+            return True
+        indent = row.box[0] - last.box[0]
+        if self._kind is BlockKind.LIST:
+            return row.box[0] < self._item_left - 0.5 * row.size
+        return (indent > 0.8 * row.size and last.box[0] <= self._item_left + 0.5 * row.size and ended) or (
+            ended and last.box[2] < right - 0.2 * (right - last.box[0])
+        )
+
+    def _end_text(self, item_follows: bool = False) -> Iterator[Block]:
+        text, self._text = self._text, ""
+        if not text:
+            return
+        if self._kind is BlockKind.LIST:
+            self._items.append(squeeze(text))
+            self._items_page = self._items_page or self._first_page
+            if not item_follows or len(self._items) >= LIST_LINES:
+                yield from self._end_items()
+            return
+        end = self._last_page if self._last_page > self._first_page else None
+        if self._kind is not BlockKind.CODE:
+            text = squeeze(text)
+        yield self.outline.block(text, self._kind, page=self._first_page, page_end=end)
+
+    def _end_items(self) -> Iterator[Block]:
+        items, self._items = self._items, []
+        first, self._items_page = self._items_page or self._first_page, 0
+        if items:
+            end = self._last_page if self._last_page > first else None
+            yield self.outline.block("\n".join(items), BlockKind.LIST, page=first, page_end=end)
+
+    def _ruled(self, table: RuledTable, page: int) -> Iterator[Block]:
+        yield from self.finish()
+        lines = table.lines
+        goes_on = self._table is not None and self._table.edges == table.edges and page == self._last_page + 1
+        if goes_on and lines and lines[0] == self._header:
+            lines = lines[1:]
+        elif not goes_on:
+            self._header = lines[0] if lines else ""
+        groups = RowGroups(lambda _first, _last: self.outline.locator(page=page), self._header)
+        for line in lines:
+            yield from groups.add(line)
+        yield from groups.flush()
+        self._table, self._last_page, self._last = table, page, None
+
+    def finish(self) -> Iterator[Block]:
+        """Yield what is still open."""
+        if self._tabular:
+            yield from self._end_tabular(0.0)
+        yield from self._end_text()
+        yield from self._end_items()
+
+
+def _cells(row: Row) -> list[str]:
+    cells: list[str] = []
+    before: Line | None = None
+    for piece in row.pieces:
+        if before is not None and piece.box[0] - before.box[2] < CELL_GAP * piece.size:
+            cells[-1] = join_lines(cells[-1], piece.text.strip())
+        else:
+            cells.append(piece.text.strip())
+        before = piece
+    return cells
+
+
+def _aligned(above: Row, row: Row) -> bool:
+    """Whether two rows share at least two columns, by their left or right edges."""
+    near = 0.8 * row.size
+    shared = sum(
+        any(
+            abs(piece.box[0] - other.box[0]) < near or abs(piece.box[2] - other.box[2]) < near for other in above.pieces
+        )
+        for piece in row.pieces
+    )
+    return shared >= 2 and 0 < row.box[3] - above.box[3] < 3 * row.size

@@ -1,0 +1,71 @@
+"""Running headers, footers and page numbers of a PDF: what neighbouring pages repeat at the same place."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from core.ingest.parsers.pdf_page import Line, Page
+
+NEIGHBOURS = 3
+MARGIN = 0.12
+"""Share of the page's height at its top and at its bottom where running lines are looked for."""
+
+_DIGITS = re.compile(r"\d+")
+_PAGE_NUMBER = re.compile(
+    r"[\s\-–—―|(\[]*(?:page|p\.?|頁|ページ)?\s*(?:\d{1,4}|[ivxlc]{1,7})\s*(?:(?:/|of|頁中)\s*\d{1,4})?\s*"
+    r"(?:頁|ページ)?[\s\-–—―|)\]]*\Z",
+    re.I,
+)
+
+Sign = tuple[str, int]
+
+
+def without_running_lines(pages: Iterable[Page]) -> Iterator[Page]:
+    """Yield the pages without the lines that their neighbours repeat; holds a few pages at a time."""
+    window: deque[tuple[Page, dict[Sign, list[Line]]]] = deque()
+    at = 0
+    for page in pages:
+        window.append((page, _signs(page)))
+        if len(window) > 2 * NEIGHBOURS + 1:
+            window.popleft()
+            at -= 1
+        if len(window) - at > NEIGHBOURS:
+            yield _cleared(window, at)
+            at += 1
+    while at < len(window):
+        yield _cleared(window, at)
+        at += 1
+
+
+def _signs(page: Page) -> dict[Sign, list[Line]]:
+    found: dict[Sign, list[Line]] = {}
+    for line in page.lines:
+        if line.box[1] < MARGIN * page.height or line.box[3] > (1 - MARGIN) * page.height:
+            text = _DIGITS.sub("#", line.text.strip().casefold())
+            if text:
+                found.setdefault((text, round(line.box[1] / 4)), []).append(line)
+    return found
+
+
+def _cleared(window: deque[tuple[Page, dict[Sign, list[Line]]]], at: int) -> Page:
+    page, signs = window[at]
+    others = [entry[1] for index, entry in enumerate(window) if index != at]
+    needed = 2 if len(others) > 2 else 1
+    dropped: set[int] = set()
+    for (text, place), lines in signs.items():
+        places = [(text, place), (text, place - 1), (text, place + 1)]
+        repeated = sum(any(each in other for each in places) for other in others)
+        number = _PAGE_NUMBER.match(lines[0].text.strip()) is not None
+        if (others and repeated >= needed) or (number and _is_outermost(lines[0], page)):
+            dropped.update(map(id, lines))
+    if dropped:
+        page.lines = [line for line in page.lines if id(line) not in dropped]
+    return page
+
+
+def _is_outermost(line: Line, page: Page) -> bool:
+    above = sum(other.box[3] <= line.box[1] + 1 for other in page.lines)
+    below = sum(other.box[1] >= line.box[3] - 1 for other in page.lines)
+    return min(above, below) == 0 and len(page.lines) > 1

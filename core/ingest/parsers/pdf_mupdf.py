@@ -1,0 +1,161 @@
+"""Pages of a PDF through PyMuPDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pymupdf as _untyped
+
+from core.errors import Encrypted, ParserFailed
+from core.ingest.parsers.pdf_dates import pdf_date
+from core.ingest.parsers.pdf_page import Box, Line, Page
+from core.ingest.parsers.reading import Reading
+
+pymupdf: Any = _untyped
+MAX_BAD_PAGES = 50
+MAX_DRAWINGS = 20_000
+MAX_OUTLINE = 20_000
+_BOLD, _MONO = 16, 8
+_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+_LIGATURES = str.maketrans({"\xad": "", "\u00a0": " ", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
+
+Outline = dict[int, list[tuple[int, str]]]
+"""The bookmarks of each page: level and title."""
+
+
+class MuPdfDocument:
+    """A PDF opened for reading its text. Raises: ``Encrypted``, ``ParserFailed``."""
+
+    name = "pymupdf"
+
+    def __init__(self, path: Path) -> None:
+        pymupdf.TOOLS.mupdf_display_errors(False)
+        pymupdf.TOOLS.mupdf_display_warnings(False)
+        try:
+            self._document: Any = pymupdf.open(path, filetype="pdf")
+            locked = bool(self._document.needs_pass and not self._document.authenticate(""))
+            self.page_count: int = 0 if locked else self._document.page_count
+        except (RuntimeError, ValueError) as error:
+            raise ParserFailed("The PDF is damaged beyond reading.") from error
+        if locked:
+            raise Encrypted("The PDF is protected by a password.")
+
+    def note_properties(self, reading: Reading) -> None:
+        """Keep title, author and dates."""
+        found = self._document.metadata or {}
+        reading.note(
+            pages=self.page_count,
+            title=found.get("title"),
+            author=found.get("author"),
+            created=pdf_date(found.get("creationDate")),
+            modified=pdf_date(found.get("modDate")),
+        )
+
+    def outline(self) -> Outline:
+        """The document's bookmarks by page."""
+        found: Outline = {}
+        try:
+            entries = self._document.get_toc(simple=True)
+        except (RuntimeError, ValueError, IndexError, KeyError, AttributeError, TypeError):
+            return found
+        for level, title, page in entries[:MAX_OUTLINE]:
+            if page > 0 and isinstance(title, str):
+                found.setdefault(page, []).append((int(level), title))
+        return found
+
+    def sampled(self, count: int) -> Iterator[Page]:
+        """Yield up to ``count`` pages, evenly spread."""
+        for index in range(0, self.page_count, max(1, self.page_count // count)):
+            try:
+                yield self._page(self._document.load_page(index), index + 1)
+            except (RuntimeError, ValueError, IndexError):
+                continue
+
+    def pages(self, reading: Reading) -> Iterator[Page]:
+        """Yield the pages one by one; damaged ones cost a warning."""
+        bad = 0
+        for index in range(self.page_count):
+            try:
+                page = self._document.load_page(index)
+                yield self._page(page, index + 1)
+                bad = 0
+            except (RuntimeError, ValueError, IndexError):
+                reading.warn("Damaged pages were left out.")
+                bad += 1
+                if bad > MAX_BAD_PAGES:
+                    break
+            if index % 64 == 63:
+                pymupdf.TOOLS.store_shrink(50)
+
+    def _page(self, page: Any, number: int) -> Page:
+        content = page.get_text("dict", flags=_FLAGS)
+        width, height = content["width"], content["height"]
+        found = [raw for block in content["blocks"] for raw in block.get("lines", ())]
+        vertical = [raw for raw in found if raw["wmode"] == 1 or raw["dir"][1] > 0.9]
+        if len(vertical) > len(found) / 2 and any(raw["wmode"] == 1 for raw in vertical):
+            lines = [line for raw in vertical for line in _lines(_turned(raw, width))]
+            return Page(number, height, width, lines)
+        lines = [line for raw in found if raw["dir"][0] > 0.9 for line in _lines(raw)]
+        return Page(number, width, height, lines, _rules(page) if lines else [])
+
+    def close(self) -> None:
+        self._document.close()
+
+
+def _lines(raw: dict[str, Any]) -> Iterator[Line]:
+    """The parts of a line of MuPDF's that blanks wider than two letters separate."""
+    text = ""
+    box: Box | None = None
+    weight = bold = mono = 0
+    size = 0.0
+    for span in raw["spans"]:
+        piece = span["text"].translate(_LIGATURES)
+        count = len(piece.strip())
+        gap = span["bbox"][0] - box[2] if box else 0.0
+        if box is not None and count and gap > 2 * span["size"]:
+            yield Line(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight)
+            text, box, weight, bold, mono, size = "", None, 0, 0, 0, 0.0
+        if count:
+            spot = span["bbox"]
+            box = spot if box is None else (box[0], min(box[1], spot[1]), max(box[2], spot[2]), max(box[3], spot[3]))
+            weight += count
+            size += span["size"] * count
+            flags = span["flags"]
+            bold += count if flags & _BOLD or "Bold" in span["font"] else 0
+            mono += count if flags & _MONO or "Mono" in span["font"] or "Courier" in span["font"] else 0
+        if box is not None:
+            text += piece
+    if box is not None:
+        yield Line(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight)
+
+
+def _turned(raw: dict[str, Any], width: float) -> dict[str, Any]:
+    """A line of vertical writing laid on its side, so that it is read like any other."""
+    spans = []
+    for span in raw["spans"]:
+        x0, y0, x1, y1 = span["bbox"]
+        spans.append({**span, "bbox": (y0, width - x1, y1, width - x0)})
+    return {**raw, "spans": spans}
+
+
+def _rules(page: Any) -> list[Box]:
+    found: list[Box] = []
+    drawings = page.get_cdrawings()
+    if len(drawings) > MAX_DRAWINGS:
+        return found
+    for drawing in drawings:
+        stroked = "s" in drawing["type"]
+        for item in drawing["items"]:
+            if item[0] == "l":
+                (x0, y0), (x1, y1) = item[1], item[2]
+                if abs(x1 - x0) < 1 or abs(y1 - y0) < 1:
+                    found.append((min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
+            elif item[0] == "re":
+                x0, y0, x1, y1 = item[1]
+                if min(x1 - x0, y1 - y0) < 3:
+                    found.append((x0, y0, x1, y1))
+                elif stroked:
+                    found.extend(((x0, y0, x1, y0), (x0, y1, x1, y1), (x0, y0, x0, y1), (x1, y0, x1, y1)))
+    return found

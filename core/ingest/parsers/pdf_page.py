@@ -1,0 +1,166 @@
+"""What a page of a PDF is to the parser, whichever library read it: lines of text with places, and ruled lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom in points, from the upper left corner of the page."""
+
+
+@dataclass(slots=True)
+class Line:
+    """A run of text on one base line; ``table`` numbers the table that it stands for, where it stands for one."""
+
+    text: str
+    box: Box
+    size: float
+    bold: bool = False
+    mono: bool = False
+    table: int = -1
+
+    @property
+    def width(self) -> float:
+        return self.box[2] - self.box[0]
+
+
+@dataclass(slots=True)
+class Row:
+    """What stands side by side at one height of a column; ``pieces`` are its parts, with wide gaps between them."""
+
+    pieces: list[Line]
+    text: str = ""
+    box: Box = (0.0, 0.0, 0.0, 0.0)
+    size: float = 0.0
+    bold: bool = False
+    mono: bool = False
+
+    @classmethod
+    def of(cls, pieces: list[Line]) -> Row:
+        pieces.sort(key=lambda piece: piece.box[0])
+        box = (
+            pieces[0].box[0],
+            min(piece.box[1] for piece in pieces),
+            max(piece.box[2] for piece in pieces),
+            max(piece.box[3] for piece in pieces),
+        )
+        largest = max(pieces, key=lambda piece: (len(piece.text), piece.size))
+        mono = all(piece.mono for piece in pieces)
+        text = pieces[0].text
+        for before, piece in pairwise(pieces):
+            gap = piece.box[0] - before.box[2]
+            blanks = max(1, round(gap / (0.6 * piece.size or 1))) if mono else int(gap > 0.15 * piece.size)
+            text = text.rstrip() + " " * min(blanks, 40) + piece.text.lstrip()
+        return cls(pieces, text, box, largest.size, all(piece.bold for piece in pieces), mono)
+
+
+@dataclass(slots=True)
+class Page:
+    """One page; ``rules`` are straight lines drawn on it, each the box from its start to its end."""
+
+    number: int
+    width: float
+    height: float
+    lines: list[Line]
+    rules: list[Box] = field(default_factory=list)
+
+
+def rows(lines: Sequence[Line]) -> list[Row]:
+    """The lines of a page as rows in reading order: column by column where the page has columns."""
+    found: list[Row] = []
+    for column in columns(list(lines)):
+        found.extend(_rows_of_column(column))
+    return found
+
+
+def _rows_of_column(lines: list[Line]) -> Iterator[Row]:
+    pending: list[Line] = []
+    top = bottom = 0.0
+    for line in sorted(lines, key=lambda line: ((line.box[1] + line.box[3]) / 2, line.box[0])):
+        middle = (line.box[1] + line.box[3]) / 2
+        if pending and not (top <= middle <= bottom and _fits_beside(pending, line)):
+            yield Row.of(pending)
+            pending = []
+        if not pending:
+            top, bottom = line.box[1], line.box[3]
+        pending.append(line)
+    if pending:
+        yield Row.of(pending)
+
+
+def _fits_beside(pending: list[Line], line: Line) -> bool:
+    left, right = line.box[0], line.box[2]
+    return all(min(right, other.box[2]) - max(left, other.box[0]) < 0.5 * line.size for other in pending)
+
+
+def columns(lines: list[Line], depth: int = 0) -> list[list[Line]]:
+    """Split the lines of a page into stretches to be read one after the other, each from top to bottom.
+
+    Lines that cross the gutter, such as a title over two columns, part the page into bands.
+    """
+    gutter = _gutter(lines) if depth < 3 else None
+    if gutter is None:
+        return [lines]
+    found: list[list[Line]] = []
+    left: list[Line] = []
+    right: list[Line] = []
+
+    def flush() -> None:
+        for side in (left, right):
+            if side:
+                found.extend(columns(list(side), depth + 1))
+                side.clear()
+
+    for line in sorted(lines, key=lambda line: line.box[1]):
+        if line.box[2] <= gutter + 1:
+            left.append(line)
+        elif line.box[0] >= gutter - 1:
+            right.append(line)
+        else:
+            flush()
+            if found and found[-1] and _crosses(found[-1][-1], gutter):
+                found[-1].append(line)
+            else:
+                found.append([line])
+    flush()
+    return found
+
+
+def _crosses(line: Line, gutter: float) -> bool:
+    return line.box[0] < gutter - 1 and line.box[2] > gutter + 1
+
+
+def _gutter(lines: list[Line]) -> float | None:
+    """Where a page of two columns parts, or ``None``: few lines cross it, and both sides are set as running text."""
+    if len(lines) < 16:
+        return None
+    low = min(line.box[0] for line in lines)
+    high = max(line.box[2] for line in lines)
+    step = (high - low) / 100
+    if step <= 0.5:
+        return None
+    crossing = [0] * 101
+    for line in lines:
+        first, last = int((line.box[0] - low) / step) + 1, int((line.box[2] - low) / step)
+        for at in range(max(first, 0), min(last, 100) + 1):
+            crossing[at] += 1
+    fewest = min(crossing[20:81])
+    if fewest > 0.2 * len(lines):
+        return None
+    places = [at for at in range(20, 81) if crossing[at] == fewest]
+    gutter = low + median(places) * step
+    left = [line for line in lines if line.box[2] <= gutter + 1]
+    right = [line for line in lines if line.box[0] >= gutter - 1]
+    if min(len(left), len(right)) < max(5, 0.15 * len(lines)):
+        return None
+    for side in (left, right):
+        edges = min(line.box[0] for line in side), max(line.box[2] for line in side)
+        widths = [line.width for line in side if not line.mono]
+        if not widths or median(widths) < 0.6 * (edges[1] - edges[0]):
+            return None
+    top, bottom = max(min(line.box[1] for line in side) for side in (left, right)), 0.0
+    bottom = min(max(line.box[3] for line in side) for side in (left, right))
+    return gutter if bottom - top > 4 * median(line.size for line in lines) else None

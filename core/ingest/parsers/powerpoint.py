@@ -1,0 +1,131 @@
+"""PowerPoint presentations (pptx): slides in order, titles as headings, text, tables and speaker notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from core.errors import EvoRAGError
+from core.ingest.parsers.ooxml import Package, attribute, local
+from core.ingest.parsers.outline import Outline
+from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.tables import row_text, table_blocks
+from core.ingest.parsers.xml import Element, tree
+from core.model import Block, BlockKind
+
+_TITLES = ("title", "ctrTitle")
+_NOT_SHOWN = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of a pptx file, slide by slide. Raises: ``UnreadableDocument`` and its kinds."""
+    reading.note(parser="pptx")
+    with Package(reading.path, 2 * reading.limits.output_bytes) as package:
+        package.note_properties(reading)
+        main = package.main_part()
+        relations = package.relations(main)
+        slides = []
+        for element in tree(package.read(main)).iter("{*}sldId"):
+            relation = relations.get(_relation_id(element))
+            if relation is not None and relation.kind == "slide":
+                slides.append(relation.target)
+        reading.note(slides=len(slides))
+        for number, part in enumerate(slides, 1):
+            yield from _slide(package, reading, part, number)
+
+
+def _relation_id(element: Element) -> str:
+    return next((str(value) for key, value in element.items() if key.endswith("}id")), "")
+
+
+def _slide(package: Package, reading: Reading, part: str, number: int) -> Iterator[Block]:
+    outline = Outline()
+    shapes = list(_shapes(tree(package.read(part))))
+    title = next((shape for shape in shapes if shape.placeholder in _TITLES and shape.text()), None)
+    if title is not None:
+        yield outline.heading(title.text().replace("\n", " "), 1, slide=number)
+    for shape in sorted(shapes, key=_reading_order):
+        if shape is not title and shape.placeholder not in _NOT_SHOWN:
+            yield from shape.blocks(outline, number)
+    try:
+        for diagram in package.related(part, "diagramData"):
+            text = "\n".join(filter(None, map(_paragraph_text, tree(package.read(diagram)).iter("{*}p"))))
+            yield outline.block(text, BlockKind.LIST, slide=number)
+        for notes in package.related(part, "notesSlide"):
+            for shape in _shapes(tree(package.read(notes))):
+                if shape.placeholder == "body":
+                    yield from shape.blocks(outline, number)
+    except EvoRAGError:
+        reading.warn("The notes of a slide could not be read.")
+
+
+@dataclass(slots=True)
+class _Shape:
+    """One shape with the place of its upper left corner, in English Metric Units; ``None`` where the layout says."""
+
+    element: Element
+    order: int
+    placeholder: str = ""
+    corner: tuple[int, int] | None = None
+    paragraphs: list[Element] = field(default_factory=list)
+
+    def text(self) -> str:
+        return "\n".join(filter(None, map(_paragraph_text, self.paragraphs)))
+
+    def blocks(self, outline: Outline, number: int) -> Iterator[Block]:
+        for table in self.element.iter("{*}tbl"):
+            rows = (row_text(_cell_text(cell) for cell in row.iterchildren("{*}tc")) for row in table.iter("{*}tr"))
+            yield from table_blocks(filter(None, rows), outline.locator(slide=number))
+        lines = [(_level(paragraph), _paragraph_text(paragraph)) for paragraph in self.paragraphs]
+        lines = [(level, text) for level, text in lines if text]
+        if len(lines) > 1 and self.placeholder:
+            text = "\n".join("  " * level + "• " + text.replace("\n", " ") for level, text in lines)
+            yield outline.block(text, BlockKind.LIST, slide=number)
+        elif lines:
+            yield outline.block("\n".join(text for _, text in lines), slide=number)
+
+
+def _shapes(root: Element) -> Iterator[_Shape]:
+    for order, element in enumerate(root.iter("{*}sp", "{*}graphicFrame", "{*}cxnSp")):
+        if any(True for _ in element.iterancestors("{*}Fallback")):
+            continue
+        shape = _Shape(element, order)
+        for placeholder in element.iter("{*}ph"):
+            shape.placeholder = attribute(placeholder, "type") or "body"
+            break
+        outermost = [element, *element.iterancestors("{*}grpSp")][-1]
+        for offset in outermost.iter("{*}off"):
+            x, y = offset.get("x", ""), offset.get("y", "")
+            if x.lstrip("-").isdigit() and y.lstrip("-").isdigit() and len(x + y) < 30:
+                shape.corner = (int(x), int(y))
+            break
+        for body in element.iterchildren("{*}txBody"):
+            shape.paragraphs.extend(body.iterchildren("{*}p"))
+        yield shape
+
+
+def _reading_order(shape: _Shape) -> tuple[int, int, int, int]:
+    """Placeholders that the layout places come first, then from top to bottom in bands of half an inch, then left."""
+    if shape.corner is None:
+        return (0 if shape.placeholder else 1, 0, 0, shape.order)
+    x, y = shape.corner
+    return (1, y // 457_200, x, shape.order)
+
+
+def _level(paragraph: Element) -> int:
+    properties = paragraph.find("{*}pPr")
+    level = properties.get("lvl", "0") if properties is not None else "0"
+    return int(level) if level.isdigit() and len(level) == 1 else 0
+
+
+def _paragraph_text(paragraph: Element) -> str:
+    parts = []
+    for element in paragraph.iter("{*}t", "{*}br"):
+        if (element.getparent().get("type") or "").startswith("slidenum"):
+            continue
+        parts.append("\n" if local(element) == "br" else element.text or "")
+    return "".join(parts).strip()
+
+
+def _cell_text(cell: Element) -> str:
+    return "\n".join(filter(None, map(_paragraph_text, cell.iter("{*}p"))))

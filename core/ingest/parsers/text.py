@@ -1,0 +1,117 @@
+"""Plain text and CSV, streamed in bounded memory whatever the length of a line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+
+from core.ingest.parsers.encoding import decoded, detect, sample
+from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.tables import RowGroups, column_letter, row_text
+from core.ingest.parsers.wording import MAX_BLOCK_CHARS, clean, pieces
+from core.model import Block, BlockKind, Locator
+
+MAX_LINE_CHARS = 4 * MAX_BLOCK_CHARS
+MAX_FIELD_CHARS = 1024 * 1024
+_DELIMITERS = ",\t;|"
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield paragraphs, which blank lines separate. Raises: ``Undecodable``."""
+    reading.note(parser="text")
+    paragraph: list[str] = []
+    length = 0
+    for line in lines(reading):
+        blank = not line or line.isspace()
+        if not blank:
+            paragraph.append(line)
+            length += len(line) + 1
+        if paragraph and (blank or length > MAX_BLOCK_CHARS):
+            text = "".join(paragraph)
+            whole = list(pieces(text))
+            keep = [] if blank or text.endswith("\n") or len(whole) == 1 else whole[-1:]
+            for piece in whole[: len(whole) - len(keep)]:
+                yield Block(piece)
+            paragraph, length = keep, sum(map(len, keep))
+    if paragraph:
+        for piece in pieces("".join(paragraph)):
+            yield Block(piece)
+
+
+def lines(reading: Reading) -> Iterator[str]:
+    """Yield the lines of a text file with their ends; a line too long for memory comes in pieces."""
+    encoding = detect(sample(reading.path))
+    reading.note(encoding=encoding)
+    rest: list[str] = []
+    length = 0
+    held = ""
+    for text in decoded(reading.path, encoding):
+        text = held + text
+        held = "\r" if text.endswith("\r") else ""
+        text = clean(text[: len(text) - len(held)])
+        for part in text.splitlines(keepends=True) if "\n" in text else [text]:
+            rest.append(part)
+            length += len(part)
+            if part.endswith("\n") or length > MAX_LINE_CHARS:
+                yield "".join(rest)
+                rest, length = [], 0
+    if rest:
+        yield "".join(rest)
+
+
+def parse_csv(reading: Reading) -> Iterator[Block]:
+    """Yield the rows of a CSV file in groups, each with the header row. Raises: ``Undecodable``."""
+    reading.note(parser="csv")
+    csv.field_size_limit(MAX_FIELD_CHARS)
+    columns = 1
+
+    def place(first: int, last: int) -> Locator:
+        return Locator(cells=f"A{first}:{column_letter(columns - 1)}{last}")
+
+    groups = RowGroups(place)
+    for number, cells in enumerate(_rows(lines(reading)), 1):
+        line = row_text(cells)
+        if not line:
+            continue
+        columns = max(columns, min(len(cells), 16_384))
+        if not groups.header and len(cells) > 1:
+            groups.header = line[:MAX_BLOCK_CHARS]
+        if len(line) > MAX_BLOCK_CHARS:
+            yield from groups.flush()
+            for piece in pieces(line):
+                yield Block(piece, BlockKind.TABLE, place(number, number), header=groups.header)
+        else:
+            yield from groups.add(line, number)
+    yield from groups.flush()
+
+
+def _rows(source: Iterator[str]) -> Iterator[list[str]]:
+    first = next(source, "")
+    delimiter = max(_DELIMITERS, key=lambda sign: (first.count(sign), -_DELIMITERS.index(sign)))
+    taken: list[str] = []
+
+    def recorded(these: Iterable[str]) -> Iterator[str]:
+        for line in these:
+            taken.append(line)
+            yield line
+
+    reader = csv.reader(recorded(_chain(first, source)), delimiter=delimiter)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            # A quote that nothing closes swallows what follows: take those lines as they stand.
+            yield from ([cell.strip('" \n') for cell in line.split(delimiter)] for line in taken)
+            taken.clear()
+            reader = csv.reader(recorded(source), delimiter=delimiter, quoting=csv.QUOTE_NONE)
+            continue
+        taken.clear()
+        yield row
+
+
+def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
+    if first:
+        yield first
+    yield from rest

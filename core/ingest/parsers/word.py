@@ -1,0 +1,209 @@
+"""Word documents (docx): headings, paragraphs with their numbers, lists, tables, text boxes and notes, streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from core.errors import EvoRAGError
+from core.ingest.parsers.numbering import Numbering
+from core.ingest.parsers.ooxml import Package, attribute, local
+from core.ingest.parsers.outline import Outline
+from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.tables import RowGroups, row_text
+from core.ingest.parsers.word_styles import Styles
+from core.ingest.parsers.wording import join_lines
+from core.ingest.parsers.xml import Element, events, forget, tree
+from core.model import Block, BlockKind
+
+_SKIPPED = frozenset({"del", "moveFrom", "rt", "Fallback", "instrText", "delText", "pPr", "rPr", "sectPr"})
+_SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+LIST_LINES = 40
+
+
+def parse(reading: Reading) -> Iterator[Block]:
+    """Yield the blocks of a docx file in their order. Raises: ``UnreadableDocument`` and its kinds."""
+    reading.note(parser="docx")
+    with Package(reading.path, 2 * reading.limits.output_bytes) as package:
+        package.note_properties(reading)
+        yield from _Document(package, reading).blocks()
+
+
+@dataclass(slots=True)
+class _Document:
+    package: Package
+    reading: Reading
+    outline: Outline = field(default_factory=Outline)
+    items: list[str] = field(default_factory=list)
+    notes_due: list[str] = field(default_factory=list)
+    main: str = ""
+    styles: Styles = field(default_factory=Styles)
+    numbering: Numbering = field(default_factory=Numbering)
+    notes: dict[tuple[str, str], str] = field(default_factory=dict)
+    boxes_due: list[str] = field(default_factory=list)
+
+    def blocks(self) -> Iterator[Block]:
+        self.main = self.package.main_part()
+        for name in self.package.related(self.main, "styles"):
+            self.styles = Styles.of(tree(self.package.read(name)))
+        for name in self.package.related(self.main, "numbering"):
+            self.numbering = Numbering.of(tree(self.package.read(name)))
+        for kind in ("footnotes", "endnotes"):
+            self._read_notes(kind)
+        yield from self._body()
+        yield from self._flush_list()
+
+    def _read_notes(self, kind: str) -> None:
+        try:
+            for name in self.package.related(self.main, kind):
+                for _, note in events(self.package.stream(name), (f"{{*}}{kind[:-1]}",)):
+                    if note.get("type") is None and attribute(note, "type") is None:
+                        text = " ".join(filter(None, (self.text(p) for p in note.iter("{*}p"))))
+                        self.notes[kind[:-1], attribute(note, "id") or ""] = text
+                    forget(note)
+        except EvoRAGError:
+            self.reading.warn("The notes of the document could not be read.")
+
+    def _body(self) -> Iterator[Block]:
+        tables: list[_Table] = []
+        boxes = 0
+        stream = events(self.package.stream(self.main), ("{*}p", "{*}tbl", "{*}tr", "{*}txbxContent"), ("start", "end"))
+        for kind, element in stream:
+            name = local(element)
+            if name == "txbxContent":
+                boxes += 1 if kind == "start" else -1
+            elif boxes:
+                continue
+            elif name == "tbl" and kind == "start":
+                if not tables:
+                    yield from self._flush_list()
+                tables.append(_Table(self))
+            elif name == "tbl":
+                table = tables.pop()
+                if not tables:
+                    yield from table.finish()
+                    yield from self._flush_notes()
+                    forget(element)
+            elif name == "tr" and kind == "end" and len(tables) == 1:
+                yield from tables[0].row(element)
+                forget(element)
+            elif name == "p" and kind == "end" and not tables:
+                yield from self._paragraph(element)
+                forget(element)
+
+    def _paragraph(self, element: Element) -> Iterator[Block]:
+        text = self.text(element).strip()
+        style = self.styles.of_paragraph(element)
+        label = ""
+        if style.list_id and (text or style.heading):
+            label = self.numbering.label(style.list_id, style.list_level)
+        if text and not style.is_contents:
+            if style.heading:
+                yield from self._flush_list()
+                heading = f"{label} {text}".strip() if label != "•" else text
+                yield self.outline.heading(heading, style.heading)
+            elif label or style.is_list:
+                self.items.append("  " * style.list_level + f"{label or '•'} {text}")
+                if len(self.items) >= LIST_LINES:
+                    yield from self._flush_list()
+            else:
+                yield from self._flush_list()
+                yield self.outline.block(text, BlockKind.CODE if style.is_code else BlockKind.PARAGRAPH)
+                if style.is_title:
+                    self.reading.metadata.setdefault("title", " ".join(text.split())[:300])
+        yield from self._flush_notes()
+
+    def _flush_list(self) -> Iterator[Block]:
+        if self.items:
+            yield self.outline.block("\n".join(self.items), BlockKind.LIST)
+            self.items = []
+
+    def _flush_notes(self) -> Iterator[Block]:
+        if self.boxes_due or self.notes_due:
+            yield from self._flush_list()
+            for text in (*self.boxes_due, *self.notes_due):
+                yield self.outline.block(text)
+            self.boxes_due, self.notes_due = [], []
+
+    def text(self, paragraph: Element) -> str:
+        """The text of a paragraph as shown: without deletions, furigana, field codes and hidden runs."""
+        parts: list[str] = []
+        stack: list[Element] = [*reversed(paragraph)]
+        while stack:
+            element = stack.pop()
+            name = local(element)
+            if name == "t":
+                parts.append(element.text or "")
+            elif name in _SIGNS:
+                parts.append(_SIGNS[name])
+            elif name in _SKIPPED:
+                continue
+            elif name == "txbxContent":
+                self.boxes_due.append("\n".join(filter(None, (self.text(p) for p in element.iterchildren("{*}p")))))
+            elif name in ("footnoteReference", "endnoteReference"):
+                parts.append(self._note_mark(name.removesuffix("Reference"), attribute(element, "id") or ""))
+            elif name == "r" and _is_hidden(element):
+                continue
+            else:
+                stack.extend(reversed(element))
+        return "".join(parts)
+
+    def _note_mark(self, kind: str, note_id: str) -> str:
+        text = self.notes.pop((kind, note_id), "")
+        if not text:
+            return ""
+        mark = f"*{note_id}"
+        self.notes_due.append(f"{mark} {text.strip()}")
+        return mark
+
+
+def _is_hidden(run: Element) -> bool:
+    properties = run.find("{*}rPr")
+    hidden = properties.find("{*}vanish") if properties is not None else None
+    return hidden is not None and attribute(hidden, "val") not in ("0", "false", "off")
+
+
+@dataclass(slots=True)
+class _Table:
+    """One table: vertically merged cells repeat their text, so that every row can be read alone."""
+
+    document: _Document
+    groups: RowGroups = field(init=False)
+    above: list[str] = field(default_factory=list)
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        self.groups = RowGroups(lambda _first, _last: self.document.outline.locator())
+
+    def row(self, element: Element) -> Iterator[Block]:
+        cells: list[str] = []
+        for cell in element.iter("{*}tc"):
+            if next(cell.iterancestors("{*}tr")) is element:
+                cells.extend(self._cell(cell, len(cells)))
+        self.above = cells
+        line = row_text(cells)
+        if not line:
+            return
+        if self.number == 0 and sum(map(bool, cells)) > 1:
+            self.groups.header = line
+        self.number += 1
+        yield from self.groups.add(line, self.number)
+
+    def _cell(self, cell: Element, column: int) -> list[str]:
+        text = ""
+        for paragraph in cell.iter("{*}p"):
+            if local(next(paragraph.iterancestors("{*}tc", "{*}txbxContent"))) == "tc":
+                text = join_lines(text, self.document.text(paragraph).strip())
+        properties = cell.find("{*}tcPr")
+        span = 1
+        if properties is not None:
+            merge = properties.find("{*}vMerge")
+            if merge is not None and attribute(merge, "val") != "restart" and not text and column < len(self.above):
+                text = self.above[column]
+            grid = properties.find("{*}gridSpan")
+            if grid is not None and (attribute(grid, "val") or "").isdigit():
+                span = min(int(attribute(grid, "val") or 1), 64)
+        return [text, *[""] * (span - 1)]
+
+    def finish(self) -> Iterator[Block]:
+        yield from self.groups.flush()

@@ -1,0 +1,93 @@
+"""Text as blocks may carry it: clean characters, bounded length, lines joined as their script wants it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from core.model import Block, BlockKind
+
+MAX_BLOCK_CHARS = 64 * 1024
+MAX_TITLE_CHARS = 300
+
+_LINE_ENDS = re.compile("\r\n?|[\v\f\x85\u2028\u2029]")
+_FORBIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ufeff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SENTENCE_END = re.compile(r"[。！？｡]+[」』）]?|[.!?]+[\"')\]]*\s")
+
+_WIDE = "\u2e80-\u30ff\u3130-\u318f\u31c0-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
+_WIDE_END = re.compile(f"[{_WIDE}]\\Z")
+_WIDE_START = re.compile(f"[{_WIDE}]")
+_SPACE_RUN = re.compile(r"[^\S\n]+")
+_SPACE_BETWEEN_WIDE = re.compile(f"(?<=[{_WIDE}]) +(?=[{_WIDE}])")
+
+
+def clean(text: str) -> str:
+    """Return ``text`` with one kind of line end and without controls, byte-order marks and lone surrogates."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _LINE_ENDS.sub("\n", text)
+    text = _FORBIDDEN.sub("", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` on one line, runs of white space as one space."""
+    return " ".join(clean(text).split())
+
+
+def join_lines(left: str, right: str) -> str:
+    """Join two lines of one paragraph: Japanese without a space, other scripts with one."""
+    if not left or not right:
+        return left + right
+    if _WIDE_END.search(left[-1]) and _WIDE_START.match(right):
+        return left + right
+    return left + ("" if left[-1].isspace() or right[0].isspace() else " ") + right
+
+
+def squeeze(text: str) -> str:
+    """Return ``text`` with runs of blanks as one space and none between two Japanese characters."""
+    text = _SPACE_RUN.sub(" ", text)
+    return text if text.isascii() else _SPACE_BETWEEN_WIDE.sub("", text)
+
+
+def pieces(text: str, limit: int = MAX_BLOCK_CHARS) -> Iterator[str]:
+    """Cut ``text`` into pieces of at most ``limit`` characters whose concatenation is ``text``.
+
+    A cut falls after a line, else after a sentence, else after a blank, wherever one lies in the last quarter.
+    """
+    start = 0
+    while len(text) - start > limit:
+        end = start + limit
+        low = end - limit // 4
+        cut = text.rfind("\n", low, end) + 1
+        if not cut:
+            cut = max((match.end() for match in _SENTENCE_END.finditer(text, low, end)), default=0)
+        if not cut:
+            cut = text.rfind(" ", low, end) + 1
+        cut = cut or end
+        yield text[start:cut]
+        start = cut
+    if start < len(text):
+        yield text[start:]
+
+
+def finished(block: Block) -> Iterator[Block]:
+    """Yield ``block`` as it may leave the parser: cleaned, never empty, never longer than ``MAX_BLOCK_CHARS``."""
+    text = clean(block.text).strip("\n")
+    if not text or text.isspace():
+        return
+    path = tuple(heading[:MAX_TITLE_CHARS] for heading in map(one_line, block.locator.heading_path) if heading)
+    locator = block.locator if path == block.locator.heading_path else replace(block.locator, heading_path=path)
+    header = one_line(block.header)[:MAX_BLOCK_CHARS] if block.header else ""
+    if text == block.text and locator is block.locator and header == block.header and len(text) <= MAX_BLOCK_CHARS:
+        yield block
+        return
+    kind, level = block.kind, block.level
+    if kind is BlockKind.HEADING:
+        text = one_line(text)
+        if len(text) > MAX_TITLE_CHARS:
+            kind, level = BlockKind.PARAGRAPH, 0
+    for piece in pieces(text):
+        yield Block(piece, kind, locator, level, header)
