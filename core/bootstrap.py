@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import atexit
 import logging
-import threading
 from functools import cache
 
 from core.catalog import Catalog
 from core.data_folder import DataFolder
-from core.errors import EvoRAGError
+from core.errors import ModelUnavailable, StoreUnavailable
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.jobs import LocalJobs
@@ -47,7 +46,6 @@ def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
     catalog.settle_index({"embedder": embedder.id, "dimension": str(embedder.dimension)})
     vectors = _vectors(settings, folder, embedder.dimension)
     keywords = _keywords(settings, folder)
-    _project_what_is_missing(catalog, vectors, keywords)
     blobs = FileBlobStore(folder.blobs)
     limits = ParserLimits(
         timeout_s=settings.parser_timeout_s,
@@ -64,9 +62,18 @@ def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
     kb = KnowledgeBase(
         settings, folder, catalog, blobs, vectors, keywords, embedder, parser, projector, worker, retriever, queries
     )
-    projector.start()
-    worker.start()
-    threading.Thread(target=_warm_up, args=(catalog, embedder, vectors), name="evorag-warm-up", daemon=True).start()
+
+    def start() -> None:
+        _project_what_is_missing(catalog, vectors, keywords)
+        projector.start()
+        worker.start()
+        _load(catalog, embedder, vectors)
+
+    if settings.test_mode:
+        start()
+    else:
+        # Pages and uploads do not wait for stores and models; whatever needs them does.
+        kb.start_with(start)
     return kb
 
 
@@ -90,9 +97,14 @@ def _vectors(settings: Settings, folder: DataFolder, dimension: int) -> VectorIn
         from core.adapters.memory_vector import MemoryVectorIndex
 
         return MemoryVectorIndex(dimension)
-    from core.adapters.milvus_vector import MilvusVectorIndex
+    from core.adapters.deferred_vector import DeferredVectorIndex
 
-    store = MilvusVectorIndex(folder.vectors, dimension, nlist=settings.vector_nlist, nprobe=settings.vector_nprobe)
+    def open_store() -> VectorIndex:
+        from core.adapters.milvus_vector import MilvusVectorIndex
+
+        return MilvusVectorIndex(folder.vectors, dimension, nlist=settings.vector_nlist, nprobe=settings.vector_nprobe)
+
+    store = DeferredVectorIndex(open_store, "Milvus Lite IVF_FLAT")
     if settings.vector_search == "store":
         return store
     from core.adapters.hot_vectors import HotVectors
@@ -117,20 +129,24 @@ def _project_what_is_missing(catalog: Catalog, vectors: VectorIndex, keywords: K
         keywords.clear()
     catalog.set_setting("analyser", ANALYSER_ID)
     for store, index in (("vector", vectors), ("keyword", keywords)):
-        if not sum(index.count().get(part, 0) for part in Part):
+        try:
+            is_empty = not sum(index.count().get(part, 0) for part in Part)
+        except StoreUnavailable as error:
+            log.error("the %s store does not answer: %s", store, error.message)
+            continue
+        if is_empty:
             catalog.outbox.add_everything(store)
 
 
-def _warm_up(catalog: Catalog, embedder: Embedder, vectors: VectorIndex) -> None:
+def _load(catalog: Catalog, embedder: Embedder, vectors: VectorIndex) -> None:
+    """Take into memory what the first question would otherwise wait for."""
+    load = getattr(vectors, "load", None)
+    if load is not None:
+        load(catalog.chunks.head_vectors(embedder.id))
     try:
-        load = getattr(vectors, "load", None)
-        if load is not None:
-            load(catalog.chunks.head_vectors(embedder.id))
         embedder.embed_query("warm up")
-    except EvoRAGError as error:
-        log.error("%s: %s", error.code, error.message)
-    except Exception:
-        log.exception("warming up failed; the first question will load what is missing")
+    except ModelUnavailable as error:
+        log.error("the embedding model cannot be loaded: %s", error.message)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO
@@ -76,6 +76,7 @@ class KnowledgeBase:
         self._worker = worker
         self._retriever = retriever
         self._closed = threading.Lock()
+        self._starting: threading.Thread | None = None
 
     # ---- adding
 
@@ -331,10 +332,26 @@ class KnowledgeBase:
 
     # ---- state
 
+    def start_with(self, start: Callable[[], None]) -> None:
+        """Run ``start`` in the background; until it has ended the stores count as loading."""
+
+        def run() -> None:
+            try:
+                start()
+            except Exception:
+                log.exception("starting up failed; what needs the stores or models will say so")
+
+        self._starting = threading.Thread(target=run, name="evorag-start", daemon=True)
+        self._starting.start()
+
+    @property
+    def is_starting(self) -> bool:
+        return self._starting is not None and self._starting.is_alive()
+
     def health(self) -> Health:
         """Return the state of the stores and models, without waiting for any of them."""
         pending = self.catalog.outbox.pending()
-        ready = bool(getattr(self._embedder, "ready", True))
+        ready = bool(getattr(self._embedder, "ready", True)) and not self.is_starting
         stores = (
             StoreHealth("catalog", self.catalog.database.engine.dialect.name, "ok", self.catalog.counts().chunks),
             self._store("vector", self._vectors, pending["vector"]),
@@ -344,6 +361,8 @@ class KnowledgeBase:
         return Health(stores, sum(pending.values()), ready)
 
     def _store(self, name: str, index: VectorIndex | KeywordIndex, pending: int) -> StoreHealth:
+        if self.is_starting:
+            return StoreHealth(name, index.engine, "loading")
         error = self._projector.errors.get(name)
         if error is not None:
             return StoreHealth(name, index.engine, "down", None, error.message)
@@ -369,6 +388,8 @@ class KnowledgeBase:
         """Stop the workers and close the stores; running jobs go on at the next start."""
         if not self._closed.acquire(blocking=False):
             return
+        if self._starting is not None:
+            self._starting.join(timeout=60)
         self._worker.close()
         self._projector.close()
         self._retriever.close()
