@@ -11,7 +11,7 @@ from core.ingest.parsers.pdf_page import Line, Page, Row, rows
 from core.ingest.parsers.pdf_style import Typography
 from core.ingest.parsers.pdf_tables import RuledTable, ruled_tables
 from core.ingest.parsers.tables import RowGroups, row_text
-from core.ingest.parsers.wording import join_lines, squeeze
+from core.ingest.parsers.wording import is_wide, join_lines, squeeze
 from core.model import Block, BlockKind
 
 _BULLET = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※]\s*|[–\-*・]\s+|・|[①-⑳]\s*|\(?\d{1,3}[.)]\s+|\([a-z\d]\)\s+|[a-z]\)\s+)")
@@ -21,6 +21,16 @@ _HYPHEN = re.compile(r"[a-zà-ÿ]-\Z")
 LIST_LINES = 40
 CELL_GAP = 1.5
 """Blanks wider than this, in sizes of the text, part the cells of a table without rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tabular:
+    """A row whose wide gaps make it look like the row of a table."""
+
+    row: Row
+    cells: list[str]
+    page: int
+    right: float
 
 
 @dataclass(slots=True)
@@ -37,7 +47,7 @@ class Flow:
     _item_left: float = 0.0
     _items: list[str] = field(default_factory=list)
     _items_page: int = 0
-    _tabular: list[tuple[Row, list[str]]] = field(default_factory=list)
+    _tabular: list[_Tabular] = field(default_factory=list)
     _table: RuledTable | None = None
     _header: str = ""
 
@@ -48,8 +58,8 @@ class Flow:
             x0, y0, x1, _ = table.box
             lines.append(Line("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
         found = rows(lines)
-        contents = sum(bool(_LEADERS.search(row.text)) for row in found) >= 3
-        right = max((row.box[2] for row in found), default=page.width)
+        contents = sum(bool(_LEADERS.search(row.text)) for row in found) >= max(3, 0.3 * len(found))
+        edges = _right_edges(found, self.style.leading)
         at = 0
         while at < len(found):
             row = found[at]
@@ -57,7 +67,7 @@ class Flow:
             if row.pieces[0].table >= 0:
                 yield from self._ruled(tables[row.pieces[0].table], page.number)
                 continue
-            if not row.text.strip() or (contents and _LEADERS.search(row.text)):
+            if not row.text.strip():
                 continue
             level, taken = self.style.level_by_outline(page.number, found[at - 1 :])
             if not level:
@@ -73,7 +83,8 @@ class Flow:
                 at += taken - 1
                 self._last, self._last_page, self._table = None, page.number, None
                 continue
-            yield from self._row(row, page.number, right)
+            if not contents:
+                yield from self._row(row, page.number, edges[at - 1])
 
     def _level_by_look(self, row: Row) -> int:
         last = self._last
@@ -90,28 +101,26 @@ class Flow:
     def _row(self, row: Row, page: int, right: float) -> Iterator[Block]:
         cells = _cells(row)
         if len(cells) > 1 and not row.mono:
-            if self._tabular and not _aligned(self._tabular[-1][0], row):
-                yield from self._end_tabular(right)
-            self._tabular.append((row, cells))
-            self._items_page = self._items_page or page
-            self._last_page = page
+            if self._tabular and (page != self._tabular[-1].page or not _aligned(self._tabular[-1].row, row)):
+                yield from self._end_tabular()
+            self._tabular.append(_Tabular(row, cells, page, right))
             return
-        yield from self._end_tabular(right)
+        yield from self._end_tabular()
         yield from self._line(row, page, right)
 
-    def _end_tabular(self, right: float) -> Iterator[Block]:
+    def _end_tabular(self) -> Iterator[Block]:
         held, self._tabular = self._tabular, []
-        page = self._last_page
         if len(held) >= 3:
             yield from self.finish()
-            groups = RowGroups(lambda _first, _last: self.outline.locator(page=page), row_text(held[0][1]))
-            for row, cells in held:
-                self._last = row
-                yield from groups.add(row_text(cells))
+            page = held[0].page
+            groups = RowGroups(lambda _first, _last: self.outline.locator(page=page), row_text(held[0].cells))
+            for each in held:
+                yield from groups.add(row_text(each.cells))
             yield from groups.flush()
+            self._last, self._last_page = held[-1].row, page
         else:
-            for row, _ in held:
-                yield from self._line(row, page, right)
+            for each in held:
+                yield from self._line(each.row, each.page, each.right)
 
     def _line(self, row: Row, page: int, right: float) -> Iterator[Block]:
         text = row.text.strip()
@@ -147,19 +156,19 @@ class Flow:
         ended = _SENTENCE_END.search(self._text) is not None
         if page != self._last_page or row.box[3] < last.box[1]:
             # The next page or column: only a sentence that has not ended goes on there.
+            if self._kind is BlockKind.LIST:
+                return ended or row.box[0] < self._item_left + 0.5 * row.size or not row.text.strip()[:1].islower()
             return self._kind is BlockKind.CODE or ended or row.bold != last.bold
         if row.box[3] - last.box[3] > (1.3 * self.style.leading + 0.1) * row.size:
             return True
         if self._kind is BlockKind.CODE:
             return False
-        if row.bold != last.bold and (ended or last.box[2] < right - 8 * row.size):
+        if self._kind is BlockKind.LIST and row.box[0] < self._item_left - 0.5 * row.size:
             return True
-        indent = row.box[0] - last.box[0]
-        if self._kind is BlockKind.LIST:
-            return row.box[0] < self._item_left - 0.5 * row.size
-        return (indent > 0.8 * row.size and last.box[0] <= self._item_left + 0.5 * row.size and ended) or (
-            ended and last.box[2] < right - 0.2 * (right - last.box[0])
-        )
+        indented = row.box[0] - last.box[0] > 0.8 * row.size and last.box[0] <= self._item_left + 0.5 * row.size
+        left_free = right - last.box[2]
+        needed = _first_word_width(row) + (0.5 if ended else 2.0) * row.size
+        return (indented and ended and self._kind is BlockKind.PARAGRAPH) or left_free > needed
 
     def _end_text(self, item_follows: bool = False) -> Iterator[Block]:
         text, self._text = self._text, ""
@@ -199,10 +208,33 @@ class Flow:
 
     def finish(self) -> Iterator[Block]:
         """Yield what is still open."""
-        if self._tabular:
-            yield from self._end_tabular(0.0)
+        yield from self._end_tabular()
         yield from self._end_text()
         yield from self._end_items()
+
+
+def _right_edges(found: Sequence[Row], leading: float) -> list[float]:
+    """The right edge of the stretch of text that each row belongs to."""
+    edges: list[float] = []
+    start = 0
+    for at, row in enumerate(found):
+        if at > start:
+            before = found[at - 1]
+            apart = not 0 < row.box[3] - before.box[3] < (1.3 * leading + 0.1) * row.size
+            if apart or abs(row.size - before.size) > 0.5 or abs(row.box[0] - before.box[0]) > 3 * row.size:
+                edges.extend([max(each.box[2] for each in found[start:at])] * (at - start))
+                start = at
+    if found:
+        edges.extend([max(each.box[2] for each in found[start:])] * (len(found) - start))
+    return edges
+
+
+def _first_word_width(row: Row) -> float:
+    """How much room the first word of a row takes; in Japanese two characters, as a line may end between any others."""
+    text = row.text.strip()
+    if is_wide(text):
+        return 2 * row.size
+    return (row.box[2] - row.box[0]) / len(text) * len(text.split(None, 1)[0])
 
 
 def _cells(row: Row) -> list[str]:

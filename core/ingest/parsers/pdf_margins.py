@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from core.ingest.parsers.pdf_page import Line, Page
 
 NEIGHBOURS = 3
-MARGIN = 0.12
+MARGIN = 0.085
 """Share of the page's height at its top and at its bottom where running lines are looked for."""
 
 _DIGITS = re.compile(r"\d+")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 _PAGE_NUMBER = re.compile(
     r"[\s\-–—―|(\[]*(?:page|p\.?|頁|ページ)?\s*(?:\d{1,4}|[ivxlc]{1,7})\s*(?:(?:/|of|頁中)\s*\d{1,4})?\s*"
     r"(?:頁|ページ)?[\s\-–—―|)\]]*\Z",
@@ -57,8 +58,11 @@ def _cleared(window: deque[tuple[Page, dict[Sign, list[Line]]]], at: int) -> Pag
     for (text, place), lines in signs.items():
         places = [(text, place), (text, place - 1), (text, place + 1)]
         repeated = sum(any(each in other for each in places) for other in others)
-        number = _PAGE_NUMBER.match(lines[0].text.strip()) is not None
-        if (others and repeated >= needed) or (number and _is_outermost(lines[0], page)):
+        if _PAGE_NUMBER.match(lines[0].text.strip()):
+            running = _is_outermost(lines[0], page)
+        else:
+            running = bool(others) and repeated >= needed and _LETTERS.search(text) is not None
+        if running:
             dropped.update(map(id, lines))
     if dropped:
         page.lines = [line for line in page.lines if id(line) not in dropped]
@@ -66,6 +70,6 @@ def _cleared(window: deque[tuple[Page, dict[Sign, list[Line]]]], at: int) -> Pag
 
 
 def _is_outermost(line: Line, page: Page) -> bool:
-    above = sum(other.box[3] <= line.box[1] + 1 for other in page.lines)
-    below = sum(other.box[1] >= line.box[3] - 1 for other in page.lines)
-    return min(above, below) == 0 and len(page.lines) > 1
+    above = any(other.box[3] <= line.box[1] + 1 for other in page.lines)
+    below = any(other.box[1] >= line.box[3] - 1 for other in page.lines)
+    return above != below

@@ -1,4 +1,4 @@
-"""Pages of a PDF through pypdfium2, where PyMuPDF is not installed: lines without weights of fonts and without rules."""
+"""Pages of a PDF through pypdfium2, where PyMuPDF is not installed: lines without the weight of fonts, and no rules."""
 
 from __future__ import annotations
 

@@ -35,8 +35,13 @@ def ruled_tables(page: Page) -> tuple[list[RuledTable], list[Line]]:
     if not page.rules or len(page.rules) > MAX_RULES:
         return found, left
     for rules in _connected(page.rules):
-        xs = _clusters([x for rule in rules if _is_vertical(rule) for x in (rule[0],)])
-        ys = _clusters([y for rule in rules if not _is_vertical(rule) for y in (rule[1],)])
+        uprights = [rule[0] for rule in rules if _is_vertical(rule)]
+        levels = [rule for rule in rules if not _is_vertical(rule)]
+        if not uprights or not levels:
+            continue
+        # The outer uprights of a table are often not drawn: its horizontal rules say where it ends.
+        xs = _clusters([*uprights, min(rule[0] for rule in levels), max(rule[2] for rule in levels)])
+        ys = _clusters([rule[1] for rule in levels])
         if len(xs) < 3 or len(ys) < 2 or len(xs) > 200 or len(ys) > 500:
             continue
         inside = [line for line in left if _is_inside(line, xs, ys)]

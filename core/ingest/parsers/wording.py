@@ -46,6 +46,11 @@ def join_lines(left: str, right: str) -> str:
     return left + ("" if left[-1].isspace() or right[0].isspace() else " ") + right
 
 
+def is_wide(text: str) -> bool:
+    """Whether ``text`` begins in a script that sets no spaces between words."""
+    return _WIDE_START.match(text) is not None
+
+
 def squeeze(text: str) -> str:
     """Return ``text`` with runs of blanks as one space and none between two Japanese characters."""
     text = _SPACE_RUN.sub(" ", text)
