@@ -49,7 +49,19 @@
     return `${amount.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
   };
   functions.evoVersions = (params) => `${params.data.published ?? "–"} / ${params.value}`;
-  functions.evoAgo = (params) => (params.value ? window.evorag.relative(new Date(params.value)) : "");
+  const STEPS = [
+    [60, 1, "second"],
+    [3600, 60, "minute"],
+    [86400, 3600, "hour"],
+    [2592000, 86400, "day"],
+  ];
+  const timeWords = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto", style: "short" });
+  const dates = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium" });
+  functions.evoAgo = (params) => {
+    const age = Math.max(0, (Date.now() - Date.parse(params.value)) / 1000);
+    const step = STEPS.find(([limit]) => age < limit);
+    return step ? timeWords.format(-Math.floor(age / step[1]), step[2]) : dates.format(new Date(params.value));
+  };
   functions.evoMoment = (params) => (params.value ? window.evorag.exact(new Date(params.value)) : "");
   functions.evoWord = (params, name) => params.context.words[name];
 

@@ -62,33 +62,34 @@ def dots(labels: Sequence[str], values: Sequence[float], axis: str) -> go.Figure
         hovertemplate="%{text}<br>%{x:.4f}<extra></extra>",
         showlegend=False,
     )
-    figure.update_xaxes(title_text=escape(axis), range=[low - pad, high + pad], tickformat=".3f", nticks=5)
-    return _with_rows(figure, labels)
+    figure.update_xaxes(title={"text": escape(axis)}, range=[low - pad, high + pad], tickformat=".2f", nticks=5)
+    return _with_rows(figure, [f"#{row}" for row in range(1, len(labels) + 1)])
 
 
-def stacked(bars: Sequence[Bar], axis: str, unit: str = "", *, legend: bool = True) -> go.Figure:
-    """One bar a row, stacked from parts that keep their colour in every row."""
-    figure = _figure(len(bars), legend=legend)
-    names = list(dict.fromkeys(name for bar in bars for name in bar.parts))
-    for index, name in enumerate(names):
+def stacked(bars: Sequence[Bar], axis: str, parts: Sequence[str], unit: str = "") -> go.Figure:
+    """One bar a row, stacked from ``parts`` in their order, each in its own colour; the last of several is the rest."""
+    used = [part for part in parts if any(part in bar.parts for bar in bars)]
+    figure = _figure(len(bars), legend=len(parts) > 1)
+    for name in used:
+        is_rest = len(parts) > 1 and name == parts[-1]
         figure.add_bar(
             x=[bar.parts.get(name, 0.0) for bar in bars],
             y=list(range(len(bars))),
             orientation="h",
             name=escape(_short(name)),
-            marker={"color": SERIES[index % len(SERIES)], "line": {"width": 0}},
+            marker={"color": NEUTRAL if is_rest else SERIES[parts.index(name) % len(SERIES)], "line": {"width": 0}},
             text=[escape(bar.label) for bar in bars],
             textposition="none",
             hovertemplate=f"%{{text}}<br>{escape(name)}: %{{x:.3~f}}{unit}<extra></extra>",
         )
-    figure.update_layout(barmode="stack", bargap=0.35, showlegend=legend)
-    figure.update_xaxes(title_text=escape(axis), rangemode="tozero", nticks=6)
+    figure.update_layout(barmode="stack", bargap=0.35, showlegend=len(parts) > 1)
+    figure.update_xaxes(title={"text": escape(axis)}, rangemode="tozero", nticks=6)
     return _with_rows(figure, [bar.label for bar in bars])
 
 
 def slopes(paths: Sequence[RankPath], titles: tuple[str, str, str]) -> go.Figure:
     """A line a passage from its vector rank over its fused rank to its keyword rank; rank 1 is at the top."""
-    figure = _figure(max(len(paths), 8), legend=False)
+    figure = _figure(max(len(paths), 8) + 4)
     for index, path in enumerate(paths):
         colour = SERIES[index % len(SERIES)]
         places = ((0, path.vector), (1, path.fused), (2, path.keyword))
@@ -106,13 +107,13 @@ def slopes(paths: Sequence[RankPath], titles: tuple[str, str, str]) -> go.Figure
     deepest = max((rank for path in paths for rank in (path.vector, path.fused, path.keyword) if rank), default=1)
     ticks = [rank for rank in RANK_TICKS if rank <= max(deepest, 3)]
     figure.update_xaxes(
-        tickmode="array", tickvals=[0, 1, 2], ticktext=[escape(title) for title in titles], range=[-0.15, 2.15]
+        tickmode="array", tickvals=[0, 1, 2], ticktext=[escape(title) for title in titles], range=[-0.4, 2.4]
     )
     figure.update_xaxes(side="top", showgrid=True)
     figure.update_yaxes(
         type="log", autorange="reversed", tickmode="array", tickvals=ticks, ticktext=[str(rank) for rank in ticks]
     )
-    figure.update_layout(margin={"l": 32, "r": 16, "t": 36, "b": 12})
+    figure.update_layout(margin={"l": 28, "r": 4, "t": 32, "b": 12})
     return figure
 
 
@@ -148,7 +149,14 @@ def _figure(rows: int, legend: bool = False) -> go.Figure:
         dragmode="zoom",
         template="none",
     )
-    axis = {"gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False, "automargin": True}
+    axis = {
+        "gridcolor": NEUTRAL,
+        "gridwidth": 1,
+        "zeroline": False,
+        "automargin": True,
+        "tickangle": 0,
+        "title": {"font": {"size": 12}, "standoff": 8},
+    }
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis, fixedrange=True)
     return figure

@@ -20,7 +20,7 @@ from core.model import Hit, IndexHit, Leg, LegRank, TermScore, Trace
 
 FIRST_ROWS = 10
 PLOT_ROWS = 10
-TERM_COLUMNS = 8
+TERM_COLUMNS = 6
 PROMPT_CHARS = 1_500
 DEFAULT_RRF_K = 60
 DRAWN_ELSEWHERE = frozenset({"template", "prompt_chars", "context_chars", "fusion", "rrf_k"})
@@ -59,25 +59,34 @@ def vector_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
 def keyword_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
     names = _names(trace)
     terms = _terms(trace.keyword.hits)
-    heads: list[Any] = [t("trace.rank"), t("trace.passage"), t("trace.bm25")]
-    heads += [_term_head(term) for term in terms]
+    shown = {term.term for term in terms}
+    has_others = any(part.term not in shown for _, hit in _ranked(trace.keyword, rows) for part in hit.terms)
+    heads: list[Any] = [t("trace.rank"), t("trace.passage"), t("trace.bm25"), *map(_term_head, terms)]
+    heads += [t("trace.other_terms")] if has_others else []
     body = []
     for rank, hit in _ranked(trace.keyword, rows):
         parts = {part.term: part for part in hit.terms}
         cells = [_term_cell(parts.get(term.term)) for term in terms]
+        if has_others:
+            cells.append(f"{sum(part.score for part in hit.terms if part.term not in shown):.3f}")
         body.append([str(rank), _passage_cell(hit.chunk_id, names), f"{hit.score:.3f}", *cells])
-    return _table(heads, body, t("trace.keyword.table"), numeric=(0, *range(2, 3 + len(terms))))
+    return _table(heads, body, t("trace.keyword.table"), numeric=(0, *range(2, len(heads))))
 
 
 def fusion_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
     rrf_k = _rrf_k(trace)
-    part = t("trace.part_mix") if trace.query.fusion != "rrf" else t("trace.part_rrf", k=rrf_k)
-    heads = [t("trace.rank"), t("trace.passage"), t("trace.vector_rank"), part, t("trace.keyword_rank"), part]
-    body = []
-    for hit in trace.candidates[:rows]:
-        legs = [*_leg_cells(hit.vector, trace, rrf_k), *_leg_cells(hit.keyword, trace, rrf_k)]
-        body.append([str(hit.rank), _hit_cell(hit), *legs, html.Strong(f"{hit.score:.5f}")])
-    return _table([*heads, t("trace.sum")], body, t("trace.fusion.table"), numeric=(0, 2, 3, 4, 5, 6))
+    heads = [t("trace.rank"), t("trace.passage"), t("trace.vector.title"), t("trace.keyword.title"), t("trace.sum")]
+    body = [
+        [
+            str(hit.rank),
+            _hit_cell(hit),
+            _leg_cell(hit.vector, trace, rrf_k),
+            _leg_cell(hit.keyword, trace, rrf_k),
+            f"{hit.score:.5f}",
+        ]
+        for hit in trace.candidates[:rows]
+    ]
+    return _table(heads, body, t("trace.fusion.table"), numeric=(0, 2, 3, 4))
 
 
 def _analysis_card(trace: Trace) -> html.Section:
@@ -96,7 +105,7 @@ def _analysis_card(trace: Trace) -> html.Section:
 def _vector_card(trace: Trace) -> html.Section:
     leg = trace.vector
     if leg.error:
-        return _failed_card("vector", "vector-pen", leg)
+        return _failed_card("vector", "diagram-3", leg)
     names = _names(trace)
     best = leg.hits[:PLOT_ROWS]
     plot = figures.graph(
@@ -108,7 +117,7 @@ def _vector_card(trace: Trace) -> html.Section:
         t("trace.vector.plot"),
     )
     content = _leg_content("vector", leg, vector_table(trace), plot)
-    return _card("vector", "vector-pen", t("trace.vector.explain"), content, _leg_note(leg))
+    return _card("vector", "diagram-3", t("trace.vector.explain"), content, _leg_note(leg))
 
 
 def _keyword_card(trace: Trace) -> html.Section:
@@ -116,12 +125,12 @@ def _keyword_card(trace: Trace) -> html.Section:
     if leg.error:
         return _failed_card("keyword", "type", leg)
     names = _names(trace)
-    shown = {term.term for term in _terms(leg.hits)}
+    order = [*(term.term for term in _terms(leg.hits)), t("trace.other_terms")]
     bars = [
-        figures.Bar(_label(rank, hit.chunk_id, names), _parts(hit.terms, shown))
+        figures.Bar(_label(rank, hit.chunk_id, names), _parts(hit.terms, order))
         for rank, hit in enumerate(leg.hits[:PLOT_ROWS], 1)
     ]
-    plot = figures.graph(figures.stacked(bars, t("trace.bm25_axis")), t("trace.keyword.plot"))
+    plot = figures.graph(figures.stacked(bars, t("trace.bm25_axis"), order), t("trace.keyword.plot"))
     content = _leg_content("keyword", leg, keyword_table(trace), plot)
     return _card("keyword", "type", t("trace.keyword.explain"), content, _leg_note(leg))
 
@@ -165,7 +174,7 @@ def _generation_card(trace: Trace) -> html.Section:
     times = dict(trace.timings_ms)
     total = times.pop("total", sum(times.values()))
     bars = [figures.Bar(_word("trace.stage", name), {t("trace.ms"): value}) for name, value in times.items()]
-    plot = figures.graph(figures.stacked(bars, t("trace.ms_axis"), " ms", legend=False), t("trace.generation.plot"))
+    plot = figures.graph(figures.stacked(bars, t("trace.ms_axis"), [t("trace.ms")], " ms"), t("trace.generation.plot"))
     left = html.Div(
         [
             _facts(facts),
@@ -272,14 +281,16 @@ def _hit_cell(hit: Hit) -> list[Component]:
     ]
 
 
-def _leg_cells(leg: LegRank | None, trace: Trace, rrf_k: int) -> tuple[str, str]:
+def _leg_cell(leg: LegRank | None, trace: Trace, rrf_k: int) -> Any:
+    """A leg's share of the fused score, with the rank and the fraction that it comes from."""
     if leg is None:
-        return "–", "–"
-    if trace.query.fusion != "rrf":
-        return str(leg.rank), f"{leg.contribution:.5f}"
-    weight = leg.contribution * (rrf_k + leg.rank)
-    numerator = "1" if math.isclose(weight, 1.0, rel_tol=1e-6) else f"{weight:g}"
-    return str(leg.rank), f"{numerator}/({rrf_k}+{leg.rank}) = {leg.contribution:.5f}"
+        return ["0", html.Small(t("trace.not_found"))]
+    origin = t("trace.at_rank", rank=leg.rank)
+    if trace.query.fusion == "rrf":
+        weight = leg.contribution * (rrf_k + leg.rank)
+        numerator = "1" if math.isclose(weight, 1.0, rel_tol=1e-6) else f"{weight:g}"
+        origin += f" · {numerator}/({rrf_k}+{leg.rank})"
+    return [f"{leg.contribution:.5f}", html.Small(origin)]
 
 
 def _cosine(distance: float) -> float:
@@ -298,7 +309,7 @@ def _terms(hits: Sequence[IndexHit]) -> list[TermScore]:
     return [known[term] for term in sorted(totals, key=lambda term: -totals[term])[:TERM_COLUMNS]]
 
 
-def _parts(terms: Sequence[TermScore], shown: set[str]) -> dict[str, float]:
+def _parts(terms: Sequence[TermScore], shown: Sequence[str]) -> dict[str, float]:
     parts: dict[str, float] = {}
     for term in terms:
         name = term.term if term.term in shown else t("trace.other_terms")

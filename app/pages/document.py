@@ -68,7 +68,13 @@ def layout(key: str = "", version: str = "", chunk: str = "", start: str = "", e
         dcc.Store(id="document-scrolled"),
         dcc.Interval(id="document-tick", interval=TICK_MS, disabled=not _is_indexing(versions)),
     ]
-    return page(document.title or document.name, "", content, above=above)
+    title = document.title or document.name
+    actions = html.Div(_actions(document, shown), id="document-actions")
+    return page(title, document.name if title != document.name else "", content, above=above, action=actions)
+
+
+def _actions(document: Document, shown: Version | None) -> html.Div:
+    return document_actions(document, shown.number if shown else document.latest_version)
 
 
 def _body(document: Document, versions: list[Version], shown: Version | None, view: View) -> list[Any]:
@@ -80,7 +86,6 @@ def _body(document: Document, versions: list[Version], shown: Version | None, vi
     main.append(_preview(document, shown, view))
     number = shown.number if shown else document.latest_version
     aside = [
-        document_actions(document, number),
         html.Section(
             [html.H2(t("document.versions"), className="section-title"), versions_list(versions, number)],
             className="card-plain",
@@ -140,34 +145,38 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def _again(data: list[Any]) -> list[Any]:
+def _again(data: list[Any]) -> tuple[list[Any], html.Div]:
+    """The body and the actions of the page as the document is now."""
     key, version, chunk, span = data
     view = View(key, version, chunk, tuple(span) if span else None)
     document = kb().document(key)
     versions = kb().versions(key)
-    return _body(document, versions, _shown(document, versions, view), view)
+    shown = _shown(document, versions, view)
+    return _body(document, versions, shown, view), _actions(document, shown)
 
 
 @callback(
     Output("document-body", "children"),
+    Output("document-actions", "children"),
     Output("document-tick", "disabled"),
     Input("document-tick", "n_intervals"),
     State("document-view", "data"),
     prevent_initial_call=True,
 )
-def follow_indexing(_: int, data: list[Any]) -> tuple[list[Any], bool]:
+def follow_indexing(_: int, data: list[Any]) -> tuple[Any, ...]:
     """Show how far the indexing of a new version is, until it ends."""
-    return _again(data), not _is_indexing(kb().versions(data[0]))
+    return *_again(data), not _is_indexing(kb().versions(data[0]))
 
 
 @callback(
     Output("document-body", "children", allow_duplicate=True),
+    Output("document-actions", "children", allow_duplicate=True),
     Input("document-delete", "n_clicks"),
     Input("document-restore", "n_clicks"),
     State("document-view", "data"),
     prevent_initial_call=True,
 )
-def delete_or_restore(_delete: int | None, _restore: int | None, data: list[Any]) -> Any:
+def delete_or_restore(_delete: int | None, _restore: int | None, data: list[Any]) -> tuple[Any, ...]:
     """Take the document out of every answer, or bring it back; neither loses anything."""
     if not ctx.triggered[0]["value"]:
         raise PreventUpdate
@@ -182,11 +191,12 @@ def delete_or_restore(_delete: int | None, _restore: int | None, data: list[Any]
 
 @callback(
     Output("document-body", "children", allow_duplicate=True),
+    Output("document-actions", "children", allow_duplicate=True),
     Input({"type": "version-publish", "number": ALL}, "n_clicks"),
     State("document-view", "data"),
     prevent_initial_call=True,
 )
-def publish(clicks: list[int | None], data: list[Any]) -> Any:
+def publish(clicks: list[int | None], data: list[Any]) -> tuple[Any, ...]:
     """Show the chosen version to every question from now on."""
     if not any(clicks) or not isinstance(ctx.triggered_id, dict):
         raise PreventUpdate
