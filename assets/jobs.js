@@ -52,7 +52,7 @@
       return ["neutral", text("job.state.queued")];
     }
     const stage = text(`job.stage.${job.stage}`);
-    return ["working", job.total > 0 ? text("job.of", { stage, done: job.done, total: job.total }) : stage];
+    return ["working", job.total > 1 ? text("job.of", { stage, done: job.done, total: job.total }) : stage];
   };
 
   /* The share of each stage that is done, 0 to 1; -1 where a stage runs and cannot say how far it is. */
@@ -65,7 +65,7 @@
       if (index > at || job.state === "queued") {
         return 0;
       }
-      if (job.total > 0) {
+      if (job.total > 1) {
         return job.done / job.total;
       }
       return FINISHED.has(job.state) ? 0 : -1;
@@ -222,7 +222,7 @@
         return 4000;
       }
       this.draw(jobs);
-      return jobs.some((job) => !FINISHED.has(job.state)) ? 700 : 3000;
+      return jobs.some((job) => !FINISHED.has(job.state)) ? 700 : 1500;
     }
 
     draw(jobs) {

@@ -38,6 +38,18 @@
     window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
     window.scrollTo(0, 0);
   };
+  /* Where the keyboard goes after a change of page: to the question field of Ask, else to the title. */
+  const focusPage = (pathname) => {
+    if (pathname !== "/ask" || !focusQuestion()) {
+      document.getElementById("page-title")?.focus({ preventScroll: true });
+    }
+  };
+  const focusQuestion = () => {
+    const box = document.querySelector("[data-ask-box]");
+    const field = box?.matches("input, textarea") ? box : box?.querySelector("input, textarea");
+    field?.focus();
+    return Boolean(field);
+  };
   let first = true;
   const navigated = (pathname) => {
     for (const link of document.querySelectorAll(".rail-link[href]")) {
@@ -52,7 +64,7 @@
     markTheme();
     markRail();
     if (!first) {
-      window.setTimeout(() => document.getElementById("page-title")?.focus({ preventScroll: true }), 250);
+      window.setTimeout(() => focusPage(pathname), 250);
     }
     first = false;
     return window.dash_clientside.no_update;
@@ -75,10 +87,7 @@
       waitingForSecond = Date.now() + 1500;
     } else if (event.key === "/") {
       event.preventDefault();
-      const box = document.querySelector("[data-ask-box]");
-      if (box) {
-        (box.matches("input, textarea") ? box : box.querySelector("input, textarea"))?.focus();
-      } else {
+      if (!focusQuestion()) {
         go("/ask");
       }
     } else if (event.key === "?") {

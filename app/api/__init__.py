@@ -12,6 +12,6 @@ from app.api.state import state
 
 def register_api(server: flask.Flask) -> None:
     """Add every route of the interface to ``server``."""
+    answer_errors(server)
     for blueprint in (documents, jobs, state):
-        answer_errors(blueprint)
         server.register_blueprint(blueprint)

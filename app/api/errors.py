@@ -33,19 +33,27 @@ def problem(words: dict[str, str], status: int) -> flask.Response:
     return response
 
 
-def answer_errors(blueprint: flask.Blueprint) -> None:
-    """Turn everything that the routes of ``blueprint`` raise into a problem."""
+def answer_errors(server: flask.Flask) -> None:
+    """Turn what the routes raise, and what the guards refuse, into problems; pages get a line of text instead."""
 
-    @blueprint.errorhandler(EvoRAGError)
+    @server.errorhandler(EvoRAGError)
     def known(error: EvoRAGError) -> flask.Response:
-        return problem(error_words(error), error.status)
+        return _answer(error_words(error), error.status)
 
-    @blueprint.errorhandler(HTTPException)
-    def refused(error: HTTPException) -> flask.Response:
+    @server.errorhandler(HTTPException)
+    def refused(error: HTTPException) -> flask.typing.ResponseReturnValue:
         status = error.code or 500
-        code = CODES.get(status, "error")
-        return problem(error_words({"code": code, "message": error.description or ""}), status)
+        if status < 400:
+            return error.get_response()
+        return _answer(error_words({"code": CODES.get(status, "error"), "message": error.description or ""}), status)
 
-    @blueprint.errorhandler(Exception)
+    @server.errorhandler(Exception)
     def unknown(error: Exception) -> flask.Response:
-        return problem(error_words(unknown_error(error)), 500)
+        return _answer(error_words(unknown_error(error)), 500)
+
+
+def _answer(words: dict[str, str], status: int) -> flask.Response:
+    if flask.request.path.startswith(("/api/", "/health")):
+        return problem(words, status)
+    line = " ".join(words[part] for part in ("title", "detail", "remedy") if words[part])
+    return flask.Response(f"{line}\n", status, mimetype="text/plain")

@@ -32,7 +32,7 @@ def ask_box() -> html.Form:
                 id=ids.HOME_QUESTION,
                 name="q",
                 type="text",
-                className="ask-field",
+                className="home-question",
                 placeholder=t("home.ask.placeholder"),
                 autocomplete="off",
                 maxlength=4000,
@@ -41,7 +41,7 @@ def ask_box() -> html.Form:
         ],
         action=links.ASK,
         method="GET",
-        className="ask-box",
+        className="home-ask",
         role="search",
         **{"data-ask-box": "true"},
     )

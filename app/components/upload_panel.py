@@ -11,6 +11,10 @@ from app import ids
 from app.components.icon import icon
 from app.i18n import size, t
 
+EXTENSIONS = (
+    "pdf", "docx", "doc", "xlsx", "xls", "pptx", "ppt", "html", "htm", "md", "markdown", "txt", "csv", "gdoc",
+)  # fmt: skip
+
 
 def upload_panel(extensions: Sequence[str], max_bytes: int) -> html.Div:
     """Return the panel for files with one of ``extensions`` of at most ``max_bytes`` each."""

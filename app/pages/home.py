@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dash
-from dash import Input, Output, State, callback, dcc, html, no_update
+from dash import Input, Output, State, callback, dcc, html, no_update, set_props
 
 from app import ids, links
 from app.components.frame import named_page, tab_title
@@ -31,7 +31,7 @@ def layout(**_: Any) -> html.Div:
                 [html.H2(t("home.running"), className="section-title"), dcc.Link(t("home.all_jobs"), href=links.JOBS)],
                 className="section-head",
             ),
-            job_list("active", limit=6),
+            job_list("active", limit=3),
         ],
         className="card-plain running",
     )
@@ -76,6 +76,7 @@ def load_sample(clicks: int | None) -> bool:
     if not clicks:
         return False
     receipts = kb().load_sample()
+    set_props(ids.HOME_TICK, {"n_intervals": -clicks})
     notify("ok", t("home.sample.started", count=len(receipts)))
     return True
 

@@ -10,13 +10,9 @@ from dash import html
 from app import links
 from app.components.frame import named_page, tab_title
 from app.components.states import link_button, shows_errors
-from app.components.upload_panel import upload_panel
+from app.components.upload_panel import EXTENSIONS, upload_panel
 from app.context import kb
 from app.i18n import t
-
-EXTENSIONS = (
-    "pdf", "docx", "doc", "xlsx", "xls", "pptx", "ppt", "html", "htm", "md", "markdown", "txt", "csv", "gdoc",
-)  # fmt: skip
 
 dash.register_page(__name__, path=links.UPLOAD, title=tab_title("upload.title"))
 
