@@ -199,10 +199,15 @@ class _PartIndex:
             yield self._open_writer
             self._open_writer.commit()
         except BaseException:
-            writer, self._open_writer = self._open_writer, None
-            writer.rollback()
+            self._undo()
             raise
         self._reload()
+
+    def _undo(self) -> None:
+        try:
+            self._open_writer.rollback()
+        except Exception:
+            self._open_writer = None
 
     def _reload(self) -> None:
         self._index.reload()

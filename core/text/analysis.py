@@ -67,15 +67,21 @@ def _joins_the_sign_before(sign: str) -> bool:
 
 def analyse(text: str) -> list[str]:
     """Return the terms that a text is indexed by, in order, with repetitions; no term holds white space."""
-    return [term for terms, _ in _runs(text) for term in terms]
+    found: list[str] = []
+    for run, is_japanese in _runs(text):
+        found.extend(japanese.terms(run) if is_japanese else _word_terms(run))
+    return found
 
 
 def analyse_query(text: str) -> list[str]:
     """Return the distinct terms that a question asks for; a capitalised IT or OR is a name, not a stop word."""
     found: dict[str, None] = {}
-    for terms, stopped in _runs(text):
-        if not stopped:
-            found.update(dict.fromkeys(terms))
+    shouted = _is_shouted(text)
+    for run, is_japanese in _runs(text):
+        if is_japanese:
+            found.update(dict.fromkeys(japanese.terms(run)))
+        elif not _is_stopped(run, shouted):
+            found.update(dict.fromkeys(_word_terms(run)))
     return list(found)
 
 
@@ -87,28 +93,28 @@ def content_words(text: str) -> set[str]:
 def keywords(text: str) -> tuple[str, ...]:
     """Return the content words of a question as a person writes them, for display."""
     found: dict[str, None] = {}
-    for match in _RUN.finditer(_GROUPED.sub("", normalise(text))):
-        run = match.group()
-        if match.lastgroup == "japanese":
+    shouted = _is_shouted(text)
+    for run, is_japanese in _runs(text):
+        if is_japanese:
             found.update((word.base, None) for word in japanese.words(run) if not word.stopped)
-        elif not _is_stopped(run):
+        elif not _is_stopped(run, shouted):
             found[run if run.isupper() else run.lower()] = None
     return tuple(found)
 
 
-def _runs(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Yield the terms of each run of one script, and whether a question does without them."""
+def _runs(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the runs of one script, and whether it is Japanese; digits grouped by commas are one number."""
     for match in _RUN.finditer(_GROUPED.sub("", normalise(text))):
-        run = match.group()
-        if match.lastgroup == "japanese":
-            yield tuple(japanese.terms(run)), False
-        else:
-            yield _word_terms(run), _is_stopped(run)
+        yield match.group(), match.lastgroup == "japanese"
 
 
-def _is_stopped(word: str) -> bool:
+def _is_shouted(text: str) -> bool:
+    return text.isupper() and len(text.split()) > 2
+
+
+def _is_stopped(word: str, shouted: bool) -> bool:
     plain = word.lower().removesuffix("'s").removesuffix("’s")
-    return plain in _STOP_WORDS and not (len(word) > 1 and word.isupper())
+    return plain in _STOP_WORDS and (shouted or len(word) == 1 or not word.isupper())
 
 
 def _word_terms(word: str) -> tuple[str, ...]:
