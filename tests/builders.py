@@ -27,7 +27,9 @@ def add(kb: core.KnowledgeBase, name: str, text: str) -> core.model.Upload:
     return upload
 
 
-def placed(chunk_id: int, text: str = "text", *, doc_id: int = 1, title: str = "Title", version: int = 1) -> PlacedChunk:
+def placed(
+    chunk_id: int, text: str = "text", *, doc_id: int = 1, title: str = "Title", version: int = 1
+) -> PlacedChunk:
     return PlacedChunk(
         id=chunk_id,
         doc_id=doc_id,
