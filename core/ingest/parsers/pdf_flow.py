@@ -16,9 +16,13 @@ from core.model import Block, BlockKind
 
 _BULLET = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※]\s*|[–\-*・]\s+|・|[①-⑳]\s*|\(?\d{1,3}[.)]\s+|\([a-z\d]\)\s+|[a-z]\)\s+)")
 _SENTENCE_END = re.compile(r"[。！？.!?:：][」』）)\"”’]*\s*\Z")
+_ENTRY = re.compile(r"\s*(?:\d[\d.]*|[A-Z]|第.{1,3}[章節])\s+\S.*\s\d{1,4}\s*\Z")
 _LEADERS = re.compile(r"(?:\.\s?|…\s?|・){4,}\s*[\divxlc]+\s*\Z", re.I)
+_LABEL = re.compile(r"(?:chapter|appendix|part)\s+[\dA-Z]{1,5}\Z|第\s*\w{1,4}\s*[章部編]\Z", re.I)
 _HYPHEN = re.compile(r"[a-zà-ÿ]-\Z")
 LIST_LINES = 40
+CODE_GAP = 3.2
+"""Code goes on over a gap of this many sizes of its text: a blank line."""
 CELL_GAP = 1.5
 """Blanks wider than this, in sizes of the text, part the cells of a table without rules."""
 
@@ -58,7 +62,8 @@ class Flow:
             x0, y0, x1, _ = table.box
             lines.append(Line("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
         found = rows(lines)
-        contents = sum(bool(_LEADERS.search(row.text)) for row in found) >= max(3, 0.3 * len(found))
+        leaders = sum(bool(_LEADERS.search(row.text)) for row in found)
+        is_contents = leaders >= max(3, 0.3 * len(found))
         edges = _right_edges(found, self.style.leading)
         at = 0
         while at < len(found):
@@ -67,13 +72,17 @@ class Flow:
             if row.pieces[0].table >= 0:
                 yield from self._ruled(tables[row.pieces[0].table], page.number)
                 continue
-            if not row.text.strip():
+            if not row.text.strip() or (leaders >= 3 and (_LEADERS.search(row.text) or _ENTRY.match(row.text))):
                 continue
             level, taken = self.style.level_by_outline(page.number, found[at - 1 :])
             if not level:
                 level, taken = self._level_by_look(row), 1
-                while level and at + taken - 1 < len(found) and self._goes_on(row, found[at + taken - 2 :], taken):
+                while level and self._goes_on(row, found[at + taken - 2 : at + taken], taken):
                     taken += 1
+            if level and _LABEL.match(row.text.strip()) and at < len(found):
+                following, more = self.style.level_by_outline(page.number, found[at:])
+                following = following or self._level_by_look(found[at])
+                level, taken = (following, max(more, 1) + 1) if following else (level, taken)
             if level:
                 yield from self.finish()
                 text = ""
@@ -83,7 +92,7 @@ class Flow:
                 at += taken - 1
                 self._last, self._last_page, self._table = None, page.number, None
                 continue
-            if not contents:
+            if not is_contents:
                 yield from self._row(row, page.number, edges[at - 1])
 
     def _level_by_look(self, row: Row) -> int:
@@ -139,9 +148,10 @@ class Flow:
             self._text = text
         elif self._kind is BlockKind.CODE:
             indent = max(0, round((row.box[0] - self._item_left) / (0.6 * row.size)))
-            self._text += "\n" + " " * min(indent, 80) + text
-        elif _HYPHEN.search(self._text) and text[:1].islower():
-            self._text = self._text[:-1] + text
+            far = self._last is not None and row.box[3] - self._last.box[3] > 1.7 * self.style.leading * row.size
+            self._text += ("\n\n" if far else "\n") + " " * min(indent, 80) + text
+        elif _HYPHEN.search(self._text):
+            self._text = (self._text[:-1] if text[:1].islower() else self._text) + text
         else:
             self._text = join_lines(self._text, text)
         self._last, self._last_page, self._table = row, page, None
@@ -151,18 +161,22 @@ class Flow:
         last = self._last
         if last is None:
             return True
+        ended = _SENTENCE_END.search(self._text) is not None
+        if row.mono and self._kind is not BlockKind.CODE and not ended and last.box[2] > right - 6 * row.size:
+            # A line of running text that names nothing but commands is still running text.
+            return page != self._last_page or not 0 < row.box[3] - last.box[3] < 1.3 * self.style.leading * row.size
         if row.mono != (self._kind is BlockKind.CODE) or abs(row.size - last.size) > 0.08 * last.size + 0.3:
             return True
-        ended = _SENTENCE_END.search(self._text) is not None
         if page != self._last_page or row.box[3] < last.box[1]:
             # The next page or column: only a sentence that has not ended goes on there.
             if self._kind is BlockKind.LIST:
                 return ended or row.box[0] < self._item_left + 0.5 * row.size or not row.text.strip()[:1].islower()
             return self._kind is BlockKind.CODE or ended or row.bold != last.bold
-        if row.box[3] - last.box[3] > (1.3 * self.style.leading + 0.1) * row.size:
-            return True
+        distance = row.box[3] - last.box[3]
         if self._kind is BlockKind.CODE:
-            return False
+            return distance > CODE_GAP * row.size
+        if distance > (1.3 * self.style.leading + 0.1) * row.size:
+            return True
         if self._kind is BlockKind.LIST and row.box[0] < self._item_left - 0.5 * row.size:
             return True
         indented = row.box[0] - last.box[0] > 0.8 * row.size and last.box[0] <= self._item_left + 0.5 * row.size
@@ -242,9 +256,9 @@ def _cells(row: Row) -> list[str]:
     before: Line | None = None
     for piece in row.pieces:
         if before is not None and piece.box[0] - before.box[2] < CELL_GAP * piece.size:
-            cells[-1] = join_lines(cells[-1], piece.text.strip())
+            cells[-1] = join_lines(cells[-1], squeeze(piece.text.strip()))
         else:
-            cells.append(piece.text.strip())
+            cells.append(squeeze(piece.text.strip()))
         before = piece
     return cells
 

@@ -11,6 +11,8 @@ from core.ingest.parsers.pdf_page import Line, Page
 NEIGHBOURS = 3
 MARGIN = 0.085
 """Share of the page's height at its top and at its bottom where running lines are looked for."""
+NUMBER_MARGIN = 0.2
+"""The same for page numbers, which stand alone and may be further in."""
 
 _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -43,10 +45,15 @@ def without_running_lines(pages: Iterable[Page]) -> Iterator[Page]:
 def _signs(page: Page) -> dict[Sign, list[Line]]:
     found: dict[Sign, list[Line]] = {}
     for line in page.lines:
-        if line.box[1] < MARGIN * page.height or line.box[3] > (1 - MARGIN) * page.height:
+        top, bottom = line.box[1] / page.height, line.box[3] / page.height
+        if top < NUMBER_MARGIN or bottom > 1 - NUMBER_MARGIN:
             text = _DIGITS.sub("#", line.text.strip().casefold())
-            if text:
-                found.setdefault((text, round(line.box[1] / 4)), []).append(line)
+            outer = top < MARGIN or bottom > 1 - MARGIN
+            if _PAGE_NUMBER.match(line.text.strip()):
+                text = "#"
+            elif not outer or not _LETTERS.search(text):
+                continue
+            found.setdefault((text, round(line.box[1] / 4)), []).append(line)
     return found
 
 
@@ -58,10 +65,11 @@ def _cleared(window: deque[tuple[Page, dict[Sign, list[Line]]]], at: int) -> Pag
     for (text, place), lines in signs.items():
         places = [(text, place), (text, place - 1), (text, place + 1)]
         repeated = sum(any(each in other for each in places) for other in others)
-        if _PAGE_NUMBER.match(lines[0].text.strip()):
-            running = _is_outermost(lines[0], page)
+        if text == "#":
+            own = lines[0].text.strip() == str(page.number)
+            running = _is_outermost(lines[0], page) and (own or repeated >= 1)
         else:
-            running = bool(others) and repeated >= needed and _LETTERS.search(text) is not None
+            running = bool(others) and repeated >= needed
         if running:
             dropped.update(map(id, lines))
     if dropped:

@@ -19,7 +19,12 @@ MAX_DRAWINGS = 20_000
 MAX_OUTLINE = 20_000
 _BOLD, _MONO = 16, 8
 _FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
-_LIGATURES = str.maketrans({"\xad": "", "\u00a0": " ", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
+_SIGNS = str.maketrans(
+    dict.fromkeys(range(0xF020, 0xF100), "•")
+    | {"\xad": "", "\u00a0": " ", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"}
+)
+"""Signs of symbol fonts stand for bullets; ligatures and soft hyphens are how a word was set, not how it is spelt."""
+
 
 Outline = dict[int, list[tuple[int, str]]]
 """The bookmarks of each page: level and title."""
@@ -97,7 +102,7 @@ class MuPdfDocument:
         if len(vertical) > len(found) / 2 and any(raw["wmode"] == 1 for raw in vertical):
             lines = [line for raw in vertical for line in _lines(_turned(raw, width))]
             return Page(number, height, width, lines)
-        lines = [line for raw in found if raw["dir"][0] > 0.9 for line in _lines(raw)]
+        lines = [line for raw in found if raw["dir"][0] > 0.9 for line in _lines(raw) if _is_legible(line.text)]
         return Page(number, width, height, lines, _rules(page) if lines else [])
 
     def close(self) -> None:
@@ -111,7 +116,7 @@ def _lines(raw: dict[str, Any]) -> Iterator[Line]:
     weight = bold = mono = 0
     size = 0.0
     for span in raw["spans"]:
-        piece = span["text"].translate(_LIGATURES)
+        piece = span["text"].translate(_SIGNS)
         count = len(piece.strip())
         gap = span["bbox"][0] - box[2] if box else 0.0
         if box is not None and count and gap > 2 * span["size"]:
@@ -129,6 +134,11 @@ def _lines(raw: dict[str, Any]) -> Iterator[Line]:
             text += piece
     if box is not None:
         yield Line(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight)
+
+
+def _is_legible(text: str) -> bool:
+    """Whether a line says anything: fonts of formulas often do not tell which signs they draw."""
+    return "\ufffd" not in text or any(map(str.isalnum, text))
 
 
 def _turned(raw: dict[str, Any], width: float) -> dict[str, Any]:

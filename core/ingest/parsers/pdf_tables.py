@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.ingest.parsers.pdf_page import Box, Line, Page
 from core.ingest.parsers.tables import row_text
-from core.ingest.parsers.wording import join_lines
+from core.ingest.parsers.wording import join_lines, squeeze
 
 NEAR = 3.0
 """Lines closer than this, in points, meet."""
@@ -108,4 +108,4 @@ def _cells(lines: list[Line], rules: list[Box], xs: list[float], ys: list[float]
             if not ruled[row][column] and not cells[row][column]:
                 cells[row][column] = cells[row - 1][column]
     distinct = [row for number, row in enumerate(cells) if number == 0 or row != cells[number - 1]]
-    return tuple(tuple(row) for row in distinct)
+    return tuple(tuple(map(squeeze, row)) for row in distinct)

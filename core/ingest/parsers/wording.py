@@ -21,6 +21,10 @@ _WIDE_END = re.compile(f"[{_WIDE}]\\Z")
 _WIDE_START = re.compile(f"[{_WIDE}]")
 _SPACE_RUN = re.compile(r"[^\S\n]+")
 _SPACE_BETWEEN_WIDE = re.compile(f"(?<=[{_WIDE}]) +(?=[{_WIDE}])")
+_SPACE_BESIDE_WIDE = re.compile(f"(?<=[{_WIDE}]) (?=[0-9A-Za-z%(¥$])|(?<=[0-9A-Za-z%)]) (?=[{_WIDE}])")
+_LEADING_NUMBER = re.compile(r"(?:\d[\d.．]*|[A-Z]|[a-z\d]{1,3}\)|\([a-z\d]{1,3}\)) ")
+LETTER_SPACED = 0.15
+"""Share of blanks between Japanese characters above which they come from the typesetting and not from the author."""
 
 
 def clean(text: str) -> str:
@@ -52,9 +56,19 @@ def is_wide(text: str) -> bool:
 
 
 def squeeze(text: str) -> str:
-    """Return ``text`` with runs of blanks as one space and none between two Japanese characters."""
+    """Return typeset ``text`` with runs of blanks as one space and without those that only the typesetting made.
+
+    Word processors part Japanese from Latin letters and figures by a narrow gap that reads as a space.
+    """
     text = _SPACE_RUN.sub(" ", text)
-    return text if text.isascii() else _SPACE_BETWEEN_WIDE.sub("", text)
+    if text.isascii():
+        return text
+    number = _LEADING_NUMBER.match(text)
+    start = number.end() if number else 0
+    text = text[:start] + _SPACE_BESIDE_WIDE.sub("", text[start:])
+    if len(_SPACE_BETWEEN_WIDE.findall(text)) > LETTER_SPACED * len(text):
+        text = _SPACE_BETWEEN_WIDE.sub("", text)
+    return text
 
 
 def pieces(text: str, limit: int = MAX_BLOCK_CHARS) -> Iterator[str]:
