@@ -65,7 +65,7 @@ class TantivyKeywordIndex:
 
     def count(self) -> Mapping[Part, int]:
         with _translated():
-            return {part: index.searcher.num_docs for part, index in self._parts.items()}
+            return {part: index.snapshot.searcher.num_docs for part, index in self._parts.items()}
 
     def ids(self) -> Iterator[tuple[int, Part]]:
         with _translated():
@@ -104,10 +104,10 @@ class _PartIndex:
         self._reload()
 
     @property
-    def searcher(self) -> Any:
+    def snapshot(self) -> _Snapshot:
         if self._closed:
             raise StoreUnavailable("The keyword index is closed.")
-        return self._snapshot.searcher
+        return self._snapshot
 
     def put(self, rows: Sequence[tuple[KeywordRow, str]]) -> None:
         if rows:
@@ -121,7 +121,7 @@ class _PartIndex:
                     writer.add_document(document)
 
     def remove(self, chunk_ids: Sequence[int]) -> None:
-        searcher = self.searcher
+        searcher = self.snapshot.searcher
         present = [chunk_id for chunk_id in chunk_ids if searcher.doc_freq("id", chunk_id)]
         if present:
             with self._committed() as writer:
@@ -133,7 +133,7 @@ class _PartIndex:
             writer.delete_all_documents()
 
     def ids(self) -> list[int]:
-        searcher = self.searcher
+        searcher = self.snapshot.searcher
         if not searcher.num_docs:
             return []
         found = searcher.search(self._tantivy.Query.all_query(), searcher.num_docs, count=False).hits
@@ -146,7 +146,8 @@ class _PartIndex:
             writer.wait_merging_threads()
 
     def search(self, terms: Sequence[str], limit: int, doc_ids: Sequence[int] | None) -> list[IndexHit]:
-        searcher, snapshot = self.searcher, self._snapshot
+        snapshot = self.snapshot
+        searcher = snapshot.searcher
         frequencies = {term: searcher.doc_freq("terms", term) for term in terms}
         queries = {term: self._term("terms", term, "freq") for term in terms if frequencies[term]}
         if not queries or limit < 1 or (doc_ids is not None and not doc_ids):
@@ -239,17 +240,15 @@ def _top(searcher: Any, query: Any, limit: int) -> dict[int, Any]:
     read = limit + 1
     while True:
         hits = searcher.search(query, read, count=False).hits
-        if len(hits) < read or hits[-1][0] < hits[limit - 1][0] - _SAME_SCORE:
+        least = hits[limit - 1][0] if len(hits) >= limit else 0.0
+        if len(hits) < read or hits[-1][0] < least - _SAME_SCORE:
             break
         read *= 4
     ids = searcher.fast_field_values("id", [address for _, address in hits])
-    if len(hits) > limit:
-        last = hits[limit - 1][0] + _SAME_SCORE
-        hits, ids = zip(
-            *sorted(zip(hits, ids, strict=True), key=lambda pair: (max(-pair[0][0], -last), pair[1]))[:limit],
-            strict=True,
-        )
-    return {chunk_id: address for chunk_id, (_, address) in zip(ids, hits, strict=True)}
+    found = [(score, chunk_id, address) for (score, address), chunk_id in zip(hits, ids, strict=True)]
+    best = [row for row in found if row[0] > least + _SAME_SCORE]
+    level = sorted((row for row in found if abs(row[0] - least) <= _SAME_SCORE), key=lambda row: row[1])
+    return {chunk_id: address for _, chunk_id, address in [*best, *level][:limit]}
 
 
 def _best_first(hit: IndexHit) -> tuple[float, int]:
@@ -258,7 +257,9 @@ def _best_first(hit: IndexHit) -> tuple[float, int]:
 
 def _check_analyser(record: Path) -> None:
     if not record.exists():
-        record.write_text(ANALYSER_ID, encoding="utf-8")
+        draft = record.with_suffix(".new")
+        draft.write_text(ANALYSER_ID, encoding="utf-8")
+        draft.replace(record)
     elif (built_by := record.read_text(encoding="utf-8")) != ANALYSER_ID:
         raise WrongIndex(f"The keyword index was built by the analyser “{built_by}”; this is “{ANALYSER_ID}”.")
 

@@ -1,0 +1,246 @@
+"""What every keyword index does, whatever the technology; subclass it and give an ``index`` fixture."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from threading import Thread
+
+import pytest
+
+from core.model import Part
+from core.ports import KeywordIndex, KeywordRow
+
+HEAD, HISTORY = Part.HEAD, Part.HISTORY
+BOTH = (HEAD, HISTORY)
+NOTHING = {HEAD: 0, HISTORY: 0}
+
+ODD_BUT_FOUND = (
+    ("don't", "Please don't feed the crows."),
+    ("multi-agent", "A multi-agent planner came later."),
+    ("20.04", "It runs on release 20.04 only."),
+    ("@nasa", "The photo is by @nasa again."),
+    ("a AND", "The gate computes a AND b."),
+    ("NEAR(", "They live near the harbour."),
+    ("a:b", "The ratio a:b stays constant."),
+    ("日本語 OR", "資料は日本語で書かれている。"),
+    ("\0 zero\0", "Count down to zero."),
+    ('"crows', "Please feed the crows."),
+    ("*planner*", "A planner came later."),
+    ("-constant", "It stays constant."),
+    ("(((harbour", "They live near the harbour."),
+    ('d7" or 1 == 1 or dk == "', "The flag d7 is set."),
+    ("PPR-9087", "Order PPR-9087 has left."),
+    ("ＰＰＲ－９０８７", "Order PPR-9087 has left."),
+    ("C++", "Written in C++ by two people."),
+    ("ｻｰﾊﾞｰ", "サーバを再起動する。"),
+    ("lone \ud800 harbour", "They live near the harbour."),
+    ("harbour " + "/*/*/*" * 10_000, "They live near the harbour."),
+)
+NOTHING_TO_ASK = ("", "   ", '"', "*", "-", "(((", "what is the", "これは何ですか", "🙂🙂", "\0", "/*/*/*" * 10_000)
+
+_WORDS = [
+    first + second for first in ("ka", "mo", "ri", "tu", "ze", "no", "po") for second in ("lik", "bant", "dor", "fep")
+]
+
+
+def row(chunk_id: int, text: str, part: Part = HEAD, doc_id: int = 1) -> KeywordRow:
+    return KeywordRow(chunk_id, doc_id, part, text, f"doc-{doc_id}.txt#v1")
+
+
+def generated_rows(count: int, seed: int = 5, first_id: int = 1) -> list[KeywordRow]:
+    """Rows of 5 to 60 made-up words, frequent and rare ones, ten rows a document."""
+    chance = random.Random(seed)
+    weights = [1 / rank for rank in range(1, len(_WORDS) + 1)]
+    texts = [" ".join(chance.choices(_WORDS, weights, k=chance.randint(5, 60))) for _ in range(count)]
+    return [row(first_id + n, text, doc_id=n // 10) for n, text in enumerate(texts)]
+
+
+def questions(count: int = 20, seed: int = 6) -> list[str]:
+    chance = random.Random(seed)
+    return [" ".join(chance.sample(_WORDS, 4)) for _ in range(count)]
+
+
+def ids_of(index: KeywordIndex, text: str, parts: Sequence[Part] = BOTH, limit: int = 50, **more) -> list[int]:
+    return [hit.chunk_id for hit in index.search(text, limit, parts, **more)]
+
+
+class KeywordIndexContract:
+    """Tests of the port; ``index`` is empty."""
+
+    def test_empty_index_gives_no_hits(self, index: KeywordIndex) -> None:
+        assert index.search("harbour", 5, BOTH) == []
+        assert dict(index.count()) == NOTHING
+        assert list(index.ids()) == []
+
+    def test_rows_are_found_by_the_words_they_hold(self, index: KeywordIndex) -> None:
+        index.upsert([row(1, "The ferry leaves at noon."), row(2, "東京の天気は晴れだった。")])
+        assert ids_of(index, "When do ferries leave?") == [1]
+        assert ids_of(index, "東京の天気は？") == [2]
+        assert ids_of(index, "volcano") == []
+
+    def test_upsert_twice_leaves_one_row_with_the_newer_text(self, index: KeywordIndex) -> None:
+        index.upsert([row(1, "old harbour")])
+        index.upsert([row(1, "old harbour")])
+        index.upsert([row(1, "new lighthouse")])
+        assert dict(index.count()) == {HEAD: 1, HISTORY: 0}
+        assert ids_of(index, "harbour") == []
+        assert ids_of(index, "lighthouse") == [1]
+
+    def test_last_row_of_one_upsert_wins(self, index: KeywordIndex) -> None:
+        index.upsert([row(1, "harbour"), row(1, "lighthouse", HISTORY)])
+        assert list(index.ids()) == [(1, HISTORY)]
+        assert ids_of(index, "lighthouse harbour") == [1]
+
+    def test_upsert_with_the_other_part_moves_the_row(self, index: KeywordIndex) -> None:
+        index.upsert([row(1, "harbour lights"), row(2, "harbour master")])
+        index.upsert([row(2, "harbour master", HISTORY)])
+        assert ids_of(index, "harbour", [HEAD]) == [1]
+        assert ids_of(index, "harbour", [HISTORY]) == [2]
+        assert sorted(ids_of(index, "harbour")) == [1, 2]
+        index.upsert([row(2, "harbour master", HEAD)])
+        assert sorted(ids_of(index, "harbour", [HEAD])) == [1, 2]
+        assert dict(index.count()) == {HEAD: 2, HISTORY: 0}
+
+    def test_deleted_row_is_not_found(self, index: KeywordIndex) -> None:
+        index.upsert([row(1, "harbour"), row(2, "harbour"), row(3, "harbour", HISTORY)])
+        index.delete([1, 3])
+        assert ids_of(index, "harbour") == [2]
+        index.upsert([row(1, "harbour")])
+        assert ids_of(index, "harbour") == [1, 2]
+
+    def test_deleting_or_upserting_nothing_changes_nothing(self, index: KeywordIndex) -> None:
+        index.upsert([row(1, "harbour")])
+        index.delete([999, -1])
+        index.delete([])
+        index.upsert([])
+        assert list(index.ids()) == [(1, HEAD)]
+
+    def test_search_keeps_to_the_documents_asked_for(self, index: KeywordIndex) -> None:
+        index.upsert([row(n, "harbour", doc_id=n) for n in range(1, 40)])
+        assert ids_of(index, "harbour", doc_ids=[7, 3, 7]) == [3, 7]
+        assert ids_of(index, "harbour", doc_ids=[999]) == []
+        assert ids_of(index, "harbour", doc_ids=[]) == []
+        assert ids_of(index, "harbour", doc_ids=[*range(30, 5_000), 10**15]) == list(range(30, 40))
+
+    def test_restriction_to_documents_does_not_change_scores(self, index: KeywordIndex) -> None:
+        index.upsert(generated_rows(60))
+        free = {hit.chunk_id: hit.score for hit in index.search("kalik bant modor", 60, [HEAD])}
+        for hit in index.search("kalik bant modor", 60, [HEAD], doc_ids=[2, 3]):
+            assert hit.score == pytest.approx(free[hit.chunk_id], abs=1e-4)
+
+    def test_term_scores_sum_to_the_score(self, index: KeywordIndex) -> None:
+        index.upsert(generated_rows(200))
+        for question in questions():
+            for hit in index.search(question, 50, [HEAD]):
+                assert sum(term.score for term in hit.terms) == pytest.approx(hit.score, abs=1e-4)
+                for term in hit.terms:
+                    assert term.score == pytest.approx(term.idf * term.tf, abs=1e-4)
+                    assert 0 < term.tf <= 2.2
+
+    def test_each_term_carries_its_document_frequency(self, index: KeywordIndex) -> None:
+        index.upsert([row(1, "harbour harbour ferry"), row(2, "harbour"), row(3, "ferry timetable"), row(4, "x")])
+        [hit] = [hit for hit in index.search("the harbour timetable, ferries", 9, [HEAD]) if hit.chunk_id == 1]
+        assert {term.term: term.document_frequency for term in hit.terms} == {"harbour": 2, "ferri": 2}
+
+    def test_rare_term_weighs_more_than_a_frequent_one(self, index: KeywordIndex) -> None:
+        index.upsert([row(n, "harbour ferry town") for n in range(1, 9)] + [row(9, "harbour zeppelin town")])
+        [best, *_] = index.search("harbour zeppelin", 5, [HEAD])
+        weight = {term.term: term.score for term in best.terms}
+        assert best.chunk_id == 9
+        assert weight["zeppelin"] > weight["harbour"]
+
+    def test_best_comes_first_and_equal_scores_are_ordered_by_id(self, index: KeywordIndex) -> None:
+        index.upsert([row(n, "harbour town") for n in (9, 3, 7, 1, 5)])
+        index.upsert([row(n, "harbour town") for n in (4, 8)] + [row(6, "harbour harbour")])
+        assert ids_of(index, "harbour", [HEAD]) == [6, 1, 3, 4, 5, 7, 8, 9]
+        assert ids_of(index, "harbour", [HEAD], limit=3) == [6, 1, 3]
+        assert ids_of(index, "harbour", [HEAD], limit=1) == [6]
+
+    def test_limit_bounds_the_hits(self, index: KeywordIndex) -> None:
+        index.upsert(generated_rows(80))
+        everything = index.search("kalik kabant", 1_000, [HEAD])
+        assert [hit.score for hit in everything] == sorted((hit.score for hit in everything), reverse=True)
+        assert index.search("kalik kabant", 7, [HEAD]) == everything[:7]
+        assert index.search("kalik kabant", 0, [HEAD]) == []
+
+    def test_history_does_not_change_the_scores_of_head(self, index: KeywordIndex) -> None:
+        index.upsert(generated_rows(50))
+        before = index.search("kalik modor", 20, [HEAD])
+        index.upsert([row(1_000 + n, "kalik modor kalik", HISTORY) for n in range(200)])
+        assert index.search("kalik modor", 20, [HEAD]) == before
+
+    def test_both_parts_are_merged_by_score(self, index: KeywordIndex) -> None:
+        index.upsert(generated_rows(40))
+        index.upsert([row(100 + r.chunk_id, r.text, HISTORY, r.doc_id) for r in generated_rows(40, seed=9)])
+        hits = index.search("kalik modor", 30, BOTH)
+        each = index.search("kalik modor", 30, [HEAD]) + index.search("kalik modor", 30, [HISTORY])
+        assert hits == sorted(each, key=lambda hit: (-hit.score, hit.chunk_id))[:30]
+
+    @pytest.mark.parametrize(("question", "text"), ODD_BUT_FOUND, ids=range(len(ODD_BUT_FOUND)))
+    def test_odd_question_is_literal_text(self, index: KeywordIndex, question: str, text: str) -> None:
+        index.upsert([row(1, text), row(2, "Something entirely different."), row(3, "まったく別の話。")])
+        assert ids_of(index, question, [HEAD])[:1] == [1]
+
+    @pytest.mark.parametrize("question", NOTHING_TO_ASK, ids=range(len(NOTHING_TO_ASK)))
+    def test_question_without_a_word_has_no_hits(self, index: KeywordIndex, question: str) -> None:
+        index.upsert([row(1, 'What is the harbour? これは何ですか。 " * - ((( 🙂')])
+        assert index.search(question, 5, BOTH) == []
+
+    def test_rows_of_any_text_are_taken(self, index: KeywordIndex) -> None:
+        texts = ["", " \n", "\0", "lone \ud800 surrogate", "e" + "\u0301" * 10_000, "x" * 200_000, "あ" * 200_000, "🙂"]
+        index.upsert([row(n, text) for n, text in enumerate(texts)])
+        assert sorted(index.ids()) == [(n, HEAD) for n in range(len(texts))]
+        assert ids_of(index, "surrogate") == [3]
+
+    def test_ids_are_64_bits_wide(self, index: KeywordIndex) -> None:
+        largest = 2**63 - 1
+        index.upsert([row(largest, "harbour", doc_id=largest - 1)])
+        assert ids_of(index, "harbour", doc_ids=[largest - 1]) == [largest]
+        assert list(index.ids()) == [(largest, HEAD)]
+
+    def test_clear_empties_both_parts_and_takes_rows_again(self, index: KeywordIndex) -> None:
+        index.upsert([row(1, "harbour"), row(2, "harbour", HISTORY)])
+        index.clear()
+        assert dict(index.count()) == NOTHING
+        assert index.search("harbour", 5, BOTH) == []
+        index.upsert([row(1, "harbour")])
+        assert ids_of(index, "harbour") == [1]
+
+    def test_many_writes_in_any_order_end_in_the_last_state(self, index: KeywordIndex) -> None:
+        chance = random.Random(3)
+        state: dict[int, KeywordRow] = {}
+        for step in range(12):
+            rows = generated_rows(8, seed=step, first_id=chance.randint(1, 20))
+            batch = [row(each.chunk_id, each.text, chance.choice(BOTH)) for each in rows]
+            index.upsert(batch)
+            state.update({each.chunk_id: each for each in batch})
+            gone = [chance.randint(1, 27) for _ in range(3)]
+            index.delete(gone)
+            for chunk_id in gone:
+                state.pop(chunk_id, None)
+        assert sorted(index.ids()) == sorted((each.chunk_id, each.part) for each in state.values())
+        for word in _WORDS[:5]:
+            expected = {n for n, each in state.items() if each.part is HEAD and word in each.text.split()}
+            assert set(ids_of(index, word, [HEAD])) == expected
+
+    def test_searches_and_writes_run_side_by_side(self, index: KeywordIndex) -> None:
+        index.upsert([row(0, "harbour")])
+        failures: list[BaseException] = []
+
+        def search() -> None:
+            try:
+                for _ in range(40):
+                    assert 0 in ids_of(index, "harbour", [HEAD], limit=100)
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [Thread(target=search) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for n in range(1, 6):
+            index.upsert([row(n, "harbour town")])
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        assert len(ids_of(index, "harbour")) == 6
