@@ -37,8 +37,10 @@ def _kinds(kind: type[EvoRAGError]) -> Iterator[type[EvoRAGError]]:
 
 
 class ParserSandbox:
-    """The port ``Parser`` over child processes: each is used for many files, and killed with all that it started when
-    a file breaks a limit. As many children live as threads parse at the same time."""
+    """The port ``Parser`` over child processes, as many as threads parse at the same time.
+
+    Each is used for many files, and is killed with all that it started when a file breaks a limit.
+    """
 
     def __init__(self, limits: ParserLimits | None = None, *, files_per_child: int = FILES_PER_CHILD) -> None:
         self._limits = limits or ParserLimits()

@@ -1,5 +1,7 @@
-"""Reading zip archives that strangers made: the directory is checked before it is believed, bytes are counted as
-they really come out, and nothing is ever unpacked to disk."""
+"""Reading zip archives that strangers made.
+
+The directory is checked before it is believed, bytes are counted as they come out, and nothing is unpacked to disk.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -20,7 +22,11 @@ MAX_DEPTH = 2_000
 """Deeper pages are read as bare text: building their tree would take time that grows with the square of the depth."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*?(/?)>")
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr p li td tr th dd dt".split())
+_VOID = frozenset({
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+    "p", "li", "td", "tr", "th", "dd", "dt", "option", "tbody", "thead", "tfoot", "html", "body", "head",
+})  # fmt: skip
+_SHAPES = frozenset({"path", "rect", "circle", "line", "g", "use", "polygon", "polyline", "ellipse", "stop", "image"})
 _DECLARED = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-]{3,20})", re.I)
 _BARE = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template|svg)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -55,19 +61,23 @@ def blocks_of(markup: str, outline: Outline, reading: Reading) -> Iterator[Block
 
 
 def _depth(markup: str) -> int:
+    """How deep the elements of a page may nest, at most: an element that is never closed counts as open to the end."""
+    opened: Counter[str] = Counter()
     depth = deepest = 0
     for closing, name, closed in _TAG.findall(markup):
+        name = name.lower()
         if closing:
-            depth -= depth > 0
-        elif not closed and name.lower() not in _VOID:
+            if opened[name]:
+                opened[name] -= 1
+                depth -= 1
+        elif name not in _VOID and not (closed and name in _SHAPES):
+            opened[name] += 1
             depth += 1
             deepest = max(deepest, depth)
     return deepest
 
 
 def _bare_text(markup: str) -> str:
-    from html import unescape
-
     text = _BARE.sub(lambda match: " " if match[1] is None else "\n\n", markup)
     return _ENTITY.sub(lambda match: unescape(match[0]), text)
 

@@ -14,14 +14,15 @@ from core.ingest.parsers.tables import table_blocks
 from core.ingest.parsers.wording import join_lines
 from core.model import Block, BlockKind
 
-_SKIPPED = frozenset(
-    "script style noscript template svg head iframe object embed canvas audio video select button input textarea nav "
-    "dialog datalist map rt rp -comment title".split()
-)
-_BLOCKS = frozenset(
-    "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form header "
-    "hr main p section summary table tbody thead tfoot tr td th caption li ul ol pre h1 h2 h3 h4 h5 h6".split()
-)
+_SKIPPED = frozenset({
+    "script", "style", "noscript", "template", "svg", "head", "iframe", "object", "embed", "canvas", "audio", "video",
+    "select", "button", "input", "textarea", "nav", "dialog", "datalist", "map", "rt", "rp", "-comment", "title",
+})  # fmt: skip
+_BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt", "fieldset",
+    "figcaption", "figure", "footer", "form", "header", "hr", "main", "p", "section", "summary", "table", "tbody",
+    "thead", "tfoot", "tr", "td", "th", "caption", "li", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6",
+})  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "menu", "menubar"})
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)

@@ -26,8 +26,11 @@ _TOKEN = re.compile(
     r"|([0#?.,%]|(?<=[0#?])[eE][+\-])|([yY]+|[eE]+|[mM]+|[dD]+|[hH]+|[sS]+|[gG]+|a{3,4}|b{2,4})|(.)",
     re.S,
 )
-_MONTHS = ("January February March April May June July August September October November December").split()
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+]  # fmt: skip
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _DAYS_JA = "月火水木金土日"
 _ERAS = (
     (date(2019, 5, 1), 2019, "令和", "R"),

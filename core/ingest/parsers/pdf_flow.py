@@ -17,7 +17,7 @@ from core.model import Block, BlockKind
 _BULLET = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※]\s*|[–\-*・]\s+|・|[①-⑳]\s*|\(?\d{1,3}[.)]\s+|\([a-z\d]\)\s+|[a-z]\)\s+)")
 _SENTENCE_END = re.compile(r"[。！？.!?:：][」』）)\"”’]*\s*\Z")
 _ENTRY = re.compile(r"\s*(?:\d[\d.]*|[A-Z]|第.{1,3}[章節])\s+\S.*\s\d{1,4}\s*\Z")
-_LEADERS = re.compile(r"(?:\.\s?|…\s?|・){4,}\s*[\divxlc]+\s*\Z", re.I)
+_LEADERS = re.compile(r"(?:\.\s?|…\s?|・){5,}\s*[\divxlc]*\s*\Z", re.I)
 _LABEL = re.compile(r"(?:chapter|appendix|part)\s+[\dA-Z]{1,5}\Z|第\s*\w{1,4}\s*[章部編]\Z", re.I)
 _HYPHEN = re.compile(r"[a-zà-ÿ]-\Z")
 LIST_LINES = 40
@@ -63,7 +63,6 @@ class Flow:
             lines.append(Line("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
         found = rows(lines)
         leaders = sum(bool(_LEADERS.search(row.text)) for row in found)
-        is_contents = leaders >= max(3, 0.3 * len(found))
         edges = _right_edges(found, self.style.leading)
         at = 0
         while at < len(found):
@@ -92,8 +91,7 @@ class Flow:
                 at += taken - 1
                 self._last, self._last_page, self._table = None, page.number, None
                 continue
-            if not is_contents:
-                yield from self._row(row, page.number, edges[at - 1])
+            yield from self._row(row, page.number, edges[at - 1])
 
     def _level_by_look(self, row: Row) -> int:
         last = self._last
