@@ -38,11 +38,11 @@
   functions.evoSize = (params) => {
     let amount = params.value ?? 0;
     let unit = "B";
-    for (const next of ["kB", "MB", "GB"]) {
-      if (amount < 999.5) {
+    for (const next of ["KB", "MB", "GB"]) {
+      if (amount < 1023.5) {
         break;
       }
-      amount /= 1000;
+      amount /= 1024;
       unit = next;
     }
     const digits = unit === "B" || amount >= 99.5 ? 0 : 1;
@@ -107,7 +107,8 @@
             className: "cell-button",
             title: props.context.words.edit,
             "aria-label": `${props.context.words.edit}: ${props.data.name}`,
-            onClick: () => props.setData(props.data.key),
+            onClick: () =>
+              window.dash_clientside.set_props("documents-edited", { data: { key: props.data.key, at: Date.now() } }),
           },
           icon("pencil"),
         )
@@ -172,7 +173,7 @@
     return keys.length ? { action, keys, at: Date.now() } : skip();
   };
   const apply = (changes) => {
-    if (!changes) {
+    if (!changes?.rows) {
       return skip();
     }
     const withDeleted = new URLSearchParams(window.location.search).has("deleted");

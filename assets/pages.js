@@ -14,7 +14,7 @@
 
   /* The answer of an address that asks replaces that address, so that "back" does not ask again. */
   const go = (target) => {
-    if (target) {
+    if (target?.search) {
       const address = window.location.pathname + target.search;
       window.history[target.replace ? "replaceState" : "pushState"]({}, "", address);
       window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));

@@ -70,11 +70,11 @@ def layout(
         html.Div(problem, id="ask-problem", role="alert"),
         html.Div(None if ready else waiting(False), id="ask-waiting", role="status"),
         html.Div(_result(kept, is_asking), id="ask-result", className="is-asking" if is_asking else ""),
-        dcc.Store(id="ask-trace", data=kept.id if kept else None),
-        dcc.Store(id="ask-now", data=time.time() if is_asking else None),
+        dcc.Store(id="ask-trace", data=kept.id if kept else ""),
+        dcc.Store(id="ask-now", data=time.time() if is_asking else 0.0),
         dcc.Store(id="ask-pending", data=False),
-        dcc.Store(id="ask-go"),
-        dcc.Store(id="ask-went"),
+        dcc.Store(id="ask-go", data={}),
+        dcc.Store(id="ask-went", data=False),
         dcc.Interval(id="ask-wait", interval=WAIT_MS, disabled=ready),
     ]
     return named_page("ask", content)
@@ -146,7 +146,7 @@ def _start() -> html.Div:
 )
 def ask(
     _clicks: int | None,
-    now: float | None,
+    now: float,
     question: str | None,
     k: int | None,
     doc: list[str] | None,
@@ -186,7 +186,7 @@ def look_for_models(_: int, pending: bool) -> tuple[Any, ...]:
 
 
 @callback(Output("ask-cards", "children"), Input("ask-details", "value"), State("ask-trace", "data"))
-def show_details(is_on: bool, trace_id: str | None) -> Any:
+def show_details(is_on: bool, trace_id: str) -> Any:
     """The five cards of the shown trace, while the switch is on."""
     if not is_on or not trace_id:
         return None

@@ -65,7 +65,7 @@ def layout(key: str = "", version: str = "", chunk: str = "", start: str = "", e
     content = [
         html.Div(_body(document, versions, shown, view), id="document-body", className="document-columns"),
         dcc.Store(id="document-view", data=[view.key, view.version, view.chunk, view.span]),
-        dcc.Store(id="document-scrolled"),
+        dcc.Store(id="document-scrolled", data=False),
         dcc.Interval(id="document-tick", interval=TICK_MS, disabled=not _is_indexing(versions)),
     ]
     title = document.title or document.name

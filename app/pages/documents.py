@@ -134,10 +134,11 @@ def _stores() -> list[Any]:
     words = {"selected": t("documents.selected"), "shown": t("documents.shown")}
     return [
         dcc.Store(id="documents-words", data=words),
-        dcc.Store(id="documents-chosen"),
-        dcc.Store(id="documents-changes"),
+        dcc.Store(id="documents-chosen", data={}),
+        dcc.Store(id="documents-changes", data={}),
         dcc.Store(id="documents-seen", data=datetime.now(UTC).isoformat()),
-        dcc.Store(id="documents-applied"),
+        dcc.Store(id="documents-edited", data={}),
+        dcc.Store(id="documents-applied", data=0),
         dcc.Interval(id="documents-tick", interval=TICK_MS),
     ]
 
@@ -192,7 +193,9 @@ clientside_callback(
 )
 def change_chosen(chosen: dict[str, Any]) -> dict[str, Any]:
     """Delete or restore the chosen documents; a delete can be undone from the notice."""
-    doc_keys: list[str] = chosen["keys"]
+    doc_keys: list[str] = chosen.get("keys", [])
+    if not doc_keys:
+        raise PreventUpdate
     if chosen["action"] == "restore":
         for doc_key in doc_keys:
             kb().restore(doc_key)
@@ -205,7 +208,6 @@ def change_chosen(chosen: dict[str, Any]) -> dict[str, Any]:
         id={"type": "documents-undo", "keys": json.dumps(doc_keys, ensure_ascii=False)},
         type="button",
         className="btn btn-link btn-sm",
-        **{"data-action": "dismiss"},
     )
     notify("ok", t("documents.deleted", count=len(doc_keys)), undo)
     return _changes(doc_keys)
@@ -268,7 +270,7 @@ def follow_jobs(_: int, seen: str) -> tuple[Any, str]:
     Output("documents-entry-error", "children", allow_duplicate=True),
     Input("documents-add", "n_clicks"),
     Input("documents-entry-cancel", "n_clicks"),
-    Input(GRID, "cellRendererData"),
+    Input("documents-edited", "data"),
     prevent_initial_call=True,
 )
 def open_entry(_add: int | None, _cancel: int | None, chosen: dict[str, Any] | None) -> tuple[Any, ...]:
@@ -279,7 +281,7 @@ def open_entry(_add: int | None, _cancel: int | None, chosen: dict[str, Any] | N
         return False, t("documents.new_entry"), "", False, "", None
     if not chosen:
         raise PreventUpdate
-    name, text = _entry(str(chosen["value"]))
+    name, text = _entry(str(chosen["key"]))
     return False, t("documents.edit_entry"), name, True, text, None
 
 
