@@ -1,0 +1,97 @@
+"""Sentences end where a reader would end them, and no character is lost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text.sentences import split_sentences
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["The ferry left.", "Was it late?", "Yes!", "Very late."],
+        ["Dr. Ito paid $3.50 to J. K. Rowe.", "He left."],
+        ["She moved to the U.S. in 1999.", "It rained."],
+        ["The U.S. Army came.", "They stayed."],
+        ["It holds e.g. salt, i.e. sodium chloride, etc. and water.", "That is all."],
+        ["See No. 5 and Fig. 3.", "No.", "That is it."],
+        ["“Why?” she asked.", "“Because.”", "He smiled."],
+        ["Release 20.04 runs.", "Version 1.2.3 does not."],
+        ["It contains vitamin C.", "The rest is water."],
+        ["He works for Inc. magazine.", "Yahoo! is a name."],
+        ["1. Open the valve.", "2. Wait."],
+    ],
+)
+def test_english_sentences(expected: list[str]) -> None:
+    assert sentences(" ".join(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["雨が降った。", "風も吹いた！", "本当か？", "本当だ"],
+        ["「もう行く。」と彼は言った。", "次の日も来た。"],
+        ["彼は「はい。」", "彼女は「いいえ。」"],
+        ["これは例（注意。後述）である。", "以上。"],
+        ["値は３．５である．", "次に進む．"],
+        ["何ですか?", "はい!", "そうです。"],
+        ["価格は3.5万円だ。", "安い！？", "（続く）"],
+    ],
+)
+def test_japanese_sentences(expected: list[str]) -> None:
+    assert sentences("".join(expected)) == expected
+
+
+def test_list_items_and_table_rows_are_sentences() -> None:
+    text = "Tools\n- hammer\n- saw\n1) nails\nName | Price\nSalt | 3\n項目一\n項目二"
+    assert sentences(text) == text.split("\n")
+
+
+def test_wrapped_lines_are_joined() -> None:
+    english = "The quick survey of the northern harbour was\nfinished before noon. All boats were counted."
+    assert sentences(english) == [
+        "The quick survey of the northern harbour was\nfinished before noon.",
+        "All boats were counted.",
+    ]
+    width = "北側の屋根から集められた雨水は三つの地下タンクに入れ"
+    japanese = f"{width}\nられて庭の水やりや清掃に使われるが飲み水として使うこ\nとはない。次の文。"
+    assert sentences(japanese) == [japanese[:-4], "次の文。"]
+
+
+def test_a_blank_line_ends_a_sentence() -> None:
+    assert sentences("a heading without a stop\n\nand a text") == ["a heading without a stop", "and a text"]
+
+
+@given(st.text(alphabet=st.sampled_from("aB c1.!?。！？「」（）()'\"\n\t|-、あ漢，…\u3000\ud800🙂")))
+def test_spans_are_in_order_and_leave_only_white_space_out(text: str) -> None:
+    done = 0
+    for start, end in split_sentences(text):
+        assert done <= start < end
+        assert text[done:start].strip() == ""
+        assert text[start:end] == text[start:end].strip()
+        done = end
+    assert text[done:].strip() == ""
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["x", ".", "\n", "「", "「」", "。」", "a. ", "a\nb", "(. ", "a.\n", "\"'", "1. ", " ", "e.g. ", "あ", "a |\n"],
+)
+def test_time_grows_with_the_length_and_no_faster(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = (unit * length)[:length]
+        before = time.thread_time()
+        split_sentences(text)
+        return time.thread_time() - before
+
+    short = min(seconds(20_000) for _ in range(3))
+    assert seconds(160_000) < 8 * 4 * short + 0.05
