@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -37,6 +39,24 @@ class Instant(TypeDecorator[datetime]):
 
     def process_result_value(self, value: int | None, dialect: Any) -> datetime | None:
         return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+class SharedJson(TypeDecorator[Any]):
+    """JSON text whose few distinct values are read once and shared: nobody may change what comes out."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> str:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Any) -> Any:
+        return None if value is None else _read_json(value)
+
+
+@lru_cache(maxsize=10_000)
+def _read_json(text: str) -> Any:
+    return json.loads(text)
 
 
 ROW_ID = BigInteger().with_variant(Integer, "sqlite")
@@ -111,7 +131,7 @@ chunks = Table(
     Column("doc_id", ForeignKey("documents.id"), nullable=False),
     Column("content_hash", LargeBinary(32), nullable=False),
     Column("title", Text, nullable=False),
-    Column("heading_path", JSON, nullable=False),
+    Column("heading_path", SharedJson, nullable=False),
     Column("header", Text, nullable=False),
     Column("kind", String(16), nullable=False),
     Column("text", Text, nullable=False),
@@ -127,7 +147,7 @@ version_chunks = Table(
     Column("chunk_id", ForeignKey("chunks.id"), nullable=False),
     Column("start", BigInteger, nullable=False),
     Column("end", BigInteger, nullable=False),
-    Column("locator", JSON, nullable=False),
+    Column("locator", SharedJson, nullable=False),
     Index("version_chunks_chunk", "chunk_id", "version_id"),
 )
 

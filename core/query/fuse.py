@@ -83,7 +83,7 @@ def merge_identical(fused: Sequence[Fused], placed: Mapping[int, PlacedChunk]) -
     at: dict[tuple[str, str], int] = {}
     for item in fused:
         chunk = placed[item.chunk_id]
-        passage = (chunk.chunk.header, chunk.chunk.text.strip())
+        passage = (chunk.chunk.header, chunk.chunk.text)
         if passage in at:
             best = hits[at[passage]]
             hits[at[passage]] = replace(best, merged=(*best.merged, item.chunk_id))

@@ -134,7 +134,7 @@ class QueryPipeline:
                     remedy="Choose an earlier sequence number, or leave it out.",
                 )
         # While rows wait to be moved between the parts, both are searched: nothing visible may be missed.
-        settled = sequence == newest and not any(self._catalog.outbox.pending().values())
+        settled = sequence == newest and self._catalog.outbox.is_empty()
         parts = (Part.HEAD,) if settled else (Part.HEAD, Part.HISTORY)
         doc_ids = self._catalog.visibility.documents_matching(query.filters)
         return Scope(sequence, parts, None if doc_ids is None else tuple(doc_ids))

@@ -15,7 +15,7 @@ rankings = st.lists(st.integers(1, 40), unique=True, max_size=20)
 
 
 def test_agreement_of_both_legs_ranks_first() -> None:
-    assert [item.chunk_id for item in fuse(index_hits(1, 2, 3), index_hits(2, 4, 5))][0] == 2
+    assert fuse(index_hits(1, 2, 3), index_hits(2, 4, 5))[0].chunk_id == 2
 
 
 def test_the_score_is_the_sum_of_the_two_fractions() -> None:
@@ -58,7 +58,7 @@ def test_cosine_of_unit_vectors_follows_from_their_distance() -> None:
 
 
 def test_identical_passages_are_merged_into_the_best() -> None:
-    chunks = {1: placed(1, "same", doc_id=1), 2: placed(2, "other", doc_id=2), 3: placed(3, "same ", doc_id=3)}
+    chunks = {1: placed(1, "same", doc_id=1), 2: placed(2, "other", doc_id=2), 3: placed(3, "same", doc_id=3)}
     hits = merge_identical(fuse(index_hits(3, 2, 1), []), chunks)
     assert [(hit.rank, hit.placed.id, hit.merged) for hit in hits] == [(1, 3, (1,)), (2, 2, ())]
 

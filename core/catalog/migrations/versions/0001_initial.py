@@ -62,7 +62,7 @@ def upgrade() -> None:
         sa.Column("doc_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("content_hash", sa.LargeBinary(length=32), nullable=False),
         sa.Column("title", sa.Text(), nullable=False),
-        sa.Column("heading_path", sa.JSON(), nullable=False),
+        sa.Column("heading_path", sa.Text(), nullable=False),
         sa.Column("header", sa.Text(), nullable=False),
         sa.Column("kind", sa.String(length=16), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
@@ -167,7 +167,7 @@ def upgrade() -> None:
         sa.Column("chunk_id", sa.BigInteger(), nullable=False),
         sa.Column("start", sa.BigInteger(), nullable=False),
         sa.Column("end", sa.BigInteger(), nullable=False),
-        sa.Column("locator", sa.JSON(), nullable=False),
+        sa.Column("locator", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["chunk_id"],
             ["chunks.id"],
