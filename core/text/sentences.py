@@ -140,7 +140,7 @@ def _ends_english(text: str, mark: str, mark_start: int, next_start: int) -> boo
         return False
     if word in _TITLES:
         return False
-    if word.isdigit() and text[max(0, found.start() - 2) : found.start()].strip(" ")[-1:] in ("", *"\n.!?:;"):
+    if word.isdigit() and text[max(0, found.start() - 1) : found.start()] in ("", "\n"):
         return False
     if word in _MAY_END or _INITIALS.fullmatch(word):
         following = _NEXT_WORD.match(text, next_start)

@@ -28,7 +28,6 @@ def sentences(text: str) -> list[str]:
         ["Release 20.04 runs.", "Version 1.2.3 does not."],
         ["It contains vitamin C.", "The rest is water."],
         ["He works for Inc. magazine.", "Yahoo! is a name."],
-        ["1. Open the valve.", "2. Wait."],
     ],
 )
 def test_english_sentences(expected: list[str]) -> None:
@@ -54,6 +53,14 @@ def test_japanese_sentences(expected: list[str]) -> None:
 def test_list_items_and_table_rows_are_sentences() -> None:
     text = "Tools\n- hammer\n- saw\n1) nails\nName | Price\nSalt | 3\n項目一\n項目二"
     assert sentences(text) == text.split("\n")
+
+
+def test_number_of_a_list_item_is_no_sentence() -> None:
+    assert sentences("1. Open the valve.\n2. Wait. Then close it.") == [
+        "1. Open the valve.",
+        "2. Wait.",
+        "Then close it.",
+    ]
 
 
 def test_wrapped_lines_are_joined() -> None:
