@@ -20,14 +20,15 @@ from core.text.sentences import split_sentences
 
 SENTENCE_WEIGHTS = {
     "coverage": 1.5,
-    "around": 4.5,
-    "titled": 2.3,
-    "rank": 2.2,
-    "offered": 1.2,
-    "not_offered": -1.7,
+    "around": 5.2,
+    "titled": 2.1,
+    "rank": 2.4,
+    "offered": 1.0,
+    "not_offered": -1.45,
     "pairs": 2.0,
-    "length": -0.3,
+    "length": -0.4,
     "unit": 1.0,
+    "says_little": -1.2,
 }
 CELL_JOINT = " | "
 _MOST_SENTENCES = 80
@@ -88,6 +89,7 @@ def _of_passage(asked: Asked, hit: Hit) -> Iterator[Candidate]:
             "pairs": asked.pair_share(text),
             "length": math.log(len(text)),
             "unit": float(bool(unit) and unit in text),
+            "says_little": float(len(terms[order] - asked.weights.keys()) <= 1),
         }
         yield Candidate(hit, order, start, end, text, terms[order], header, features)
 

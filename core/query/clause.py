@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 
 from core.query.answer_types import offers
 from core.query.asked import Asked
@@ -28,7 +29,7 @@ CLAUSE_WEIGHTS = {
     "first": 0.28,
     "last": 0.19,
 }
-SAFE_LOSS = 0.05
+SAFE_LOSS = 0.08
 """Most probability of holding the answer that may be cut away for brevity."""
 
 _CUT = re.compile(
@@ -38,6 +39,7 @@ _CUT = re.compile(
 _OPENING, _CLOSING = "([{（［｛「『【〈《“", ")]}）］｝」』】〉》”"
 _JAPANESE = re.compile("[\u3040-\u30ff]")
 _LEAST_JAPANESE, _LEAST_LATIN = 10, 25
+_LOOSE = " 、，,;；:：–—-\t\n"
 
 
 def split_clauses(sentence: str) -> list[Span]:
@@ -56,29 +58,56 @@ def split_clauses(sentence: str) -> list[Span]:
     return spans
 
 
-def clause_probabilities(sentence: str, spans: list[Span], asked: Asked) -> list[float]:
-    """Return for each clause how likely it holds the answer, given that the sentence does; they sum to 1."""
-    features = _features(sentence, spans, asked)
-    return softmax([sum(CLAUSE_WEIGHTS[name] * value for name, value in row.items()) for row in features])
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A stretch of a sentence; ``kept`` is how likely it holds the answer, given that the sentence does."""
+
+    start: int
+    end: int
+    kept: float
 
 
-def trim(sentence: str, asked: Asked, budget: int, safe_loss: float = SAFE_LOSS) -> Span:
-    """Return the span of ``sentence`` that is worth giving: at most ``budget`` characters, ends cut where safe."""
+def trim(sentence: str, asked: Asked) -> Cut:
+    """Return what of ``sentence`` is worth giving: ends are cut away where that is safe.
+
+    The clause that shares most with the question is kept, so that a reader sees what the answer is about.
+    """
     spans = split_clauses(sentence)
-    chances = clause_probabilities(sentence, spans, asked)
+    return _shorten(sentence, spans, asked, len(sentence), keep=_shared(sentence, spans, asked))
+
+
+def squeeze(sentence: str, asked: Asked, budget: int) -> Cut:
+    """Return the clauses of at most ``budget`` characters that most likely answer; one clause may be longer."""
+    return _shorten(sentence, split_clauses(sentence), asked, budget)
+
+
+def window(sentence: str, asked: Asked, cut: Cut, budget: int) -> Cut:
+    """Return ``budget`` characters of ``cut`` around what may be the answer, or around the question's own letters."""
+    places = [place for place in offers(sentence, asked.expectation, asked.text) if cut.start <= place[0] < cut.end]
+    step = max(1, budget // 8)
+    best = max(
+        range(cut.start, max(cut.start + 1, cut.end - budget + step), step),
+        key=lambda at: (
+            asked.pair_share(sentence[at : at + budget])
+            + 0.2 * any(at <= place[0] and place[1] <= at + budget for place in places)
+        ),
+    )
+    start = max(cut.start, min(best, cut.end - budget))
+    return Cut(start, min(start + budget, cut.end), cut.kept / 2)
+
+
+def _shorten(sentence: str, spans: list[Span], asked: Asked, budget: int, keep: int = -1) -> Cut:
+    features = _features(sentence, spans, asked)
+    chances = softmax([sum(CLAUSE_WEIGHTS[name] * value for name, value in row.items()) for row in features])
     first, last, lost = 0, len(spans) - 1, 0.0
     while first < last:
-        length = spans[last][1] - spans[first][0]
-        at_start = chances[first] <= chances[last]
-        loss = chances[first] if at_start else chances[last]
-        if lost + loss > safe_loss and length <= budget:
+        end = min((end for end in (first, last) if end != keep), key=lambda i: chances[i])
+        if lost + chances[end] > SAFE_LOSS and spans[last][1] - spans[first][0] <= budget:
             break
-        lost += loss
-        first, last = (first + 1, last) if at_start else (first, last - 1)
-    start, end = spans[first][0], spans[last][1]
-    if end - start > budget:
-        start, end = _window(sentence, start, end, budget, asked)
-    return start, start + len(sentence[start:end].rstrip(" 、，,;；:：–—-\t\n"))
+        lost += chances[end]
+        first, last = (first + 1, last) if end == first else (first, last - 1)
+    start, stop = spans[first][0], spans[last][1]
+    return Cut(start, start + len(sentence[start:stop].rstrip(_LOOSE)), 1 - lost)
 
 
 def softmax(scores: list[float]) -> list[float]:
@@ -95,7 +124,7 @@ def _features(sentence: str, spans: list[Span], asked: Asked) -> list[dict[str, 
     coverage = [asked.coverage(held) for held in terms]
     places = offers(sentence, asked.expectation, asked.text)
     offered = [any(start < place[1] and place[0] < end for place in places) for start, end in spans]
-    best = max(range(len(spans)), key=lambda i: coverage[i] + asked.pair_share(parts[i]))
+    best = _shared(sentence, spans, asked)
     unit = asked.expectation.unit
     return [
         {
@@ -115,20 +144,10 @@ def _features(sentence: str, spans: list[Span], asked: Asked) -> list[dict[str, 
     ]
 
 
-def _window(sentence: str, start: int, end: int, budget: int, asked: Asked) -> Span:
-    """Return the stretch of ``budget`` characters around what is offered, or around the question's own letters."""
-    places = [place for place in offers(sentence, asked.expectation, asked.text) if start <= place[0] < end]
-    step = max(1, budget // 8)
-    begins = range(start, max(start + 1, end - budget + step), step)
-    best = max(
-        begins,
-        key=lambda at: (
-            asked.pair_share(sentence[at : at + budget])
-            + 0.2 * any(at <= place[0] and place[1] <= at + budget for place in places)
-        ),
-    )
-    best = min(best, end - budget)
-    return best, best + budget
+def _shared(sentence: str, spans: list[Span], asked: Asked) -> int:
+    """Return which clause shares most with the question."""
+    parts = [sentence[start:end] for start, end in spans]
+    return max(range(len(spans)), key=lambda i: asked.coverage(set(analyse(parts[i]))) + asked.pair_share(parts[i]))
 
 
 def _outside_brackets(sentence: str) -> list[bool]:

@@ -6,15 +6,16 @@ Comes after fusion and needs no model. A question that the passages do not seem 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.model import Answer, AnswerType, Citation, Hit
 from core.ports import Vector
 from core.query.answer_types import refers_back
 from core.query.asked import Asked, is_small_talk, read_question, similar
 from core.query.candidates import CELL_JOINT, Candidate, find_candidates, passage_terms
-from core.query.clause import trim
+from core.query.clause import squeeze, trim, window
 from core.text.language import detect_language
 
 Embed = Callable[[Sequence[str]], Vector]
@@ -31,9 +32,13 @@ INSUFFICIENT_TEXT = {
 }
 
 _PASSAGES = 5
-_PRICE_PER_CHAR = 0.0015
+_PRICE_PER_CHAR = 0.001
 """A further sentence is given when its chance of answering is worth its length at this price."""
 _MOST_PARTS = 3
+_SUBJECT_KINDS = ("name", "called", "thing")
+_TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
+_LEAST_PART = 20
+_LEAST_KEPT = 0.7
 _CUT_MARK = "…"
 
 
@@ -45,6 +50,7 @@ class Part:
     start: int
     end: int
     text: str
+    kept: float
 
 
 def extract_answer(
@@ -105,20 +111,31 @@ def confidence(asked: Asked, best: Candidate) -> float:
 
 def _choose(asked: Asked, best: Candidate, found: Sequence[Candidate], max_chars: int) -> list[Part]:
     """Take the best sentence, then every further one whose chance is worth its length, while they fit."""
-    parts = [_part(asked, best, max_chars - _mark_chars(1))]
-    left = max_chars - len(parts[0].text) - _mark_chars(1)
+    subject = _missing_subject(asked, best)
+    room = max_chars - _mark_chars(1) - len(subject)
+    parts = [_part(asked, best, room, least_kept=0.0)]
+    room -= len(parts[0].text)
+    parts[0] = replace(parts[0], text=subject + parts[0].text)
     for candidate in sorted(found, key=lambda c: -_worth(c, best, asked)):
-        room = left - _mark_chars(len(parts) + 1)
-        if len(parts) == _MOST_PARTS or room <= 0:
+        left = room - _mark_chars(len(parts) + 1)
+        if len(parts) == _MOST_PARTS or left < _LEAST_PART:
             break
         if any(similar(candidate.terms, part.source.terms) for part in parts):
             continue
-        part = _part(asked, candidate, room)
-        whole = len(part.text) < room or part.end - part.start == candidate.end - candidate.start
-        if whole and _worth(candidate, best, asked) > _PRICE_PER_CHAR * len(part.text):
+        part = _part(asked, candidate, left, _LEAST_KEPT)
+        if part.text and _worth(candidate, best, asked) * part.kept > _PRICE_PER_CHAR * len(part.text):
+            room = left - len(part.text)
             parts.append(part)
-            left = room - len(part.text)
     return _in_reading_order(parts)
+
+
+def _missing_subject(asked: Asked, best: Candidate) -> str:
+    """Return the title to put before a sentence that leaves out what it is about, when that may be what is asked."""
+    title = best.hit.placed.title.strip()
+    if asked.expectation.kind not in _SUBJECT_KINDS or best.header or not _TITLE.fullmatch(title):
+        return ""
+    known = f"{asked.text}\n{best.text}".casefold()
+    return "" if title.casefold() in known else f"{title}: "
 
 
 def _worth(candidate: Candidate, best: Candidate, asked: Asked) -> float:
@@ -129,14 +146,21 @@ def _worth(candidate: Candidate, best: Candidate, asked: Asked) -> float:
     return candidate.chance
 
 
-def _part(asked: Asked, candidate: Candidate, room: int) -> Part:
+def _part(asked: Asked, candidate: Candidate, room: int, least_kept: float) -> Part:
+    """Return the sentence as it is given; without text where no cut that fits keeps ``least_kept`` of its chance."""
     if candidate.header:
-        return Part(candidate, candidate.start, candidate.end, _row_text(asked, candidate, room))
-    start, end = trim(candidate.text, asked, max(1, room - 2 * len(_CUT_MARK)))
-    text = " ".join(candidate.text[start:end].split())
-    before = _CUT_MARK if start else ""
-    after = _CUT_MARK if end < len(candidate.text) else ""
-    return Part(candidate, candidate.start + start, candidate.start + end, f"{before}{text}{after}")
+        return Part(candidate, candidate.start, candidate.end, _row_text(asked, candidate, room), 1.0)
+    cut = trim(candidate.text, asked)
+    budget = room - 2 * len(_CUT_MARK)
+    if cut.end - cut.start > budget:
+        cut = squeeze(candidate.text, asked, budget)
+    if cut.end - cut.start > budget:
+        cut = window(candidate.text, asked, cut, budget)
+    text = " ".join(candidate.text[cut.start : cut.end].split())
+    before = _CUT_MARK if cut.start else ""
+    after = _CUT_MARK if cut.end < len(candidate.text) else ""
+    shown = f"{before}{text}{after}" if cut.kept >= least_kept else ""
+    return Part(candidate, candidate.start + cut.start, candidate.start + cut.end, shown, cut.kept)
 
 
 def _row_text(asked: Asked, candidate: Candidate, room: int) -> str:
