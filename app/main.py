@@ -76,6 +76,8 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
 
     ``rag`` answers the questions; without one, an extractive ``core.EvoRAG`` over ``kb`` is made.
     """
+    # Plotly looks into pandas wherever it has been imported, and fails on one that another thread is importing.
+    importlib.import_module("pandas")
     if rag is None:
         from core import EvoRAG
 
