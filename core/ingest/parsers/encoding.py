@@ -66,8 +66,9 @@ def detect(data: bytes) -> str:
         return "iso2022_jp_ext" if escaped else "utf-8"
     if _decoded(data, "utf-8") is not None:
         return "utf-8"
-    japanese = max(("cp932", "euc_jp"), key=lambda name: _likeness(_decoded(data, name)))
-    if _likeness(_decoded(data, japanese)) >= 0.7:
+    likeness = {name: _likeness(_decoded(data, name), name) for name in ("cp932", "euc_jp")}
+    japanese = max(likeness, key=lambda name: likeness[name])
+    if likeness[japanese] >= 0.7:
         return japanese
     if replaced_share(data.decode("utf-8", "replace")) <= MAX_REPLACED:
         return "utf-8"
@@ -142,18 +143,21 @@ def _likely_letters(text: str) -> float:
     return (ascii_count + len(_JAPANESE.findall(text))) / len(text)
 
 
-def _likeness(text: str | None) -> float:
-    """How much the characters beyond ASCII look like Japanese, 0 to 1."""
+def _likeness(text: str | None, encoding: str) -> float:
+    """How much the characters beyond ASCII look like Japanese, 0 to 1.
+
+    Korean and Chinese files decode as EUC-JP without an error, so that kana have to be among the characters there.
+    """
     if not text:
         return 0.0
     text = text[:JUDGED_CHARS]
     beyond = sum(character > "\x7f" for character in text)
-    if not beyond:
+    kana = len(_KANA.findall(text))
+    if not beyond or (encoding == "euc_jp" and kana < 0.05 * beyond):
         return 0.0
     good = len(_JAPANESE.findall(text)) + 0.3 * len(_HALF_WIDTH.findall(text))
-    kana = len(_KANA.findall(text))
     share = (good - 3 * len(_ODD.findall(text))) / beyond
-    return share if kana >= 0.1 * beyond else share * 0.8
+    return share if kana >= 0.1 * beyond else share * 0.9
 
 
 def _is_western(text: str) -> bool:

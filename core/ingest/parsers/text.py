@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from core.ingest.parsers.encoding import decoded, detect, sample
 from core.ingest.parsers.reading import Reading
@@ -95,7 +96,7 @@ def _rows(source: Iterator[str]) -> Iterator[list[str]]:
             taken.append(line)
             yield line
 
-    reader = csv.reader(recorded(_chain(first, source)), delimiter=delimiter)
+    reader = csv.reader(recorded(chain([first], source)), delimiter=delimiter)
     while True:
         try:
             row = next(reader)
@@ -109,9 +110,3 @@ def _rows(source: Iterator[str]) -> Iterator[list[str]]:
             continue
         taken.clear()
         yield row
-
-
-def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
-    if first:
-        yield first
-    yield from rest
