@@ -1,7 +1,7 @@
 """Recall and latency of the vector indexes: `python -m benchmarks.vectors --chunks N --json`.
 
-The vectors are synthetic: unit vectors around 1,000 centres, so that neighbourhoods exist as they do among passages of
-documents; questions are such vectors too. Recall counts, of the true nearest 10 and 50, those that were found.
+The vectors are synthetic: unit vectors around one centre for every 100, so that neighbourhoods exist as they do among
+passages of documents; questions are such vectors too. Recall counts, of the true nearest 10 and 50, those found.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from core.model import IndexHit, Part
 from core.ports import Vector, VectorRow
 
 DIMENSION = 384
-CENTRES = 1_000
+ROWS_PER_CENTRE = 100
 DEPTH = 50
 INSERT_BATCH = 1_000
 
 
-def around_centres(count: int, seed: int) -> Vector:
+def around_centres(count: int, seed: int, centre_count: int) -> Vector:
     """Return ``(count, 384)`` unit vectors, each near one of the centres."""
-    centres = np.random.default_rng(1).standard_normal((CENTRES, DIMENSION), dtype=np.float32)
+    centres = np.random.default_rng(1).standard_normal((centre_count, DIMENSION), dtype=np.float32)
     random = np.random.default_rng(seed)
-    vectors = centres[random.integers(0, CENTRES, count)]
+    vectors = centres[random.integers(0, centre_count, count)]
     vectors += 0.9 * random.standard_normal((count, DIMENSION), dtype=np.float32)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
@@ -102,7 +102,8 @@ def measure_milvus(
 
 def run(chunks: int, queries: int, *, with_store: bool) -> dict[str, Any]:
     """Measure both indexes on the same vectors in one run."""
-    vectors, asked = around_centres(chunks, seed=2), around_centres(queries, seed=3)
+    centres = max(1, chunks // ROWS_PER_CENTRE)
+    vectors, asked = around_centres(chunks, 2, centres), around_centres(queries, 3, centres)
     truth = nearest(vectors, asked)
     result: dict[str, Any] = {"chunks": chunks, "queries": queries, "depth": DEPTH, "vectors": "synthetic, clustered"}
     with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,4 @@
-"""The vector index in Milvus: a folder served by Milvus Lite in this process, or a server by URL.
-
-Milvus Lite checks little, so that what a server would refuse is made right here: texts are cut by bytes, rows are
-sent in bounded batches, and filters are built from integers and fixed words only.
-"""
+"""The vector index in Milvus: a folder served by Milvus Lite in this process, or a server by URL."""
 
 from __future__ import annotations
 
@@ -17,16 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from core.adapters.milvus_lite_server import MilvusLiteServer
+from core.adapters.milvus_rows import SOURCE_BYTES, TEXT_BYTES, as_row, batches, filters, slices
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part
 from core.ports import Vector, VectorRow
 
 COLLECTION = "rag_kb"
-TEXT_BYTES = 65_535
-SOURCE_BYTES = 255
-BATCH_BYTES = 16 * 1024 * 1024
-"""Text of the rows that are sent in one request; a server takes 64 MB at most."""
-FILTER_IDS = 4_096
 LARGEST_LIMIT = 16_384
 ROWS_PER_CLUSTER = 39
 """Fewer rows a cluster than FAISS trains with: an approximate search would save nothing and lose neighbours."""
@@ -70,14 +62,14 @@ class MilvusVectorIndex:
 
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._write_lock:
-            for batch in _batches([_as_row(row) for row in {row.chunk_id: row for row in rows}.values()]):
+            for batch in batches([as_row(row) for row in {row.chunk_id: row for row in rows}.values()]):
                 self._call(partial(self._send, batch))
                 self._write_out(len(batch))
             self._rows += len(rows)
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         with self._write_lock:
-            for ids in _slices(chunk_ids):
+            for ids in slices(chunk_ids):
                 self._call(partial(self._forget, ids))
 
     def search(
@@ -87,7 +79,7 @@ class MilvusVectorIndex:
             return []
         wanted = min(limit + TIE_MARGIN, LARGEST_LIMIT)
         found: list[tuple[int, float]] = []
-        for expression in _filters(parts, doc_ids):
+        for expression in filters(parts, doc_ids):
             # Clusters are probed before the filter is applied: with few rows, or few that pass, all have to be.
             narrow = doc_ids is not None or self._rows < ROWS_PER_CLUSTER * self._nlist
             probed = self._nlist if narrow else self._nprobe
@@ -102,7 +94,7 @@ class MilvusVectorIndex:
     def count(self) -> Mapping[Part, int]:
         counts = {}
         for part in Part:
-            rows = self._query(_filters([part], None)[0], ["count(*)"])
+            rows = self._query(filters([part], None)[0], ["count(*)"])
             counts[part] = int(rows[0]["count(*)"])
         self._rows = sum(counts.values())
         return counts
@@ -112,7 +104,7 @@ class MilvusVectorIndex:
             yield from self._ids_from_server()
             return
         for part in Part:
-            yield from ((int(row["id"]), part) for row in self._query(_filters([part], None)[0], ["id"]))
+            yield from ((int(row["id"]), part) for row in self._query(filters([part], None)[0], ["id"]))
 
     def clear(self) -> None:
         with self._write_lock:
@@ -235,46 +227,3 @@ class MilvusVectorIndex:
             return action(client)
         except Exception as error:
             raise StoreUnavailable(f"The vector store failed: {type(error).__name__}.") from error
-
-
-def _as_row(row: VectorRow) -> dict[str, Any]:
-    return {
-        "id": int(row.chunk_id),
-        "embedding": np.asarray(row.vector, dtype=np.float32),
-        "text": _cut(row.text, TEXT_BYTES),
-        "source": _cut(row.source, SOURCE_BYTES),
-        "part": row.part.value,
-        "doc_id": int(row.doc_id),
-    }
-
-
-def _cut(text: str, limit_bytes: int) -> str:
-    return text.encode("utf-8", "replace")[:limit_bytes].decode("utf-8", "ignore")
-
-
-def _batches(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    size_bytes = 0
-    for row in rows:
-        batch.append(row)
-        size_bytes += 4 * len(row["text"]) + row["embedding"].nbytes
-        if size_bytes >= BATCH_BYTES:
-            yield batch
-            batch, size_bytes = [], 0
-    if batch:
-        yield batch
-
-
-def _slices(ids: Sequence[int]) -> Iterator[list[int]]:
-    for start in range(0, len(ids), FILTER_IDS):
-        yield [int(number) for number in ids[start : start + FILTER_IDS]]
-
-
-def _filters(parts: Sequence[Part], doc_ids: Sequence[int] | None) -> list[str]:
-    """Filter expressions that together let through the rows asked for, each of bounded length."""
-    wanted = set(parts)
-    part = "" if wanted == set(Part) else f'part == "{next(iter(wanted)).value}"'
-    if doc_ids is None:
-        return [part]
-    lists = [f"doc_id in [{', '.join(map(str, numbers))}]" for numbers in _slices(sorted(set(doc_ids)))]
-    return [f"{part} and {listed}" if part else listed for listed in lists]
