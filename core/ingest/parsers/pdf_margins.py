@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from core.ingest.parsers.pdf_page import Line, Page
 
-NEIGHBOURS = 3
+NEIGHBOURS = 4
+"""Pages on either side that are compared: left and right pages often have headers of their own."""
 MARGIN = 0.085
 """Share of the page's height at its top and at its bottom where running lines are looked for."""
 NUMBER_MARGIN = 0.2

@@ -23,6 +23,7 @@ _NUMBERED = re.compile(
     re.I,
 )
 _SENTENCE_END = re.compile(r"[。．.,、;；]\Z")
+_NUMBER_KEY = re.compile(r"(?:chapter|appendix|part|section|第)?(?:\d{1,8}|[ivxlc]{1,6}|[a-z]\d{0,6})?[章節条部編]?\Z")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -59,7 +60,7 @@ class Typography:
 
     def level_by_outline(self, page: int, found: Sequence[Row]) -> tuple[int, int]:
         """Return the level of the heading that ``found`` begins with, by the bookmarks, and how many rows it takes."""
-        titles = [(level, _key(title)) for level, title in self.outline.get(page, ())]
+        titles = sorted(((level, _key(title)) for level, title in self.outline.get(page, ())), key=_longest_first)
         text = ""
         for count, row in enumerate(found[:MAX_HEADING_ROWS], 1):
             if count > 1 and (row.size != found[0].size or row.box[1] - found[count - 2].box[3] > 1.5 * row.size):
@@ -67,7 +68,7 @@ class Typography:
             text += " " + row.text
             key = _key(text)
             for level, title in titles:
-                if title and (key == title or (key.endswith(title) and _is_number(key[: -len(title)]))):
+                if title and key.endswith(title) and _is_number(key[: -len(title)]):
                     self._levels.setdefault(_rounded(found[0].size), level)
                     return min(level, 6), count
         return 0, 0
@@ -91,6 +92,10 @@ class Typography:
         return 0
 
 
+def _longest_first(entry: tuple[int, str]) -> int:
+    return -len(entry[1])
+
+
 def _rounded(size: float) -> float:
     return round(size * 2) / 2
 
@@ -100,4 +105,4 @@ def _key(text: str) -> str:
 
 
 def _is_number(prefix: str) -> bool:
-    return len(prefix) <= 12 and (any(map(str.isdigit, prefix)) or len(prefix) <= 1)
+    return _NUMBER_KEY.match(prefix) is not None
