@@ -75,8 +75,13 @@
   components.DocumentName = (props) =>
     element(
       "a",
-      { href: props.data.href, className: "cell-name", title: props.value, onClick: follow },
-      icon(props.data.icon),
+      {
+        href: props.context.address + encodeURIComponent(props.data.key),
+        className: "cell-name",
+        title: props.value,
+        onClick: follow,
+      },
+      icon(props.context.icons[props.data.type] || "file-earmark-text"),
       element("span", null, props.value),
     );
   components.DocumentTags = (props) =>

@@ -111,10 +111,12 @@ def _insufficient(trace: Trace) -> html.Div:
 
 
 def _evidence(hit: Hit, citations: Sequence[Citation], score: str) -> html.Li:
-    span = (citations[0].start, citations[0].end) if citations else None
+    spans = [(citation.start, citation.end) for citation in citations]
     chunk = hit.placed.chunk
     numbers = [html.Span(f"[{citation.number}]", className="citation") for citation in citations]
-    name = dcc.Link(hit.placed.name, href=passage_href(hit.placed, span), className="passage-name")
+    name = dcc.Link(
+        hit.placed.name, href=passage_href(hit.placed, spans[0] if spans else None), className="passage-name"
+    )
     place = " · ".join(part for part in (f"v{hit.placed.version}", locator_text(chunk.locator)) if part)
     head = [html.Span(str(hit.rank), className="rank"), html.Div([html.Div([*numbers, name]), html.Small(place)])]
     ranks = [
@@ -125,7 +127,7 @@ def _evidence(hit: Hit, citations: Sequence[Citation], score: str) -> html.Li:
     if hit.merged:
         ranks.append(html.Span(t("answer.merged", count=len(hit.merged))))
     text = html.Details(
-        [html.Summary(_excerpt(chunk.text, bool(citations))), passage(chunk, span)], open=bool(citations)
+        [html.Summary(_excerpt(chunk.text, bool(citations))), passage(chunk, spans)], open=bool(citations)
     )
     return html.Li([html.Div(head, className="evidence-head"), html.Div(ranks, className="evidence-ranks"), text])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,17 +13,17 @@ from dash import dcc, html
 from app import links
 from app.components.icon import file_icon, icon
 from app.components.times import when
-from app.i18n import has, size, t
+from app.i18n import has, number, size, t
 from core.model import Document, Job, Version
 
-HIDDEN_METADATA = frozenset({"source_path", "language", "title"})
+HIDDEN_METADATA = frozenset({"source_path", "language", "title", "blocks"})
 
 
-def document_actions(document: Document, number: int) -> html.Div:
-    """Everything that can be done with the document from its page; ``number`` is the version shown."""
+def document_actions(document: Document, version: int) -> html.Div:
+    """Everything that can be done with the document from its page; ``version`` is the one shown."""
     original = html.A(
         [icon("download"), t("document.original")],
-        href=links.original(document.doc_key, number),
+        href=links.original(document.doc_key, version),
         className="btn btn-secondary",
         download=document.name,
     )
@@ -115,8 +116,19 @@ def _metadata(metadata: Mapping[str, Any]) -> list[tuple[str, Any]]:
         if name in HIDDEN_METADATA or value in (None, "", [], {}):
             continue
         word = t(f"metadata.{name}") if has(f"metadata.{name}") else name.replace("_", " ")
-        facts.append((word, html.Span(_plain(value), className="user-text")))
+        facts.append((word, _shown(value)))
     return facts
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return number(value)
+    text = _plain(value)
+    try:
+        at = datetime.fromisoformat(text) if len(text) > len("2026-01-01") else None
+    except ValueError:
+        at = None
+    return when(at) if at is not None and at.tzinfo is not None else html.Span(text, className="user-text")
 
 
 def _plain(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dash import html
 from dash.development.base_component import Component
@@ -11,7 +11,7 @@ from app.i18n import t
 from core.model import BLOCK_JOINT, BlockKind, Chunk, Locator
 
 CELL_JOINT = " | "
-Span = tuple[int, int]
+Spans = Sequence[tuple[int, int]]
 Piece = str | Component
 
 
@@ -33,21 +33,22 @@ def locator_text(locator: Locator, *, headings: bool = True) -> str:
     return " · ".join(parts)
 
 
-def passage(chunk: Chunk, span: Span | None = None) -> html.Div:
-    """The text of ``chunk`` with the characters ``span`` of the parsed text marked as cited."""
-    blocks = [_block(chunk, text, at, span) for text, at in _blocks(chunk)]
+def passage(chunk: Chunk, spans: Spans = ()) -> html.Div:
+    """The text of ``chunk`` with the characters ``spans`` of the parsed text marked as cited."""
+    blocks = [_block(chunk, text, at, spans) for text, at in _blocks(chunk)]
     return html.Div(blocks, className="passage")
 
 
-def marked(text: str, at: int, span: Span | None) -> list[Piece]:
-    """``text``, which begins at offset ``at``, with its share of ``span`` in a ``mark``."""
-    if span is None:
-        return [text]
-    start, end = max(span[0] - at, 0), min(span[1] - at, len(text))
-    if start >= end:
-        return [text]
-    pieces: list[Piece] = [text[:start], html.Mark(text[start:end], className="cited"), text[end:]]
-    return [piece for piece in pieces if piece != ""]
+def marked(text: str, at: int, spans: Spans) -> list[Piece]:
+    """``text``, which begins at offset ``at``, with its share of ``spans`` in ``mark`` elements."""
+    pieces: list[Piece] = []
+    done = 0
+    for first, last in sorted(spans):
+        start, end = max(first - at, done), min(last - at, len(text))
+        if start < end:
+            pieces += [text[done:start], html.Mark(text[start:end], className="cited")]
+            done = end
+    return [piece for piece in [*pieces, text[done:]] if piece != ""]
 
 
 def is_table(text: str, kind: BlockKind) -> bool:
@@ -64,10 +65,10 @@ def _blocks(chunk: Chunk) -> Iterator[tuple[str, int]]:
         at += len(text) + len(BLOCK_JOINT)
 
 
-def _block(chunk: Chunk, text: str, at: int, span: Span | None) -> Component:
+def _block(chunk: Chunk, text: str, at: int, spans: Spans) -> Component:
     if is_table(text, chunk.kind):
-        return _table(text, at, chunk.header, span)
-    pieces = marked(text, at, span)
+        return _table(text, at, chunk.header, spans)
+    pieces = marked(text, at, spans)
     if text.strip() in chunk.locator.heading_path or chunk.kind is BlockKind.HEADING:
         return html.P(pieces, className="passage-heading")
     if chunk.kind is BlockKind.CODE:
@@ -75,10 +76,10 @@ def _block(chunk: Chunk, text: str, at: int, span: Span | None) -> Component:
     return html.P(pieces)
 
 
-def _table(text: str, at: int, header: str, span: Span | None) -> html.Div:
+def _table(text: str, at: int, header: str, spans: Spans) -> html.Div:
     rows: list[html.Tr] = []
     for line in text.split("\n"):
-        rows.append(html.Tr(_cells(line, at, span)))
+        rows.append(html.Tr(_cells(line, at, spans)))
         at += len(line) + 1
     if header:
         head = html.Tr([html.Th(cell, scope="col") for cell in header.split(CELL_JOINT)])
@@ -88,9 +89,9 @@ def _table(text: str, at: int, header: str, span: Span | None) -> html.Div:
     return html.Div(table, className="passage-scroll", tabIndex=0, role="region", **{"aria-label": t("passage.table")})
 
 
-def _cells(line: str, at: int, span: Span | None) -> list[html.Td]:
+def _cells(line: str, at: int, spans: Spans) -> list[html.Td]:
     cells = []
     for text in line.split(CELL_JOINT):
-        cells.append(html.Td(marked(text, at, span)))
+        cells.append(html.Td(marked(text, at, spans)))
         at += len(text) + len(CELL_JOINT)
     return cells

@@ -64,7 +64,7 @@ def _chunk(placed: PlacedChunk, is_target: bool, span: Span | None) -> html.Sect
     facts = t("document.chunk_facts", tokens=chunk.token_count, characters=len(chunk.text))
     head = [number, html.Span(locator_text(chunk.locator), className="chunk-place"), html.Small(facts)]
     return html.Section(
-        [html.Header(head), passage(chunk, span if is_target else None)],
+        [html.Header(head), passage(chunk, [span] if is_target and span else [])],
         className="chunk chunk-target" if is_target else "chunk",
         id=f"chunk-{chunk.position}",
     )

@@ -325,7 +325,7 @@ def _term_head(term: TermScore) -> list[Component]:
 def _term_cell(term: TermScore | None) -> Any:
     if term is None:
         return "–"
-    return [f"{term.score:.3f}", html.Small(t("trace.tf", tf=f"{term.tf:g}"))]
+    return [f"{term.score:.3f}", html.Small(t("trace.tf", tf=f"{term.score / term.idf if term.idf else 0.0:.3f}"))]
 
 
 def _word(area: str, name: str) -> str:
