@@ -120,7 +120,7 @@ def _language_switch() -> html.Div:
             lang=code,
             **{
                 "data-language-choice": code,
-                "aria-label": name,
+                "aria-label": f"{code.upper()} {name}",
                 "aria-pressed": "true" if code == language() else "false",
             },
         )
