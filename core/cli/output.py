@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], " ")
 _POLL_S = 0.2
-_MODEL_WAIT_S = 60.0
+_READY_WAIT_S = 60.0
 _ALL = 1_000_000
 
 
@@ -152,10 +152,13 @@ def follow(kb: KnowledgeBase, job_ids: Sequence[str]) -> list[Job]:
     return kb.wait(job_ids)
 
 
-def wait_for_models(kb: KnowledgeBase) -> None:
-    """Return when the models are loaded, or after a minute: the search then says itself what it lacks."""
-    deadline = time.monotonic() + _MODEL_WAIT_S
-    while not kb.health().models_ready and time.monotonic() < deadline:
+def wait_until_ready(kb: KnowledgeBase) -> None:
+    """Return when stores and models can answer, or after a minute: the search then says itself what it lacks."""
+    deadline = time.monotonic() + _READY_WAIT_S
+    while time.monotonic() < deadline:
+        health = kb.health()
+        if health.models_ready and not any(store.state in ("loading", "waiting") for store in health.stores):
+            return
         time.sleep(_POLL_S / 10)
 
 

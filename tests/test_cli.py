@@ -1,0 +1,356 @@
+"""The command line as a person or a script meets it: what it prints, where, and with which exit status."""
+
+import io
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from core.cli import main
+
+HANDBOOK = "# Handbook\n\n## Leave\n\nEach colleague has 14 days of leave in the first year.\n"
+OLDER = HANDBOOK.replace("14 days", "12 days")
+RULES = "# 規程\n\n日当は3,200円とする。宿泊料は実費を支給する。\n"
+
+
+@pytest.fixture
+def data_dir(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVOSPIKENET_TEST_MODE", "1")
+    monkeypatch.setenv("EVORAG_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def evorag(data_dir, capsys):
+    """Run a command and return its exit status, stdout and stderr."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ending:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return ending.value.code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def papers(tmp_path):
+    folder = tmp_path / "papers"
+    (folder / "below").mkdir(parents=True)
+    (folder / "handbook.md").write_text(HANDBOOK, "utf-8")
+    (folder / "below" / "旅費規程.md").write_text(RULES, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def filled(evorag, papers):
+    status, _, err = evorag("add", papers, "--tag", "rules")
+    assert status == 0, err
+    return evorag
+
+
+def test_added_folder_is_listed_with_tags(filled):
+    status, out, _ = filled("list", "--json")
+    documents = json.loads(out)
+    assert status == 0
+    assert [document["name"] for document in documents] == ["handbook.md", "旅費規程.md"]
+    assert all(document["tags"] == ["rules"] and document["state"] == "published" for document in documents)
+
+
+def test_pipe_gets_one_tab_separated_line_a_document(filled):
+    _, out, _ = filled("list")
+    lines = out.splitlines()
+    assert len(lines) == 2
+    assert lines[0].split("\t")[:2] == ["handbook.md", "published"]
+
+
+def test_json_is_all_that_stdout_holds(evorag, papers):
+    status, out, _ = evorag("add", papers, "--json")
+    added = json.loads(out)
+    assert status == 0
+    assert [upload["outcome"] for upload in added["uploads"]] == ["new", "new"]
+    assert {job["state"] for job in added["jobs"]} == {"done"}
+    assert added["errors"] == []
+
+
+def test_same_file_again_is_unchanged(filled, papers):
+    status, out, _ = filled("add", papers / "handbook.md", "--json")
+    assert status == 0
+    assert json.loads(out)["uploads"][0]["outcome"] == "unchanged"
+
+
+def test_bad_file_is_reported_and_good_one_added(evorag, papers):
+    (papers / "broken.pdf").write_bytes(b"this is no pdf at all")
+    status, out, err = evorag("add", papers, "--json")
+    added = json.loads(out)
+    assert status == 1
+    assert len(added["uploads"]) == 2
+    assert [error["code"] for error in added["errors"]] == ["type_mismatch"]
+    assert "type_mismatch: broken.pdf" in err
+
+
+def test_folder_skips_links_hidden_and_foreign_files(evorag, papers):
+    (papers / "link.md").symlink_to(papers / "handbook.md")
+    (papers / ".hidden.md").write_text("hidden", "utf-8")
+    (papers / "program.exe").write_bytes(b"MZ")
+    status, out, err = evorag("add", papers, "--json")
+    assert status == 0
+    assert len(json.loads(out)["uploads"]) == 2
+    assert "2 links or files of other types" in err
+
+
+def test_missing_path_adds_nothing(evorag, papers):
+    status, out, err = evorag("add", papers, papers / "absent.md")
+    assert (status, out) == (1, "")
+    assert err.startswith("not_found: ")
+    assert json.loads(evorag("list", "--json")[1]) == []
+
+
+def test_uploads_without_waiting_are_indexed_later(evorag, papers):
+    assert evorag("add", papers, "--no-wait")[0] == 0
+    status, out, _ = evorag("jobs", "--wait", "--json")
+    assert status == 0
+    assert {job["state"] for job in json.loads(out)} == {"done"}
+
+
+def test_show_gives_versions_and_metadata(filled, papers):
+    (papers / "handbook.md").write_text(OLDER, "utf-8")
+    filled("add", papers / "handbook.md")
+    _, out, _ = filled("show", "Handbook.MD", "--json")
+    shown = json.loads(out)
+    assert [version["number"] for version in shown["versions"]] == [2, 1]
+    assert shown["document"]["published_version"] == 2
+    assert len(shown["publications"]) == 2
+    assert "parser" in filled("show", "handbook.md")[1]
+
+
+def test_show_text_gives_the_text_of_a_version(filled, papers):
+    (papers / "handbook.md").write_text(OLDER, "utf-8")
+    filled("add", papers / "handbook.md")
+    assert "12 days" in filled("show", "handbook.md", "--text")[1]
+    assert "14 days" in filled("show", "handbook.md", "--text", "--version", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "name"),
+    [
+        ("How many days of leave in the first year?", "14 days", "handbook.md"),
+        ("日当はいくらですか", "3,200円", "旅費規程.md"),
+    ],
+)
+def test_ask_answers_and_cites(filled, question, answer, name):
+    status, out, _ = filled("ask", question)
+    assert status == 0
+    assert answer in out
+    assert f"{name}, version 1" in out
+
+
+def test_ask_reads_the_question_from_a_pipe(filled, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("How many days of leave in the first year?\n"))
+    assert "14 days" in filled("ask", "-")[1]
+
+
+def test_ask_as_of_an_earlier_sequence_sees_the_earlier_version(filled, papers):
+    (papers / "handbook.md").write_text(OLDER, "utf-8")
+    filled("add", papers / "handbook.md")
+    question = "How many days of leave in the first year?"
+    assert "12 days" in filled("ask", question)[1]
+    assert "14 days" in filled("ask", question, "--as-of", 2)[1]
+
+
+def test_ask_with_details_shows_both_legs(filled):
+    _, out, _ = filled("ask", "How many days of leave in the first year?", "--details")
+    row = next(line for line in out.splitlines() if line.startswith("1\thandbook.md"))
+    assert re.search(r"\t1, \d+\.\d{3}, 0\.01639", row)
+
+
+def test_search_obeys_filters(filled):
+    trace = json.loads(filled("search", "日当", "--doc", "handbook.md", "--json")[1])
+    assert {hit["placed"]["doc_key"] for hit in trace["hits"]} <= {"handbook.md"}
+    assert "旅費規程.md" in filled("search", "日当", "--type", ".MD", "--tag", "rules")[1]
+
+
+@pytest.mark.parametrize("question", ['"', "a AND", "*", "'; DROP TABLE documents; --", "(((", "/*/*"])
+def test_odd_questions_are_literal_text(filled, question):
+    assert filled("search", "--json", "--", question)[0] == 0
+
+
+def test_deleted_document_is_not_found_until_restored(filled):
+    question = "How many days of leave in the first year?"
+    assert filled("delete", "handbook.md")[0] == 0
+    assert "14 days" not in filled("ask", question)[1]
+    assert filled("restore", "handbook.md")[0] == 0
+    assert "14 days" in filled("ask", question)[1]
+
+
+def test_delete_goes_on_after_an_unknown_name(filled):
+    status, out, err = filled("delete", "absent.md", "handbook.md", "--json")
+    assert status == 1
+    assert [publication["doc_key"] for publication in json.loads(out)["publications"]] == ["handbook.md"]
+    assert "not_found: absent.md" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ask",),
+        ("nonsense",),
+        ("ask", "q", "--top-k", "0"),
+        ("ask", "q", "--as-of", "yesterday"),
+        ("serve", "--port", "x"),
+    ],
+)
+def test_wrong_command_has_status_2(evorag, arguments):
+    assert evorag(*arguments)[0] == 2
+
+
+def test_error_says_code_and_remedy(evorag):
+    status, out, err = evorag("show", "absent.md")
+    assert (status, out) == (1, "")
+    assert re.match(r"not_found: .*absent\.md.*\n  \w", err)
+
+
+def test_future_sequence_is_refused(filled):
+    status, _, err = filled("ask", "leave", "--as-of", 10**12)
+    assert status == 1
+    assert "invalid_input" in err
+
+
+def test_text_cannot_steer_the_terminal(evorag, tmp_path):
+    (tmp_path / "note.txt").write_text("Leave is granted.\x1b[2J\x1b]0;owned\x07 See below.", "utf-8")
+    evorag("add", tmp_path / "note.txt")
+    assert "\x1b" not in evorag("show", "note.txt", "--text")[1]
+
+
+def test_user_text_stays_out_of_stderr(filled):
+    _, _, err = filled("ask", "Where is the xylophone of the president?")
+    assert "xylophone" not in err
+
+
+def test_sample_loads_and_answers(evorag):
+    status, out, err = evorag("sample", "--json")
+    assert status == 0, err
+    assert {job["state"] for job in json.loads(out)["jobs"]} == {"done"}
+    trace = json.loads(evorag("search", "海外出張の日当はいくらですか", "--json")[1])
+    assert any("62米ドル" in "".join(hit["placed"]["chunk"]["text"].split()) for hit in trace["candidates"])
+
+
+def test_eval_measures_a_question_set(evorag, tmp_path):
+    passages = [
+        {"id": "p1", "title": "Leave", "text": "Each colleague has 14 days of leave in the first year."},
+        {"id": "p2", "title": "Lunch", "text": "Lunch is served in the canteen from noon to one."},
+    ]
+    questions = [
+        {"id": "q1", "question": "How many days of leave are there?", "passage_id": "p1", "answers": ["14 days"]},
+        {"id": "q2", "question": "Where is lunch served?", "passage_ids": ["p2"], "answers": ["canteen"]},
+        {"id": "q3", "question": "Who painted the ceiling?", "passage_ids": [], "answers": [], "answerable": False},
+    ]
+    for name, rows in (("passages", passages), ("questions", questions)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    status, out, err = evorag("eval", tmp_path, "--json")
+    report = json.loads(out)
+    assert status == 0, err
+    assert (report["questions"], report["unanswerable"]) == (3, 1)
+    assert report["keyword"]["recall_at_1"] == 1.0
+    assert json.loads(evorag("eval", tmp_path, "--sample", 1, "--seed", 3, "--json")[1])["questions"] == 1
+
+
+def test_eval_leaves_no_trace_in_the_data_folder(evorag, tmp_path, data_dir):
+    assert evorag("eval", tmp_path)[0] == 1
+    assert not data_dir.exists()
+
+
+def test_closed_pipe_ends_quietly(filled):
+    command = f"{sys.executable} -m core.cli list | true"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert ended.stderr == ""
+
+
+# ---- serving
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def served(data_dir):
+    """Start ``python -m app`` and return the process and its port once it says that it serves."""
+    started = []
+
+    def start():
+        port = free_port()
+        command = [sys.executable, "-m", "app", "--port", str(port), "--json"]
+        root = Path(__file__).parents[1]
+        process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        return process, port
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def test_serve_answers_and_ends_with_its_signal(served, data_dir):
+    process, port = served()
+    assert json.loads(process.stdout.readline())["url"] == f"http://127.0.0.1:{port}"
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30) as answer:
+        assert answer.status == 200
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=30) == 0
+    assert_lock_is_free(data_dir)
+
+
+def assert_lock_is_free(data_dir):
+    import fcntl
+
+    with (data_dir / "lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_second_process_is_told_who_holds_the_data_folder(served, evorag):
+    process, _ = served()
+    process.stdout.readline()
+    status, _, err = evorag("list")
+    assert status == 1
+    assert err.startswith("data_folder_in_use: ")
+    assert re.search(r"process \d+", err)
+    other, _ = served()
+    assert other.wait(timeout=60) == 1
+    assert "data_folder_in_use" in other.stderr.read()
+
+
+def test_taken_port_is_an_explained_error(evorag):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        status, _, err = evorag("serve", "--port", taken.getsockname()[1])
+    assert status == 1
+    assert err.startswith("address_in_use: ")
+
+
+def test_indexing_goes_on_after_a_stop(served, evorag, papers):
+    evorag("add", papers, "--no-wait")
+    process, _ = served()
+    process.stdout.readline()
+    os.kill(process.pid, signal.SIGTERM)
+    process.wait(timeout=30)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        jobs = json.loads(evorag("jobs", "--wait", "--json")[1])
+        if {job["state"] for job in jobs} == {"done"}:
+            return
+    pytest.fail(f"not done: {jobs}")
