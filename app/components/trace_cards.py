@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dash import html
@@ -12,20 +11,24 @@ from dash.development.base_component import Component
 from app import links
 from app.components import figures
 from app.components.icon import icon
-from app.components.links import passage_href
-from app.components.passage import locator_text
 from app.components.states import error_line
-from app.i18n import has, t
-from core.model import Hit, IndexHit, Leg, LegRank, TermScore, Trace
+from app.components.trace_tables import (
+    FIRST_ROWS,
+    cosine,
+    fusion_table,
+    keyword_table,
+    leading_terms,
+    names_of,
+    row_label,
+    rrf_k,
+    vector_table,
+)
+from app.i18n import has, number, t
+from core.model import Leg, TermScore, Trace
 
-FIRST_ROWS = 10
 PLOT_ROWS = 10
-TERM_COLUMNS = 6
 PROMPT_CHARS = 1_500
-DEFAULT_RRF_K = 60
 DRAWN_ELSEWHERE = frozenset({"template", "prompt_chars", "context_chars", "fusion", "rrf_k"})
-
-Names = Mapping[int, Hit]
 
 
 def trace_cards(trace: Trace) -> html.Div:
@@ -46,54 +49,11 @@ def trace_cards(trace: Trace) -> html.Div:
     return html.Div([html.Div([html.P(t("trace.purpose")), download], className="trace-head"), *cards])
 
 
-def vector_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
-    names = _names(trace)
-    heads = [t("trace.rank"), t("trace.passage"), t("trace.l2"), t("trace.cosine")]
-    body = [
-        [str(rank), _passage_cell(hit.chunk_id, names), f"{hit.score:.4f}", f"{_cosine(hit.score):.4f}"]
-        for rank, hit in _ranked(trace.vector, rows)
-    ]
-    return _table(heads, body, t("trace.vector.table"), numeric=(0, 2, 3))
-
-
-def keyword_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
-    names = _names(trace)
-    terms = _terms(trace.keyword.hits)
-    shown = {term.term for term in terms}
-    has_others = any(part.term not in shown for _, hit in _ranked(trace.keyword, rows) for part in hit.terms)
-    heads: list[Any] = [t("trace.rank"), t("trace.passage"), t("trace.bm25"), *map(_term_head, terms)]
-    heads += [t("trace.other_terms")] if has_others else []
-    body = []
-    for rank, hit in _ranked(trace.keyword, rows):
-        parts = {part.term: part for part in hit.terms}
-        cells = [_term_cell(parts.get(term.term)) for term in terms]
-        if has_others:
-            cells.append(f"{sum(part.score for part in hit.terms if part.term not in shown):.3f}")
-        body.append([str(rank), _passage_cell(hit.chunk_id, names), f"{hit.score:.3f}", *cells])
-    return _table(heads, body, t("trace.keyword.table"), numeric=(0, *range(2, len(heads))))
-
-
-def fusion_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
-    rrf_k = _rrf_k(trace)
-    heads = [t("trace.rank"), t("trace.passage"), t("trace.vector.title"), t("trace.keyword.title"), t("trace.sum")]
-    body = [
-        [
-            str(hit.rank),
-            _hit_cell(hit),
-            _leg_cell(hit.vector, trace, rrf_k),
-            _leg_cell(hit.keyword, trace, rrf_k),
-            f"{hit.score:.5f}",
-        ]
-        for hit in trace.candidates[:rows]
-    ]
-    return _table(heads, body, t("trace.fusion.table"), numeric=(0, 2, 3, 4))
-
-
 def _analysis_card(trace: Trace) -> html.Section:
     analysis = trace.analysis
     keywords = [html.Span(word, className="chip") for word in analysis.keywords] or t("trace.analysis.no_keywords")
     facts = [
-        (t("trace.analysis.language"), t(f"language.{analysis.language}")),
+        (t("trace.analysis.language"), _word("language", analysis.language)),
         (t("trace.analysis.normalised"), html.Span(analysis.normalised, className="user-text")),
         (t("trace.analysis.keywords"), html.Span(keywords, className="chips")),
         (t("trace.analysis.prompt_type"), analysis.prompt_type),
@@ -106,12 +66,12 @@ def _vector_card(trace: Trace) -> html.Section:
     leg = trace.vector
     if leg.error:
         return _failed_card("vector", "diagram-3", leg)
-    names = _names(trace)
+    names = names_of(trace)
     best = leg.hits[:PLOT_ROWS]
     plot = figures.graph(
         figures.dots(
-            [_label(rank, hit.chunk_id, names) for rank, hit in enumerate(best, 1)],
-            [_cosine(hit.score) for hit in best],
+            [row_label(rank, hit.chunk_id, names) for rank, hit in enumerate(best, 1)],
+            [cosine(hit.score) for hit in best],
             t("trace.cosine_axis"),
         ),
         t("trace.vector.plot"),
@@ -124,10 +84,10 @@ def _keyword_card(trace: Trace) -> html.Section:
     leg = trace.keyword
     if leg.error:
         return _failed_card("keyword", "type", leg)
-    names = _names(trace)
-    order = [*(term.term for term in _terms(leg.hits)), t("trace.other_terms")]
+    names = names_of(trace)
+    order = [*(term.term for term in leading_terms(leg.hits)), t("trace.other_terms")]
     bars = [
-        figures.Bar(_label(rank, hit.chunk_id, names), _parts(hit.terms, order))
+        figures.Bar(row_label(rank, hit.chunk_id, names), _parts(hit.terms, order))
         for rank, hit in enumerate(leg.hits[:PLOT_ROWS], 1)
     ]
     plot = figures.graph(figures.stacked(bars, t("trace.bm25_axis"), order), t("trace.keyword.plot"))
@@ -138,7 +98,7 @@ def _keyword_card(trace: Trace) -> html.Section:
 def _fusion_card(trace: Trace) -> html.Section:
     explain = t("trace.fusion.explain_mix", alpha=trace.query.alpha)
     if trace.query.fusion == "rrf":
-        explain = t("trace.fusion.explain", k=_rrf_k(trace))
+        explain = t("trace.fusion.explain", k=rrf_k(trace))
     if not trace.candidates:
         return _card("fusion", "intersect", explain, [html.P(t("trace.fusion.empty"))])
     paths = [
@@ -194,10 +154,6 @@ def _preview(title: str, text: str) -> html.Details | None:
     return html.Details([html.Summary(title), html.Pre(shown, className="prompt-preview", tabIndex=0)])
 
 
-def _rrf_k(trace: Trace) -> int:
-    return int(trace.generation.get("rrf_k", DEFAULT_RRF_K))
-
-
 def _card(name: str, symbol: str, explain: str, content: Sequence[Component], note: str = "") -> html.Section:
     title = html.H3([icon(symbol), t(f"trace.{name}.title")], id=f"trace-{name}-title")
     head = html.Header([title, html.Span(note, className="trace-note")])
@@ -237,76 +193,8 @@ def _more(name: str, count: int) -> Component:
     )
 
 
-def _table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], label: str, numeric: Sequence[int]) -> html.Div:
-    numbers = dict.fromkeys(numeric, "num")
-    head = html.Tr([html.Th(text, scope="col", className=numbers.get(index)) for index, text in enumerate(heads)])
-    body = [html.Tr([html.Td(cell, className=numbers.get(i)) for i, cell in enumerate(row)]) for row in rows]
-    table = html.Table([html.Thead(head), html.Tbody(body)], className="trace-table")
-    return html.Div(table, className="trace-scroll", tabIndex=0, role="region", **{"aria-label": label})
-
-
 def _facts(facts: Sequence[tuple[str, Any]]) -> html.Dl:
     return html.Dl([part for name, value in facts for part in (html.Dt(name), html.Dd(value))], className="facts")
-
-
-def _names(trace: Trace) -> Names:
-    names = {}
-    for hit in trace.candidates or trace.hits:
-        names[hit.placed.id] = hit
-        names.update(dict.fromkeys(hit.merged, hit))
-    return names
-
-
-def _ranked(leg: Leg, rows: int) -> list[tuple[int, IndexHit]]:
-    return list(enumerate(leg.hits[:rows], 1))
-
-
-def _label(rank: int, chunk_id: int, names: Names) -> str:
-    hit = names.get(chunk_id)
-    return f"{rank}. {hit.placed.name if hit else t('trace.chunk', id=chunk_id)}"
-
-
-def _passage_cell(chunk_id: int, names: Names) -> Any:
-    hit = names.get(chunk_id)
-    return _hit_cell(hit) if hit else t("trace.chunk", id=chunk_id)
-
-
-def _hit_cell(hit: Hit) -> list[Component]:
-    place = [f"v{hit.placed.version}", locator_text(hit.placed.chunk.locator, headings=False)]
-    if hit.merged:
-        place.append(t("trace.merged_into", count=len(hit.merged)))
-    return [
-        html.A(hit.placed.name, href=passage_href(hit.placed), className="passage-name"),
-        html.Small(" · ".join(part for part in place if part)),
-    ]
-
-
-def _leg_cell(leg: LegRank | None, trace: Trace, rrf_k: int) -> Any:
-    """A leg's share of the fused score, with the rank and the fraction that it comes from."""
-    if leg is None:
-        return ["0", html.Small(t("trace.not_found"))]
-    origin = t("trace.at_rank", rank=leg.rank)
-    if trace.query.fusion == "rrf":
-        weight = leg.contribution * (rrf_k + leg.rank)
-        numerator = "1" if math.isclose(weight, 1.0, rel_tol=1e-6) else f"{weight:g}"
-        origin += f" · {numerator}/({rrf_k}+{leg.rank})"
-    return [f"{leg.contribution:.5f}", html.Small(origin)]
-
-
-def _cosine(distance: float) -> float:
-    """The cosine of two unit vectors that are ``distance`` apart."""
-    return 1.0 - distance * distance / 2.0
-
-
-def _terms(hits: Sequence[IndexHit]) -> list[TermScore]:
-    """The terms that added most over the hits shown, each once, with its statistics."""
-    totals: dict[str, float] = {}
-    known: dict[str, TermScore] = {}
-    for hit in hits[:FIRST_ROWS]:
-        for term in hit.terms:
-            totals[term.term] = totals.get(term.term, 0.0) + term.score
-            known.setdefault(term.term, term)
-    return [known[term] for term in sorted(totals, key=lambda term: -totals[term])[:TERM_COLUMNS]]
 
 
 def _parts(terms: Sequence[TermScore], shown: Sequence[str]) -> dict[str, float]:
@@ -317,17 +205,6 @@ def _parts(terms: Sequence[TermScore], shown: Sequence[str]) -> dict[str, float]
     return parts
 
 
-def _term_head(term: TermScore) -> list[Component]:
-    detail = t("trace.idf_df", idf=f"{term.idf:.2f}", df=term.document_frequency)
-    return [html.Span(term.term, className="user-text"), html.Small(detail)]
-
-
-def _term_cell(term: TermScore | None) -> Any:
-    if term is None:
-        return "–"
-    return [f"{term.score:.3f}", html.Small(t("trace.tf", tf=f"{term.score / term.idf if term.idf else 0.0:.3f}"))]
-
-
 def _word(area: str, name: str) -> str:
     """The text for a name that the pipeline chose, or the name itself where the pages do not know it yet."""
     return t(f"{area}.{name}") if has(f"{area}.{name}") else name.replace("_", " ")
@@ -336,6 +213,8 @@ def _word(area: str, name: str) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return t("trace.yes") if value else t("trace.no")
+    if isinstance(value, int):
+        return number(value)
     if isinstance(value, float):
         return f"{value:.3g}"
     return str(value)

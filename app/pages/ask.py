@@ -34,7 +34,8 @@ from app.components.frame import named_page, tab_title
 from app.components.links import Values, ask_search, query_of
 from app.components.question_list import question_list
 from app.components.states import empty, error_line, link_button, shows_errors
-from app.components.trace_cards import fusion_table, keyword_table, trace_cards, vector_table
+from app.components.trace_cards import trace_cards
+from app.components.trace_tables import fusion_table, keyword_table, vector_table
 from app.context import kb, rag
 from app.i18n import t
 from core.errors import EvoRAGError, InvalidInput, NotFound

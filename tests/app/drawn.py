@@ -105,6 +105,7 @@ def _name(each: dict[str, Any]) -> str:
 
 
 def _outputs(output: str) -> Any:
-    names = output.strip(".").split("...")
+    """The outputs that the name of a callback lists; one that only sets properties lists none."""
+    names = [name for name in output.strip(".").split("...") if "." in name]
     outputs = [dict(zip(("id", "property"), name.rsplit(".", 1), strict=True)) for name in names]
-    return outputs if output.startswith("..") else outputs[0]
+    return outputs if output.startswith("..") or not outputs else outputs[0]

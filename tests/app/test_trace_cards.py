@@ -10,7 +10,8 @@ import pytest
 from dash import html
 
 from app.components import figures
-from app.components.trace_cards import fusion_table, keyword_table, trace_cards, vector_table
+from app.components.trace_cards import trace_cards
+from app.components.trace_tables import fusion_table, keyword_table, vector_table
 from app.tokens import tokens
 from core.model import (
     Analysis,
