@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
 HOME = "/"
@@ -33,6 +34,6 @@ def trace_json(trace_id: str) -> str:
     return f"/api/v1/traces/{quote(trace_id, safe='')}.json"
 
 
-def _search(state: dict[str, object]) -> str:
+def _search(state: Mapping[str, object]) -> str:
     given = {name: value for name, value in state.items() if value is not None}
     return f"?{urlencode(given)}" if given else ""

@@ -13,6 +13,7 @@ from dash import Dash
 
 from app import context, i18n, pages
 from app.api import register_api
+from app.api.documents import UploadRequest
 from app.components.shell import shell, watch_navigation
 from app.components.states import report_callback_error
 from app.security import protect
@@ -96,6 +97,7 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
     )
     app.server.config[context.KB_KEY] = kb
     app.server.config[context.RAG_KEY] = rag
+    app.server.request_class = UploadRequest
     register_pages()
     app.layout = shell
     watch_navigation(app)

@@ -38,6 +38,18 @@
     window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
     window.scrollTo(0, 0);
   };
+  /* The new page has arrived when its title stands there; pages of one title are waited for a second. */
+  const whenShown = (then) => {
+    const before = document.getElementById("page-title")?.textContent;
+    const started = Date.now();
+    const wait = window.setInterval(() => {
+      if (document.getElementById("page-title")?.textContent !== before || Date.now() - started > 1000) {
+        window.clearInterval(wait);
+        then();
+      }
+    }, 40);
+  };
+
   /* Where the keyboard goes after a change of page: to the question field of Ask, else to the title. */
   const focusPage = (pathname) => {
     if (pathname !== "/ask" || !focusQuestion()) {
@@ -45,7 +57,7 @@
     }
   };
   const focusQuestion = () => {
-    const box = document.querySelector("[data-ask-box]");
+    const box = document.querySelector("#ask-question, [data-ask-box]");
     const field = box?.matches("input, textarea") ? box : box?.querySelector("input, textarea");
     field?.focus();
     return Boolean(field);
@@ -64,7 +76,7 @@
     markTheme();
     markRail();
     if (!first) {
-      window.setTimeout(() => focusPage(pathname), 250);
+      whenShown(() => focusPage(pathname));
     }
     first = false;
     return window.dash_clientside.no_update;

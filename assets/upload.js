@@ -8,6 +8,7 @@
   const POLL_MS = 400;
   const POLLED_FIRST = 60;
   const POLLED_NEXT = 20;
+  const ROWS_A_FRAME = 50;
   const STORE = "evorag-uploads";
   const NOT_DOCUMENTS = new Set([".ds_store", "thumbs.db", "desktop.ini"]);
 
@@ -75,6 +76,7 @@
   };
   const take = (files) => {
     const tags = page.tags();
+    const first = entries.length;
     for (const file of files) {
       if (NOT_DOCUMENTS.has(file.name.toLowerCase())) {
         continue;
@@ -82,7 +84,7 @@
       const error = refusal(file);
       add({ name: file.name, bytes: file.size, file, tags, sent: 0, state: error ? "refused" : "waiting", error });
     }
-    drawAll();
+    drawAll(Math.max(0, first - 1));
     sendNext();
   };
   const readEntry = (entry) =>
@@ -264,9 +266,14 @@
     }
     entry.row.show(view(entry));
   };
-  const drawAll = () => {
-    entries.forEach(draw);
-    summarise();
+  /* Hundreds of new rows are made over several frames, so that the page answers in between. */
+  const drawAll = (from = 0) => {
+    entries.slice(from, from + ROWS_A_FRAME).forEach(draw);
+    if (from + ROWS_A_FRAME < entries.length) {
+      window.requestAnimationFrame(() => drawAll(from + ROWS_A_FRAME));
+    } else {
+      summarise();
+    }
   };
 
   let spoken = 0;
@@ -281,10 +288,15 @@
     const total = now.length;
     const sum = now.reduce((whole, item) => whole + item.shares.reduce((part, share) => part + Math.max(0, share), 0), 0);
     page.body.hidden = total === 0;
+    page.element.classList.toggle("upload-busy", total > 0);
     page.overall.value = total ? sum / (total * COLUMNS.length) : 0;
     page.count.textContent = text("upload.summary", { done, total, count: total })
       + (failed ? ` · ${text("upload.failed", { count: failed })}` : "");
     page.clear.hidden = done === 0;
+    page.onlyFailed.hidden = failed === 0;
+    if (failed === 0 && page.onlyFailed.getAttribute("aria-pressed") === "true") {
+      page.onlyFailed.click();
+    }
     /* Screen readers hear the state every three seconds at most, and always the last one. */
     window.clearTimeout(later);
     later = window.setTimeout(() => {
@@ -317,7 +329,17 @@
     clear.addEventListener("click", () => {
       entries.filter((entry) => view(entry).meaning === "ok").forEach(remove);
     });
-    head.append(count, clear);
+    const onlyFailed = make("button", "btn btn-secondary btn-sm", text("upload.only_failed"));
+    onlyFailed.type = "button";
+    onlyFailed.setAttribute("aria-pressed", "false");
+    onlyFailed.addEventListener("click", () => {
+      const on = onlyFailed.getAttribute("aria-pressed") !== "true";
+      onlyFailed.setAttribute("aria-pressed", String(on));
+      list.classList.toggle("job-list-failed", on);
+    });
+    const buttons = make("div", "page-action");
+    buttons.append(onlyFailed, clear);
+    head.append(count, buttons);
     const table = make("div", "job-table job-table-upload");
     table.append(heading(COLUMNS), list);
     body.append(head, overall, warning, table);
@@ -362,7 +384,7 @@
 
     const tagBox = element.querySelector("[data-upload-tags] input");
     page = {
-      element, list, body, count, overall, clear, live, offline: warning,
+      element, list, body, count, overall, clear, onlyFailed, live, offline: warning,
       accepted: new Set(element.dataset.accept.split(",").map((name) => name.slice(1))),
       maxBytes: Number(element.dataset.maxBytes),
       tags: () => tagBox.value.split(/[,、，]/).map((tag) => tag.trim()).filter(Boolean),

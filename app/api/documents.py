@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from typing import BinaryIO, cast
+
 import flask
 
 from app.api.fields import json_object, tag_list, text, whole_number
@@ -13,6 +16,19 @@ documents = flask.Blueprint("documents", __name__, url_prefix="/api/v1")
 
 FORM_OVERHEAD_BYTES = 64 * 1024
 FORM_MEMORY_BYTES = 64 * 1024
+
+
+class UploadRequest(flask.Request):
+    """A request whose files are kept on the disk of the data folder while they arrive, under no name."""
+
+    def _get_file_stream(
+        self,
+        total_content_length: int | None,
+        content_type: str | None,
+        filename: str | None = None,
+        content_length: int | None = None,
+    ) -> BinaryIO:
+        return cast("BinaryIO", tempfile.TemporaryFile(dir=kb().settings.data_dir))
 
 
 @documents.post("/documents")
@@ -29,7 +45,8 @@ def upload_document() -> tuple[flask.Response, int]:
         raise InvalidInput("Send exactly one file in the part 'file'.")
     given = files[0]
     tags = tag_list(request.form.getlist("tags"))
-    receipt = kb().add_file(given.filename or "", given.stream, tags=tags, note=request.form.get("note", ""))
+    stream = cast("BinaryIO", given.stream)
+    receipt = kb().add_file(given.filename or "", stream, tags=tags, note=request.form.get("note", ""))
     return _receipt(receipt)
 
 

@@ -27,6 +27,15 @@ MEANINGS = {
 }
 
 
+def _usual_remedies(kind: type[EvoRAGError]) -> dict[str, str]:
+    below = [_usual_remedies(child) for child in kind.__subclasses__()]
+    return {code: remedy for found in below for code, remedy in found.items()} | {kind.code: kind.remedy}
+
+
+USUAL_REMEDIES = _usual_remedies(EvoRAGError)
+"""What each kind of error advises by itself; an error with other advice knows better than the translation."""
+
+
 def badge(meaning: str, word: str, title: str | None = None) -> html.Span:
     """Return one of the four meanings (or ``neutral``) as an icon with its word."""
     return html.Span([icon(MEANINGS[meaning]), html.Span(word)], className=f"meaning meaning-{meaning}", title=title)
@@ -65,15 +74,14 @@ def error_words(error: EvoRAGError | Mapping[str, Any]) -> dict[str, str]:
     """
     data = error.as_dict() if isinstance(error, EvoRAGError) else dict(error)
     code = str(data.get("code", "error"))
-    known = has(f"error.{code}")
-    remedy = t(f"remedy.{code}") if has(f"remedy.{code}") else ""
-    if language() == "en" or not remedy:
-        remedy = str(data.get("remedy") or remedy)
+    given = str(data.get("remedy") or "")
+    is_special = given != "" and given != USUAL_REMEDIES.get(code)
+    translated = t(f"remedy.{code}") if has(f"remedy.{code}") else given
     return {
         "code": code,
-        "title": t(f"error.{code}" if known else "error.error"),
+        "title": t(f"error.{code}" if has(f"error.{code}") else "error.error"),
         "detail": str(data.get("message", "")),
-        "remedy": remedy,
+        "remedy": given if is_special and language() == "en" else translated,
     }
 
 
