@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from dash import (
     ALL,
@@ -153,6 +154,20 @@ def _again(data: list[Any]) -> tuple[list[Any], html.Div]:
     versions = kb().versions(key)
     shown = _shown(document, versions, view)
     return _body(document, versions, shown, view), _actions(document, shown)
+
+
+@shows_errors
+def by_path(doc_key: str = "", **parameters: Any) -> html.Div:
+    """The same page under the address that lists and jobs give it: ``/documents/<doc_key>``."""
+    return layout(**{**parameters, "key": unquote(doc_key)})
+
+
+register_page(
+    "document_by_path",
+    path_template=f"{links.DOCUMENTS}/<doc_key>",
+    title=tab_title("document.title"),
+    layout=by_path,
+)
 
 
 @callback(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import dash
 import pytest
 from dash import Dash, html
 from flask.testing import FlaskClient
@@ -128,6 +129,14 @@ def test_any_name_has_an_address(window: Dash, kb) -> None:
     add(kb, "50% #1 & ä?=日本.txt", "text of some length")
     key = kb.documents()[0].doc_key
     assert "text of some length" in text(open_page(window, document_href(key)))
+
+
+def test_lists_and_jobs_reach_it_by_its_path(window: Dash, kb) -> None:
+    add(kb, "50% 日本.txt", "text of some length")
+    page = next(page for page in dash.page_registry.values() if page["path_template"] == "/documents/<doc_key>")
+    with window.server.test_request_context():
+        drawn = page["layout"](doc_key="50%25%20%E6%97%A5%E6%9C%AC.txt", version="1")
+    assert "text of some length" in text(drawn)
 
 
 def test_another_version_is_published_from_the_list(window: Dash, client: FlaskClient, kb) -> None:
