@@ -72,7 +72,7 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
         reading.note(blocks=count, characters=characters)
         return {"metadata": reading.metadata}
     except EvoRAGError as error:
-        return {"error": error.as_dict()}
+        return {"error": error.as_dict(), "spent": isinstance(error, ParserLimit)}
     except MemoryError:
         return {"error": ParserLimit("The document needs more memory than parsing may use.").as_dict(), "spent": True}
     except RecursionError:

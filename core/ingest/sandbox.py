@@ -26,8 +26,8 @@ __all__ = ["ParserLimits", "ParserSandbox", "read_blocks", "write_blocks"]
 
 FILES_PER_CHILD = 500
 MAX_REPLY_BYTES = 1024 * 1024
-GRACE_S = 2.0
-"""How long after its limit a child may still answer for itself before it is killed."""
+END_S = 2.0
+"""How long a child whose line is cut may take to end, so that its last words tell why."""
 
 
 def _kinds(kind: type[EvoRAGError]) -> Iterator[type[EvoRAGError]]:
@@ -139,7 +139,7 @@ class _Child:
             self._process.stdin.flush()
         except OSError as error:
             raise self._crash() from error
-        reply: dict[str, Any] = json.loads(self._line(limits.timeout_s + GRACE_S))
+        reply: dict[str, Any] = json.loads(self._line(limits.timeout_s))
         return reply
 
     def _line(self, timeout_s: float) -> bytes:
@@ -150,7 +150,7 @@ class _Child:
         while not received.endswith(b"\n"):
             left = end - time.monotonic()
             if left <= 0 or not select.select([descriptor], [], [], left)[0]:
-                raise ParserLimit(f"Parsing the document took longer than {timeout_s - GRACE_S:g} seconds.")
+                raise ParserLimit(f"Parsing the document took longer than {timeout_s:g} seconds.")
             data = os.read(descriptor, 65_536)
             if not data or len(received) > MAX_REPLY_BYTES:
                 raise self._crash()
@@ -159,7 +159,7 @@ class _Child:
 
     def _crash(self) -> EvoRAGError:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE_S)
+            self._process.wait(END_S)
         if self._process.returncode == -signal.SIGXCPU:
             return ParserLimit("Parsing the document used more processor time than it may.")
         if self._process.returncode == -signal.SIGKILL:

@@ -18,10 +18,13 @@ from core.errors import ArchiveLimit, Encrypted, ParserFailed
 
 MAX_ENTRIES = 50_000
 MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
-FREE_BYTES = 64 * 1024 * 1024
+FREE_BYTES = 4 * 1024 * 1024
+"""What an entry may yield whatever its ratio."""
+TOTAL_FREE_BYTES = 64 * 1024 * 1024
 MAX_RATIO = 200
 READ_BYTES = 256 * 1024
 
+_TOO_MUCH = "The file unpacks to far more than a document of its size should."
 _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")
 _END64 = struct.Struct("<4sQ2H2L4Q")
@@ -53,14 +56,14 @@ def check_directory(path: Path) -> None:
 class SafeArchive:
     """A zip archive that can be read entry by entry, within limits on what comes out of it.
 
-    All entries together may yield ``FREE_BYTES`` or ``MAX_RATIO`` times the size of the file, whichever is more, and
-    never more than ``max_bytes``.
+    An entry may yield ``FREE_BYTES`` or ``MAX_RATIO`` times the bytes read of it so far, whichever is more; all
+    together may yield ``TOTAL_FREE_BYTES`` or as many times the whole file, and never more than ``max_bytes``.
     Raises: ``ArchiveLimit``, ``Encrypted``, ``ParserFailed``.
     """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         check_directory(path)
-        self._left = min(max_bytes, max(FREE_BYTES, MAX_RATIO * path.stat().st_size))
+        self._left = min(max_bytes, max(TOTAL_FREE_BYTES, MAX_RATIO * path.stat().st_size))
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
@@ -119,7 +122,11 @@ class SafeArchive:
         name_bytes, extra_bytes = _LOCAL.unpack(local)[9:11]
         position = entry.header_offset + _LOCAL.size + name_bytes + extra_bytes
         packed = self._packed(position, entry.compress_size)
-        yield from self._counted(packed if entry.compress_type == zipfile.ZIP_STORED else _inflated(packed))
+        for data in packed if entry.compress_type == zipfile.ZIP_STORED else _inflated(packed):
+            self._left -= len(data)
+            if self._left < 0:
+                raise ArchiveLimit(_TOO_MUCH)
+            yield data
 
     def read(self, name: str) -> bytes:
         """Return the whole of a small entry."""
@@ -135,23 +142,21 @@ class SafeArchive:
             left -= len(data)
             yield data
 
-    def _counted(self, parts: Iterator[bytes]) -> Iterator[bytes]:
-        for data in parts:
-            self._left -= len(data)
-            if self._left < 0:
-                raise ArchiveLimit("The file unpacks to far more than a document of its size should.")
-            yield data
-
 
 def _inflated(packed: Iterator[bytes]) -> Iterator[bytes]:
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    taken = given = 0
     try:
         for data in packed:
+            taken += len(data)
             while data:
                 out = inflater.decompress(data, READ_BYTES)
+                given += len(out)
+                data = inflater.unconsumed_tail
+                if given > max(FREE_BYTES, MAX_RATIO * (taken - len(data))):
+                    raise ArchiveLimit(_TOO_MUCH)
                 if out:
                     yield out
-                data = inflater.unconsumed_tail
                 if inflater.eof:
                     return
         rest = inflater.flush()

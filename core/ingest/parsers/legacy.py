@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -62,18 +61,21 @@ def convert(source: Path, extension: str, wanted: str, folder: Path, timeout_s: 
     ]  # fmt: skip
     environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(folder), "LANG": "C.UTF-8",
                    "TMPDIR": str(folder), "SAL_USE_VCLPLUGIN": "svp"}  # fmt: skip
+    # The converter stays in the process group of its caller, which is killed as a whole on a breach.
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=environment, cwd=folder, process_group=0,
-    )  # fmt: skip
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        cwd=folder,
+    )
     try:
         process.wait(timeout_s)
     except subprocess.TimeoutExpired as error:
-        raise ParserLimit(f"LibreOffice did not finish within {timeout_s:.0f} seconds.") from error
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        process.kill()
+        process.wait()
+        raise ParserLimit(f"LibreOffice did not finish within {timeout_s:g} seconds.") from error
     converted = out / f"document.{wanted}"
     if not converted.is_file() or converted.stat().st_size == 0:
         raise ParserFailed("LibreOffice could not read the file.")

@@ -105,4 +105,4 @@ def _key(text: str) -> str:
 
 
 def _is_number(prefix: str) -> bool:
-    return _NUMBER_KEY.match(prefix) is not None
+    return not prefix or _NUMBER_KEY.match(prefix) is not None

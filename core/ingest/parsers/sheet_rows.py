@@ -12,6 +12,9 @@ from core.model import Block, Locator
 Cells = dict[int, str]
 """The filled cells of one row by column, counted from 0."""
 
+SPARSE = 64
+"""A row that is wider than so many columns for each filled cell is shown without its empty ones."""
+
 
 @dataclass(slots=True)
 class SheetRows:
@@ -46,7 +49,10 @@ class SheetRows:
         assert self._groups is not None
         low, high = min(cells), max(cells)
         self._columns = (min(low, self._columns[0]), max(high, self._columns[1]))
-        line = row_text(cells.get(column, "") for column in range(self._columns[0], high + 1))
+        if high - self._columns[0] > SPARSE * len(cells):
+            line = row_text(cells.values())
+        else:
+            line = row_text(cells.get(column, "") for column in range(self._columns[0], high + 1))
         if self._groups.header == "?":
             self._groups.header = self._header = line
             self._header_columns = self._columns

@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from core.errors import ParserFailed, XmlForbidden
+from core.errors import ArchiveLimit, EvoRAGError, ParserFailed, XmlForbidden
 
 Element = Any
 """An element of lxml, which ships without types."""
@@ -65,9 +65,16 @@ def events(parts: Iterable[bytes], tags: Iterable[str], kinds: tuple[str, ...] =
         parser.close()
         yield from parser.read_events()
     except etree.XMLSyntaxError as error:
-        if "depth" in str(error).lower():
-            raise XmlForbidden("The XML inside the file is nested too deeply.") from error
-        raise ParserFailed("The XML inside the file is damaged.") from error
+        raise _meaning(error) from error
+
+
+def _meaning(error: etree.XMLSyntaxError) -> EvoRAGError:
+    message = str(error).lower()
+    if "depth" in message:
+        return XmlForbidden("The XML inside the file is nested too deeply.")
+    if "huge" in message or "too long" in message:
+        return ArchiveLimit("The file holds a piece of text that is larger than any document needs.")
+    return ParserFailed("The XML inside the file is damaged.")
 
 
 def tree(data: bytes) -> Element:
@@ -79,9 +86,7 @@ def tree(data: bytes) -> Element:
     try:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        if "depth" in str(error).lower():
-            raise XmlForbidden("The XML inside the file is nested too deeply.") from error
-        raise ParserFailed("The XML inside the file is damaged.") from error
+        raise _meaning(error) from error
 
 
 def forget(element: Element) -> None:
