@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO, cast
 
 import flask
+from werkzeug.exceptions import ServiceUnavailable
 
 from app.api.fields import json_object, tag_list, text, whole_number
 from app.context import kb
@@ -15,7 +19,9 @@ from core.model import Upload, to_dict
 documents = flask.Blueprint("documents", __name__, url_prefix="/api/v1")
 
 FORM_OVERHEAD_BYTES = 64 * 1024
-FORM_MEMORY_BYTES = 64 * 1024
+KEPT_FREE = 4
+FORM_MEMORY_BYTES = 256 * 1024
+"""Most of a field; Werkzeug counts its own 64 KiB reading buffer, files included, against it."""
 
 
 class UploadRequest(flask.Request):
@@ -40,7 +46,8 @@ def upload_document() -> tuple[flask.Response, int]:
         raise TooLarge(f"The file is larger than the {limit:,} bytes that are accepted.")
     request.max_content_length = limit + FORM_OVERHEAD_BYTES
     request.max_form_memory_size = FORM_MEMORY_BYTES
-    files = request.files.getlist("file")
+    with _slot():
+        files = request.files.getlist("file")
     if len(files) != 1:
         raise InvalidInput("Send exactly one file in the part 'file'.")
     given = files[0]
@@ -73,6 +80,21 @@ def download_original(doc_key: str, number: str) -> flask.Response:
     return flask.send_file(
         path.resolve(), mimetype="application/octet-stream", as_attachment=True, download_name=name, conditional=True
     )
+
+
+@contextmanager
+def _slot() -> Iterator[None]:
+    """Keep threads free for the pages: at most all but four receive files at a time."""
+    settings = kb().settings
+    slots = flask.current_app.extensions.setdefault(
+        "evorag-uploads", threading.BoundedSemaphore(max(1, settings.server_threads - KEPT_FREE))
+    )
+    if not slots.acquire(blocking=False):
+        raise ServiceUnavailable("Too many files are being received.", retry_after=2)
+    try:
+        yield
+    finally:
+        slots.release()
 
 
 def _receipt(receipt: Upload) -> tuple[flask.Response, int]:

@@ -130,6 +130,13 @@ def multipart(name: str, content: bytes) -> bytes:
     return head.encode() + content + b"\r\n--cut--\r\n"
 
 
+def test_file_of_several_megabytes_arrives_whole(client: FlaskClient, kb: core.KnowledgeBase) -> None:
+    data = b"All work and no play.\n" * 200_000
+    answer = client.post("/api/v1/documents", data={"file": (io.BytesIO(data), "long.txt")})
+    assert answer.status_code == 202
+    assert kb.original("long.txt", 1)[0].stat().st_size == len(data)
+
+
 def test_large_form_field_and_many_parts_are_refused(client: FlaskClient) -> None:
     assert_problem(send(client, "a.txt", b"text", note="x" * 200_000), 413, "too_large")
     assert_problem(send(client, "a.txt", b"text", tags=[str(n) for n in range(5_000)]), 413, "too_large")
@@ -202,6 +209,20 @@ def test_trace_is_a_download(client: FlaskClient, kb: core.KnowledgeBase) -> Non
     assert answer.get_json()["query"]["text"] == "How often is the pump checked?"
     assert answer.headers["Content-Disposition"].startswith("attachment")
     assert_problem(client.get("/api/v1/traces/nothing.json"), 404, "not_found")
+
+
+def test_too_many_uploads_at_once_are_asked_to_wait(window: Dash, kb: core.KnowledgeBase) -> None:
+    client = window.server.test_client()
+    assert send(client, "a.txt", b"text").status_code == 202
+    slots = window.server.extensions["evorag-uploads"]
+    free = kb.settings.server_threads - 4
+    for _ in range(free):
+        assert slots.acquire(blocking=False)
+    answer = send(client, "b.txt", b"text")
+    assert_problem(answer, 503, "busy")
+    assert client.get("/health").status_code == 200
+    slots.release()
+    assert send(client, "b.txt", b"text").status_code == 202
 
 
 def test_health_answers_the_stores(client: FlaskClient) -> None:
