@@ -2,7 +2,7 @@
 
 - Writes come from our own pages: ``Sec-Fetch-Site`` where the browser sends it, else ``Origin`` against ``Host``.
 - A server on the loopback address answers only to loopback names, so that no foreign name can be rebound to it.
-- Bodies are limited to 1 MB; the upload route raises that for itself.
+- Bodies are limited to 1 MB; the upload route raises that for itself. A client that stalls is let go.
 - A strict content security policy: scripts only from here or by hash, no frames, no eval, no foreign host.
 """
 
@@ -21,6 +21,10 @@ logger = logging.getLogger(__name__)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 BODY_LIMIT_BYTES = 1_000_000
 FORM_PARTS_LIMIT = 64
+REFUSALS = frozenset({403, 408, 413, 421, 503})
+"""After these the connection is closed, so that no thread waits for a body that nobody wants."""
+STALL_S = 30.0
+"""A client that sends nothing for so long in the middle of a request loses its connection, not we a thread."""
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 HEADERS = {
@@ -53,6 +57,7 @@ def protect(app: Dash, host: str) -> None:
             raise Forbidden("This request came from another site.")
         request.max_content_length = BODY_LIMIT_BYTES
         request.max_form_parts = FORM_PARTS_LIMIT
+        _set_patience(request, STALL_S)
 
     def finish(response: flask.Response) -> flask.Response:
         for name, value in HEADERS.items():
@@ -64,10 +69,22 @@ def protect(app: Dash, host: str) -> None:
         response.headers.setdefault("Content-Security-Policy", policy)
         if flask.request.path.startswith(("/api/", "/_dash-update", "/_dash-layout")):
             response.headers.setdefault("Cache-Control", "no-store")
+        if response.status_code in REFUSALS and flask.request.method not in SAFE_METHODS:
+            response.headers["Connection"] = "close"
         return response
 
+    def forget(_error: BaseException | None) -> None:
+        _set_patience(flask.request, None)
+
+    server.teardown_request(forget)
     server.before_request_funcs.setdefault(None, []).insert(0, guard)
     server.after_request(finish)
+
+
+def _set_patience(request: flask.Request, seconds: float | None) -> None:
+    connection = request.environ.get("gunicorn.socket")
+    if connection is not None:
+        connection.settimeout(seconds)
 
 
 def is_loopback(host: str) -> bool:

@@ -158,6 +158,9 @@
           byJob.set(entry.receipt.job_id, entry);
         }
         remember();
+      } else if (http.response?.code === "busy") {
+        entry.state = "later";
+        window.setTimeout(() => resend(entry), 1500 + 1500 * Math.random());
       } else {
         entry.error = http.response?.code ? http.response : problem("offline");
         entry.again = http.status === 0 || http.status === 408 || http.status === 429 || http.status >= 500;
@@ -216,6 +219,9 @@
     sendNext();
   };
   const resend = (entry) => {
+    if (!entries.includes(entry)) {
+      return;
+    }
     Object.assign(entry, { state: "waiting", error: null, sent: 0 });
     draw(entry);
     sendNext();
@@ -226,6 +232,7 @@
     const common = { href, detail: entry.bytes === null ? [] : [make("span", "", size(entry.bytes))], error: entry.error };
     const drop = ["x-lg", text("upload.remove"), () => remove(entry)];
     switch (entry.state) {
+      case "later":
       case "waiting":
         return { ...common, meaning: "neutral", word: text("upload.waiting"), shares: [0, ...none], actions: [drop] };
       case "sending": {
@@ -418,7 +425,7 @@
     });
   }
   window.addEventListener("beforeunload", (event) => {
-    if (entries.some((entry) => entry.state === "sending" || entry.state === "waiting")) {
+    if (entries.some((entry) => ["sending", "waiting", "later"].includes(entry.state))) {
       event.preventDefault();
     }
   });

@@ -14,7 +14,9 @@ CODES = {
     404: "not_found",
     405: "invalid_input",
     413: "too_large",
+    415: "invalid_input",
     421: "forbidden",
+    503: "busy",
 }
 
 
