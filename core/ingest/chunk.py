@@ -16,8 +16,9 @@ from core.model import Block, BlockKind, Chunk, Locator
 from core.text.language import estimate_tokens
 
 _TINY = 0.25
-_WINDOW = (0.65, 1.1)
-_LARGEST = 1.25
+_WINDOW = (0.6, 1.2)
+_LARGEST = 1.3
+_LARGEST_ATOM = 1.2
 _LONE_SLIDE = 0.1
 _LONGEST_GAP = 400
 _LONGEST_CHUNK_CHARS = 16_000
@@ -33,7 +34,7 @@ def chunk_text_auto(blocks: Iterable[Block], *, target_chunk_tokens: int = 400) 
     target = max(target_chunk_tokens, 8)
     gathered = _Gathered(target)
     position = 0
-    for atom in cut_into_atoms(blocks, longest_tokens=int(_LARGEST * target), cut_tokens=target):
+    for atom in cut_into_atoms(blocks, longest_tokens=int(_LARGEST_ATOM * target), cut_tokens=target):
         for atoms in gathered.add(atom):
             yield _chunk(position, atoms)
             position += 1
