@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.adapters.milvus_rows import as_row, batches
 from core.adapters.milvus_vector import MilvusVectorIndex
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import Part
@@ -130,6 +131,23 @@ def test_folder_in_use_is_tried_three_times(folder: Path) -> None:
 def test_unreachable_server_is_an_error(folder: Path) -> None:
     with pytest.raises(StoreUnavailable):
         MilvusVectorIndex("http://127.0.0.1:1", DIMENSION, attempts=1, timeout_s=0.5)
+
+
+def test_folder_with_a_long_name_can_be_served(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 20) / ("er" * 40)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    socket = Path(str(index._server.uri).removeprefix("unix:"))
+    index.upsert(rows_of(unit_vectors(2)))
+    assert index.count()[Part.HEAD] == 2
+    index.close()
+    assert not socket.parent.exists()
+
+
+def test_rows_of_many_megabytes_are_sent_in_several_requests() -> None:
+    rows = [as_row(row(n, unit_vectors(1)[0], text="x" * 65_535)) for n in range(150)]
+    sent = list(batches(rows))
+    assert [one["id"] for batch in sent for one in batch] == list(range(150))
+    assert len(sent) == 3
 
 
 def test_vectors_of_another_model_are_refused(folder: Path) -> None:
