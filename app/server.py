@@ -6,11 +6,14 @@ process that serves ends. Where gunicorn cannot be imported, Werkzeug's threaded
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
 import socket
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from core import EvoRAGError, Settings, build
@@ -25,6 +28,7 @@ CANNOT_START = 4
 """The exit status by which gunicorn's master knows that starting again would not help."""
 
 GRACE_S = 15
+LONGEST_LOADING_S = 120
 
 OUR_LOGGERS = ("core", "app")
 """What EVORAG_LOG_LEVEL applies to; of the libraries only warnings are shown."""
@@ -90,7 +94,18 @@ def start(settings: Settings) -> tuple[KnowledgeBase, Callable[..., Any]]:
     except EvoRAGError as error:
         sys.stderr.write(f"{error.code}: {error.message}\n{error.remedy}\n")
         raise SystemExit(CANNOT_START) from error
-    return kb, create_app(kb).server
+    application = create_app(kb).server
+    threading.Thread(target=freeze_memory, args=(kb,), name="evorag-freeze", daemon=True).start()
+    return kb, application
+
+
+def freeze_memory(kb: KnowledgeBase) -> None:
+    """Take what is loaded out of the garbage collector's sight: to look through it all stops a question for 0.1 s."""
+    deadline = time.monotonic() + LONGEST_LOADING_S
+    while not kb.health().models_ready and time.monotonic() < deadline:
+        time.sleep(0.5)
+    gc.collect()
+    gc.freeze()
 
 
 def stop(kb: KnowledgeBase | None) -> None:
