@@ -161,14 +161,17 @@
     });
     return skip();
   };
+  const nothingTo = (grid) => {
+    const rows = grid.getSelectedRows();
+    return [!rows.some((row) => row.state !== "deleted"), !rows.some((row) => row.state === "deleted")];
+  };
   const selected = () => {
     const grid = api();
     if (!grid) {
       return [true, true];
     }
     tell(words, grid);
-    const rows = grid.getSelectedRows();
-    return [!rows.some((row) => row.state !== "deleted"), !rows.some((row) => row.state === "deleted")];
+    return nothingTo(grid);
   };
   const choose = () => {
     const trigger = window.dash_clientside.callback_context.triggered_id;
@@ -199,6 +202,9 @@
       grid.forEachNode(() => (total += 1));
       document.getElementById("documents-list")?.classList.toggle("is-empty", total === 0);
       tell(words, grid);
+      const [noDelete, noRestore] = nothingTo(grid);
+      window.dash_clientside.set_props("documents-delete", { disabled: noDelete });
+      window.dash_clientside.set_props("documents-restore", { disabled: noRestore });
     });
     return Date.now();
   };

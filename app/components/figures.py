@@ -117,10 +117,10 @@ def slopes(paths: Sequence[RankPath], titles: tuple[str, str, str]) -> go.Figure
     return figure
 
 
-def graph(figure: go.Figure, label: str) -> html.Div:
+def graph(figure: go.Figure, label: str) -> html.Figure:
     """The figure with its name for screen readers, without a logo, with download and reset as its only tools."""
     plot = dcc.Graph(figure=figure, config=_config(), responsive=True, style={"height": f"{figure.layout.height}px"})
-    return html.Div(plot, className="figure", role="img", **{"aria-label": label})
+    return html.Figure(plot, className="figure", **{"aria-label": label})
 
 
 def _config() -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _table(text: str, at: int, header: str, spans: Spans) -> html.Div:
     else:
         head, rows = html.Tr([html.Th(cell.children, scope="col") for cell in rows[0].children]), rows[1:]
     table = html.Table([html.Thead(head), html.Tbody(rows)], className="passage-table")
-    return html.Div(table, className="passage-scroll", tabIndex=0, role="region", **{"aria-label": t("passage.table")})
+    return html.Div(table, className="passage-scroll", tabIndex=0, role="group", **{"aria-label": t("passage.table")})
 
 
 def _cells(line: str, at: int, spans: Spans) -> list[html.Td]:

@@ -170,7 +170,7 @@ def _failed_card(name: str, symbol: str, leg: Leg) -> html.Section:
     return _card(name, symbol, t(f"trace.{name}.explain"), content, _leg_note(leg))
 
 
-def _leg_content(name: str, leg: Leg, table: html.Div, plot: html.Div) -> list[Component]:
+def _leg_content(name: str, leg: Leg, table: html.Div, plot: html.Figure) -> list[Component]:
     if not leg.hits:
         return [html.P(t(f"trace.{name}.empty"))]
     left = html.Div([html.Div(table, id={"type": "trace-rows", "card": name}), _more(name, len(leg.hits))])

@@ -147,4 +147,4 @@ def _table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], label: str, nume
     head = html.Tr([html.Th(text, scope="col", className=numbers.get(index)) for index, text in enumerate(heads)])
     body = [html.Tr([html.Td(cell, className=numbers.get(i)) for i, cell in enumerate(row)]) for row in rows]
     table = html.Table([html.Thead(head), html.Tbody(body)], className="trace-table")
-    return html.Div(table, className="trace-scroll", tabIndex=0, role="region", **{"aria-label": label})
+    return html.Div(table, className="trace-scroll", tabIndex=0, role="group", **{"aria-label": label})

@@ -40,7 +40,7 @@ def _version(version: Version, is_shown: bool) -> html.Li:
     if version.state == "ready":
         facts.append(
             html.Span(
-                t("version.chunks", added=version.chunks_added, kept=version.chunks_kept),
+                t("version.chunks", count=version.chunks_added, kept=version.chunks_kept),
                 title=t("version.chunks_explain"),
             )
         )
