@@ -55,7 +55,8 @@
     return ["working", job.total > 1 ? text("job.of", { stage, done: job.done, total: job.total }) : stage];
   };
 
-  /* The share of each stage that is done, 0 to 1; -1 where a stage runs and cannot say how far it is. */
+  /* The share of each stage that is done, 0 to 1; -1 where a stage runs and cannot say how far it is. The last stage
+     of a failed job is the one that broke. */
   const shares = (job) => {
     const at = STAGES.indexOf(job.stage);
     return STAGES.map((_, index) => {
@@ -64,6 +65,9 @@
       }
       if (index > at || job.state === "queued") {
         return 0;
+      }
+      if (job.state === "failed") {
+        return 1;
       }
       if (job.total > 1) {
         return job.done / job.total;
@@ -131,9 +135,11 @@
       }
       this.detail.replaceChildren(...[view.detail].flat().filter(Boolean));
       let sum = 0;
+      const broken = view.meaning === "error" ? view.shares.findLastIndex((share) => share > 0) : -1;
       view.shares.forEach((share, index) => {
         const fill = this.fills[index];
         fill.classList.toggle("job-fill-open", share < 0);
+        fill.classList.toggle("job-fill-broken", index === broken);
         fill.style.transform = `scaleX(${share < 0 ? 1 : share})`;
         sum += Math.max(0, share);
       });

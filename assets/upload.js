@@ -242,7 +242,7 @@
       }
       case "refused": {
         const actions = entry.again ? [[RETRY, text("job.retry"), () => resend(entry)], drop] : [drop];
-        return { ...common, meaning: "error", word: text("upload.refused"), shares: [entry.sent, ...none], actions };
+        return { ...common, meaning: "error", word: text("upload.refused"), shares: [1, ...none], actions };
       }
       case "received": {
         const word = entry.receipt.outcome === "unchanged"

@@ -1,0 +1,197 @@
+"""Upload and frame in a real browser: rows, refusals, leaving and coming back, keys, theme, language."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import ROOT, _wait_for, free_port, window
+
+TRICK = '<img src=x onerror="window.__xss=1">.txt'
+
+
+@pytest.fixture(scope="module")
+def light_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server without a model: indexes in memory, embeddings by hashing."""
+    port = free_port()
+    folder = tmp_path_factory.mktemp("light")
+    environment = {
+        **os.environ,
+        "EVORAG_DATA_DIR": str(folder / "data"),
+        "EVORAG_PORT": str(port),
+        "EVORAG_MAX_UPLOAD_BYTES": "3000000",
+        "EVOSPIKENET_TEST_MODE": "1",
+    }
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/health", process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+@pytest.fixture
+def tab(browser: Browser, light_server: str) -> Iterator[Page]:
+    """A page whose scripts must not fail and whose policy must not be broken."""
+    context = window(browser, light_server)
+    opened = context.new_page()
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda message: errors.append(message.text) if "Policy" in message.text else None)
+    yield opened
+    context.close()
+    assert errors == []
+
+
+def rows(tab: Page, meaning: str = "") -> int:
+    return tab.locator(f".job-table-upload li.job{f'[data-meaning={meaning}]' if meaning else ''}").count()
+
+
+def choose(tab: Page, files: list[Path]) -> None:
+    tab.locator("[data-upload-picker]").set_input_files(files)
+
+
+def written(folder: Path, names: list[str], text: str) -> list[Path]:
+    files = [folder / name for name in names]
+    for file in files:
+        file.write_text(f"{text} {file.name}", encoding="utf-8")
+    return files
+
+
+def test_many_files_go_through_and_bad_ones_say_why(tab: Page, tmp_path: Path) -> None:
+    good = written(tmp_path, [TRICK, "点検 手順.md", *[f"note {n}.txt" for n in range(30)]], "The pump is checked.")
+    empty, program, large = (tmp_path / name for name in ("empty.txt", "program.exe", "large.txt"))
+    empty.touch()
+    program.write_bytes(b"MZ")
+    large.write_bytes(b"a" * 3_500_000)
+    tab.goto("/upload")
+    choose(tab, [*good, empty, program, large])
+    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(len(good), timeout=60_000)
+    expect(tab.locator('.job-table-upload li.job[data-meaning="error"]')).to_have_count(3)
+    expect(tab.locator(".upload-count")).to_have_text(f"{len(good)} of {len(good) + 3} files ready · 3 failed")
+    expect(tab.locator("[data-upload-rows] [role=status]")).to_contain_text("3 failed", timeout=10_000)
+    tab.get_by_role("button", name="Only failed").click()
+    for code in ("empty_document", "unsupported_type", "too_large"):
+        expect(tab.locator(".job-error code", has_text=code)).to_be_visible()
+    expect(tab.locator(".job-name", has_text="note 3.txt")).to_be_hidden()
+    assert tab.evaluate("() => window.__xss") is None
+
+
+def test_same_file_again_is_shown_as_unchanged_with_a_link(tab: Page, tmp_path: Path) -> None:
+    file = written(tmp_path, ["again.txt"], "The same words.")
+    tab.goto("/upload")
+    choose(tab, file)
+    expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1, timeout=30_000)
+    choose(tab, file)
+    expect(tab.get_by_text("Unchanged, already version 1")).to_be_visible(timeout=30_000)
+    tab.locator("li.job a.job-name").last.click()
+    tab.wait_for_url("**/documents/again.txt?version=1")
+
+
+def test_rows_are_there_again_after_another_page_and_after_a_reload(tab: Page, tmp_path: Path) -> None:
+    tab.goto("/upload")
+    choose(tab, written(tmp_path, [f"stay {n}.txt" for n in range(5)], "Words that stay."))
+    expect(tab.locator(".job-table-upload li.job")).to_have_count(5)
+    tab.locator(".rail-link[href='/']").click()
+    expect(tab.locator(".counts")).to_be_visible(timeout=30_000)
+    tab.locator(".rail-link[href='/upload']").click()
+    expect(tab.locator(".job-table-upload li.job")).to_have_count(5)
+    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(5, timeout=30_000)
+    tab.reload()
+    expect(tab.locator(".job-table-upload li.job")).to_have_count(5, timeout=30_000)
+    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(5, timeout=30_000)
+    tab.get_by_role("button", name="Clear finished").click()
+    assert rows(tab) == 0
+
+
+def test_tags_are_kept_with_what_is_added(tab: Page, tmp_path: Path) -> None:
+    tab.goto("/upload")
+    tab.get_by_label("Tags for these files").fill("care, 点検、 pump")
+    choose(tab, written(tmp_path, ["tagged.txt"], "Words with tags."))
+    expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1, timeout=30_000)
+    documents = tab.evaluate("async () => (await (await fetch('/api/v1/documents?search=tagged')).json()).documents")
+    assert sorted(documents[0]["tags"]) == ["care", "pump", "点検"]
+
+
+def test_server_that_goes_away_is_said_and_the_file_can_be_sent_again(tab: Page, tmp_path: Path) -> None:
+    tab.goto("/upload")
+    expect(tab.locator("[data-upload-picker]")).to_be_attached(timeout=30_000)
+    tab.route("**/api/v1/documents", lambda route: route.abort())
+    choose(tab, written(tmp_path, ["later.txt"], "Words for later."))
+    expect(tab.get_by_text("The server did not answer")).to_be_visible(timeout=30_000)
+    tab.unroute("**/api/v1/documents")
+    tab.locator(".job-error").get_by_role("button", name="Try again").click()
+    expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1, timeout=30_000)
+
+
+def test_folder_dropped_on_the_zone_is_read_to_the_bottom(tab: Page) -> None:
+    tab.goto("/upload")
+    expect(tab.locator("[data-upload-picker]")).to_be_attached(timeout=30_000)
+    tab.evaluate(
+        """() => {
+          const file = (name) => ({ isFile: true, file: (found) => found(new File([`words of ${name}`], name)) });
+          const folder = (entries) => ({
+            isDirectory: true,
+            createReader: () => {
+              const batches = [entries, []];
+              return { readEntries: (found) => found(batches.shift()) };
+            },
+          });
+          const below = folder([file("deep.txt"), folder([file("deeper.md")])]);
+          const tree = folder([file("top.txt"), file(".DS_Store"), below]);
+          const drop = new Event("drop", { bubbles: true, cancelable: true });
+          drop.dataTransfer = { types: ["Files"], files: [], items: [{ kind: "file", webkitGetAsEntry: () => tree }] };
+          document.querySelector("[data-upload-zone]").dispatchEvent(drop);
+        }"""
+    )
+    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(3, timeout=30_000)
+    assert sorted(tab.locator(".job-name").all_inner_texts()) == ["deep.txt", "deeper.md", "top.txt"]
+
+
+def test_theme_and_language_are_kept(tab: Page) -> None:
+    tab.goto("/jobs")
+    tab.get_by_role("button", name="Dark").click()
+    expect(tab.locator("html")).to_have_attribute("data-bs-theme", "dark")
+    tab.get_by_role("button", name="日本語").click()
+    expect(tab.locator("html")).to_have_attribute("lang", "ja")
+    expect(tab.locator("#page-title")).to_have_text("ジョブ", timeout=30_000)
+    expect(tab).to_have_title("ジョブ · EvoRAG")
+    tab.reload()
+    expect(tab.locator("html")).to_have_attribute("data-bs-theme", "dark")
+    expect(tab.locator("html")).to_have_attribute("lang", "ja")
+
+
+def test_keys_lead_through_the_pages(tab: Page) -> None:
+    tab.goto("/")
+    expect(tab.locator("#page-title")).to_have_text("Home", timeout=30_000)
+    tab.keyboard.press("?")
+    expect(tab.locator("#keys-dialog")).to_be_visible()
+    tab.keyboard.press("Escape")
+    expect(tab.locator("#keys-dialog")).to_be_hidden()
+    tab.keyboard.press("g")
+    tab.keyboard.press("u")
+    expect(tab.locator("#page-title")).to_be_focused(timeout=10_000)
+    expect(tab.locator("#page-title")).to_have_text("Upload")
+    expect(tab.locator(".rail-link[aria-current=page]")).to_have_text("Upload")
+    tab.keyboard.press("/")
+    tab.wait_for_url("**/ask")
+    expect(tab.locator("#ask-question")).to_be_focused(timeout=10_000)
+
+
+def test_skip_link_is_the_first_stop_of_the_keyboard(tab: Page) -> None:
+    tab.goto("/jobs")
+    expect(tab.locator("#page-title")).to_be_visible(timeout=30_000)
+    tab.keyboard.press("Tab")
+    expect(tab.locator(".skip-link")).to_be_focused()
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#content")).to_be_focused()
