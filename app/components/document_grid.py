@@ -7,8 +7,8 @@ from typing import Any
 
 import dash_ag_grid as dag
 
+from app import links
 from app.components.icon import FILE_ICONS
-from app.components.links import document_href
 from app.i18n import has, t
 from core.model import Document
 
@@ -32,7 +32,7 @@ def document_grid(documents: Sequence[Document], component_id: str) -> dag.AgGri
             "rowSelection": {"mode": "multiRow", "enableClickSelection": False, "selectAll": "filtered"},
             "selectionColumnDef": {"pinned": "left", "width": 40},
             "localeText": _grid_words(),
-            "context": {"words": _words(), "icons": FILE_ICONS, "address": document_href("")},
+            "context": {"words": _words(), "icons": FILE_ICONS, "address": f"{links.DOCUMENTS}/"},
             "rowHeight": 44,
             "headerHeight": 40,
             "tooltipShowDelay": 300,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import quote, urlencode
 
+from app import links
 from core.model import Citation, Filters, PlacedChunk, Query
 
 Span = tuple[int, int]
@@ -13,14 +14,10 @@ Values = str | list[str] | None
 
 def document_href(doc_key: str, version: int | None = None, chunk: int | None = None, span: Span | None = None) -> str:
     """The Document page, at a version, a chunk and a cited span of its parsed text where given."""
-    values: dict[str, object] = {"key": doc_key}
-    if version is not None:
-        values["version"] = version
-    if chunk is not None:
-        values["chunk"] = chunk
-    if span is not None:
-        values["start"], values["end"] = span
-    return "/document?" + urlencode(values, quote_via=quote)
+    address = links.document(doc_key, version=version, chunk=chunk)
+    if span is None:
+        return address
+    return address + ("&" if "?" in address else "?") + urlencode({"start": span[0], "end": span[1]})
 
 
 def passage_href(placed: PlacedChunk, span: Span | None = None) -> str:

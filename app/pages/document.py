@@ -158,7 +158,7 @@ def _again(data: list[Any]) -> tuple[list[Any], html.Div]:
 
 @shows_errors
 def by_path(doc_key: str = "", **parameters: Any) -> html.Div:
-    """The same page under the address that lists and jobs give it: ``/documents/<doc_key>``."""
+    """The same page under the address that every link gives it: ``/documents/<doc_key>``."""
     return layout(**{**parameters, "key": unquote(doc_key)})
 
 

@@ -47,9 +47,16 @@ def open_page(window: Dash, address: str, lang: str = "en") -> Component:
     values: dict[str, Any] = {}
     for name, value in parse_qsl(where.query):
         values[name] = [*values[name], value] if isinstance(values.get(name), list) else value
-    page = next(page for page in dash.page_registry.values() if page["path"] == where.path)
+    folder, _, name = where.path.rpartition("/")
+    page = next(page for page in dash.page_registry.values() if where.path == page["path"] or _holds(page, folder))
+    if page["path_template"]:
+        values["doc_key"] = name
     with window.server.test_request_context(headers={"Accept-Language": lang}):
         return page["layout"](**values)
+
+
+def _holds(page: Any, folder: str) -> bool:
+    return bool(folder) and page["path_template"] == f"{folder}/<doc_key>"
 
 
 def press(window: Dash, client: FlaskClient, changed: str, values: dict[str, Any], output: str = "") -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import dash
 import pytest
 from dash import Dash, html
 from flask.testing import FlaskClient
@@ -101,7 +100,7 @@ def test_long_document_is_shown_in_stretches(window: Dash, long) -> None:
     first = open_page(window, "/document?key=long.txt")
     assert len(by_class(first, "chunk")) == PAGE_CHUNKS
     assert [link.href for link in by_class(first, "pager")[0].children if hasattr(link, "href")] == [
-        f"/document?key=long.txt&version=1&chunk={PAGE_CHUNKS}"
+        f"/documents/long.txt?version=1&chunk={PAGE_CHUNKS}"
     ]
 
 
@@ -131,12 +130,10 @@ def test_any_name_has_an_address(window: Dash, kb) -> None:
     assert "text of some length" in text(open_page(window, document_href(key)))
 
 
-def test_lists_and_jobs_reach_it_by_its_path(window: Dash, kb) -> None:
-    add(kb, "50% 日本.txt", "text of some length")
-    page = next(page for page in dash.page_registry.values() if page["path_template"] == "/documents/<doc_key>")
-    with window.server.test_request_context():
-        drawn = page["layout"](doc_key="50%25%20%E6%97%A5%E6%9C%AC.txt", version="1")
-    assert "text of some length" in text(drawn)
+def test_address_with_the_name_as_a_query_shows_the_same(window: Dash, long) -> None:
+    assert text(open_page(window, "/document?key=long.txt&chunk=1")) == text(
+        open_page(window, "/documents/long.txt?chunk=1")
+    )
 
 
 def test_another_version_is_published_from_the_list(window: Dash, client: FlaskClient, kb) -> None:
