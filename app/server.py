@@ -6,6 +6,7 @@ process that serves ends. Where gunicorn cannot be imported, Werkzeug's threaded
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import logging
@@ -151,7 +152,8 @@ def serve_with_werkzeug(settings: Settings, *, as_json: bool = False) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     announce(settings, as_json)
     try:
-        server.serve_forever()
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
     finally:
         server.server_close()
         stop(kb)

@@ -289,9 +289,9 @@ def served(data_dir):
     """Start ``python -m app`` and return the process and its port once it says that it serves."""
     started = []
 
-    def start():
+    def start(program=("-m", "app")):
         port = free_port()
-        command = [sys.executable, "-m", "app", "--port", str(port), "--json"]
+        command = [sys.executable, *program, "--port", str(port), "--json"]
         root = Path(__file__).parents[1]
         process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         started.append(process)
@@ -304,8 +304,14 @@ def served(data_dir):
         process.communicate()
 
 
-def test_serve_answers_and_ends_with_its_signal(served, data_dir):
-    process, port = served()
+WITHOUT_GUNICORN = (
+    "import sys; sys.modules['gunicorn.app.base'] = None; sys.argv[1:1] = ['serve']; import core.cli as c; c.main()"
+)
+
+
+@pytest.mark.parametrize("program", [("-m", "app"), ("-c", WITHOUT_GUNICORN)], ids=["gunicorn", "without gunicorn"])
+def test_serve_answers_and_ends_with_its_signal(served, data_dir, program):
+    process, port = served(program)
     assert json.loads(process.stdout.readline())["url"] == f"http://127.0.0.1:{port}"
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30) as answer:
         assert answer.status == 200
