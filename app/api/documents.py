@@ -20,6 +20,7 @@ documents = flask.Blueprint("documents", __name__, url_prefix="/api/v1")
 
 FORM_OVERHEAD_BYTES = 64 * 1024
 KEPT_FREE = 4
+NOTE_CHARS = 2_000
 FORM_MEMORY_BYTES = 256 * 1024
 """Most of a field; Werkzeug counts its own 64 KiB reading buffer, files included, against it."""
 
@@ -51,9 +52,11 @@ def upload_document() -> tuple[flask.Response, int]:
     if len(files) != 1:
         raise InvalidInput("Send exactly one file in the part 'file'.")
     given = files[0]
+    note = request.form.get("note", "")
+    if len(note) > NOTE_CHARS:
+        raise InvalidInput(f"A note must be a text of at most {NOTE_CHARS:,} characters.")
     tags = tag_list(request.form.getlist("tags"))
-    stream = cast("BinaryIO", given.stream)
-    receipt = kb().add_file(given.filename or "", stream, tags=tags, note=request.form.get("note", ""))
+    receipt = kb().add_file(given.filename or "", cast("BinaryIO", given.stream), tags=tags, note=note)
     return _receipt(receipt)
 
 

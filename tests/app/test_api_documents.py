@@ -138,7 +138,8 @@ def test_file_of_several_megabytes_arrives_whole(client: FlaskClient, kb: core.K
 
 
 def test_large_form_field_and_many_parts_are_refused(client: FlaskClient) -> None:
-    assert_problem(send(client, "a.txt", b"text", note="x" * 200_000), 413, "too_large")
+    assert_problem(send(client, "a.txt", b"text", note="x" * 400_000), 413, "too_large")
+    assert_problem(send(client, "a.txt", b"text", note="x" * 3_000), 400, "invalid_input")
     assert_problem(send(client, "a.txt", b"text", tags=[str(n) for n in range(5_000)]), 413, "too_large")
 
 
