@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -13,6 +13,9 @@ from core.errors import ParserLimit
 from core.model import Block, BlockKind, Locator
 
 _GZIP = b"\x1f\x8b"
+_PLACES = tuple(field.name for field in dataclass_fields(Locator))
+_NOWHERE = Locator()
+_encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def line_of(block: Block) -> bytes:
@@ -22,10 +25,10 @@ def line_of(block: Block) -> bytes:
         fields["l"] = block.level
     if block.header:
         fields["h"] = block.header
-    place = {key: value for key, value in asdict(block.locator).items() if value not in (None, ())}
-    if place:
-        fields["loc"] = place
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+    if block.locator is not _NOWHERE and block.locator != _NOWHERE:
+        found = ((name, getattr(block.locator, name)) for name in _PLACES)
+        fields["loc"] = {name: value for name, value in found if value is not None and value != ()}
+    return _encoded(fields).encode("utf-8", "replace") + b"\n"
 
 
 def write_blocks(blocks: Iterable[Block], file: BinaryIO, limit_bytes: int) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from core.errors import ArchiveLimit, Encrypted, ParserFailed
 
 MAX_ENTRIES = 50_000
 MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
-FREE_BYTES = 4 * 1024 * 1024
+FREE_BYTES = 2 * 1024 * 1024
 """What an entry may yield whatever its ratio."""
 TOTAL_FREE_BYTES = 64 * 1024 * 1024
 MAX_RATIO = 200

@@ -21,7 +21,7 @@ from core.model import Block
 MAX_DEPTH = 2_000
 """Deeper pages are read as bare text: building their tree would take time that grows with the square of the depth."""
 
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*?(/?)>")
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*+)[^<>]*?(/?)>")
 _VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
     "p", "li", "td", "tr", "th", "dd", "dt", "option", "tbody", "thead", "tfoot", "html", "body", "head",

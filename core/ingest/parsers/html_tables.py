@@ -77,6 +77,9 @@ def _in_head(row: LexborNode) -> bool:
 
 
 def _cell_text(cell: LexborNode) -> str:
+    only = cell.child
+    if only is None or (only.next is None and only.tag == "-text"):
+        return "" if only is None else only.text_content or ""
     for hidden in cell.css("script, style, template, svg, rt, rp"):
         hidden.decompose()
     return cell.text(separator=" ", strip=True) if cell.css_first("br, p, li, div") else cell.text()

@@ -39,6 +39,7 @@ def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"maxNesting": 40}).enable(["table", "strikethrough"])
     # Addresses are dropped here whatever they are; refused ones would stay in the text.
     markdown.validateLink = lambda _: True  # type: ignore[method-assign, assignment]
+    markdown.normalizeLink = lambda url: url  # type: ignore[method-assign]
     return markdown
 
 

@@ -21,6 +21,7 @@ _LEADERS = re.compile(r"(?:\.\s?|…\s?|・){5,}\s*[\divxlc]*\s*\Z", re.I)
 _LABEL = re.compile(r"(?:chapter|appendix|part)\s+[\dA-Z]{1,5}\Z|第\s*\w{1,4}\s*[章部編]\Z", re.I)
 _HYPHEN = re.compile(r"[a-zà-ÿ]-\Z")
 LIST_LINES = 40
+MAX_TEXT_CHARS = 30_000
 CODE_GAP = 3.2
 """Code goes on over a gap of this many sizes of its text: a blank line."""
 CELL_GAP = 1.5
@@ -62,7 +63,7 @@ class Flow:
             x0, y0, x1, _ = table.box
             lines.append(Line("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
         found = rows(lines)
-        leaders = sum(bool(_LEADERS.search(row.text)) for row in found)
+        leaders = sum(map(_leads_on, found))
         edges = _right_edges(found, self.style.leading)
         at = 0
         while at < len(found):
@@ -71,7 +72,7 @@ class Flow:
             if row.pieces[0].table >= 0:
                 yield from self._ruled(tables[row.pieces[0].table], page.number)
                 continue
-            if not row.text.strip() or (leaders >= 3 and (_LEADERS.search(row.text) or _ENTRY.match(row.text))):
+            if not row.text.strip() or (leaders >= 3 and (_leads_on(row) or _ENTRY.match(row.text))):
                 continue
             level, taken = self.style.level_by_outline(page.number, found[at - 1 :])
             if not level:
@@ -148,7 +149,7 @@ class Flow:
             indent = max(0, round((row.box[0] - self._item_left) / (0.6 * row.size)))
             far = self._last is not None and row.box[3] - self._last.box[3] > 1.7 * self.style.leading * row.size
             self._text += ("\n\n" if far else "\n") + " " * min(indent, 80) + text
-        elif _HYPHEN.search(self._text):
+        elif _HYPHEN.search(self._text[-3:]):
             self._text = (self._text[:-1] if text[:1].islower() else self._text) + text
         else:
             self._text = join_lines(self._text, text)
@@ -157,9 +158,9 @@ class Flow:
     def _parts(self, row: Row, page: int, right: float) -> bool:
         """Whether a row begins a new paragraph."""
         last = self._last
-        if last is None:
+        if last is None or len(self._text) > MAX_TEXT_CHARS:
             return True
-        ended = _SENTENCE_END.search(self._text) is not None
+        ended = _SENTENCE_END.search(self._text[-20:]) is not None
         if row.mono and self._kind is not BlockKind.CODE and not ended and last.box[2] > right - 6 * row.size:
             # A line of running text that names nothing but commands is still running text.
             return page != self._last_page or not 0 < row.box[3] - last.box[3] < 1.3 * self.style.leading * row.size
@@ -223,6 +224,11 @@ class Flow:
         yield from self._end_tabular()
         yield from self._end_text()
         yield from self._end_items()
+
+
+def _leads_on(row: Row) -> bool:
+    """Whether dots lead from a title to its page number."""
+    return len(row.text) < 500 and _LEADERS.search(row.text) is not None
 
 
 def _right_edges(found: Sequence[Row], leading: float) -> list[float]:

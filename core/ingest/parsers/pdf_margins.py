@@ -48,9 +48,9 @@ def _signs(page: Page) -> dict[Sign, list[Line]]:
     for line in page.lines:
         top, bottom = line.box[1] / page.height, line.box[3] / page.height
         if top < NUMBER_MARGIN or bottom > 1 - NUMBER_MARGIN:
-            text = _DIGITS.sub("#", line.text.strip().casefold())
+            text = _DIGITS.sub("#", line.text.strip().casefold())[:200]
             outer = top < MARGIN or bottom > 1 - MARGIN
-            if _PAGE_NUMBER.match(line.text.strip()):
+            if len(line.text) < 40 and _PAGE_NUMBER.match(line.text.strip()):
                 text = "#"
             elif not outer or not _LETTERS.search(text):
                 continue

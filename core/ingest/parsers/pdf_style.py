@@ -16,6 +16,8 @@ LARGER = 1.12
 """Text this much larger than running text is a heading."""
 MAX_HEADING_CHARS = 160
 MAX_HEADING_ROWS = 3
+MAX_TITLES = 200
+"""Most bookmarks of one page that are compared with its rows."""
 
 _NUMBERED = re.compile(
     r"(?:(\d{1,2}(?:[.．]\d{1,2}){0,4})[.．]?\s+(?=\D)|第\s*[\d一二三四五六七八九十]+\s*[章節条部編]|"
@@ -60,7 +62,9 @@ class Typography:
 
     def level_by_outline(self, page: int, found: Sequence[Row]) -> tuple[int, int]:
         """Return the level of the heading that ``found`` begins with, by the bookmarks, and how many rows it takes."""
-        titles = sorted(((level, _key(title)) for level, title in self.outline.get(page, ())), key=_longest_first)
+        titles = sorted(
+            ((level, _key(title)) for level, title in self.outline.get(page, ())[:MAX_TITLES]), key=_longest_first
+        )
         text = ""
         for count, row in enumerate(found[:MAX_HEADING_ROWS], 1):
             if count > 1 and (row.size != found[0].size or row.box[1] - found[count - 2].box[3] > 1.5 * row.size):
