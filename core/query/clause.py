@@ -17,19 +17,19 @@ from core.text.analysis import analyse
 Span = tuple[int, int]
 
 CLAUSE_WEIGHTS = {
-    "coverage": 2.65,
-    "around": 1.34,
-    "offered": 1.35,
-    "not_offered": -1.41,
-    "unit": 1.82,
-    "new_terms": 1.33,
-    "length": -1.15,
-    "distance": -0.18,
-    "after_best": 0.28,
-    "first": 0.28,
-    "last": 0.19,
+    "coverage": 2.81,
+    "around": 1.93,
+    "offered": 1.33,
+    "not_offered": -1.47,
+    "unit": 2.18,
+    "new_terms": 1.42,
+    "length": -1.1,
+    "distance": -0.11,
+    "after_best": 0.08,
+    "first": 0.42,
+    "last": 0.29,
 }
-SAFE_LOSS = 0.08
+SAFE_LOSS = 0.05
 """Most probability of holding the answer that may be cut away for brevity."""
 
 _CUT = re.compile(
@@ -39,6 +39,7 @@ _CUT = re.compile(
 _OPENING, _CLOSING = "([{（［｛「『【〈《“", ")]}）］｝」』】〉》”"
 _JAPANESE = re.compile("[\u3040-\u30ff]")
 _LEAST_JAPANESE, _LEAST_LATIN = 10, 25
+_LONG_WORD = 20
 _LOOSE = " 、，,;；:：–—-\t\n"
 
 
@@ -67,21 +68,55 @@ class Cut:
     kept: float
 
 
-def trim(sentence: str, asked: Asked) -> Cut:
-    """Return what of ``sentence`` is worth giving: ends are cut away where that is safe.
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """A sentence by its clauses: where they are, how likely each answers, and which shares most with the question."""
+
+    sentence: str
+    spans: list[Span]
+    chances: list[float]
+    shared: int
+
+
+def divide(sentence: str, asked: Asked) -> Divided:
+    spans = split_clauses(sentence)
+    if len(spans) == 1:
+        return Divided(sentence, spans, [1.0], 0)
+    features, shared = clause_features(sentence, spans, asked)
+    chances = softmax([sum(CLAUSE_WEIGHTS[name] * value for name, value in row.items()) for row in features])
+    return Divided(sentence, spans, chances, shared)
+
+
+def trim(divided: Divided) -> Cut:
+    """Return what of a sentence is worth giving: ends are cut away where that is safe.
 
     The clause that shares most with the question is kept, so that a reader sees what the answer is about.
     """
-    spans = split_clauses(sentence)
-    return _shorten(sentence, spans, asked, len(sentence), keep=_shared(sentence, spans, asked))
+    return _shorten(divided, len(divided.sentence), keep=divided.shared)
 
 
-def squeeze(sentence: str, asked: Asked, budget: int) -> Cut:
+def squeeze(divided: Divided, budget: int) -> Cut:
     """Return the clauses of at most ``budget`` characters that most likely answer; one clause may be longer."""
-    return _shorten(sentence, split_clauses(sentence), asked, budget)
+    return _shorten(divided, budget)
 
 
-def window(sentence: str, asked: Asked, cut: Cut, budget: int) -> Cut:
+def fill(sentence: str, asked: Asked, cut: Cut, budget: int) -> Cut:
+    """Return at most ``budget`` characters: ``cut`` with as much of its neighbours as fits, or a window of it."""
+    return _widen(sentence, cut, budget) if cut.end - cut.start <= budget else _window(sentence, asked, cut, budget)
+
+
+def _widen(sentence: str, cut: Cut, budget: int) -> Cut:
+    """Let ``cut`` grow, to the end first, by whole words."""
+    end = _back_to_gap(sentence, cut.end, min(len(sentence), cut.start + budget))
+    start = cut.start
+    if end == len(sentence):
+        start = max(0, end - budget)
+        while start < cut.start and not _gap_before(sentence, start):
+            start += 1
+    return Cut(start, end, cut.kept)
+
+
+def _window(sentence: str, asked: Asked, cut: Cut, budget: int) -> Cut:
     """Return ``budget`` characters of ``cut`` around what may be the answer, or around the question's own letters."""
     places = [place for place in offers(sentence, asked.expectation, asked.text) if cut.start <= place[0] < cut.end]
     step = max(1, budget // 8)
@@ -93,12 +128,12 @@ def window(sentence: str, asked: Asked, cut: Cut, budget: int) -> Cut:
         ),
     )
     start = max(cut.start, min(best, cut.end - budget))
+    start = next((at for at in range(start, min(start + _LONG_WORD, cut.end)) if _gap_before(sentence, at)), start)
     return Cut(start, min(start + budget, cut.end), cut.kept / 2)
 
 
-def _shorten(sentence: str, spans: list[Span], asked: Asked, budget: int, keep: int = -1) -> Cut:
-    features = _features(sentence, spans, asked)
-    chances = softmax([sum(CLAUSE_WEIGHTS[name] * value for name, value in row.items()) for row in features])
+def _shorten(divided: Divided, budget: int, keep: int = -1) -> Cut:
+    spans, chances = divided.spans, divided.chances
     first, last, lost = 0, len(spans) - 1, 0.0
     while first < last:
         end = min((end for end in (first, last) if end != keep), key=lambda i: chances[i])
@@ -107,7 +142,7 @@ def _shorten(sentence: str, spans: list[Span], asked: Asked, budget: int, keep: 
         lost += chances[end]
         first, last = (first + 1, last) if end == first else (first, last - 1)
     start, stop = spans[first][0], spans[last][1]
-    return Cut(start, start + len(sentence[start:stop].rstrip(_LOOSE)), 1 - lost)
+    return Cut(start, start + len(divided.sentence[start:stop].rstrip(_LOOSE)), 1 - lost)
 
 
 def softmax(scores: list[float]) -> list[float]:
@@ -118,15 +153,16 @@ def softmax(scores: list[float]) -> list[float]:
     return [value / total for value in raised]
 
 
-def _features(sentence: str, spans: list[Span], asked: Asked) -> list[dict[str, float]]:
+def clause_features(sentence: str, spans: list[Span], asked: Asked) -> tuple[list[dict[str, float]], int]:
+    """Return the features of each clause, by the names of ``CLAUSE_WEIGHTS``, and which shares most."""
     parts = [sentence[start:end] for start, end in spans]
     terms = [set(analyse(part)) for part in parts]
     coverage = [asked.coverage(held) for held in terms]
     places = offers(sentence, asked.expectation, asked.text)
     offered = [any(start < place[1] and place[0] < end for place in places) for start, end in spans]
-    best = _shared(sentence, spans, asked)
+    best = max(range(len(spans)), key=lambda i: coverage[i] + asked.pair_share(parts[i]))
     unit = asked.expectation.unit
-    return [
+    rows = [
         {
             "coverage": coverage[i],
             "around": max(coverage[max(0, i - 1) : i + 2]),
@@ -142,12 +178,17 @@ def _features(sentence: str, spans: list[Span], asked: Asked) -> list[dict[str, 
         }
         for i in range(len(spans))
     ]
+    return rows, best
 
 
-def _shared(sentence: str, spans: list[Span], asked: Asked) -> int:
-    """Return which clause shares most with the question."""
-    parts = [sentence[start:end] for start, end in spans]
-    return max(range(len(spans)), key=lambda i: asked.coverage(set(analyse(parts[i]))) + asked.pair_share(parts[i]))
+def _back_to_gap(sentence: str, least: int, end: int) -> int:
+    while end > least and end < len(sentence) and not _gap_before(sentence, end):
+        end -= 1
+    return max(least, least + len(sentence[least:end].rstrip(_LOOSE)))
+
+
+def _gap_before(sentence: str, at: int) -> bool:
+    return at == 0 or sentence[at - 1] in " \n、。，,;" or sentence[at] in " \n"
 
 
 def _outside_brackets(sentence: str) -> list[bool]:

@@ -6,16 +6,13 @@ Comes after fusion and needs no model. A question that the passages do not seem 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 from core.model import Answer, AnswerType, Citation, Hit
 from core.ports import Vector
-from core.query.answer_types import refers_back
-from core.query.asked import Asked, is_small_talk, read_question, similar
-from core.query.candidates import CELL_JOINT, Candidate, find_candidates, passage_terms
-from core.query.clause import squeeze, trim, window
+from core.query.asked import Asked, is_small_talk, read_question
+from core.query.candidates import Candidate, find_candidates, passage_terms
+from core.query.parts import Composer, Part
 from core.text.language import detect_language
 
 Embed = Callable[[Sequence[str]], Vector]
@@ -23,8 +20,8 @@ Embed = Callable[[Sequence[str]], Vector]
 DEFAULT_THRESHOLD = 0.25
 """Least confidence of an answer; chosen on half of the data as `benchmarks/answers.py` says."""
 
-CONFIDENCE_WEIGHTS = {"passage": 4.0, "coverage": 0.76, "around": 2.96, "pairs": 4.3}
-CONFIDENCE_BIAS = -6.93
+CONFIDENCE_WEIGHTS = {"passage": 3.36, "coverage": 0.82, "around": 3.05, "pairs": 3.85}
+CONFIDENCE_BIAS = -6.49
 
 INSUFFICIENT_TEXT = {
     "en": "There is not enough information in the documents to answer this.",
@@ -32,25 +29,6 @@ INSUFFICIENT_TEXT = {
 }
 
 _PASSAGES = 5
-_PRICE_PER_CHAR = 0.001
-"""A further sentence is given when its chance of answering is worth its length at this price."""
-_MOST_PARTS = 3
-_SUBJECT_KINDS = ("name", "called", "thing")
-_TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
-_LEAST_PART = 20
-_LEAST_KEPT = 0.7
-_CUT_MARK = "…"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A stretch of one passage that the answer gives; ``start`` and ``end`` count in the passage's text."""
-
-    source: Candidate
-    start: int
-    end: int
-    text: str
-    kept: float
 
 
 def extract_answer(
@@ -80,7 +58,7 @@ def extract_answer(
     sure = confidence(asked, best)
     if sure < (DEFAULT_THRESHOLD if threshold is None else threshold):
         return insufficient(asked.language, "low_confidence", sure)
-    parts = _choose(asked, best, found, max_chars)
+    parts = Composer(asked, best, max_chars).compose(found)
     return Answer(
         text=" ".join(f"{part.text} [{number}]" for number, part in enumerate(parts, 1)),
         type=AnswerType.EXTRACTIVE,
@@ -107,88 +85,6 @@ def confidence(asked: Asked, best: Candidate) -> float:
     features = confidence_features(asked, best)
     score = CONFIDENCE_BIAS + sum(CONFIDENCE_WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-score))
-
-
-def _choose(asked: Asked, best: Candidate, found: Sequence[Candidate], max_chars: int) -> list[Part]:
-    """Take the best sentence, then every further one whose chance is worth its length, while they fit."""
-    subject = _missing_subject(asked, best)
-    room = max_chars - _mark_chars(1) - len(subject)
-    parts = [_part(asked, best, room, least_kept=0.0)]
-    room -= len(parts[0].text)
-    parts[0] = replace(parts[0], text=subject + parts[0].text)
-    for candidate in sorted(found, key=lambda c: -_worth(c, best, asked)):
-        left = room - _mark_chars(len(parts) + 1)
-        if len(parts) == _MOST_PARTS or left < _LEAST_PART:
-            break
-        if any(similar(candidate.terms, part.source.terms) for part in parts):
-            continue
-        part = _part(asked, candidate, left, _LEAST_KEPT)
-        if part.text and _worth(candidate, best, asked) * part.kept > _PRICE_PER_CHAR * len(part.text):
-            room = left - len(part.text)
-            parts.append(part)
-    return _in_reading_order(parts)
-
-
-def _missing_subject(asked: Asked, best: Candidate) -> str:
-    """Return the title to put before a sentence that leaves out what it is about, when that may be what is asked."""
-    title = best.hit.placed.title.strip()
-    if asked.expectation.kind not in _SUBJECT_KINDS or best.header or not _TITLE.fullmatch(title):
-        return ""
-    known = f"{asked.text}\n{best.text}".casefold()
-    return "" if title.casefold() in known else f"{title}: "
-
-
-def _worth(candidate: Candidate, best: Candidate, asked: Asked) -> float:
-    """Return the chance of a sentence, raised when the best one points back to it and it names what was asked."""
-    is_before = candidate.hit is best.hit and candidate.order == best.order - 1
-    if is_before and refers_back(best.text):
-        return candidate.chance + 0.2 * (asked.coverage(candidate.terms | best.terms) > asked.coverage(best.terms))
-    return candidate.chance
-
-
-def _part(asked: Asked, candidate: Candidate, room: int, least_kept: float) -> Part:
-    """Return the sentence as it is given; without text where no cut that fits keeps ``least_kept`` of its chance."""
-    if candidate.header:
-        return Part(candidate, candidate.start, candidate.end, _row_text(asked, candidate, room), 1.0)
-    cut = trim(candidate.text, asked)
-    budget = room - 2 * len(_CUT_MARK)
-    if cut.end - cut.start > budget:
-        cut = squeeze(candidate.text, asked, budget)
-    if cut.end - cut.start > budget:
-        cut = window(candidate.text, asked, cut, budget)
-    text = " ".join(candidate.text[cut.start : cut.end].split())
-    before = _CUT_MARK if cut.start else ""
-    after = _CUT_MARK if cut.end < len(candidate.text) else ""
-    shown = f"{before}{text}{after}" if cut.kept >= least_kept else ""
-    return Part(candidate, candidate.start + cut.start, candidate.start + cut.end, shown, cut.kept)
-
-
-def _row_text(asked: Asked, candidate: Candidate, room: int) -> str:
-    """Write a table row as ``header: cell`` pairs; where it is too long, the cells that the question names."""
-    heads = [head.strip() for head in candidate.header.split(CELL_JOINT)]
-    cells = [cell.strip() for cell in candidate.text.split(CELL_JOINT)]
-    if len(heads) != len(cells):
-        heads = [""] * len(cells)
-    pairs = [f"{head}: {cell}" if head else cell for head, cell in zip(heads, cells, strict=True) if cell]
-    text = "; ".join(pairs)
-    if len(text) > room:
-        kept = sorted(range(len(pairs)), key=lambda i: (i > 0, -asked.pair_share(pairs[i])))
-        chosen: list[int] = []
-        for i in kept:
-            if sum(len(pairs[j]) + 2 for j in [*chosen, i]) <= room:
-                chosen.append(i)
-        text = "; ".join(pairs[i] for i in sorted(chosen))
-    return text or candidate.text[: max(0, room - 1)] + _CUT_MARK
-
-
-def _in_reading_order(parts: Sequence[Part]) -> list[Part]:
-    """Order by passage, the best sentence's first, and within a passage as it reads."""
-    passages = list(dict.fromkeys(part.source.hit.placed.id for part in parts))
-    return sorted(parts, key=lambda part: (passages.index(part.source.hit.placed.id), part.start))
-
-
-def _mark_chars(number: int) -> int:
-    return len(f" [{number}]") + (number > 1)
 
 
 def _cite(number: int, part: Part) -> Citation:
