@@ -1,7 +1,7 @@
 /* Uploads: files go out three at a time, one request a file, and each is followed through the stages of indexing.
    The list lives in this script, not in the page, so sending goes on while other pages are shown. */
 (() => {
-  const { text, size, work } = window.evorag;
+  const { text, size, work, filesOf, documentsIn } = window.evorag;
   const { Row, RETRY, STAGES, FINISHED, make, icon, heading, meaning, shares, request, documentHref, jobActions } = work;
   const COLUMNS = ["sending", ...STAGES];
   const AT_ONCE = 3;
@@ -10,7 +10,6 @@
   const POLLED_NEXT = 20;
   const ROWS_A_FRAME = 50;
   const STORE = "evorag-uploads";
-  const NOT_DOCUMENTS = new Set([".ds_store", "thumbs.db", "desktop.ini"]);
 
   const entries = [];
   const byJob = new Map();
@@ -36,7 +35,7 @@
     try {
       kept = JSON.parse(sessionStorage.getItem(STORE) || "[]");
     } catch {
-      kept = [];
+      /* nothing was kept */
     }
     for (const { name, bytes, receipt } of kept) {
       add({ name, bytes, receipt, sent: 1, state: receipt.job_id ? "job" : "received" });
@@ -78,56 +77,18 @@
     const tags = page.tags();
     const first = entries.length;
     for (const file of files) {
-      if (NOT_DOCUMENTS.has(file.name.toLowerCase())) {
-        continue;
-      }
       const error = refusal(file);
       add({ name: file.name, bytes: file.size, file, tags, sent: 0, state: error ? "refused" : "waiting", error });
     }
     drawAll(Math.max(0, first - 1));
     sendNext();
   };
-  const readEntry = (entry) =>
-    new Promise((resolve) => {
-      if (entry.isFile) {
-        entry.file((file) => resolve([file]), () => resolve([]));
-        return;
-      }
-      const reader = entry.createReader();
-      const found = [];
-      const more = () =>
-        reader.readEntries(async (batch) => {
-          if (batch.length === 0) {
-            resolve((await Promise.all(found.map(readEntry))).flat());
-          } else {
-            found.push(...batch);
-            more();
-          }
-        }, () => resolve([]));
-      more();
-    });
-  const dropped = async (transfer) => {
-    const items = [...transfer.items].filter((item) => item.kind === "file");
-    const tree = items.map((item) => item.webkitGetAsEntry?.());
-    if (tree.some((entry) => entry?.isDirectory)) {
-      take((await Promise.all(tree.filter(Boolean).map(readEntry))).flat());
-    } else {
-      take([...transfer.files]);
-    }
-  };
+  const dropped = async (transfer) => take(await filesOf(transfer));
 
   /* ---- sending ------------------------------------------------------------------------------------------------------------- */
   const sendNext = () => {
-    let sending = entries.filter((entry) => entry.state === "sending").length;
-    for (const entry of entries) {
-      if (sending >= AT_ONCE) {
-        break;
-      }
-      if (entry.state === "waiting") {
-        send(entry);
-        sending += 1;
-      }
-    }
+    const sending = entries.filter((entry) => entry.state === "sending").length;
+    entries.filter((entry) => entry.state === "waiting").slice(0, Math.max(0, AT_ONCE - sending)).forEach(send);
   };
   const send = (entry) => {
     const form = new FormData();
@@ -367,7 +328,7 @@
     zone.append(picker, folders);
     for (const input of [picker, folders]) {
       input.addEventListener("change", () => {
-        take([...input.files]);
+        take(documentsIn([...input.files]));
         input.value = "";
       });
     }
