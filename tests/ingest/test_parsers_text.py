@@ -162,6 +162,7 @@ def test_blanks_that_typesetting_made_disappear() -> None:
     assert squeeze("令和 6 年 4 月 1 日に 12% 減少した") == "令和6年4月1日に12%減少した"
     assert squeeze("1.2 概要   の説明") == "1.2 概要 の説明"
     assert squeeze("年 次 報 告 書") == "年次報告書"
+    assert squeeze("文書番号\u3000第 9 版") == "文書番号\u3000第9版"
     assert squeeze("plain  English   text") == "plain English text"
 
 

@@ -19,7 +19,7 @@ _SENTENCE_END = re.compile(r"[。！？｡]+[」』）]?|[.!?]+[\"')\]]*\s")
 _WIDE = "\u2e80-\u30ff\u3130-\u318f\u31c0-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _WIDE_END = re.compile(f"[{_WIDE}]\\Z")
 _WIDE_START = re.compile(f"[{_WIDE}]")
-_SPACE_RUN = re.compile(r"[^\S\n]+")
+_SPACE_RUN = re.compile(r"[^\S\n\u3000]+")
 _SPACE_BETWEEN_WIDE = re.compile(f"(?<=[{_WIDE}]) +(?=[{_WIDE}])")
 _SPACE_BESIDE_WIDE = re.compile(f"(?<=[{_WIDE}]) (?=[0-9A-Za-z%(¥$])|(?<=[0-9A-Za-z%)]) (?=[{_WIDE}])")
 _LEADING_NUMBER = re.compile(r"(?:\d[\d.．]*|[A-Z]|[a-z\d]{1,3}\)|\([a-z\d]{1,3}\)) ")
