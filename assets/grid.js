@@ -178,7 +178,11 @@
     const action = trigger === "documents-restore" ? "restore" : "delete";
     const rows = api()?.getSelectedRows() ?? [];
     const keys = rows.filter((row) => (row.state === "deleted") === (action === "restore")).map((row) => row.key);
-    return keys.length ? { action, keys, at: Date.now() } : skip();
+    if (!keys.length) {
+      return skip();
+    }
+    window.dash_clientside.set_props(GRID, { selectedRows: [] });
+    return { action, keys, at: Date.now() };
   };
   const apply = (changes) => {
     if (!changes?.rows) {

@@ -151,12 +151,20 @@
       window.setTimeout(watchNotices, 200);
       return;
     }
+    let leaving = 0;
     new MutationObserver(() => {
-      for (const notice of area.querySelectorAll('.notice[data-lasting="false"]:not([data-leaving])')) {
-        notice.dataset.leaving = "true";
-        window.setTimeout(() => notice.setAttribute("hidden", ""), 6000);
+      const notice = area.querySelector(".notice");
+      if (!notice || notice.dataset.seen === notice.dataset.notice) {
+        return;
       }
-    }).observe(area, { childList: true, subtree: true });
+      /* React draws the next notice into the element of the last one, which may be hidden by now. */
+      notice.dataset.seen = notice.dataset.notice;
+      notice.removeAttribute("hidden");
+      window.clearTimeout(leaving);
+      if (notice.dataset.lasting === "false") {
+        leaving = window.setTimeout(() => notice.setAttribute("hidden", ""), 6000);
+      }
+    }).observe(area, { childList: true, subtree: true, attributeFilter: ["data-notice"] });
   };
   watchNotices();
 

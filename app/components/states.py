@@ -163,7 +163,10 @@ def notice(meaning: str, text: str, action: Any = None) -> html.Div:
             ),
         ],
         className=f"notice notice-{meaning}",
-        **{"data-lasting": "true" if meaning == "error" or action is not None else "false"},
+        **{
+            "data-notice": secrets.token_hex(4),
+            "data-lasting": "true" if meaning == "error" or action is not None else "false",
+        },
     )
 
 
