@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO
 
-from core.errors import BadFilename, Conflict, EmptyDocument, EvoRAGError, NotFound, StoreUnavailable, TooLarge
+from core.errors import BadFilename, Conflict, EmptyDocument, EvoRAGError, NotFound, TooLarge
 from core.ingest.receive import Received, receive
 from core.ingest.sandbox import read_blocks
 from core.ingest.validate import check_type, clean_name, doc_key
@@ -30,9 +30,10 @@ from core.model import (
     Version,
 )
 from core.ports import BlobStore, Embedder, KeywordIndex, Parser, VectorIndex
+from core.versions.history import History
 
 if TYPE_CHECKING:
-    from core.catalog import Catalog, Claim, NewVersion, Showing
+    from core.catalog import Catalog, Claim, NewVersion
     from core.data_folder import DataFolder
     from core.jobs import LocalJobs
     from core.projection import Projector
@@ -75,6 +76,7 @@ class KnowledgeBase:
         self._projector = projector
         self._worker = worker
         self._retriever = retriever
+        self._history = History(catalog, projector)
         self._closed = threading.Lock()
         self._starting: threading.Thread | None = None
 
@@ -176,7 +178,7 @@ class KnowledgeBase:
 
     def _upload(self, claim: Claim, new: NewVersion) -> Upload:
         if claim.outcome is UploadOutcome.RESTORED:
-            self._show(claim.doc_id, claim.version_id, "publish", new.actor)
+            self._history.show(claim.doc_id, claim.version_id, "publish", new.actor)
         return Upload(claim.outcome, new.doc_key, claim.number, new.sha1, claim.job_id)
 
     # ---- reading
@@ -245,64 +247,28 @@ class KnowledgeBase:
                 f"Version {version} of “{key}” is {found.state} and cannot be shown.",
                 remedy="Wait until it is indexed, or start its job again.",
             )
-        return self._show(self.catalog.documents.id_of(key), found.id, "publish", actor)
+        return self._history.show(self.catalog.documents.id_of(key), found.id, "publish", actor)
 
     def roll_back(self, key: str, actor: str = "") -> Publication:
         """Show again the version that was shown before the present one. Raises: ``Conflict`` where there is none."""
-        doc_id = self.catalog.documents.id_of(key)
-        return self._show(doc_id, self._earlier(doc_id, key), "rollback", actor)
+        return self._history.roll_back(self.catalog.documents.id_of(key), actor)
 
     def delete(self, key: str, actor: str = "") -> Publication:
         """Show nothing of a document from now on; ``restore`` undoes it. Its running uploads are cancelled."""
         doc_id = self.catalog.documents.id_of(key)
         for job_id in self.catalog.jobs.active_of(doc_id):
             self.cancel(job_id)
-        return self._commit(doc_id, None, "delete", actor)
+        return self._history.hide(doc_id, actor)
 
     def restore(self, key: str, actor: str = "") -> Publication:
         """Show again what a deleted document showed last. Raises: ``Conflict`` where it is not deleted."""
-        doc_id = self.catalog.documents.id_of(key)
-        showing = self.catalog.publications.showing(doc_id)
-        if showing.version_id is not None:
-            raise Conflict(f"“{key}” is not deleted.")
-        return self._show(doc_id, self._earlier(doc_id, key), "restore", actor)
-
-    def _earlier(self, doc_id: int, key: str) -> int:
-        showing = self.catalog.publications.showing(doc_id)
-        for before in self.catalog.publications.before(doc_id, showing.seq):
-            if before.version_id is not None and before.version_id != showing.version_id:
-                return before.version_id
-        raise Conflict(f"“{key}” has not shown another version before.")
-
-    def _show(self, doc_id: int, version_id: int, action: str, actor: str) -> Publication:
-        return self._commit(doc_id, version_id, action, actor)
-
-    def _commit(self, doc_id: int, version_id: int | None, action: str, actor: str) -> Publication:
-        """Prepare and commit a publication until nothing came between the two."""
-        while True:
-            expected = self._prepared(doc_id, version_id)
-            done = self.catalog.publications.commit(doc_id, version_id, action, actor, expected=expected)
-            if done is not None:
-                self._projector.flush_soon()
-                return done
-
-    def _prepared(self, doc_id: int, version_id: int | None) -> Showing:
-        if version_id is None:
-            return self.catalog.publications.showing(doc_id)
-        expected = self.catalog.publications.prepare(doc_id, version_id)
-        try:
-            self._projector.flush()
-        except StoreUnavailable as error:
-            # The decision is the catalogue's; the store learns of it from the outbox when it is back.
-            log.warning("published while a store does not answer: %s", error.code)
-            self._projector.flush_soon()
-        return expected
+        return self._history.restore(self.catalog.documents.id_of(key), actor)
 
     # ---- jobs
 
-    def jobs(self, *, active: bool = False, limit: int = 200) -> list[Job]:
-        """Return jobs, newest first."""
-        return self.catalog.jobs.recent(active=active, limit=limit)
+    def jobs(self, *, active: bool = False, limit: int = 200, ids: Sequence[str] | None = None) -> list[Job]:
+        """Return jobs, newest first; with ``ids`` only those of them that there are."""
+        return self.catalog.jobs.recent(active=active, limit=limit, ids=ids)
 
     def job(self, job_id: str) -> Job:
         return self.catalog.jobs.get(job_id)
@@ -353,7 +319,7 @@ class KnowledgeBase:
         pending = self.catalog.outbox.pending()
         ready = bool(getattr(self._embedder, "ready", True)) and not self.is_starting
         stores = (
-            StoreHealth("catalog", self.catalog.database.engine.dialect.name, "ok", self.catalog.counts().chunks),
+            StoreHealth("catalog", self.catalog.database.engine.dialect.name, "ok", self.catalog.chunk_rows()),
             self._store("vector", self._vectors, pending["vector"]),
             self._store("keyword", self._keywords, pending["keyword"]),
             StoreHealth("embedder", self._embedder.id, "ok" if ready else "loading"),

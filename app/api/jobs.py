@@ -7,7 +7,6 @@ import flask
 from app.api.fields import whole_number
 from app.components.states import error_words
 from app.context import kb
-from core.errors import NotFound
 from core.model import Job, to_dict
 
 jobs = flask.Blueprint("jobs", __name__, url_prefix="/api/v1/jobs")
@@ -21,7 +20,7 @@ def list_jobs() -> flask.Response:
     arguments = flask.request.args
     if "ids" in arguments:
         wanted = [name for name in arguments["ids"].split(",") if name][:IDS_LIMIT]
-        return flask.jsonify(jobs=[_shown(job) for job in map(_found, wanted) if job])
+        return flask.jsonify(jobs=[_shown(job) for job in kb().jobs(ids=wanted, limit=IDS_LIMIT)])
     limit = whole_number(arguments.get("limit"), "limit", default=200, low=1, high=1000)
     return flask.jsonify(jobs=[_shown(job) for job in kb().jobs(active=arguments.get("active") == "1", limit=limit)])
 
@@ -42,13 +41,6 @@ def retry_job(job_id: str) -> flask.Response:
 def cancel_job(job_id: str) -> flask.Response:
     """Cancel a job that has not finished."""
     return flask.jsonify(_shown(kb().cancel(job_id)))
-
-
-def _found(job_id: str) -> Job | None:
-    try:
-        return kb().job(job_id)
-    except NotFound:
-        return None
 
 
 def _shown(job: Job) -> dict[str, object]:

@@ -15,7 +15,7 @@ from core.catalog.jobs import Jobs
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
 from core.catalog.publications import Publications, Showing
 from core.catalog.questions import Questions
-from core.catalog.schema import index_settings, jobs, publications, version_chunks, versions
+from core.catalog.schema import chunks, index_settings, jobs, publications, version_chunks, versions
 from core.catalog.visibility import Visibility
 from core.errors import WrongIndex
 from core.model import Counts
@@ -74,6 +74,11 @@ class Catalog:
                 size_bytes=tx.scalar(select(func.coalesce(func.sum(versions.c.size_bytes), 0))) or 0,
                 sequence=self.publications.sequence(),
             )
+
+    def chunk_rows(self) -> int:
+        """Return how many chunks are kept, which is what each index should hold."""
+        with self.database.read() as tx:
+            return tx.scalar(select(func.count()).select_from(chunks)) or 0
 
     def close(self) -> None:
         self.database.close()

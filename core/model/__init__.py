@@ -1,0 +1,80 @@
+"""The values that flow through EvoRAG, all frozen; the words are those of the design.
+
+A file becomes blocks, blocks become chunks; a question becomes a query, a query becomes hits, hits become an answer.
+"""
+
+from core.codec import to_dict
+from core.model.documents import (
+    BLOCK_JOINT,
+    Block,
+    BlockKind,
+    Chunk,
+    Document,
+    Locator,
+    Part,
+    PlacedChunk,
+    Preview,
+    Publication,
+    Upload,
+    UploadOutcome,
+    Version,
+)
+from core.model.questions import (
+    Analysis,
+    Answer,
+    AnswerType,
+    Citation,
+    Filters,
+    Hit,
+    IndexHit,
+    Leg,
+    LegRank,
+    Query,
+    TermScore,
+    Trace,
+    TraceSummary,
+)
+from core.model.work import (
+    Counts,
+    Health,
+    Job,
+    JobState,
+    Stage,
+    StoreHealth,
+)
+
+__all__ = [
+    "Analysis",
+    "Answer",
+    "AnswerType",
+    "BLOCK_JOINT",
+    "Block",
+    "BlockKind",
+    "Chunk",
+    "Citation",
+    "Counts",
+    "Document",
+    "Filters",
+    "Health",
+    "Hit",
+    "IndexHit",
+    "Job",
+    "JobState",
+    "Leg",
+    "LegRank",
+    "Locator",
+    "Part",
+    "PlacedChunk",
+    "Preview",
+    "Publication",
+    "Query",
+    "Stage",
+    "StoreHealth",
+    "TermScore",
+    "Trace",
+    "TraceSummary",
+    "Upload",
+    "UploadOutcome",
+    "Version",
+    "to_dict",
+]

@@ -1,0 +1,177 @@
+"""Documents, their versions, and the blocks and chunks that their text is cut into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+BLOCK_JOINT = "\n\n"
+"""What stands between two blocks in the parsed text of a version; spans count it."""
+
+
+class BlockKind(StrEnum):
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    TABLE = "table"
+    LIST = "list"
+    CODE = "code"
+
+
+class Part(StrEnum):
+    """Which part of an index holds a chunk: head for published versions, history for all other kept ones."""
+
+    HEAD = "head"
+    HISTORY = "history"
+
+
+class UploadOutcome(StrEnum):
+    NEW = "new"
+    UNCHANGED = "unchanged"
+    RESTORED = "restored"
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """Where in the original a piece of text stands. Pages and slides count from 1."""
+
+    page: int | None = None
+    page_end: int | None = None
+    slide: int | None = None
+    sheet: str | None = None
+    cells: str | None = None
+    heading_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What a parser yields. A table's text is one row a line, cells joined by `` | ``.
+
+    ``header`` holds the header row of a table whenever it is *not* the first line of ``text`` (row groups after
+    the first), so that every group can be read alone. ``level`` is 1 to 6 for headings, 0 otherwise.
+    """
+
+    text: str
+    kind: BlockKind = BlockKind.PARAGRAPH
+    locator: Locator = Locator()
+    level: int = 0
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A run of consecutive block text; ``parsed_text[start:end] == text`` holds exactly.
+
+    ``header`` repeats the header row of a table that was cut; it is indexed and shown, but is no part of the span.
+    """
+
+    position: int
+    text: str
+    start: int
+    end: int
+    kind: BlockKind = BlockKind.PARAGRAPH
+    locator: Locator = Locator()
+    header: str = ""
+    token_count: int = 0
+
+    def indexed_text(self, title: str) -> str:
+        """The text that both indexes read: title, heading path, repeated table header and the chunk itself."""
+        lines = [title, " › ".join(self.locator.heading_path), self.header, self.text]
+        return "\n".join(line for line in lines if line)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a ``doc_key`` names, as a list shows it."""
+
+    id: int
+    doc_key: str
+    name: str
+    title: str
+    tags: tuple[str, ...]
+    extension: str
+    language: str
+    size_bytes: int
+    state: str
+    """``published``, ``indexing``, ``failed`` or ``deleted``."""
+    published_version: int | None
+    latest_version: int
+    version_count: int
+    chunk_count: int
+    created_at: datetime
+    updated_at: datetime
+    is_text_entry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One immutable upload of a document."""
+
+    id: int
+    doc_key: str
+    number: int
+    file_name: str
+    extension: str
+    sha256: str
+    sha1: str
+    size_bytes: int
+    state: str
+    """``stored`` (being indexed), ``ready``, ``failed`` or ``cancelled``."""
+    created_at: datetime
+    chunk_count: int = 0
+    chunks_added: int = 0
+    chunks_kept: int = 0
+    is_published: bool = False
+    note: str = ""
+    actor: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    error: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """From sequence number ``seq`` on, the document shows ``version`` (or nothing: deleted)."""
+
+    seq: int
+    doc_key: str
+    version: int | None
+    action: str
+    at: datetime
+    actor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """The receipt of an upload: the bytes are on disk and the version is claimed."""
+
+    outcome: UploadOutcome
+    doc_key: str
+    version: int
+    checksum: str
+    job_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedChunk:
+    """A stored chunk at its place in one version."""
+
+    id: int
+    doc_id: int
+    doc_key: str
+    name: str
+    title: str
+    version: int
+    chunk: Chunk
+    content_hash: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A stretch of a version's text, cut where its chunks are cut."""
+
+    doc_key: str
+    version: int
+    total_chunks: int
+    chunks: tuple[PlacedChunk, ...]

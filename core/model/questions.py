@@ -1,0 +1,169 @@
+"""A question on its way: what was asked, what each leg found, how it was fused, and what was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from core.model.documents import Locator, PlacedChunk
+
+
+class AnswerType(StrEnum):
+    EXTRACTIVE = "extractive"
+    GENERATIVE = "generative"
+    HALLUCINATION_FALLBACK = "hallucination_fallback"
+    INSUFFICIENT = "insufficient"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents a question may be answered from; empty means all. Several values of a kind mean any of them."""
+
+    doc_keys: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question and how to search for it. ``as_of`` is a publication sequence number or a moment."""
+
+    text: str
+    top_k: int = 5
+    depth: int = 50
+    filters: Filters = Filters()
+    as_of: int | datetime | None = None
+    fusion: str = "rrf"
+    alpha: float = 0.5
+    per_document: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the question was understood as, before any search."""
+
+    language: str
+    normalised: str
+    keywords: tuple[str, ...]
+    prompt_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class TermScore:
+    """What one term added to a BM25 score: ``score = idf · tf_part`` (boost 1)."""
+
+    term: str
+    score: float
+    idf: float = 0.0
+    tf: float = 0.0
+    document_frequency: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHit:
+    """One row that a leg returned: L2 distance (smaller is closer) or BM25 (larger is better)."""
+
+    chunk_id: int
+    score: float
+    terms: tuple[TermScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LegRank:
+    """A chunk's place in one leg; ``contribution`` is its share of the fused score, ``1 / (k + rank)`` for RRF."""
+
+    rank: int
+    score: float
+    contribution: float
+    terms: tuple[TermScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A visible chunk in the fused order, with the account of why it stands there."""
+
+    rank: int
+    placed: PlacedChunk
+    score: float
+    vector: LegRank | None = None
+    keyword: LegRank | None = None
+    merged: tuple[int, ...] = ()
+    """Ids of identical passages that were merged into this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A numbered reference of an answer to an immutable version; ``start``/``end`` span the cited sentence."""
+
+    number: int
+    doc_key: str
+    version: int
+    chunk_id: int
+    position: int
+    name: str
+    text: str
+    start: int
+    end: int
+    locator: Locator = Locator()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question got. ``text`` carries ``[n]`` marks that match ``citations``."""
+
+    text: str
+    type: AnswerType
+    citations: tuple[Citation, ...] = ()
+    confidence: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """What one leg of a query did: its visible hits in order, its engine, its time, or its error."""
+
+    name: str
+    engine: str
+    hits: tuple[IndexHit, ...] = ()
+    read: int = 0
+    hidden: int = 0
+    duration_ms: float = 0.0
+    error: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that happened while a question was answered, as data."""
+
+    id: str
+    asked_at: datetime
+    query: Query
+    sequence: int
+    analysis: Analysis
+    vector: Leg
+    keyword: Leg
+    hits: tuple[Hit, ...]
+    candidates: tuple[Hit, ...]
+    context: str
+    prompt: str
+    answer: Answer
+    timings_ms: Mapping[str, float]
+    degraded: tuple[str, ...] = ()
+    generation: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSummary:
+    """One line of the question history."""
+
+    id: str
+    asked_at: datetime
+    question: str
+    answer_type: AnswerType
+    answer: str
+    total_ms: float
