@@ -10,14 +10,15 @@ from dataclasses import dataclass
 
 from core.model import Hit
 from core.query.answer_types import Expectation, expected_answer
-from core.text.analysis import analyse, analyse_query
+from core.text.analysis import analyse, analyse_query, keywords
 from core.text.language import detect_language
 
 _SPACE = re.compile(r"\s+")
 _FILLERS = frozenset(
     analyse(
         "tell know explain describe please give name list say mention according document show find want need question "
-        "answer information inform 教え 説明 質問 知り 文書 資料 名前 答え ください"
+        "answer information inform many much long old often far kind type sort year time date number amount person "
+        "term word 教え 説明 質問 知り 文書 資料 名前 答え ください"
     )
 )
 _LONGEST_SMALL_TALK = 80
@@ -62,11 +63,12 @@ def read_question(question: str, hits: Sequence[Hit]) -> Asked:
     known = {score.term: score for hit in hits if hit.keyword for score in hit.keyword.terms}
     sizes = [_corpus_size(score.idf, score.document_frequency) for score in known.values() if score.idf > 0]
     unseen = math.log(1 + (max(sizes, default=0.0) + 0.5) / 0.5) if sizes else 1.0
+    language = detect_language(question)
     return Asked(
         text=question,
-        language=detect_language(question),
+        language=language,
         weights={term: (known[term].idf if term in known and known[term].idf > 0 else unseen) for term in spoken},
-        pairs=letter_pairs(question),
+        pairs=letter_pairs(question) if language == "ja" else _pairs_of_words(question, spoken),
         expectation=expected_answer(question),
     )
 
@@ -81,6 +83,12 @@ def letter_pairs(text: str) -> frozenset[str]:
     """Return the pairs of neighbouring signs of the normalised text."""
     plain = _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold())
     return frozenset(plain[i : i + 2] for i in range(len(plain) - 1))
+
+
+def _pairs_of_words(question: str, terms: Collection[str]) -> frozenset[str]:
+    """Return the letter pairs of the words that carry the question; an English one is full of words that do not."""
+    said = [word for word in keywords(question) if not set(terms).isdisjoint(analyse(word))]
+    return frozenset().union(*map(letter_pairs, said))
 
 
 def similar(first: Set[str], second: Set[str]) -> bool:

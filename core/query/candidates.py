@@ -74,10 +74,12 @@ def _of_passage(asked: Asked, hit: Hit) -> Iterator[Candidate]:
     title_terms = frozenset(analyse(" ".join((hit.placed.title, *chunk.locator.heading_path))))
     lines = [(start, end, chunk.text[start:end], header) for start, end, header in _units(hit)]
     lines = [line for line in lines if line[2].lstrip("# ") not in headings][:_MOST_SENTENCES]
-    terms = [frozenset(analyse(f"{header}\n{text}" if header else text)) for _, _, text, header in lines]
+    said = [f"{header}\n{text}" if header else text for _, _, text, header in lines]
+    terms = [frozenset(analyse(text)) for text in said]
     unit = asked.expectation.unit
     for order, (start, end, text, header) in enumerate(lines):
-        around = title_terms.union(*terms[max(0, order - 1) : order + 2])
+        beside = terms[max(0, order - 1) : order + 2] if not header else [terms[order]]
+        around = title_terms.union(*beside)
         offered = bool(offers(text, asked.expectation, asked.text))
         features = {
             "coverage": asked.coverage(terms[order]),
@@ -86,7 +88,7 @@ def _of_passage(asked: Asked, hit: Hit) -> Iterator[Candidate]:
             "rank": 1 / hit.rank,
             "offered": float(offered),
             "not_offered": float(asked.expectation.kind != "thing" and not offered),
-            "pairs": asked.pair_share(text),
+            "pairs": asked.pair_share(said[order]),
             "length": math.log(len(text)),
             "unit": float(bool(unit) and unit in text),
             "says_little": float(len(terms[order] - asked.weights.keys()) <= 1),

@@ -1,0 +1,245 @@
+"""Answers are sentences of the passages, cut where that is safe, with citations that span exactly what was taken."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.model import AnswerType, BlockKind, Chunk, Hit, LegRank, Locator, PlacedChunk, TermScore
+from core.query.extract import DEFAULT_THRESHOLD, extract_answer
+from core.text.analysis import analyse, analyse_query
+
+OFFSET = 100
+
+PLANT = (
+    "The Hakone plant was opened in 1987 by Keiko Mori. It stands between two rivers and is reached by a narrow road. "
+    "The plant employs 3,776 people and makes pumps, valves and filters for ships. "
+    "Visitors are welcome on weekdays because the morning shift is quiet."
+)
+CANTEEN = "The canteen serves rice, soup and salad. Lunch costs 650 yen. It opens at eleven."
+工場 = (
+    "箱根工場は1987年に森恵子によって開設された。二本の川に挟まれており、狭い道を通って行く。"
+    "従業員は3,776人で、船舶用のポンプとバルブを製造している。午前の勤務は静かなため、平日の見学が歓迎される。"
+)
+食堂 = "食堂では米と汁物を出す。昼食は650円である。11時に開く。"
+
+
+def hits_for(question, *texts, title="Handbook", kind=BlockKind.PARAGRAPH, header="", headings=()):
+    """Rank passages as given, with the term statistics that a keyword index of these passages would give."""
+    sets = [set(analyse(f"{title}\n{text}")) for text in texts]
+    hits = []
+    for rank, (text, held) in enumerate(zip(texts, sets, strict=True), 1):
+        terms = []
+        for term in set(analyse_query(question)) & held:
+            df = sum(term in other for other in sets)
+            idf = math.log(1 + (50 - df + 0.5) / (df + 0.5))
+            terms.append(TermScore(term, idf, idf, 1.0, df))
+        chunk = Chunk(3, text, OFFSET, OFFSET + len(text), kind, Locator(page=2, heading_path=headings), header)
+        placed = PlacedChunk(rank, rank, f"doc{rank}.txt", f"Doc{rank}.txt", title, 4, chunk)
+        hits.append(
+            Hit(rank, placed, 1 / (60 + rank), LegRank(rank, 0.6, 0.01), LegRank(rank, 3.0, 0.01, tuple(terms)))
+        )
+    return hits
+
+
+def ask(question, *texts, threshold=None, max_chars=250, **how):
+    return extract_answer(question, hits_for(question, *texts, **how), threshold=threshold, max_chars=max_chars)
+
+
+@pytest.mark.parametrize(
+    ("question", "gold"),
+    [
+        ("How many people does the plant employ?", "3,776"),
+        ("When was the Hakone plant opened?", "1987"),
+        ("Who opened the Hakone plant in 1987?", "Keiko Mori"),
+        ("How much is lunch in the canteen?", "650 yen"),
+        ("箱根工場の従業員は何人か", "3,776人"),
+        ("箱根工場が開設されたのはいつですか", "1987年"),
+        ("食堂の昼食はいくらですか？", "650円"),
+    ],
+)
+def test_question_is_answered_by_the_sentence_that_answers_it(question, gold):
+    texts = (PLANT, CANTEEN) if question.isascii() else (工場, 食堂)
+    answer = ask(question, *texts)
+    assert answer.type is AnswerType.EXTRACTIVE
+    assert gold in answer.text
+    assert answer.confidence >= DEFAULT_THRESHOLD
+
+
+def test_citation_names_the_version_and_spans_the_cited_text():
+    answer = ask("How many people does the plant employ?", PLANT, CANTEEN)
+    citation = answer.citations[0]
+    assert (citation.doc_key, citation.version, citation.chunk_id, citation.position) == ("doc1.txt", 4, 1, 3)
+    assert citation.locator.page == 2
+    assert PLANT[citation.start - OFFSET : citation.end - OFFSET] == citation.text
+    assert citation.text in PLANT
+    assert "3,776" in citation.text
+
+
+def test_marks_of_the_answer_match_the_citations():
+    for question in ("How many people does the plant employ?", "箱根工場の従業員は何人か", "Why are visitors welcome?"):
+        answer = ask(question, PLANT, 工場, CANTEEN, threshold=0.0)
+        numbers = [int(number) for number in re.findall(r"\[(\d+)\]", answer.text)]
+        assert numbers == [citation.number for citation in answer.citations] == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("question", ["qwerty zxcv", "ぬぽろ にけらも", "zzz 123987 xyzzy?"])
+def test_nonsense_is_insufficient(question):
+    answer = ask(question, PLANT, 工場, CANTEEN)
+    assert answer.type is AnswerType.INSUFFICIENT
+    assert answer.citations == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Hello!", "thank you very much", "How are you?", "こんにちは、お元気ですか？", "ありがとうございます。"],
+)
+def test_small_talk_is_insufficient(question):
+    answer = ask(question, "Hello and thank you, how are you? " + PLANT, "ありがとう。元気です。" + 工場)
+    assert (answer.type, answer.reason) == (AnswerType.INSUFFICIENT, "small_talk")
+
+
+@pytest.mark.parametrize(
+    "question", ["Who painted the ceiling of the Sistine chapel?", "火星の衛星を発見した天文学者は誰ですか"]
+)
+def test_question_about_something_else_is_insufficient(question):
+    answer = ask(question, PLANT, CANTEEN, 工場, 食堂)
+    assert (answer.type, answer.reason) == (AnswerType.INSUFFICIENT, "low_confidence")
+    assert answer.confidence < DEFAULT_THRESHOLD
+
+
+def test_insufficient_answer_speaks_the_language_of_the_question():
+    assert "十分な情報" in ask("火星の衛星を発見したのは誰か", PLANT).text
+    assert "enough information" in ask("Who discovered the moons of Mars?", 工場).text
+
+
+def test_no_passages_and_no_terms_are_insufficient():
+    assert extract_answer("How many people?", []).reason == "no_passages"
+    assert extract_answer("？？？", []).reason in ("small_talk", "no_terms")
+    assert ask("what is it", PLANT).reason == "no_terms"
+
+
+def test_threshold_of_the_caller_decides():
+    question = "How many people does the plant employ?"
+    assert ask(question, PLANT, threshold=0.0).type is AnswerType.EXTRACTIVE
+    assert ask(question, PLANT, threshold=1.1).type is AnswerType.INSUFFICIENT
+
+
+def test_long_sentence_is_cut_to_the_clause_that_answers():
+    sentence = (
+        "Although the harbour board had argued for many years about the cost of dredging and the wages of pilots, "
+        "the new lighthouse was completed in 1923, which pleased the fishermen who had long asked for it, and after "
+        "a feast with music and speeches the old tower was sold to a collector of curiosities from another town."
+    )
+    answer = ask("When was the lighthouse completed?", sentence)
+    assert "1923" in answer.text
+    assert "…" in answer.text
+    assert len(answer.text) <= 250
+
+
+def test_brackets_are_not_cut_open():
+    sentence = (
+        "漁港の灯台（初代は木造、二代目は石造、いずれも現存しない）は、長い議論の末、1923年に完成し、人々を喜ばせた。"
+    )
+    answer = ask("灯台が完成したのは何年か", sentence)
+    assert "1923年" in answer.text
+    assert answer.text.count("（") == answer.text.count("）")
+
+
+def test_sentence_that_points_back_brings_the_sentence_before_it():
+    text = "モリ技研は小さな会社である。同社は1987年に設立された。社員は山を歩くのが好きだ。" + 食堂
+    answer = ask("モリ技研が設立されたのはいつか", text)
+    assert "1987年" in answer.text
+    assert "モリ技研は" in answer.text
+    assert answer.text.index("モリ技研は") < answer.text.index("1987年")
+
+
+def test_title_is_named_where_the_sentence_leaves_out_its_subject():
+    answer = ask("第1回大会で優勝した国はどこか", "第1回大会では、延長の末に優勝した。", title="ポルトガル")
+    assert answer.text.startswith("ポルトガル: ")
+    assert answer.citations[0].text == "第1回大会では、延長の末に優勝した。"
+
+
+def test_file_name_is_not_taken_for_a_subject():
+    answer = ask("第1回大会で優勝した国はどこか", "第1回大会では、延長の末に優勝した。", title="report_2024-final.docx")
+    assert "report" not in answer.text
+
+
+def test_same_sentence_in_two_passages_is_given_once():
+    question = "How much is lunch in the canteen?"
+    answer = ask(question, CANTEEN, CANTEEN + " The garden is open.", threshold=0.0)
+    assert answer.text.count("650 yen") == 1
+
+
+TABLE = "Site | Opened | Staff\nHakone | 1987 | 3,776\nNagano | 1994 | 212\nSendai | 2003 | 95"
+
+
+def test_table_row_is_read_with_its_header():
+    answer = ask("How many staff does Nagano have?", TABLE, kind=BlockKind.TABLE)
+    assert "Site: Nagano; Opened: 1994; Staff: 212" in answer.text
+    assert answer.citations[0].text == "Nagano | 1994 | 212"
+
+
+def test_row_of_a_later_group_uses_the_repeated_header():
+    rows = "Nagano | 1994 | 212\nSendai | 2003 | 95"
+    answer = ask("When was Sendai opened?", rows, kind=BlockKind.TABLE, header="Site | Opened | Staff")
+    assert "Opened: 2003" in answer.text
+    assert answer.citations[0].text == "Sendai | 2003 | 95"
+
+
+def test_wide_row_keeps_the_cells_that_are_asked_for():
+    heads = " | ".join(["Site", *(f"Measure number {i} of the yearly report" for i in range(12)), "Staff"])
+    row = " | ".join(["Nagano", *(f"value {i}" for i in range(12)), "212"])
+    answer = ask("How many staff does Nagano have?", f"{heads}\n{row}", kind=BlockKind.TABLE)
+    assert "Nagano" in answer.text
+    assert "Staff: 212" in answer.text
+    assert len(answer.text) <= 250
+
+
+def test_heading_is_no_answer():
+    text = "Opening of the Hakone plant\nThe Hakone plant began its work in 1987."
+    answer = ask("When was the opening of the Hakone plant?", text, headings=("Opening of the Hakone plant",))
+    assert "1987" in answer.text
+    assert not any(citation.text.startswith("Opening") for citation in answer.citations)
+
+
+def test_missing_keyword_leg_still_answers():
+    question = "How many people does the plant employ?"
+    hits = [Hit(1, hits_for(question, PLANT)[0].placed, 0.02, LegRank(1, 0.6, 0.02))]
+    assert "3,776" in extract_answer(question, hits).text
+
+
+def test_statistics_of_all_hits_tell_a_rare_term_from_an_unknown_one():
+    question = "Hakone plant pumps zeppelin"
+    shown = hits_for(question, PLANT)
+    others = hits_for(question, PLANT, "The zeppelin flew." * 3)
+    alone = extract_answer(question, shown, threshold=0.0).confidence
+    assert extract_answer(question, shown, threshold=0.0, candidates=others).confidence > alone
+
+
+def test_answer_is_the_same_every_time():
+    question = "箱根工場の従業員は何人か"
+    assert ask(question, 工場, 食堂) == ask(question, 工場, 食堂)
+
+
+@given(
+    st.text(min_size=1, max_size=600),
+    st.text(alphabet="plant 1987何年？ who|、。（", max_size=40),
+    st.integers(60, 300),
+)
+def test_answer_never_exceeds_its_length_and_cites_what_the_text_holds(text, question, max_chars):
+    asked = f"plant {question}"
+    answer = ask(asked, text, "The plant opened in 1987. " + text, threshold=0.0, max_chars=max_chars)
+    if answer.type is AnswerType.EXTRACTIVE:
+        assert len(answer.text) <= max_chars
+        for citation in answer.citations:
+            held = text if citation.chunk_id == 1 else "The plant opened in 1987. " + text
+            assert held[citation.start - OFFSET : citation.end - OFFSET] == citation.text
+            assert citation.text
+
+
+@given(st.text(max_size=200))
+def test_any_question_gets_an_answer(question):
+    assert ask(question, PLANT, 工場, TABLE).text
