@@ -1,0 +1,39 @@
+"""The migrations and the tables in the code are the same schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from core.catalog import Catalog
+from core.catalog.schema import metadata
+
+
+def test_migrations_give_the_tables_of_the_code(tmp_path: Path) -> None:
+    catalog = Catalog(f"sqlite:///{tmp_path / 'catalog.db'}")
+    with catalog.database.read() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    catalog.close()
+
+
+def test_a_catalogue_is_opened_again_as_it_was(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'catalog.db'}"
+    first = Catalog(url)
+    first.set_setting("colour", "indigo")
+    first.close()
+    again = Catalog(url)
+    assert again.setting("colour") == "indigo"
+    again.close()
+
+
+def test_commits_are_durable_and_readers_do_not_block(tmp_path: Path) -> None:
+    catalog = Catalog(f"sqlite:///{tmp_path / 'catalog.db'}")
+    with catalog.database.read() as connection:
+        pragmas = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        }
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+    catalog.close()

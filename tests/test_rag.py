@@ -1,0 +1,120 @@
+"""The seed system's operations under their own names, and the debug dictionary behind its page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import core
+from core.errors import InvalidInput, ModelUnavailable, NotFound
+from core.settings import Settings
+from tests.builders import add, knowledge_base
+
+
+@pytest.fixture
+def rag(kb: core.KnowledgeBase) -> core.EvoRAG:
+    add(kb, "hours", "The museum opens at nine. It closes at six on weekdays.")
+    add(kb, "fees", "The yearly fee is twelve euros. Children pay nothing.")
+    add(kb, "long", "The garden has a pond. " * 40)
+    return core.EvoRAG(llm_type="none", kb=kb)
+
+
+def test_retrieve_returns_the_texts_of_the_best_passages(rag: core.EvoRAG) -> None:
+    passages = rag.retrieve("When does the museum open?", top_k=2)
+    assert len(passages) == 2
+    assert passages[0].startswith("The museum opens at nine.")
+
+
+def test_retrieve_accounts_for_itself_when_asked(rag: core.EvoRAG) -> None:
+    passages, info = rag.retrieve("yearly fee of the garden", top_k=3, return_debug_info=True)
+    assert passages
+    for results in (info["vector_results"], info["keyword_results"]):
+        assert results
+        for result in results:
+            assert isinstance(result["doc_id"], str)
+            assert isinstance(result["score"], float)
+            assert 0 < len(result["text_preview"]) <= 200
+    ranks = {name: [r["doc_id"] for r in info[name]] for name in ("vector_results", "keyword_results")}
+    for doc_id, score in info["rrf_scores"].items():
+        parts = [1 / (60 + ids.index(doc_id) + 1) for ids in ranks.values() if doc_id in ids]
+        assert score == pytest.approx(sum(parts))
+    assert json.loads(json.dumps(info)) == info
+
+
+def test_generate_answers_from_the_passages_that_it_is_given(rag: core.EvoRAG) -> None:
+    passages = rag.retrieve("What is the yearly fee?")
+    assert "twelve euros" in rag.generate("What is the yearly fee?", passages)
+    assert "twelve euros" not in rag.generate("What is the yearly fee?", [])
+
+
+def test_rag_answers_with_type_and_citations_and_keeps_the_question(rag: core.EvoRAG) -> None:
+    result = rag.rag("What is the yearly fee?", return_debug_info=True)
+    assert "twelve euros" in result["answer"]
+    assert result["answer_type"] == "extractive"
+    assert result["citations"][0]["doc_key"] == "fees.txt"
+    assert result["debug_info"]["generation"]["answer_type"] == "extractive"
+    assert "debug_info" not in rag.rag("What is the yearly fee?")
+    assert len(rag.kb.history()) == 2
+
+
+def test_what_the_documents_do_not_tell_is_not_answered(rag: core.EvoRAG) -> None:
+    assert rag.rag("Who invented the zeppelin?")["answer_type"] == "insufficient"
+
+
+def test_documents_are_added_listed_updated_and_deleted_by_id(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path, job_workers=1) as kb:
+        rag = core.EvoRAG(kb=kb)
+        doc_id = rag.add_user_text("The pond is deep.", source="garden")
+        assert rag.get_all_data() == [
+            {
+                "id": doc_id,
+                "text": "The pond is deep.",
+                "source": "garden.txt#v1",
+                "doc_key": "garden.txt",
+                "version": 1,
+            }
+        ]
+        assert rag.update_document(doc_id, "The pond is shallow.") == 2
+        assert "shallow" in rag.retrieve("pond")[0]
+        rag.delete_document(str(doc_id))
+        assert rag.get_all_data() == []
+        assert rag.retrieve("pond") == []
+        with pytest.raises(NotFound):
+            rag.delete_document(10**30)
+
+
+def test_the_functions_of_the_seed_system_work_on_the_environments_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.bootstrap import default_knowledge_base
+
+    monkeypatch.setenv("EVORAG_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("EVOSPIKENET_TEST_MODE", "1")
+    default_knowledge_base.cache_clear()
+    try:
+        doc_id = core.add_user_text("The pond is deep.")
+        core.update_document(doc_id, "The pond is shallow.")
+        assert [entry["text"] for entry in core.get_all_data()] == ["The pond is shallow."]
+        core.delete_document(doc_id)
+        assert core.get_all_data() == []
+    finally:
+        default_knowledge_base().close()
+        default_knowledge_base.cache_clear()
+
+
+def test_test_mode_keeps_both_indexes_in_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EVOSPIKENET_TEST_MODE", "1")
+    with core.build(Settings(data_dir=tmp_path / "data")) as kb:
+        engines = {store.name: store.engine for store in kb.health().stores}
+    assert engines["keyword"] == "memory"
+    assert "memory" in engines["vector"]
+    assert engines["embedder"].startswith("hash")
+
+
+def test_generators_that_are_not_here_say_so(kb: core.KnowledgeBase) -> None:
+    with pytest.raises(ModelUnavailable):
+        core.EvoRAG(llm_type="snn", kb=kb)
+    with pytest.raises(InvalidInput):
+        core.EvoRAG(llm_type="oracle", kb=kb)
