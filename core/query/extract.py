@@ -1,23 +1,23 @@
 """Answers a question with the words of the passages: the sentence that answers, cut to what is needed, and its source.
 
-Comes after fusion and needs no model. A question that the passages do not seem to answer gets ``insufficient``.
+Comes after fusion and needs no model within one language. A question that the passages do not seem to answer gets
+``insufficient``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from core.model import Answer, AnswerType, Citation, Hit
 from core.ports import Vector
+from core.query.across import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.asked import Asked, is_small_talk, read_question
 from core.query.candidates import Candidate, find_candidates, passage_terms
 from core.query.parts import Composer, Part
 from core.text.language import detect_language
 
-Embed = Callable[[Sequence[str]], Vector]
-
-DEFAULT_THRESHOLD = 0.25
+DEFAULT_THRESHOLD = 0.2
 """Least confidence of an answer; chosen on half of the data as `benchmarks/answers.py` says."""
 
 CONFIDENCE_WEIGHTS = {"passage": 3.36, "coverage": 0.82, "around": 3.05, "pairs": 3.85}
@@ -43,22 +43,28 @@ def extract_answer(
 ) -> Answer:
     """Answer from the first passages with at most ``max_chars`` characters, marks included, or say "insufficient".
 
-    ``candidates`` are all hits of the question; they only add statistics of its terms. Reasons of an insufficient
-    answer: ``small_talk``, ``no_terms``, ``no_passages`` and ``low_confidence``.
+    ``candidates`` are all hits of the question; they only add statistics. ``embed`` and ``question_vector`` serve
+    questions in another language than the passages. Reasons of an insufficient answer: ``small_talk``, ``no_terms``,
+    ``no_passages`` and ``low_confidence``.
     """
     if is_small_talk(question):
         return insufficient(detect_language(question), "small_talk")
     asked = read_question(question, [*passages, *candidates])
     if not asked.weights:
         return insufficient(asked.language, "no_terms")
+    least = DEFAULT_THRESHOLD if threshold is None else threshold
     found = find_candidates(asked, passages[:_PASSAGES])
     if not found:
         return insufficient(asked.language, "no_passages")
-    best = max(found, key=lambda candidate: candidate.chance)
-    sure = confidence(asked, best)
-    if sure < (DEFAULT_THRESHOLD if threshold is None else threshold):
+    sure = confidence(asked, _best(found))
+    if sure < least and embed is not None and question_vector is not None:
+        foreign = foreign_passages(asked, passages[:_PASSAGES])
+        across = gap_confidence(foreign, candidates or passages)
+        if across >= least and (near := nearest_sentences(asked, foreign, embed, question_vector)):
+            found, sure = near, across
+    if sure < least:
         return insufficient(asked.language, "low_confidence", sure)
-    parts = Composer(asked, best, max_chars).compose(found)
+    parts = Composer(asked, _best(found), max_chars).compose(found)
     return Answer(
         text=" ".join(f"{part.text} [{number}]" for number, part in enumerate(parts, 1)),
         type=AnswerType.EXTRACTIVE,
@@ -85,6 +91,10 @@ def confidence(asked: Asked, best: Candidate) -> float:
     features = confidence_features(asked, best)
     score = CONFIDENCE_BIAS + sum(CONFIDENCE_WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-score))
+
+
+def _best(found: Sequence[Candidate]) -> Candidate:
+    return max(found, key=lambda candidate: candidate.chance)
 
 
 def _cite(number: int, part: Part) -> Citation:

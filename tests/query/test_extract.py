@@ -2,7 +2,9 @@
 
 import math
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -217,6 +219,35 @@ def test_statistics_of_all_hits_tell_a_rare_term_from_an_unknown_one():
     others = hits_for(question, PLANT, "The zeppelin flew." * 3)
     alone = extract_answer(question, shown, threshold=0.0).confidence
     assert extract_answer(question, shown, threshold=0.0, candidates=others).confidence > alone
+
+
+def across(nearest, background):
+    """Japanese question, English passages: the first at ``nearest``, twenty others at ``background`` cosine."""
+    question = "箱根の工場では何人が働いていますか"
+    cosines = [nearest, *[background] * 20]
+    hits = [
+        replace(hit, vector=LegRank(hit.rank, math.sqrt(2 - 2 * cosine), 0.01), keyword=None)
+        for hit, cosine in zip(hits_for(question, PLANT, *[f"{CANTEEN} {i}" for i in range(20)]), cosines, strict=True)
+    ]
+    near, far = np.eye(2, dtype=np.float32)
+    return extract_answer(
+        question,
+        hits[:5],
+        lambda texts: np.stack([near if "3,776" in text else far for text in texts]),
+        question_vector=near,
+        candidates=hits,
+    )
+
+
+def test_question_in_another_language_is_answered_by_the_nearest_sentence():
+    answer = across(nearest=0.86, background=0.76)
+    assert answer.type is AnswerType.EXTRACTIVE
+    assert "3,776 people" in answer.text
+    assert answer.citations[0].doc_key == "doc1.txt"
+
+
+def test_foreign_passage_that_is_hardly_nearer_than_others_is_no_answer():
+    assert across(nearest=0.79, background=0.76).type is AnswerType.INSUFFICIENT
 
 
 def test_answer_is_the_same_every_time():
