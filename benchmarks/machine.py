@@ -21,12 +21,9 @@ def describe() -> dict[str, Any]:
     }
 
 
-def peak_resident_mb() -> dict[str, float]:
-    """Return the highest resident memory of this process and of its largest child so far, in MB."""
-    return {
-        "process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "largest_child": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
-    }
+def peak_resident_mb() -> float:
+    """Return the highest resident memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def resident_mb() -> float:
