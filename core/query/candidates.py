@@ -10,28 +10,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from core.model import BlockKind, Hit
+from core.model import Hit
 from core.query.answer_types import offers
 from core.query.asked import Asked
 from core.query.clause import softmax
+from core.query.units import units
 from core.text.analysis import analyse
-from core.text.sentences import split_sentences
 
 SENTENCE_WEIGHTS = {
-    "coverage": 0.52,
-    "around": 5.32,
-    "titled": 3.48,
+    "coverage": 1.14,
+    "around": 5.12,
+    "titled": 2.68,
     "rank": 2.42,
-    "offered": 1.09,
-    "not_offered": -1.54,
-    "pairs": 2.83,
-    "length": -0.44,
-    "unit": 1.06,
-    "says_little": -1.62,
+    "offered": 1.01,
+    "not_offered": -1.33,
+    "pairs": 2.07,
+    "length": -0.25,
+    "unit": 1.35,
+    "says_little": -1.68,
 }
-CELL_JOINT = " | "
-_MOST_SENTENCES = 80
+HEADING_WEIGHT = -6.0
+"""Set, not fitted: the question sets hold no headings."""
+_MOST_UNITS = 80
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +57,11 @@ def find_candidates(asked: Asked, hits: Sequence[Hit]) -> list[Candidate]:
     if not found:
         return []
     chances = softmax(
-        [sum(SENTENCE_WEIGHTS[name] * value for name, value in candidate.features.items()) for candidate in found]
+        [
+            sum(weight * candidate.features[name] for name, weight in SENTENCE_WEIGHTS.items())
+            + HEADING_WEIGHT * candidate.features["heading"]
+            for candidate in found
+        ]
     )
     return [
         Candidate(c.hit, c.order, c.start, c.end, c.text, c.terms, c.header, c.features, chance)
@@ -70,45 +76,26 @@ def passage_terms(hit: Hit) -> frozenset[str]:
 
 def _of_passage(asked: Asked, hit: Hit) -> Iterator[Candidate]:
     chunk = hit.placed.chunk
-    headings = {hit.placed.title.strip(), *chunk.locator.heading_path}
     title_terms = frozenset(analyse(" ".join((hit.placed.title, *chunk.locator.heading_path))))
-    lines = [(start, end, chunk.text[start:end], header) for start, end, header in _units(hit)]
-    lines = [line for line in lines if line[2].lstrip("# ") not in headings][:_MOST_SENTENCES]
-    said = [f"{header}\n{text}" if header else text for _, _, text, header in lines]
+    cut = list(islice(units(chunk, hit.placed.title), _MOST_UNITS))
+    said = [f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut]
     terms = [frozenset(analyse(text)) for text in said]
-    unit = asked.expectation.unit
-    for order, (start, end, text, header) in enumerate(lines):
-        beside = terms[max(0, order - 1) : order + 2] if not header else [terms[order]]
-        around = title_terms.union(*beside)
-        offered = bool(offers(text, asked.expectation, asked.text))
+    wanted = asked.expectation.unit
+    for order, unit in enumerate(cut):
+        above = title_terms | frozenset(analyse(unit.section))
+        beside = [terms[order]] if unit.header else terms[max(0, order - 1) : order + 2]
+        offered = bool(offers(unit.text, asked.expectation, asked.text))
         features = {
             "coverage": asked.coverage(terms[order]),
-            "around": asked.coverage(around),
-            "titled": asked.coverage(title_terms | terms[order]),
+            "around": asked.coverage(above.union(*beside)),
+            "titled": asked.coverage(above | terms[order]),
             "rank": 1 / hit.rank,
             "offered": float(offered),
             "not_offered": float(asked.expectation.kind != "thing" and not offered),
             "pairs": asked.pair_share(said[order]),
-            "length": math.log(len(text)),
-            "unit": float(bool(unit) and unit in text),
+            "length": math.log(len(unit.text)),
+            "unit": float(bool(wanted) and wanted in unit.text),
             "says_little": float(len(terms[order] - asked.weights.keys()) <= 1),
+            "heading": float(unit.is_heading),
         }
-        yield Candidate(hit, order, start, end, text, terms[order], header, features)
-
-
-def _units(hit: Hit) -> Iterator[tuple[int, int, str]]:
-    """Yield sentences as ``(start, end, "")`` and table rows as ``(start, end, header)``; header rows are left out."""
-    chunk = hit.placed.chunk
-    header = chunk.header
-    was_row = False
-    for start, end in split_sentences(chunk.text):
-        text = chunk.text[start:end]
-        is_row = CELL_JOINT in text or chunk.kind is BlockKind.TABLE
-        if is_row and not was_row and not header:
-            header = text
-        elif is_row:
-            yield start, end, header
-        else:
-            header = chunk.header
-            yield start, end, ""
-        was_row = is_row
+        yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit.header, features)

@@ -11,17 +11,19 @@ from dataclasses import dataclass, replace
 
 from core.query.answer_types import refers_back
 from core.query.asked import Asked, similar
-from core.query.candidates import CELL_JOINT, Candidate
+from core.query.candidates import Candidate
 from core.query.clause import Cut, Divided, divide, fill, squeeze, trim
+from core.query.units import CELL_JOINT
 
 _PRICE_PER_CHAR = 0.001
-"""A further sentence is given when its chance of answering is worth its length at this price."""
+_PRICE_PER_PART = 0.015
+"""A further sentence is given when its chance of answering is worth its length at these prices."""
 _MOST_PARTS = 3
 _CUT_MARK = "…"
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
+_CODED = re.compile(r"[\d-]")
 _LEAST_KEPT = 0.7
-_LEAST_PART = 15
 _SHARES = (0.4, 0.5, 0.6)
 
 
@@ -53,13 +55,13 @@ class Composer:
         may_pair = True
         for candidate in sorted(found, key=self._worth, reverse=True):
             worth = self._worth(candidate)
-            if len(parts) == _MOST_PARTS or worth < _PRICE_PER_CHAR * _LEAST_PART:
+            if len(parts) == _MOST_PARTS or worth < _PRICE_PER_PART:
                 break
             if any(similar(candidate.terms, part.source.terms) for part in parts):
                 continue
             left = room - mark_chars(len(parts) + 1)
             part = self._part(candidate, left)
-            if part.text and worth * part.kept > _PRICE_PER_CHAR * len(part.text):
+            if part.text and worth * part.kept > _PRICE_PER_PART + _PRICE_PER_CHAR * len(part.text):
                 room = left - len(part.text)
                 parts.append(part)
             elif len(parts) == 1 and may_pair:
@@ -115,13 +117,15 @@ def _stretch(candidate: Candidate, cut: Cut) -> Part:
 
 
 def _value(part: Part) -> float:
-    return part.source.chance * part.kept - _PRICE_PER_CHAR * len(part.text)
+    return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
 
 
 def _with_subject(asked: Asked, part: Part, room: int) -> Part:
     """Put the title before a sentence that leaves out what it is about, when that may be what is asked."""
     title = part.source.hit.placed.title.strip()
     if asked.expectation.kind not in _SUBJECT_KINDS or part.source.header or not _TITLE.fullmatch(title):
+        return part
+    if _CODED.search(title) and part.source.hit.placed.name.startswith(title):
         return part
     text = f"{title}: {part.text}"
     known = f"{asked.text}\n{part.source.text}".casefold()

@@ -274,3 +274,24 @@ def test_answer_never_exceeds_its_length_and_cites_what_the_text_holds(text, que
 @given(st.text(max_size=200))
 def test_any_question_gets_an_answer(question):
     assert ask(question, PLANT, 工場, TABLE).text
+
+
+SHEET = """2. Main data
+
+Property | Value
+Accuracy | 0.05 mag
+Mass | 1.35 kg
+
+The values hold at 20 degrees."""
+
+
+def test_heading_over_a_table_is_not_taken_for_its_header():
+    answer = ask("What is the mass of the instrument?", SHEET, kind=BlockKind.TABLE, title="Instrument")
+    assert "Property: Mass; Value: 1.35 kg" in answer.text
+    assert "Main data" not in answer.text
+
+
+def test_heading_inside_a_passage_lends_its_words_to_what_stands_below():
+    text = "Opening hours\n\nIt is open from nine to five.\n\nPrices of meals\n\nIt costs 650 yen and comes with soup."
+    answer = ask("What are the prices of meals?", text, threshold=0.0)
+    assert answer.citations[0].text == "It costs 650 yen and comes with soup."
