@@ -66,10 +66,6 @@ class Outbox:
         with self._database.write() as tx:
             tx.execute(delete(outbox).where(outbox.c.id.in_(batch.entry_ids)))
 
-    def is_empty(self) -> bool:
-        with self._database.read() as tx:
-            return tx.scalar(select(outbox.c.id).limit(1)) is None
-
     def pending(self) -> dict[str, int]:
         """Return the number of waiting entries of each store."""
         query = select(outbox.c.store, func.count()).group_by(outbox.c.store)

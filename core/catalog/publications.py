@@ -23,6 +23,12 @@ class Showing:
     version_id: int | None
 
 
+_present = select(
+    select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery(),
+    select(func.min(outbox.c.id)).scalar_subquery(),
+)
+
+
 class Publications:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -31,6 +37,12 @@ class Publications:
         """Return the newest sequence number, 0 before the first publication."""
         with self._database.read() as tx:
             return int(tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0))) or 0)
+
+    def present(self) -> tuple[int, bool]:
+        """Return the newest sequence number, and whether both indexes have been told everything up to it."""
+        with self._database.read() as tx:
+            newest, waiting = tx.execute(_present).one()
+        return int(newest), waiting is None
 
     def sequence_at(self, moment: datetime) -> int:
         with self._database.read() as tx:

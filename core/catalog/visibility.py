@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Select, and_, bindparam, func, select
@@ -86,17 +86,6 @@ class Visibility:
         with self._database.read() as tx:
             return list(tx.scalars(_filtered(filters)))
 
-    def shown_versions(self, sequence: int) -> Sequence[int]:
-        """Return the ids of all versions that were shown at ``sequence``."""
-        last = (
-            select(func.max(publications.c.seq)).where(publications.c.seq <= sequence).group_by(publications.c.doc_id)
-        )
-        query = select(publications.c.version_id).where(
-            publications.c.seq.in_(last), publications.c.version_id.is_not(None)
-        )
-        with self._database.read() as tx:
-            return list(tx.scalars(query))
-
 
 def _filtered(filters: Filters) -> Select[Any]:
     query = select(documents.c.id)
@@ -118,24 +107,15 @@ def _filtered(filters: Filters) -> Select[Any]:
     return query.where(and_(True, *moments))
 
 
+_KINDS = {kind.value: kind for kind in BlockKind}
+
+
 def _placed_chunk(row: Any) -> PlacedChunk:
-    chunk = Chunk(
-        position=row.position,
-        text=row.text,
-        start=row.start,
-        end=row.end,
-        kind=BlockKind(row.kind),
-        locator=Locator(heading_path=tuple(row.heading_path), **row.locator),
-        header=row.header,
-        token_count=row.token_count,
-    )
-    return PlacedChunk(
-        id=row.id,
-        doc_id=row.doc_id,
-        doc_key=row.doc_key,
-        name=row.file_name,
-        title=row.title,
-        version=row.number,
-        chunk=chunk,
-        content_hash=row.content_hash,
-    )
+    # By position and with a plain dictionary: a question makes a hundred of these.
+    (
+        chunk_id, doc_id, content_hash, title, heading_path, header, kind, text, token_count,
+        position, start, end, locator, number, file_name, doc_key,
+    ) = row  # fmt: skip
+    place = Locator(heading_path=tuple(heading_path), **locator)
+    chunk = Chunk(position, text, start, end, _KINDS[kind], place, header, token_count)
+    return PlacedChunk(chunk_id, doc_id, doc_key, file_name, title, number, chunk, content_hash)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from core.errors import InvalidInput
 from core.model import Hit, IndexHit, LegRank, PlacedChunk
@@ -40,7 +41,11 @@ def cosine(distance: float) -> float:
 
 
 def fuse(vector: Sequence[IndexHit], keyword: Sequence[IndexHit], fusion: Fusion = Fusion()) -> list[Fused]:
-    """Return every chunk of either leg, best first; ties go to the better single rank, then to the smaller id."""
+    """Return every chunk of either leg, best first.
+
+    Ties go to the better single rank, then to the better keyword rank, then to the smaller id: two chunks that the
+    legs rank the other way round have the same score, and there the words decide better than chance.
+    """
     best_bm25 = max((hit.score for hit in keyword), default=1.0) or 1.0
     by_vector = {
         hit.chunk_id: LegRank(rank, hit.score, _vector_part(rank, hit.score, fusion), hit.terms)
@@ -72,9 +77,10 @@ def _keyword_part(rank: int, normalised: float, fusion: Fusion) -> float:
     return (1.0 - fusion.alpha) * normalised
 
 
-def _order(item: Fused) -> tuple[float, int, int]:
-    ranks = [leg.rank for leg in (item.vector, item.keyword) if leg]
-    return -item.score, min(ranks), item.chunk_id
+def _order(item: Fused) -> tuple[float, float, float, int]:
+    by_vector = item.vector.rank if item.vector else inf
+    by_keyword = item.keyword.rank if item.keyword else inf
+    return -item.score, min(by_vector, by_keyword), by_keyword, item.chunk_id
 
 
 def merge_identical(fused: Sequence[Fused], placed: Mapping[int, PlacedChunk]) -> list[Hit]:

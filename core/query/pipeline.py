@@ -121,7 +121,7 @@ class QueryPipeline:
             return extract_answer(question, hits, None, question_vector=None, threshold=self._settings.answer_threshold)
 
     def _scope(self, query: Query) -> Scope:
-        newest = self._catalog.publications.sequence()
+        newest, is_settled = self._catalog.publications.present()
         if query.as_of is None:
             sequence = newest
         elif isinstance(query.as_of, datetime):
@@ -134,8 +134,7 @@ class QueryPipeline:
                     remedy="Choose an earlier sequence number, or leave it out.",
                 )
         # While rows wait to be moved between the parts, both are searched: nothing visible may be missed.
-        settled = sequence == newest and self._catalog.outbox.is_empty()
-        parts = (Part.HEAD,) if settled else (Part.HEAD, Part.HISTORY)
+        parts = (Part.HEAD,) if sequence == newest and is_settled else (Part.HEAD, Part.HISTORY)
         doc_ids = self._catalog.visibility.documents_matching(query.filters)
         return Scope(sequence, parts, None if doc_ids is None else tuple(doc_ids))
 
