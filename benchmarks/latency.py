@@ -7,7 +7,8 @@ does it. Three measures, one question at a time:
 
 - ``without_embedding``: the question's vector is at hand; from the question to ranked visible hits with their trace;
 - ``search``: the same with embedding the question;
-- the first ``p50_ms`` and ``p95_ms``: embedding, search, and an answer extracted from the hits and kept in the history.
+- the first ``p50_ms`` and ``p95_ms`` are those of ``search``;
+- ``answering``: the same with an answer extracted from the hits and kept in the history.
 """
 
 from __future__ import annotations
@@ -179,8 +180,8 @@ def run(count: int, seed: int, folder: Path) -> dict[str, Any]:
             "vector": statistics.fmean(len(trace.vector.hits) for trace in found),
             "keyword": statistics.fmean(len(trace.keyword.hits) for trace in found),
         },
-        "p50_ms": answering["p50_ms"],
-        "p95_ms": answering["p95_ms"],
+        "p50_ms": search["p50_ms"],
+        "p95_ms": search["p95_ms"],
         "answering": answering,
         "search": search,
         "without_embedding": without,
