@@ -57,7 +57,7 @@ class Composer:
             worth = self._worth(candidate)
             if len(parts) == _MOST_PARTS or worth < _PRICE_PER_PART:
                 break
-            if any(similar(candidate.terms, part.source.terms) for part in parts):
+            if candidate.features["heading"] or any(similar(candidate.terms, part.source.terms) for part in parts):
                 continue
             left = room - mark_chars(len(parts) + 1)
             part = self._part(candidate, left)
