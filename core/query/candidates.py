@@ -83,7 +83,8 @@ def _of_passage(asked: Asked, hit: Hit) -> Iterator[Candidate]:
     wanted = asked.expectation.unit
     for order, unit in enumerate(cut):
         above = title_terms | frozenset(analyse(unit.section))
-        beside = [terms[order]] if unit.header else terms[max(0, order - 1) : order + 2]
+        near = [order] if unit.header else range(max(0, order - 1), min(len(cut), order + 2))
+        beside = [terms[i] for i in near if i == order or not cut[i].is_heading]
         offered = bool(offers(unit.text, asked.expectation, asked.text))
         features = {
             "coverage": asked.coverage(terms[order]),
