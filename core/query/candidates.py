@@ -76,13 +76,14 @@ def passage_terms(hit: Hit) -> frozenset[str]:
 
 def _of_passage(asked: Asked, hit: Hit) -> Iterator[Candidate]:
     chunk = hit.placed.chunk
-    title_terms = frozenset(analyse(" ".join((hit.placed.title, *chunk.locator.heading_path))))
+    title_terms = frozenset(analyse(hit.placed.title))
+    path_terms = frozenset(analyse(" ".join(chunk.locator.heading_path)))
     cut = list(islice(units(chunk, hit.placed.title), _MOST_UNITS))
     said = [f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut]
     terms = [frozenset(analyse(text)) for text in said]
     wanted = asked.expectation.unit
     for order, unit in enumerate(cut):
-        above = title_terms | frozenset(analyse(unit.section))
+        above = title_terms | (frozenset(analyse(unit.section)) if unit.section else path_terms)
         near = [order] if unit.header else range(max(0, order - 1), min(len(cut), order + 2))
         beside = [terms[i] for i in near if i == order or not cut[i].is_heading]
         offered = bool(offers(unit.text, asked.expectation, asked.text))

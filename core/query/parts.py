@@ -93,8 +93,9 @@ class Composer:
     def _part(self, candidate: Candidate, room: int, forced: bool = False) -> Part:
         """Return the sentence as it is given; without text where no safe cut fits, unless ``forced``."""
         if candidate.header:
-            text = _row_text(self._asked, candidate, room)
-            text = text or (candidate.text[: room - 1] + _CUT_MARK if forced else "")
+            text = _row_text(self._asked, candidate, room if forced else self._max_chars)
+            if len(text) > room or not text:
+                text = candidate.text[: room - 1] + _CUT_MARK if forced else ""
             return Part(candidate, candidate.start, candidate.end, text, 1.0)
         if candidate not in self._divided:
             self._divided[candidate] = divide(candidate.text, self._asked)

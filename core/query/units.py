@@ -16,7 +16,7 @@ _LINE = re.compile(r"[^\n]+")
 _NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]?\s|第\s*\d+\s*[条章節]|#+\s)")
 _ENDED = re.compile(r"[.。!?！？:：;；,、，…|][」』）)\"'”’]*$")
 _BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]")
-_LONGEST_HEADING = 60
+_LONGEST_HEADING = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ def _rows(chunk: Chunk, spans: list[tuple[int, int]], section: str) -> Iterator[
 
 
 def _looks_like_heading(text: str, start: int, end: int) -> bool:
-    """Tell whether a short line without an end mark stands over something: alone, in capitals, or numbered."""
+    """Tell whether a short line stands over something: a question, in capitals, numbered, or alone without a stop."""
     line, rest = text[start:end], text[end:]
     alone_on_line = (start == 0 or text[start - 1] == "\n") and rest.startswith("\n")
     if not alone_on_line or not rest.strip() or len(line) > _LONGEST_HEADING or _BULLET.match(line):
         return False
-    if line.isupper():
+    if line.endswith(("?", "？")) or (line.isupper() and line.isascii()):
         return True
     if _ENDED.search(line):
         return False

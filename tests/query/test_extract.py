@@ -295,3 +295,12 @@ def test_heading_inside_a_passage_lends_its_words_to_what_stands_below():
     text = "Opening hours\n\nIt is open from nine to five.\n\nPrices of meals\n\nIt costs 650 yen and comes with soup."
     answer = ask("What are the prices of meals?", text, threshold=0.0)
     assert answer.citations[0].text == "It costs 650 yen and comes with soup."
+
+
+def test_question_of_a_list_of_questions_is_answered_by_what_follows_it():
+    text = (
+        "How is the pump cleaned?\nRinse it with warm water.\nHow often is the pump cleaned?\nEvery 18 months, in May."
+    )
+    answer = ask("How often is the pump cleaned?", text)
+    assert "Every 18 months" in answer.text
+    assert not any("?" in citation.text for citation in answer.citations)
