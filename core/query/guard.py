@@ -19,10 +19,11 @@ _NAME_WORDS = 8
 
 _CITATION_MARK = re.compile(r"\[\d+\]")
 _LINK = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"'()\[\]「」（）。、]+"
-    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|\b(?:[a-z0-9-]+\.)+(?:com|org|net|info|biz|io|ai|app|dev|shop|store|xyz|jp|uk|de|fr|cn|ru|eu)\b(?:/[^\s<>\"'()]*)?",
-    re.IGNORECASE,
+    r"(?<![\w+.-])(?:[a-z][a-z0-9+.-]{0,30}://|www\.)[^\s<>\"'()\[\]「」（）。、]+"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
+    r"|(?<![\w.-])(?:[a-z0-9-]{1,63}\.){1,8}(?:com|org|net|info|biz|io|ai|app|dev|shop|store|xyz|jp|uk|de|fr|cn|ru|eu)\b"
+    r"(?:/[^\s<>\"'()]*)?",
+    re.IGNORECASE | re.ASCII,
 )
 _IMAGE = re.compile(r"!\[[^\]]*\]\s*\(?|<\s*(?:img|iframe|script|video|audio|object|embed|link)\b", re.IGNORECASE)
 _ADVERTISING = tuple(
