@@ -23,7 +23,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 
 def test_the_python_example_prints_what_the_readme_says(tmp_path: Path) -> None:
-    example = re.search(r"```python\n(.*?)```\n\n((?:    .*\n)+)", README, re.DOTALL)
+    example = re.search(r"```python\n(.*?)```\n\n((?:    [^\n]+\n)+)", README, re.DOTALL)
     assert example is not None
     done = subprocess.run(
         [sys.executable, "-c", example[1]], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True

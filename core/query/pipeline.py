@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.errors import InvalidInput, ModelUnavailable
@@ -79,7 +80,7 @@ class QueryPipeline:
         answer = _NOT_ASKED
         if answering:
             with watch.step("answer"):
-                answer = self._answer(analysis.normalised, hits, found)
+                answer = self._answer(analysis.normalised, hits, candidates, found)
         return Trace(
             id=secrets.token_hex(16),
             asked_at=asked_at,
@@ -107,18 +108,16 @@ class QueryPipeline:
             },
         )
 
-    def _answer(self, question: str, hits: list[Hit], found: Retrieved) -> Answer:
-        embed = self._embedder.embed_passages if found.question_vector is not None else None
+    def _answer(self, question: str, hits: list[Hit], candidates: list[Hit], found: Retrieved) -> Answer:
+        answer = partial(
+            extract_answer, question, hits, candidates=candidates, threshold=self._settings.answer_threshold
+        )
+        if found.question_vector is None:
+            return answer()
         try:
-            return extract_answer(
-                question,
-                hits,
-                embed,
-                question_vector=found.question_vector,
-                threshold=self._settings.answer_threshold,
-            )
+            return answer(self._embedder.embed_passages, question_vector=found.question_vector)
         except ModelUnavailable:
-            return extract_answer(question, hits, None, question_vector=None, threshold=self._settings.answer_threshold)
+            return answer()
 
     def _scope(self, query: Query) -> Scope:
         newest, is_settled = self._catalog.publications.present()
