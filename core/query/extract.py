@@ -56,7 +56,7 @@ def extract_answer(
     found = find_candidates(asked, passages[:_PASSAGES])
     if not found:
         return insufficient(asked.language, "no_passages")
-    sure = confidence(asked, _best(found))
+    sure = confidence(asked, _best(found), passages)
     if sure < least and embed is not None and question_vector is not None:
         foreign = foreign_passages(asked, passages[:_PASSAGES])
         across = gap_confidence(foreign, candidates or passages)
@@ -78,17 +78,23 @@ def insufficient(language: str, reason: str, sure: float = 0.0) -> Answer:
     return Answer(INSUFFICIENT_TEXT[language], AnswerType.INSUFFICIENT, (), sure, reason)
 
 
-def confidence_features(asked: Asked, best: Candidate) -> dict[str, float]:
-    """Return how much of the question the best sentence, its neighbours and its passage hold, each 0 to 1."""
+def confidence_features(asked: Asked, best: Candidate, passages: Sequence[Hit] = ()) -> dict[str, float]:
+    """Return how much of the question the best sentence, its neighbours and its passage hold, each 0 to 1.
+
+    What other passages of the same document hold counts for the passage: a rule about journeys says "journey" in its
+    first section and the amount in its fourth.
+    """
+    document = best.hit.placed.doc_id
+    beside = (passage_terms(hit) for hit in passages if hit.placed.doc_id == document)
     return {
-        "passage": asked.coverage(passage_terms(best.hit)),
+        "passage": asked.coverage(passage_terms(best.hit).union(*beside)),
         **{name: best.features[name] for name in ("coverage", "around", "pairs")},
     }
 
 
-def confidence(asked: Asked, best: Candidate) -> float:
+def confidence(asked: Asked, best: Candidate, passages: Sequence[Hit] = ()) -> float:
     """Return how likely the passages answer at all, 0 to 1."""
-    features = confidence_features(asked, best)
+    features = confidence_features(asked, best, passages)
     score = CONFIDENCE_BIAS + sum(CONFIDENCE_WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-score))
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from core.model import AnswerType, BlockKind, Chunk, Hit, LegRank, Locator, PlacedChunk, TermScore
 from core.query.extract import DEFAULT_THRESHOLD, extract_answer
 from core.text.analysis import analyse, analyse_query
+from tests.builders import hit
 
 OFFSET = 100
 
@@ -304,3 +305,18 @@ def test_question_of_a_list_of_questions_is_answered_by_what_follows_it():
     answer = ask("How often is the pump cleaned?", text)
     assert "Every 18 months" in answer.text
     assert not any("?" in citation.text for citation in answer.citations)
+
+
+def test_what_another_passage_of_the_document_holds_makes_an_answer_surer() -> None:
+    from core.query.asked import read_question
+    from core.query.candidates import find_candidates
+    from core.query.extract import confidence
+
+    amount = hit(1, "The daily allowance is 3,200 yen.", doc_id=7)
+    asked = read_question("What is the daily allowance for a journey to Osaka?", [amount])
+    best = find_candidates(asked, [amount])[0]
+    same = hit(2, "This rule is about every journey to Osaka.", doc_id=7, rank=2)
+    other = hit(2, "This rule is about every journey to Osaka.", doc_id=8, rank=2)
+    alone = confidence(asked, best, [amount])
+    assert confidence(asked, best, [amount, same]) > alone
+    assert confidence(asked, best, [amount, other]) == alone
