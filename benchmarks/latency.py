@@ -107,7 +107,7 @@ def _write_document(
     kb.catalog.chunks.begin(claim.version_id)
     kb.catalog.chunks.add(claim.version_id, claim.doc_id, name, chunks)
     kb.catalog.chunks.finish(claim.version_id, claim.doc_id)
-    hashes = list(kb.catalog.chunks.without_embedding([claim.version_id], embedder.id))
+    hashes = list(kb.catalog.chunks.without_embedding(claim.version_id, embedder.id))
     kb.catalog.chunks.add_embeddings(embedder.id, hashes, vectors[: len(hashes)])
     return claim.doc_id, claim.version_id, str(claim.job_id)
 

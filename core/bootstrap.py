@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import atexit
 import logging
+import shutil
 from functools import cache
+
+from sqlalchemy import URL
 
 from core.catalog import Catalog
 from core.data_folder import DataFolder
-from core.errors import ModelUnavailable, StoreUnavailable
+from core.errors import ModelUnavailable, StoreUnavailable, WrongIndex
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.jobs import LocalJobs
@@ -19,7 +22,6 @@ from core.projection import Projector
 from core.query.pipeline import QueryPipeline
 from core.query.retrieve import Retriever
 from core.settings import Settings
-from core.text.analysis import ANALYSER_ID
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +43,7 @@ def build(settings: Settings | None = None) -> KnowledgeBase:
 def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
     from core.adapters.file_blobs import FileBlobStore
 
-    catalog = Catalog(folder.catalog_url)
+    catalog = Catalog(URL.create("sqlite", database=str(folder.catalog_file)))
     embedder = _embedder(settings)
     catalog.settle_index({"embedder": embedder.id, "dimension": str(embedder.dimension)})
     vectors = _vectors(settings, folder, embedder.dimension)
@@ -119,15 +121,17 @@ def _keywords(settings: Settings, folder: DataFolder) -> KeywordIndex:
         return MemoryKeywordIndex()
     from core.adapters.tantivy_keyword import TantivyKeywordIndex
 
-    return TantivyKeywordIndex(folder.keywords)
+    try:
+        return TantivyKeywordIndex(folder.keywords)
+    except WrongIndex as error:
+        # Its rows are in the catalogue: an empty index is filled anew.
+        log.warning("%s It is built anew.", error.message)
+        shutil.rmtree(folder.keywords)
+        return TantivyKeywordIndex(folder.keywords)
 
 
 def _project_what_is_missing(catalog: Catalog, vectors: VectorIndex, keywords: KeywordIndex) -> None:
-    """Ask for every row of a store that is empty, and of a keyword index that another analyser built."""
-    if catalog.setting("analyser") not in (None, ANALYSER_ID):
-        log.info("the keyword index was built by another analyser and is built anew")
-        keywords.clear()
-    catalog.set_setting("analyser", ANALYSER_ID)
+    """Ask for every row of a store that is empty."""
     for store, index in (("vector", vectors), ("keyword", keywords)):
         try:
             is_empty = not sum(index.count().get(part, 0) for part in Part)

@@ -27,8 +27,8 @@ class DataFolder:
         self.incoming.mkdir()
 
     @property
-    def catalog_url(self) -> str:
-        return f"sqlite:///{self.root / 'catalog.db'}"
+    def catalog_file(self) -> Path:
+        return self.root / "catalog.db"
 
     def _take_lock(self) -> IO[str]:
         lock = (self.root / "lock").open("a+", encoding="ascii")

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _TOGETHER_BYTES = 256 * 1024
+_POLL_S = 0.05
+_RECOVERY_S = 2.0
+_POLLED = 100
+ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 
 
 class LocalJobs:
@@ -54,10 +58,16 @@ class LocalJobs:
             self._wake.acquire()
             if self._stop.is_set():
                 return
-            while not self._stop.is_set() and (jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES)):
-                self._work(jobs)
-                with self._changed:
-                    self._changed.notify_all()
+            try:
+                while not self._stop.is_set() and (jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES)):
+                    self._work(jobs)
+                    with self._changed:
+                        self._changed.notify_all()
+            except Exception:
+                # A full disk or a locked catalogue passes; a worker that died of it would be missed until a restart.
+                log.exception("a worker could not read or write the job ledger and tries again")
+                self._stop.wait(_RECOVERY_S)
+                self._wake.release()
 
     def _work(self, jobs: Sequence[Job]) -> None:
         """Work on several jobs together, and on each alone where one of them breaks the others."""
@@ -67,30 +77,33 @@ class LocalJobs:
             log.exception("%d jobs met an unexpected error", len(jobs))
             if len(jobs) == 1:
                 error = EvoRAGError("Indexing stopped unexpectedly; the log of the server says why.")
+                _, version_id = self._catalog.jobs.owner(jobs[0].id)
                 self._catalog.jobs.end(jobs[0].id, JobState.FAILED, error=error.as_dict(), version_state="failed")
+                self._pipeline.discard(version_id)
                 return
             for job in jobs:
                 if self._catalog.jobs.get(job.id).state == JobState.RUNNING:
                     self._work([job])
 
     def wait(self, job_ids: Sequence[str], timeout_s: float | None) -> list[Job]:
-        """Return the jobs once all have ended, or as they are when the time is over."""
+        """Return the jobs once all have ended, or as they are when the time is over. Raises: ``NotFound``."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        while True:
-            jobs = [self._catalog.jobs.get(job_id) for job_id in job_ids]
-            if not any(job.state in (JobState.QUEUED, JobState.RUNNING) for job in jobs):
-                return jobs
+        known = {job_id: self._catalog.jobs.get(job_id) for job_id in job_ids}
+        while active := [job.id for job in known.values() if job.state in ACTIVE]:
             if deadline is not None and time.monotonic() >= deadline:
-                return jobs
+                break
             with self._changed:
-                self._changed.wait(0.05)
+                self._changed.wait(_POLL_S)
+            few = active[:_POLLED]
+            known |= {job.id: job for job in self._catalog.jobs.recent(ids=few, limit=len(few))}
+        return [known[job_id] for job_id in job_ids]
 
     def cancel(self, job_id: str) -> Job:
         """Cancel an active job: at once where it waits, at its next step where it runs."""
-        job = self._catalog.jobs.get(job_id)
+        self._catalog.jobs.get(job_id)
         _, version_id = self._catalog.jobs.owner(job_id)
-        self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
-        if job.state == JobState.QUEUED:
+        before = self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
+        if before is JobState.QUEUED:
             self._pipeline.discard(version_id)
         return self._catalog.jobs.get(job_id)
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
+import contextlib
 import logging
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path, PurePath
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from core.errors import BadFilename, Conflict, EmptyDocument, EvoRAGError, NotFound, TooLarge
-from core.ingest.receive import Received, receive
+from core.errors import Conflict, EvoRAGError, NotFound
+from core.ingest.intake import Intake, check_tags
 from core.ingest.sandbox import read_blocks
-from core.ingest.validate import check_type, clean_name, doc_key
 from core.model import (
     BLOCK_JOINT,
     Counts,
@@ -77,6 +75,7 @@ class KnowledgeBase:
         self._worker = worker
         self._retriever = retriever
         self._history = History(catalog, projector)
+        self._intake = Intake(blobs, folder.incoming, settings.max_upload_bytes, settings.max_text_chars)
         self._closed = threading.Lock()
         self._starting: threading.Thread | None = None
 
@@ -89,14 +88,7 @@ class KnowledgeBase:
 
         Raises: ``BadFilename``, ``TooLarge``, ``UnsupportedType``, ``EmptyDocument``; then nothing is stored.
         """
-        shown = clean_name(name)
-        received = receive(stream, self._folder.incoming, self.settings.max_upload_bytes)
-        try:
-            extension = check_type(shown, received.head, received.path)
-            self._blobs.put(received.path, received.sha256)
-        finally:
-            received.path.unlink(missing_ok=True)
-        return self._claim(self._new(shown, extension, received, tags=tags, note=note, actor=actor))
+        return self._claim(self._intake.file(name, stream, tags, note, actor))
 
     def add_path(self, path: Path, *, tags: Sequence[str] = (), note: str = "", actor: str = "") -> Upload:
         """Store a file of this machine. Raises: ``NotFound``, and what ``add_file`` raises."""
@@ -109,11 +101,11 @@ class KnowledgeBase:
         self, name: str, text: str, *, tags: Sequence[str] = (), note: str = "", actor: str = "", title: str = ""
     ) -> Upload:
         """Store a text entry, as ``add_file`` does. Raises: ``TooLarge`` over the limit, ``EmptyDocument``."""
-        return self._claim(self._text_version(name, text, title=title, tags=tags, note=note, actor=actor))
+        return self._claim(self._intake.text(name, text, title, tags, note, actor))
 
     def add_texts(self, entries: Sequence[tuple[str, str, str]]) -> list[Upload]:
         """Store many text entries, each (name, title, text), in one transaction."""
-        news = [self._text_version(name, text, title=title) for name, title, text in entries]
+        news = [self._intake.text(name, text, title) for name, title, text in entries]
         uploads = [self._upload(claim, new) for claim, new in zip(self._claims(news), news, strict=True)]
         self._worker.wake()
         return uploads
@@ -127,45 +119,6 @@ class KnowledgeBase:
     def _add_sample(self, name: str, path: Path, tags: Sequence[str]) -> Upload:
         with path.open("rb") as stream:
             return self.add_file(name, stream, tags=tags)
-
-    def _text_version(
-        self, name: str, text: str, *, title: str, tags: Sequence[str] = (), note: str = "", actor: str = ""
-    ) -> NewVersion:
-        if len(text) > self.settings.max_text_chars:
-            raise TooLarge(
-                f"The text has {len(text):,} characters; an entry holds at most {self.settings.max_text_chars:,}.",
-                remedy="Shorten it, or upload it as a text file.",
-            )
-        if not text.strip():
-            raise EmptyDocument("The text is empty.", remedy="Type some text and save again.")
-        shown = clean_name(_with_extension(name))
-        data = text.encode("utf-8", "replace")
-        received = receive(io.BytesIO(data), self._folder.incoming, max(self.settings.max_upload_bytes, len(data)))
-        try:
-            extension = PurePath(shown).suffix[1:].lower()
-            self._blobs.put(received.path, received.sha256)
-        finally:
-            received.path.unlink(missing_ok=True)
-        new = self._new(shown, extension, received, tags=tags, note=note, actor=actor)
-        return replace(new, is_text_entry=True, title=title or _plain_title(name))
-
-    @staticmethod
-    def _new(
-        shown: str, extension: str, received: Received, *, tags: Sequence[str], note: str, actor: str
-    ) -> NewVersion:
-        from core.catalog import NewVersion
-
-        return NewVersion(
-            doc_key=doc_key(shown),
-            name=shown,
-            extension=extension,
-            sha256=received.sha256,
-            sha1=received.sha1,
-            size_bytes=received.size_bytes,
-            tags=tuple(tags),
-            note=note[:2000],
-            actor=actor[:256],
-        )
 
     def _claim(self, new: NewVersion) -> Upload:
         upload = self._upload(self.catalog.documents.claim(new), new)
@@ -216,10 +169,21 @@ class KnowledgeBase:
 
     def text_of(self, key: str, version: int | None = None) -> str:
         """Return the text of a version (of the newest one by default): as typed for text entries, else as parsed."""
-        document = self.document(key)
+        return self._text(self.document(key), version)
+
+    def texts(self) -> Iterator[tuple[Document, str]]:
+        """Yield every document that is shown, with its text."""
+        for document in self.documents():
+            if document.published_version is not None:
+                yield document, self._text(document, document.published_version)
+
+    def _text(self, document: Document, version: int | None) -> str:
+        key = document.doc_key
         found = self.version(key, version or document.published_version or document.latest_version)
         if document.is_text_entry:
-            return self._blobs.path(found.sha256).read_text(encoding="utf-8")
+            # A file that once had the entry's name may be in any encoding; its parsed text serves then.
+            with contextlib.suppress(UnicodeDecodeError):
+                return self._blobs.path(found.sha256).read_bytes().decode("utf-8")
         parsed = self.catalog.documents.parsed_sha256(found.id)
         if parsed is None:
             raise NotFound(f"Version {found.number} of “{key}” has no text yet.", remedy="Wait until it is indexed.")
@@ -236,6 +200,7 @@ class KnowledgeBase:
     # ---- changing
 
     def set_tags(self, key: str, tags: Sequence[str]) -> Document:
+        check_tags(tags)
         self.catalog.documents.set_tags(self.catalog.documents.id_of(key), tags)
         return self.document(key)
 
@@ -370,16 +335,3 @@ class KnowledgeBase:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _with_extension(name: str) -> str:
-    """Text entries are named as people like; as files they are text unless they say Markdown."""
-    if not isinstance(name, str) or not name.strip():
-        raise BadFilename("The entry has no name.", remedy="Give it a name.")
-    named = name.strip()
-    return named if PurePath(named).suffix[1:].lower() in ("txt", "md", "markdown") else f"{named}.txt"
-
-
-def _plain_title(name: str) -> str:
-    shown = clean_name(_with_extension(name))
-    return PurePath(shown).stem

@@ -90,6 +90,10 @@ class Projector:
                 self._stop.wait(wait)
                 wait = min(wait * 2, _LONGEST_WAIT_S)
                 self._wake.set()
+            except Exception:
+                log.exception("the outbox could not be applied, trying again in %.0f s", _LONGEST_WAIT_S)
+                self._stop.wait(_LONGEST_WAIT_S)
+                self._wake.set()
 
     def close(self) -> None:
         self._stop.set()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.codec import to_dict
-from core.errors import InvalidInput, ModelUnavailable, NotFound
+from core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
 from core.model import AnswerType, Hit, IndexHit, Query, Trace
 from core.query.extract import extract_answer
 from core.query.fuse import cosine
@@ -108,18 +108,22 @@ class EvoRAG:
         return [
             {
                 "id": document.id,
-                "text": self.kb.text_of(document.doc_key),
+                "text": text,
                 "source": f"{document.name}#v{document.published_version}",
                 "doc_key": document.doc_key,
                 "version": document.published_version,
             }
-            for document in self.kb.documents()
-            if document.published_version is not None
+            for document, text in self.kb.texts()
         ]
 
     def update_document(self, doc_id: int | str, text: str) -> int:
         """Make ``text`` the next version of a document, wait until it can be found, and return the version's number."""
         document = self.kb.document(self._doc_key(doc_id))
+        if document.extension not in ("txt", "md", "markdown"):
+            raise Conflict(
+                f"“{document.name}” is no text; its next version is another file of that name.",
+                remedy="Upload the new file under the same name.",
+            )
         upload = self.kb.add_text(document.name, text)
         self._finished(upload.job_id)
         return upload.version

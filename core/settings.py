@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MEBIBYTE = 1024 * 1024
@@ -16,6 +16,12 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="EVORAG_", populate_by_name=True, extra="ignore")
 
     data_dir: Path = Field(Path("data"), description="Folder that holds the catalogue, the blobs and both indexes.")
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, folder: Path) -> Path:
+        return folder.expanduser().absolute()
+
     test_mode: bool = Field(
         False,
         validation_alias=AliasChoices("EVOSPIKENET_TEST_MODE", "EVORAG_TEST_MODE"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import core
+import core.jobs
 from core.errors import (
     BadFilename,
     Conflict,
@@ -263,3 +264,105 @@ def test_tags_are_listed_and_searched(kb: core.KnowledgeBase) -> None:
     assert kb.set_tags("a.txt", ["Ü", " b ", ""]).tags == ("b", "Ü")
     assert kb.tags() == ["b", "Ü"]
     assert [document.doc_key for document in kb.documents("ü")] == ["a.txt"]
+
+
+def test_a_version_cancelled_while_it_is_indexed_is_not_shown_and_the_old_one_stays(kb: core.KnowledgeBase) -> None:
+    add(kb, "a", "first medlar")
+    upload = kb.add_text("a", "second medlar")
+    flush = kb._projector.flush
+
+    def cancelling() -> None:
+        kb._projector.flush = flush  # type: ignore[method-assign]
+        kb.cancel(str(upload.job_id))
+        flush()
+
+    kb._projector.flush = cancelling  # type: ignore[method-assign]
+    kb.work_off()
+    assert names(kb, "medlar") == {("a.txt", 1)}
+    assert kb.job(str(upload.job_id)).state is JobState.CANCELLED
+
+
+def test_a_document_deleted_and_restored_while_it_is_indexed_keeps_what_it_showed(kb: core.KnowledgeBase) -> None:
+    add(kb, "a", "first medlar")
+    upload = kb.add_text("a", "second medlar")
+    flush = kb._projector.flush
+
+    def deleting() -> None:
+        kb._projector.flush = flush  # type: ignore[method-assign]
+        kb.delete("a.txt")
+        kb.restore("a.txt")
+        flush()
+
+    kb._projector.flush = deleting  # type: ignore[method-assign]
+    kb.work_off()
+    assert names(kb, "medlar") == {("a.txt", 1)}
+    kb.retry(str(upload.job_id))
+    kb.work_off()
+    assert names(kb, "medlar") == {("a.txt", 2)}
+
+
+def test_a_question_that_meets_a_publication_still_finds_the_document(kb: core.KnowledgeBase) -> None:
+    add(kb, "a", "first medlar")
+    retrieve = kb.queries._retriever.retrieve
+    calls = []
+
+    def meeting(text: str, depth: int, scope: object) -> object:
+        calls.append(scope)
+        if len(calls) == 1:
+            add(kb, "a", "second medlar")
+            kb._projector.flush()
+        return retrieve(text, depth, scope)  # type: ignore[arg-type]
+
+    kb.queries._retriever.retrieve = meeting  # type: ignore[assignment, method-assign]
+    assert names(kb, "medlar") == {("a.txt", 1)}
+    assert len(calls) == 2
+
+
+def test_names_with_wide_blanks_are_recognised_as_unchanged(kb: core.KnowledgeBase) -> None:
+    add(kb, "営業　報告  第一", "text")
+    assert add(kb, "営業　報告  第一", "text").outcome is core.model.UploadOutcome.UNCHANGED
+
+
+def test_the_text_of_a_file_that_an_entry_replaced_can_still_be_read(kb: core.KnowledgeBase) -> None:
+    kb.add_file("a.txt", io.BytesIO("日本語の文章です。とても長い文章です。".encode("shift_jis")))
+    kb.work_off()
+    add(kb, "a.txt", "plain")
+    assert kb.text_of("a.txt", 1) == "日本語の文章です。とても長い文章です。"
+
+
+def test_an_index_of_another_analyser_is_built_anew(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path, test_mode=False, embedder="hash") as kb:
+        add(kb, "a", "medlar")
+    (tmp_path / "data" / "keywords" / "analyser.txt").write_text("older", encoding="utf-8")
+    with knowledge_base(tmp_path, test_mode=False, embedder="hash") as kb:
+        while kb.is_starting:
+            pass
+        kb._projector.flush()
+        assert core.EvoRAG(kb=kb).search("medlar").keyword.hits
+
+
+def test_an_error_of_the_catalogue_does_not_end_the_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core.jobs, "_RECOVERY_S", 0.01)
+    with knowledge_base(tmp_path, job_workers=1) as kb:
+        take = kb.catalog.jobs.take
+        failures = iter([OSError("disk full")])
+
+        def failing(limit: int, max_bytes: int) -> list[core.model.Job]:
+            for error in failures:
+                raise error
+            return take(limit, max_bytes)
+
+        kb.catalog.jobs.take = failing  # type: ignore[method-assign]
+        kb.finish(str(kb.add_text("a", "medlar").job_id), timeout_s=30)
+        assert names(kb, "medlar") == {("a.txt", 1)}
+
+
+def test_half_a_surrogate_is_refused_as_tag_and_as_filter(kb: core.KnowledgeBase, tmp_path: Path) -> None:
+    before = snapshot(tmp_path)
+    with pytest.raises(core.errors.InvalidInput):
+        kb.add_text("a", "text", tags=["\ud800"])
+    assert snapshot(tmp_path) == before
+    with pytest.raises(core.errors.BadFilter):
+        names(kb, "text", filters=core.Filters(tags=("\ud800",)))
+    with pytest.raises(core.errors.BadFilter):
+        names(kb, "text", filters=core.Filters(updated_after=datetime(2026, 1, 1)))

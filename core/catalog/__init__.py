@@ -6,7 +6,7 @@ projections of what stands here; what a question may see is decided here.
 
 from __future__ import annotations
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import URL, func, insert, select
 
 from core.catalog.chunks import Chunks
 from core.catalog.documents import Claim, Documents, NewVersion
@@ -26,7 +26,7 @@ __all__ = ["KEYWORD", "STORES", "VECTOR", "Batch", "Catalog", "Claim", "NewVersi
 class Catalog:
     """The catalogue behind a database URL; opening it brings its schema up to date."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | URL) -> None:
         self.database = Database(url)
         self.database.migrate()
         self.documents = Documents(self.database)
@@ -47,16 +47,6 @@ class Catalog:
                     tx.execute(insert(index_settings).values(key=key, value=value))
                 elif built != value:
                     raise WrongIndex(f"The index was built with the {key} “{built}”, but “{value}” is configured.")
-
-    def setting(self, key: str) -> str | None:
-        with self.database.read() as tx:
-            return tx.scalar(select(index_settings.c.value).where(index_settings.c.key == key))
-
-    def set_setting(self, key: str, value: str) -> None:
-        with self.database.write() as tx:
-            changed = tx.execute(update(index_settings).where(index_settings.c.key == key).values(value=value))
-            if not changed.rowcount:
-                tx.execute(insert(index_settings).values(key=key, value=value))
 
     def counts(self) -> Counts:
         """Return the totals; documents and chunks are those that are shown now."""

@@ -109,7 +109,9 @@ class Chunks:
             number = tx.scalar(select(versions.c.number).where(versions.c.id == version_id))
             before = (
                 select(versions.c.id)
-                .where(versions.c.doc_id == doc_id, versions.c.number < number, versions.c.state == "ready")
+                .where(
+                    versions.c.doc_id == doc_id, versions.c.number < number, versions.c.state.in_(("ready", "stored"))
+                )
                 .order_by(versions.c.number.desc())
                 .limit(1)
             )
@@ -131,10 +133,15 @@ class Chunks:
         return int(total)
 
     def forget(self, version_id: int) -> None:
-        """Remove an unfinished version's chunks, those that no other version has from both indexes as well."""
+        """Remove an unfinished version's chunks, those that no other version has from both indexes as well.
+
+        A version that was ever shown keeps them: a citation may name it.
+        """
         own = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == version_id)
         others = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id != version_id)
         with self._database.write() as tx:
+            if tx.scalar(select(publications.c.seq).where(publications.c.version_id == version_id).limit(1)):
+                return
             lonely = list(tx.scalars(own.distinct().where(version_chunks.c.chunk_id.not_in(others))))
             tx.execute(delete(version_chunks).where(version_chunks.c.version_id == version_id))
             tx.execute(update(versions).where(versions.c.id == version_id).values(chunk_count=0))
@@ -154,18 +161,20 @@ class Chunks:
 
     # ---- embeddings
 
-    def without_embedding(self, version_ids: Sequence[int], model: str) -> dict[bytes, str]:
-        """Return the indexed text of every content of these versions that the model has not embedded yet."""
-        query = (
-            select(chunks)
-            .where(
-                chunks.c.id.in_(select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(version_ids))),
-                ~exists().where(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model),
-            )
-            .order_by(chunks.c.id)
+    def without_embedding(self, version_id: int, model: str) -> dict[bytes, int]:
+        """Return the hash, and the length in characters, of the version's contents that the model has not embedded."""
+        query = select(chunks.c.content_hash, func.length(chunks.c.text)).where(
+            chunks.c.id.in_(select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == version_id)),
+            ~exists().where(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model),
         )
         with self._database.read() as tx:
-            return {row.content_hash: _indexed_text(row) for row in tx.execute(query)}
+            return {row[0]: row[1] for row in tx.execute(query.order_by(chunks.c.id))}
+
+    def texts_of(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the indexed texts of contents, without those that are gone."""
+        with self._database.read() as tx:
+            rows = tx.execute(select(chunks).where(chunks.c.content_hash.in_(hashes)))
+            return {row.content_hash: _indexed_text(row) for row in rows}
 
     def add_embeddings(self, model: str, hashes: Sequence[bytes], vectors: Vector) -> None:
         """Keep ``(n, dimension)`` vectors as half-precision floats."""

@@ -44,19 +44,6 @@ class Claim:
     job_id: str | None
 
 
-_last_publication = (
-    select(publications.c.doc_id, func.max(publications.c.seq).label("seq"))
-    .group_by(publications.c.doc_id)
-    .subquery("last_publication")
-)
-_last_version = (
-    select(versions.c.doc_id, func.max(versions.c.number).label("number"), func.count().label("count"))
-    .where(versions.c.state != "cancelled")
-    .group_by(versions.c.doc_id)
-    .subquery("last_version")
-)
-
-
 class Documents:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -261,6 +248,15 @@ def _add_tags(tx: Connection, doc_id: int, tags: Sequence[str]) -> None:
 
 
 def _listing(doc_id: int | None) -> Select[Any]:
+    """Select documents with their newest and their published version; of one document without reading the others."""
+    last_publication = select(publications.c.doc_id, func.max(publications.c.seq).label("seq"))
+    last_version = select(versions.c.doc_id, func.max(versions.c.number).label("number"), func.count().label("count"))
+    last_version = last_version.where(versions.c.state != "cancelled")
+    if doc_id is not None:
+        last_publication = last_publication.where(publications.c.doc_id == doc_id)
+        last_version = last_version.where(versions.c.doc_id == doc_id)
+    published = last_publication.group_by(publications.c.doc_id).subquery("last_publication")
+    newest = last_version.group_by(versions.c.doc_id).subquery("last_version")
     shown = versions.alias("shown")
     query = (
         select(
@@ -277,13 +273,13 @@ def _listing(doc_id: int | None) -> Select[Any]:
             shown.c.language,
             shown.c.size_bytes,
             shown.c.chunk_count,
-            _last_publication.c.seq,
-            _last_version.c.count.label("version_count"),
+            published.c.seq,
+            newest.c.count.label("version_count"),
         )
-        .join(_last_version, _last_version.c.doc_id == documents.c.id)
-        .join(versions, and_(versions.c.doc_id == documents.c.id, versions.c.number == _last_version.c.number))
-        .outerjoin(_last_publication, _last_publication.c.doc_id == documents.c.id)
-        .outerjoin(publications, publications.c.seq == _last_publication.c.seq)
+        .join(newest, newest.c.doc_id == documents.c.id)
+        .join(versions, and_(versions.c.doc_id == documents.c.id, versions.c.number == newest.c.number))
+        .outerjoin(published, published.c.doc_id == documents.c.id)
+        .outerjoin(publications, publications.c.seq == published.c.seq)
         .outerjoin(shown, shown.c.id == publications.c.version_id)
         .order_by(documents.c.name)
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 
 # Its own start-up is no news to anyone who runs EvoRAG.
 logging.getLogger("alembic").setLevel(logging.WARNING)
@@ -26,8 +26,7 @@ class Database:
     of polling a busy file; WAL and ``synchronous=FULL`` make a commit durable when it returns.
     """
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str | URL) -> None:
         self.is_sqlite = make_url(url).get_backend_name() == "sqlite"
         self.engine = _engine(url, self.is_sqlite)
         self._writer = threading.RLock() if self.is_sqlite else None
@@ -54,10 +53,10 @@ class Database:
         self.engine.dispose()
 
 
-def _engine(url: str, is_sqlite: bool) -> Engine:
+def _engine(url: str | URL, is_sqlite: bool) -> Engine:
     if not is_sqlite:
-        return create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=True)
-    engine = create_engine(url, pool_size=16, max_overflow=64, connect_args={"timeout": 60.0})
+        return create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=True, hide_parameters=True)
+    engine = create_engine(url, pool_size=16, max_overflow=64, connect_args={"timeout": 60.0}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _record: Any) -> None:

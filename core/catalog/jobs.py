@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select, update
 
 from core.catalog.engine import Database
-from core.catalog.schema import documents, jobs, versions
+from core.catalog.schema import documents, jobs, publications, versions
 from core.errors import Conflict, NotFound
 from core.model import Job, JobState, Stage
 
@@ -86,18 +86,18 @@ class Jobs:
         *,
         error: Mapping[str, Any] | None = None,
         version_state: str,
-    ) -> bool:
-        """End an active job together with its version in one transaction; return whether it was still active."""
+    ) -> JobState | None:
+        """End an active job together with its version; return what state it had, None where it had ended before."""
         with self._database.write() as tx:
             row = tx.execute(select(jobs.c.version_id, jobs.c.state).where(jobs.c.id == job_id)).one()
             if row.state not in ACTIVE:
-                return False
+                return None
             plain = dict(error) if error is not None else None
             tx.execute(
                 update(jobs).where(jobs.c.id == job_id).values(state=state, error=plain, updated_at=datetime.now(UTC))
             )
             tx.execute(update(versions).where(versions.c.id == row.version_id).values(state=version_state, error=plain))
-        return True
+        return JobState(row.state)
 
     def requeue(self, job_id: str) -> None:
         """Queue a failed or cancelled job again. Raises: ``Conflict`` unless its version is the document's newest."""
@@ -113,7 +113,13 @@ class Jobs:
                 .where(jobs.c.id == job_id)
                 .values(state=JobState.QUEUED, error=None, stage=Stage.STORED, updated_at=datetime.now(UTC))
             )
-            tx.execute(update(versions).where(versions.c.id == row.version_id).values(state="stored", error=None))
+            # Asked for anew: what happened to the document meanwhile does not stand against it.
+            present = tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0)))
+            tx.execute(
+                update(versions)
+                .where(versions.c.id == row.version_id)
+                .values(state="stored", error=None, claimed_seq=present)
+            )
 
     def requeue_interrupted(self) -> int:
         """Queue again what was running when the last process ended; return how many jobs that were."""

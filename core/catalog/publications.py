@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,8 +11,9 @@ from sqlalchemy import Connection, func, insert, literal, select, update
 
 from core.catalog.engine import Database
 from core.catalog.outbox import STORES
-from core.catalog.schema import documents, outbox, publications, version_chunks, versions
-from core.model import Part, Publication
+from core.catalog.schema import documents, jobs, outbox, publications, version_chunks, versions
+from core.errors import Cancelled
+from core.model import JobState, Part, Publication, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,34 @@ class Showing:
 
     seq: int
     version_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finishing:
+    """The attempt of an upload's job that publishes its version."""
+
+    job_id: str
+    attempt: int
+    version_id: int
+    stage_seconds: Mapping[str, float]
+
+    def end(self, tx: Connection) -> None:
+        """End the job and its version as done. Raises: ``Cancelled`` where this attempt is not the running one."""
+        ended = tx.execute(
+            update(jobs)
+            .where(jobs.c.id == self.job_id, jobs.c.state == JobState.RUNNING, jobs.c.attempts == self.attempt)
+            .values(
+                state=JobState.DONE,
+                stage=Stage.PUBLISHED,
+                done=1,
+                total=1,
+                stage_seconds=dict(self.stage_seconds),
+                updated_at=datetime.now(UTC),
+            )
+        )
+        if not ended.rowcount:
+            raise Cancelled("The job was cancelled.")
+        tx.execute(update(versions).where(versions.c.id == self.version_id).values(state="ready", error=None))
 
 
 _present = select(
@@ -76,13 +105,26 @@ class Publications:
             return showing
 
     def commit(
-        self, doc_id: int, version_id: int | None, action: str, actor: str, *, expected: Showing
+        self,
+        doc_id: int,
+        version_id: int | None,
+        action: str,
+        actor: str,
+        *,
+        expected: Showing,
+        finishing: Finishing | None = None,
     ) -> Publication | None:
-        """Append the publication and send what it replaces to history, or return None if the world has moved on."""
+        """Append the publication and send what it replaces to history, or return None if the world has moved on.
+
+        ``finishing`` is the job whose end this is: both happen or neither does. Raises: ``Cancelled`` where the job
+        has ended already, or was started again.
+        """
         with self._database.write() as tx:
             showing = _showing(tx, doc_id)
             if showing != expected:
                 return None
+            if finishing is not None:
+                finishing.end(tx)
             now = datetime.now(UTC)
             # Moments must order as sequence numbers do, or "as of" a moment would cut between them.
             last = tx.scalar(select(publications.c.at).order_by(publications.c.seq.desc()).limit(1))

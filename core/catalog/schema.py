@@ -137,6 +137,7 @@ chunks = Table(
     Column("text", Text, nullable=False),
     Column("token_count", Integer, nullable=False),
     UniqueConstraint("doc_id", "content_hash", name="chunks_doc_content"),
+    Index("chunks_content", "content_hash"),
 )
 
 version_chunks = Table(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], " ")
 _POLL_S = 0.2
+_POLL_S_A_JOB = 0.001
+"""Reading thousands of jobs takes time from indexing them."""
 _READY_WAIT_S = 60.0
 _ALL = 1_000_000
 
@@ -148,7 +150,7 @@ def follow(kb: KnowledgeBase, job_ids: Sequence[str]) -> list[Job]:
             running = next((job for job in active if job.state is JobState.RUNNING), None)
             show(total - len(waiting), total, _progress_of(running) if running else "")
             if waiting:
-                time.sleep(_POLL_S)
+                time.sleep(max(_POLL_S, len(waiting) * _POLL_S_A_JOB))
     return kb.wait(job_ids)
 
 

@@ -13,10 +13,12 @@ import secrets
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from core.catalog.publications import Finishing
 from core.errors import Cancelled, EmptyDocument, EvoRAGError, ParserFailed, StoreUnavailable
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.progress import JobProgress
@@ -27,7 +29,7 @@ from core.projection import Projector
 from core.text.language import detect_language
 
 if TYPE_CHECKING:
-    from core.catalog import Catalog
+    from core.catalog import Catalog, Showing
 
 log = logging.getLogger(__name__)
 
@@ -157,7 +159,7 @@ class IngestPipeline:
 
     def _embed(self, walkers: list[JobProgress], stop: threading.Event) -> list[JobProgress]:
         missing = {
-            walker.job.id: self._catalog.chunks.without_embedding([walker.version_id], self._embedder.id)
+            walker.job.id: self._catalog.chunks.without_embedding(walker.version_id, self._embedder.id)
             for walker in walkers
         }
         walkers = [
@@ -165,14 +167,16 @@ class IngestPipeline:
             for walker in walkers
             if self._guarded(lambda w: w.enter(Stage.EMBEDDING, len(missing[w.job.id])), walker)
         ]
-        texts = {digest: text for walker in walkers for digest, text in missing[walker.job.id].items()}
+        lengths = {digest: length for walker in walkers for digest, length in missing[walker.job.id].items()}
         # Texts of like length make batches without padding.
-        order = sorted(texts, key=lambda digest: len(texts[digest]))
+        order = sorted(lengths, key=lengths.__getitem__)
         embedded: set[bytes] = set()
         for at in range(0, len(order), _EMBEDDED_TOGETHER):
             if stop.is_set() or not walkers:
                 return []
             few = order[at : at + _EMBEDDED_TOGETHER]
+            texts = self._catalog.chunks.texts_of(few)
+            few = [digest for digest in few if digest in texts]
             try:
                 vectors = self._embedder.embed_passages([texts[digest] for digest in few])
             except EvoRAGError as error:
@@ -190,19 +194,27 @@ class IngestPipeline:
             showing = {w.job.id: self._catalog.publications.prepare(w.doc_id, w.version_id) for w in walkers}
             if not self._flush(stop):
                 return
-            again = []
+            again: list[JobProgress] = []
             for walker in walkers:
-                if self._catalog.publications.is_settled(walker.doc_id, walker.version_id):
-                    self._catalog.publications.shelve(walker.doc_id, walker.version_id)
-                elif not self._catalog.publications.commit(
-                    walker.doc_id, walker.version_id, "publish", "", expected=showing[walker.job.id]
-                ):
-                    again.append(walker)
-                    continue
-                self._guarded(lambda w: w.enter(Stage.PUBLISHED), walker)
-                self._catalog.jobs.end(walker.job.id, JobState.DONE, version_state="ready")
+                self._guarded(partial(self._publish, showing=showing[walker.job.id], again=again), walker)
             walkers = again
         self._projector.flush_soon()
+
+    def _publish(self, walker: JobProgress, showing: Showing, again: list[JobProgress]) -> None:
+        """Publish one version and end its job, or note that what it was prepared for has changed meanwhile."""
+        walker.check()
+        doc_id, version_id = walker.doc_id, walker.version_id
+        if self._catalog.publications.is_settled(doc_id, version_id):
+            self._catalog.publications.shelve(doc_id, version_id)
+            walker.enter(Stage.PUBLISHED)
+            self._catalog.jobs.end(walker.job.id, JobState.DONE, version_state="ready")
+            return
+        finishing = Finishing(walker.job.id, walker.job.attempts, version_id, walker.stage_seconds())
+        done = self._catalog.publications.commit(
+            doc_id, version_id, "publish", "", expected=showing, finishing=finishing
+        )
+        if done is None:
+            again.append(walker)
 
     def _flush(self, stop: threading.Event) -> bool:
         """Bring the indexes up to date, waiting for a store that is down; tell whether it was done before ``stop``."""
@@ -217,7 +229,7 @@ class IngestPipeline:
         return False
 
 
-def _count(walker: JobProgress, missing: dict[bytes, str], embedded: set[bytes]) -> None:
+def _count(walker: JobProgress, missing: dict[bytes, int], embedded: set[bytes]) -> None:
     walker.advance(len(missing.keys() & embedded), len(missing))
 
 

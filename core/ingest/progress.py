@@ -29,10 +29,16 @@ class JobProgress:
     def enter(self, stage: Stage, total: int = 0) -> None:
         """Begin a stage; the time since the last one began is booked on that one."""
         self.check()
+        self.stage_seconds()
+        self._stage = stage
+        self._write(0, total)
+
+    def stage_seconds(self) -> dict[str, float]:
+        """Book the time since the stage began, and return that of all stages so far."""
         now = time.monotonic()
         self._seconds[self._stage] = round(self._seconds.get(self._stage, 0.0) + now - self._started, 4)
-        self._stage, self._started = stage, now
-        self._write(0, total)
+        self._started = now
+        return dict(self._seconds)
 
     def advance(self, done: int, total: int) -> None:
         if time.monotonic() - self._written >= _INTERVAL_S or done >= total:
@@ -40,7 +46,8 @@ class JobProgress:
             self._write(done, total)
 
     def check(self) -> None:
-        if self._catalog.jobs.get(self.job.id).state != JobState.RUNNING:
+        now = self._catalog.jobs.get(self.job.id)
+        if now.state != JobState.RUNNING or now.attempts != self.job.attempts:
             raise Cancelled("The job was cancelled.")
 
     def _write(self, done: int, total: int) -> None:

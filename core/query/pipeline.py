@@ -6,11 +6,12 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.errors import InvalidInput, ModelUnavailable
+from core.errors import BadFilter, InvalidInput, ModelUnavailable
 from core.model import Answer, AnswerType, Filters, Hit, Part, Query, Trace
 from core.ports import Embedder
 from core.query.analyse import analyse
@@ -20,12 +21,14 @@ from core.query.fuse import Fusion, choose, fuse, merge_identical
 from core.query.prompt import TEMPLATES, build_prompt
 from core.query.retrieve import Retrieved, Retriever, Scope
 from core.settings import Settings
+from core.text.language import is_storable
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
 
 MOST_HITS = 100
 MOST_DEPTH = 1_000
+MOST_FILTER_VALUES = 1_000
 _NOT_ASKED = Answer("", AnswerType.INSUFFICIENT, reason="not_asked")
 
 
@@ -68,6 +71,10 @@ class QueryPipeline:
         with watch.step("scope"):
             scope = self._scope(query)
         found = self._retriever.retrieve(analysis.normalised, query.depth, scope)
+        if scope.parts == (Part.HEAD,) and self._catalog.publications.present() != (scope.sequence, True):
+            # Something was published while the legs searched: what this question may see can have moved to history.
+            scope = replace(scope, parts=(Part.HEAD, Part.HISTORY))
+            found = self._retriever.retrieve(analysis.normalised, query.depth, scope)
         watch.timings_ms.update(found.timings_ms)
         with watch.step("fuse"):
             fused = fuse(found.vector.hits, found.keyword.hits, self._fusion(query))
@@ -163,8 +170,20 @@ def check_query(query: Query, now: datetime) -> None:
             raise InvalidInput("“As of” lies in the future.", remedy="Choose a moment that has passed.")
     elif query.as_of is not None:
         _within("as_of", query.as_of, 0, 2**62)
-    if not isinstance(query.filters, Filters):
-        raise InvalidInput("The filters are not understood.")
+    _check_filters(query.filters)
+
+
+def _check_filters(filters: Filters) -> None:
+    if not isinstance(filters, Filters):
+        raise BadFilter("The filters are not understood.")
+    for values in (filters.doc_keys, filters.tags, filters.extensions):
+        if len(values) > MOST_FILTER_VALUES:
+            raise BadFilter(f"A filter holds at most {MOST_FILTER_VALUES} values.")
+        if not all(isinstance(value, str) and is_storable(value) for value in values):
+            raise BadFilter("A filter holds a value that is no text.")
+    for moment in (filters.updated_after, filters.updated_before):
+        if moment is not None and (not isinstance(moment, datetime) or moment.tzinfo is None):
+            raise BadFilter("A moment in a filter needs a time zone.")
 
 
 def _within(name: str, value: int, least: int, most: int) -> None:

@@ -99,3 +99,8 @@ def _weight_table() -> Weights:
     ):
         table[first : last + 1] = weight
     return table
+
+
+def is_storable(text: str) -> bool:
+    """Tell whether a text can be written as UTF-8: half a surrogate pair cannot."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from core.catalog import Catalog
 from core.catalog.schema import metadata
+from core.errors import WrongIndex
 
 
 def test_migrations_give_the_tables_of_the_code(tmp_path: Path) -> None:
@@ -21,10 +23,11 @@ def test_migrations_give_the_tables_of_the_code(tmp_path: Path) -> None:
 def test_a_catalogue_is_opened_again_as_it_was(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'catalog.db'}"
     first = Catalog(url)
-    first.set_setting("colour", "indigo")
+    first.settle_index({"colour": "indigo"})
     first.close()
     again = Catalog(url)
-    assert again.setting("colour") == "indigo"
+    with pytest.raises(WrongIndex):
+        again.settle_index({"colour": "green"})
     again.close()
 
 

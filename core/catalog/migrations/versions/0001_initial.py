@@ -74,6 +74,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("doc_id", "content_hash", name="chunks_doc_content"),
     )
+    op.create_index("chunks_content", "chunks", ["content_hash"], unique=False)
     op.create_table(
         "document_tags",
         sa.Column("doc_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
