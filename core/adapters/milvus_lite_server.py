@@ -39,6 +39,7 @@ class MilvusLiteServer:
                 ("grpc.max_send_message_length", MESSAGE_BYTES),
                 # The client asks every ten seconds whether the server lives; that is no abuse.
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+                ("grpc.http2.max_ping_strikes", 0),
             ],
         )
         milvus_pb2_grpc.add_MilvusServiceServicer_to_server(MilvusServicer(self._database), self._server)
