@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from core.catalog.jobs import ACTIVE
 from core.errors import EvoRAGError
 from core.ingest.pipeline import IngestPipeline
 from core.model import Job, JobState
@@ -21,7 +22,6 @@ _TOGETHER_BYTES = 256 * 1024
 _POLL_S = 0.05
 _RECOVERY_S = 2.0
 _POLLED = 100
-ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 
 
 class LocalJobs:

@@ -15,7 +15,7 @@ from core.catalog.jobs import Jobs
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
 from core.catalog.publications import Publications, Showing
 from core.catalog.questions import Questions
-from core.catalog.schema import chunks, index_settings, jobs, publications, version_chunks, versions
+from core.catalog.schema import chunks, index_settings, jobs, shown_now, version_chunks, versions
 from core.catalog.visibility import Visibility
 from core.errors import WrongIndex
 from core.model import Counts
@@ -51,14 +51,10 @@ class Catalog:
     def counts(self) -> Counts:
         """Return the totals; documents and chunks are those that are shown now."""
         with self.database.read() as tx:
-            latest = select(func.max(publications.c.seq)).group_by(publications.c.doc_id)
-            shown = select(publications.c.version_id).where(
-                publications.c.seq.in_(latest), publications.c.version_id.is_not(None)
-            )
             return Counts(
-                documents=tx.scalar(select(func.count()).select_from(shown.subquery())) or 0,
+                documents=tx.scalar(select(func.count()).select_from(shown_now.subquery())) or 0,
                 versions=tx.scalar(select(func.count()).where(versions.c.state == "ready")) or 0,
-                chunks=tx.scalar(select(func.count()).where(version_chunks.c.version_id.in_(shown))) or 0,
+                chunks=tx.scalar(select(func.count()).where(version_chunks.c.version_id.in_(shown_now))) or 0,
                 questions=self.questions.count(),
                 running_jobs=tx.scalar(select(func.count()).where(jobs.c.state.in_(("queued", "running")))) or 0,
                 size_bytes=tx.scalar(select(func.coalesce(func.sum(versions.c.size_bytes), 0))) or 0,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, String, and_, cast, delete, exists, func, ins
 
 from core.catalog.engine import Database
 from core.catalog.outbox import STORES
-from core.catalog.schema import chunks, embeddings, outbox, publications, version_chunks, versions
+from core.catalog.schema import chunks, embeddings, outbox, publications, shown_now, version_chunks, versions
 from core.codec import to_dict
 from core.model import Chunk, Part
 from core.ports import KeywordRow, Vector, VectorRow
@@ -197,11 +197,7 @@ class Chunks:
 
     def head_vectors(self, model: str) -> Iterator[tuple[int, int, Vector]]:
         """Yield id, document id and vector of every chunk of a published version."""
-        latest = select(func.max(publications.c.seq)).group_by(publications.c.doc_id)
-        shown = select(publications.c.version_id).where(
-            publications.c.seq.in_(latest), publications.c.version_id.is_not(None)
-        )
-        members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown))
+        members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown_now))
         query = (
             select(chunks.c.id, chunks.c.doc_id, embeddings.c.vector)
             .join(embeddings, and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model))

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, select, update
 
-from core.catalog.engine import Database
+from core.catalog.engine import Database, inserted_id
 from core.catalog.schema import document_tags, documents, jobs, publications, versions
 from core.errors import NotFound
 from core.model import Document, JobState, Stage, UploadOutcome, Version
@@ -61,7 +61,7 @@ class Documents:
         now = datetime.now(UTC)
         doc_id = tx.scalar(select(documents.c.id).where(documents.c.doc_key == new.doc_key))
         if doc_id is None:
-            doc_id = _inserted_id(
+            doc_id = inserted_id(
                 tx.execute(
                     insert(documents).values(
                         doc_key=new.doc_key,
@@ -94,7 +94,7 @@ class Documents:
             .values(name=new.name, is_text_entry=new.is_text_entry, updated_at=now)
         )
         number = latest.number + 1 if latest is not None else 1
-        version_id = _inserted_id(
+        version_id = inserted_id(
             tx.execute(
                 insert(versions).values(
                     doc_id=doc_id,
@@ -215,10 +215,6 @@ class Documents:
 
 def _same(row: Row[Any], new: NewVersion) -> bool:
     return bool(row.sha256 == new.sha256 and row.extension == new.extension and row.title == (new.title or row.title))
-
-
-def _inserted_id(result: Any) -> int:
-    return int(result.inserted_primary_key[0])
 
 
 def _queue_job(tx: Connection, doc_id: int, version_id: int, now: datetime) -> str:

@@ -79,3 +79,8 @@ def _engine(url: str | URL, is_sqlite: bool) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
+
+
+def inserted_id(result: Any) -> int:
+    """Return the id that the database gave to the one row that was inserted."""
+    return int(result.inserted_primary_key[0])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import delete, func, insert, literal, select
 
 from core.catalog.engine import Database
-from core.catalog.schema import chunks, outbox, publications, version_chunks
+from core.catalog.schema import chunks, outbox, shown_now, version_chunks
 from core.model import Part
 
 VECTOR = "vector"
@@ -28,19 +27,9 @@ class Outbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, chunk_ids: Sequence[int], part: Part | None) -> None:
-        rows = [{"store": store, "chunk_id": chunk_id, "part": part} for store in STORES for chunk_id in chunk_ids]
-        if rows:
-            with self._database.write() as tx:
-                tx.execute(insert(outbox), rows)
-
     def add_everything(self, store: str) -> None:
         """Ask a store for every chunk there is, in the part where it belongs."""
-        latest = select(func.max(publications.c.seq)).group_by(publications.c.doc_id)
-        shown = select(publications.c.version_id).where(
-            publications.c.seq.in_(latest), publications.c.version_id.is_not(None)
-        )
-        in_head = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown))
+        in_head = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown_now))
         for part, chosen in ((Part.HEAD, chunks.c.id.in_(in_head)), (Part.HISTORY, chunks.c.id.not_in(in_head))):
             rows = select(literal(store), chunks.c.id, literal(part.value)).where(chosen)
             with self._database.write() as tx:

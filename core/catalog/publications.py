@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import Connection, func, insert, literal, select, update
 
-from core.catalog.engine import Database
+from core.catalog.engine import Database, inserted_id
 from core.catalog.outbox import STORES
 from core.catalog.schema import documents, jobs, outbox, publications, version_chunks, versions
 from core.errors import Cancelled
@@ -129,7 +128,7 @@ class Publications:
             # Moments must order as sequence numbers do, or "as of" a moment would cut between them.
             last = tx.scalar(select(publications.c.at).order_by(publications.c.seq.desc()).limit(1))
             at = max(now, last) if last else now
-            seq = _inserted_id(
+            seq = inserted_id(
                 tx.execute(
                     insert(publications).values(doc_id=doc_id, version_id=version_id, action=action, at=at, actor=actor)
                 )
@@ -176,10 +175,6 @@ class Publications:
         )
         with self._database.read() as tx:
             return [Showing(row.seq, row.version_id) for row in tx.execute(query)]
-
-
-def _inserted_id(result: Any) -> int:
-    return int(result.inserted_primary_key[0])
 
 
 def _showing(tx: Connection, doc_id: int) -> Showing:

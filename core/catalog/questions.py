@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import func, insert, select
 
 from core.catalog.engine import Database
 from core.catalog.schema import questions
@@ -50,10 +50,6 @@ class Questions:
                 TraceSummary(row.id, row.asked_at, row.question, AnswerType(row.answer_type), row.answer, row.total_ms)
                 for row in tx.execute(query)
             ]
-
-    def forget(self, trace_id: str) -> None:
-        with self._database.write() as tx:
-            tx.execute(delete(questions).where(questions.c.id == trace_id))
 
     def count(self) -> int:
         with self._database.read() as tx:

@@ -22,6 +22,8 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    func,
+    select,
 )
 from sqlalchemy.types import TypeDecorator
 
@@ -210,3 +212,9 @@ index_settings = Table(
     Column("key", String(64), primary_key=True),
     Column("value", Text, nullable=False),
 )
+
+shown_now = select(publications.c.version_id).where(
+    publications.c.seq.in_(select(func.max(publications.c.seq)).group_by(publications.c.doc_id)),
+    publications.c.version_id.is_not(None),
+)
+"""The ids of the versions that are shown now, one a document."""
