@@ -21,6 +21,7 @@ class DataFolder:
         self.incoming = self.root / "incoming"
         self.keywords = self.root / "keywords"
         self.vectors = self.root / "vectors"
+        self.comparisons = self.root / "comparisons"
         self._lock = self._take_lock()
         # What a killed process had not finished receiving was never acknowledged.
         shutil.rmtree(self.incoming, ignore_errors=True)

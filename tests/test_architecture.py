@@ -17,7 +17,7 @@ LAYERS = [
     {"core.codec", "core.errors", "core.model", "core.settings"},
     {"core.ports", "core.text", "core.data_folder"},
     {"core.catalog"},
-    {"core.projection", "core.ingest", "core.query", "core.sample"},
+    {"core.projection", "core.ingest", "core.query", "core.sample", "core.versions"},
     {"core.jobs"},
     {"core.knowledge_base", "core.rag"},
     {"core.bootstrap", "core.seed"},

@@ -109,7 +109,16 @@ versions = Table(
     Column("chunks_kept", Integer, nullable=False, default=0),
     Column("metadata", JSON, nullable=False, default=dict),
     Column("error", JSON),
+    Column("label", String(200), nullable=False, default=""),
+    Column("chunks_removed", Integer, nullable=False, default=0),
+    Column("is_draft", Boolean, nullable=False, default=False),
+    Column("publish_at", Instant),
+    Column("publish_actor", String(256), nullable=False, default=""),
+    Column("purged_at", Instant),
+    Column("purged_by", String(256), nullable=False, default=""),
+    Column("base_id", BigInteger),
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
+    Index("versions_publish_at", "publish_at"),
 )
 
 publications = Table(
@@ -121,6 +130,8 @@ publications = Table(
     Column("action", String(16), nullable=False),
     Column("at", Instant, nullable=False),
     Column("actor", String(256), nullable=False, default=""),
+    Column("subject", Integer),
+    Column("note", Text, nullable=False, default=""),
     Index("publications_doc_seq", "doc_id", "seq"),
     Index("publications_at", "at"),
     sqlite_autoincrement=True,
@@ -153,6 +164,14 @@ version_chunks = Table(
     Column("locator", SharedJson, nullable=False),
     Index("version_chunks_chunk", "chunk_id", "version_id"),
 )
+
+version_deltas = Table(
+    "version_deltas",
+    metadata,
+    Column("version_id", ForeignKey("versions.id"), primary_key=True),
+    Column("chunk_id", BigInteger, primary_key=True, autoincrement=False),
+)
+"""The chunks that a version and its base (``versions.base_id``) do not share, and perhaps some that they do."""
 
 embeddings = Table(
     "embeddings",
@@ -204,6 +223,14 @@ questions = Table(
     Column("total_ms", Float, nullable=False),
     Column("trace", LargeBinary, nullable=False),
     Index("questions_asked_at", "asked_at"),
+)
+
+saved_questions = Table(
+    "saved_questions",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("text", Text, nullable=False, unique=True),
+    Column("created_at", Instant, nullable=False),
 )
 
 index_settings = Table(

@@ -95,7 +95,7 @@ class Document:
     language: str
     size_bytes: int
     state: str
-    """``published``, ``indexing``, ``failed`` or ``deleted``."""
+    """``published``, ``indexing``, ``failed``, ``deleted``, ``purged``, ``unpublished``, or ``draft``: never published."""
     published_version: int | None
     latest_version: int
     version_count: int
@@ -118,7 +118,7 @@ class Version:
     sha1: str
     size_bytes: int
     state: str
-    """``stored`` (being indexed), ``ready``, ``failed`` or ``cancelled``."""
+    """``stored`` (being indexed), ``ready``, ``failed``, ``cancelled`` or ``purged``."""
     created_at: datetime
     chunk_count: int = 0
     chunks_added: int = 0
@@ -128,18 +128,45 @@ class Version:
     actor: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     error: Mapping[str, Any] | None = None
+    label: str = ""
+    chunks_removed: int = 0
+    is_draft: bool = False
+    """Uploaded without publishing, and not published since."""
+    publish_at: datetime | None = None
+    """When a draft is to be published by itself."""
+    purged_at: datetime | None = None
+    purged_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """From sequence number ``seq`` on, the document shows ``version`` (or nothing: deleted)."""
+    """From sequence number ``seq`` on, the document shows ``version`` (or nothing: unpublished, deleted)."""
 
     seq: int
     doc_key: str
     version: int | None
     action: str
+    """``publish``, ``rollback``, ``unpublish``, ``delete``, ``restore`` or ``purge``."""
     at: datetime
     actor: str = ""
+    subject: int | None = None
+    """The version that the action was about, where that is not the one shown from then on."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """What a person says about an upload: tags of the document; note and label of the version; when to publish it.
+
+    A draft is indexed but not published; with ``publish_at`` it is published by itself at that moment.
+    """
+
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    label: str = ""
+    actor: str = ""
+    draft: bool = False
+    publish_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +192,8 @@ class PlacedChunk:
     version: int
     chunk: Chunk
     content_hash: bytes = b""
+    versions: tuple[int, ...] = ()
+    """All versions that hold it, where a question was asked of all versions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,17 +30,37 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionRef:
+    """A version of a document; written ``<doc_key>#v<version>``."""
+
+    doc_key: str
+    version: int
+
+    def __str__(self) -> str:
+        return f"{self.doc_key}#v{self.version}"
+
+
+AsOf = int | datetime | VersionRef
+"""A publication sequence number; a moment; or a version, which its document then shows while all others show theirs."""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """A question and how to search for it. ``as_of`` is a publication sequence number or a moment."""
+    """A question and how to search for it.
+
+    ``as_of`` None asks of now. ``versions`` is ``shown`` (what each document shows) or ``all``: everything that a
+    document which is not deleted has ever shown.
+    """
 
     text: str
     top_k: int = 5
     depth: int = 50
     filters: Filters = Filters()
-    as_of: int | datetime | None = None
+    as_of: AsOf | None = None
     fusion: str = "rrf"
     alpha: float = 0.5
     per_document: int = 3
+    versions: str = "shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +187,63 @@ class TraceSummary:
     answer_type: AnswerType
     answer: str
     total_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQuestion:
+    """A question that people want to see answered alike, or better, by every version."""
+
+    id: str
+    text: str
+    created_at: datetime
+
+
+class Evidence(StrEnum):
+    """What became of a passage among the first hits of a question."""
+
+    APPEARED = "appeared"
+    VANISHED = "vanished"
+    MOVED = "moved"
+    STAYED = "stayed"
+
+
+class Reason(StrEnum):
+    """Why: its own text is new, gone or another; its BM25 scores changed with the collection; others passed it."""
+
+    TEXT = "text"
+    STATISTICS = "statistics"
+    OTHERS = "others"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceChange:
+    """A passage on both sides of a comparison of answers.
+
+    Both sides are given where the same chunk is among both first hits, or where one chunk's text became the other's.
+    """
+
+    evidence: Evidence
+    reason: Reason
+    old: Hit | None
+    new: Hit | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerComparison:
+    """One question asked of two versions."""
+
+    question: str
+    old: Trace
+    new: Trace
+    is_changed: bool
+    """The answers differ in what they say, not only in what they cite."""
+    evidence: tuple[EvidenceChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What publishing a version would do to the answer of one saved question."""
+
+    question: SavedQuestion
+    comparison: AnswerComparison
