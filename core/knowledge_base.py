@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from core.errors import Conflict, EvoRAGError, NotFound
+from core.errors import EvoRAGError, NotFound
 from core.ingest.intake import Intake, check_tags
 from core.ingest.sandbox import read_blocks
 from core.model import (
@@ -19,16 +19,14 @@ from core.model import (
     Health,
     Job,
     Preview,
-    Publication,
     StoreHealth,
     Trace,
     TraceSummary,
     Upload,
     UploadOutcome,
-    Version,
 )
 from core.ports import BlobStore, Embedder, KeywordIndex, Parser, VectorIndex
-from core.versions.history import History
+from core.versions.control import VersionControl
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Claim, NewVersion
@@ -44,7 +42,7 @@ log = logging.getLogger(__name__)
 _LONGEST_PREVIEW = 500
 
 
-class KnowledgeBase:
+class KnowledgeBase(VersionControl):
     """Documents, versions and their projections in one data folder; made by ``core.build``."""
 
     def __init__(
@@ -62,19 +60,15 @@ class KnowledgeBase:
         retriever: Retriever,
         queries: QueryPipeline,
     ) -> None:
+        super().__init__(catalog, blobs, projector, worker)
         self.settings = settings
-        self.catalog = catalog
         self.queries = queries
         self._folder = folder
-        self._blobs = blobs
         self._vectors = vectors
         self._keywords = keywords
         self._embedder = embedder
         self._parser = parser
-        self._projector = projector
-        self._worker = worker
         self._retriever = retriever
-        self._history = History(catalog, projector)
         self._intake = Intake(blobs, folder.incoming, settings.max_upload_bytes, settings.max_text_chars)
         self._closed = threading.Lock()
         self._starting: threading.Thread | None = None
@@ -146,20 +140,6 @@ class KnowledgeBase:
             raise NotFound(f"There is no document “{key}”.")
         return found[0]
 
-    def versions(self, key: str) -> list[Version]:
-        """Return the versions of a document, newest first."""
-        return self.catalog.documents.versions(self.catalog.documents.id_of(key))
-
-    def version(self, key: str, number: int) -> Version:
-        for version in self.versions(key):
-            if version.number == number:
-                return version
-        raise NotFound(f"“{key}” has no version {number}.")
-
-    def publications(self, key: str) -> list[Publication]:
-        """Return what the document has shown, newest first."""
-        return self.catalog.publications.of(self.catalog.documents.id_of(key))
-
     def preview(self, key: str, version: int, start: int = 0, count: int = 50) -> Preview:
         """Return a stretch of a version's chunks, by position."""
         found = self.version(key, version)
@@ -203,31 +183,6 @@ class KnowledgeBase:
         check_tags(tags)
         self.catalog.documents.set_tags(self.catalog.documents.id_of(key), tags)
         return self.document(key)
-
-    def publish(self, key: str, version: int, actor: str = "") -> Publication:
-        """Show a version from now on. Raises: ``Conflict`` while it is not indexed."""
-        found = self.version(key, version)
-        if found.state != "ready":
-            raise Conflict(
-                f"Version {version} of “{key}” is {found.state} and cannot be shown.",
-                remedy="Wait until it is indexed, or start its job again.",
-            )
-        return self._history.show(self.catalog.documents.id_of(key), found.id, "publish", actor)
-
-    def roll_back(self, key: str, actor: str = "") -> Publication:
-        """Show again the version that was shown before the present one. Raises: ``Conflict`` where there is none."""
-        return self._history.roll_back(self.catalog.documents.id_of(key), actor)
-
-    def delete(self, key: str, actor: str = "") -> Publication:
-        """Show nothing of a document from now on; ``restore`` undoes it. Its running uploads are cancelled."""
-        doc_id = self.catalog.documents.id_of(key)
-        for job_id in self.catalog.jobs.active_of(doc_id):
-            self.cancel(job_id)
-        return self._history.hide(doc_id, actor)
-
-    def restore(self, key: str, actor: str = "") -> Publication:
-        """Show again what a deleted document showed last. Raises: ``Conflict`` where it is not deleted."""
-        return self._history.restore(self.catalog.documents.id_of(key), actor)
 
     # ---- jobs
 

@@ -46,7 +46,7 @@ def test_a_store_that_is_down_is_named_and_what_it_missed_waits(kb: core.Knowled
     kb._projector.flush()
     upsert = kb._keywords.upsert
     break_keywords(kb, 10**6)
-    kb.roll_back("a.txt")
+    kb.rollback("a.txt")
     assert kb.document("a.txt").published_version == 1
     health = {store.name: store for store in kb.health().stores}
     assert health["keyword"].state == "down"

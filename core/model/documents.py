@@ -95,7 +95,7 @@ class Document:
     language: str
     size_bytes: int
     state: str
-    """``published``, ``indexing``, ``failed``, ``deleted``, ``purged``, ``unpublished``, or ``draft``: never published."""
+    """``published``, ``indexing``, ``failed``, ``deleted``, ``purged``, ``unpublished`` or ``draft`` (never shown)."""
     published_version: int | None
     latest_version: int
     version_count: int

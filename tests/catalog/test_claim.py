@@ -35,14 +35,14 @@ def test_the_same_bytes_under_two_names_are_one_blob(kb: core.KnowledgeBase, tmp
 def test_the_published_bytes_are_unchanged_after_a_newer_version_was_rolled_back(kb: core.KnowledgeBase) -> None:
     add(kb, "a", "first")
     add(kb, "a", "second")
-    kb.roll_back("a.txt")
+    kb.rollback("a.txt")
     assert kb.add_text("a", "first").outcome is UploadOutcome.UNCHANGED
 
 
 def test_uploading_the_bytes_of_the_newest_version_shows_it_again(kb: core.KnowledgeBase) -> None:
     add(kb, "a", "first")
     add(kb, "a", "second")
-    kb.roll_back("a.txt")
+    kb.rollback("a.txt")
     assert kb.add_text("a", "second").outcome is UploadOutcome.RESTORED
     assert kb.document("a.txt").published_version == 2
 

@@ -108,7 +108,7 @@ class KnowledgeBaseMachine(RuleBasedStateMachine):
             return
         target = self.earlier(key)
         try:
-            self.kb.roll_back(key)
+            self.kb.rollback(key)
         except Conflict:
             assert target is None
         else:
