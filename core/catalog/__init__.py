@@ -15,6 +15,7 @@ from core.catalog.jobs import Jobs
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
 from core.catalog.publications import Publications, Showing
 from core.catalog.questions import Questions
+from core.catalog.saved import SavedQuestions
 from core.catalog.schema import chunks, index_settings, jobs, shown_now, version_chunks, versions
 from core.catalog.visibility import Visibility
 from core.errors import WrongIndex
@@ -36,6 +37,7 @@ class Catalog:
         self.outbox = Outbox(self.database)
         self.jobs = Jobs(self.database)
         self.questions = Questions(self.database)
+        self.saved = SavedQuestions(self.database)
 
     def settle_index(self, wanted: dict[str, str]) -> None:
         """Record what builds the indexes on first use. Raises: ``WrongIndex`` where something else has built them."""
