@@ -36,6 +36,7 @@ from core.model.documents import (
     UploadOutcome,
     Version,
 )
+from core.model.moments import parse_as_of
 from core.model.questions import (
     Analysis,
     Answer,
@@ -124,5 +125,6 @@ __all__ = [
     "ValueChange",
     "Version",
     "VersionRef",
+    "parse_as_of",
     "to_dict",
 ]

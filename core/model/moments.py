@@ -1,0 +1,33 @@
+"""What “as of” says in an address, a request or on the command line, as a value."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import datetime
+
+from core.errors import InvalidInput
+from core.model.questions import AsOf, VersionRef
+
+_VERSION = re.compile(r"(?P<name>.+)#v(?P<number>[1-9][0-9]{0,8})", re.DOTALL)
+_SEQUENCE = re.compile(r"[0-9]{1,18}")
+
+
+def parse_as_of(text: str) -> AsOf:
+    """Return a sequence number (``12``), a version (``handbook.pdf#v2``) or a moment (ISO 8601).
+
+    A moment without a zone is one of this machine's zone. Raises: ``InvalidInput``.
+    """
+    text = text.strip()
+    if _SEQUENCE.fullmatch(text):
+        return int(text)
+    if version := _VERSION.fullmatch(text):
+        return VersionRef(unicodedata.normalize("NFC", version["name"]).lower(), int(version["number"]))
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment if moment.tzinfo else moment.astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise InvalidInput(
+            f"“{text[:64]}” is no version, no sequence number and no moment.",
+            remedy="Write handbook.pdf#v2, 12, or 2026-11-21T09:00+09:00.",
+        ) from None
