@@ -11,6 +11,8 @@ DOCUMENTS = "/documents"
 ASK = "/ask"
 HISTORY = "/history"
 JOBS = "/jobs"
+AUDIT = "/audit"
+COMPARE = "/compare"
 
 
 def document(doc_key: str, *, version: int | None = None, chunk: int | None = None) -> str:
@@ -22,6 +24,26 @@ def document(doc_key: str, *, version: int | None = None, chunk: int | None = No
 def ask(question: str | None = None, *, trace: str | None = None) -> str:
     """Return the address that asks ``question``, or that shows the kept ``trace`` again."""
     return ASK + _search({"q": question, "trace": trace})
+
+
+def ask_as_of(sequence: int) -> str:
+    """Return the address that asks of what was shown from the publication ``sequence`` on."""
+    return ASK + _search({"asof": sequence})
+
+
+def compare(doc_key: str, old: int, new: int, *, view: str | None = None) -> str:
+    """Return the address that compares two versions of a document; ``view`` is ``answers`` or a way to see the text."""
+    return COMPARE + _search({"doc": doc_key, "old": old, "new": new, "view": view})
+
+
+def audit(doc_key: str | None = None, action: str | None = None) -> str:
+    """Return the address of the list of publications, of one document or of one action where given."""
+    return AUDIT + _search({"doc": doc_key, "action": action})
+
+
+def audit_export(kind: str, doc_key: str | None = None, action: str | None = None) -> str:
+    """Return the address of the whole list as a download of ``kind`` (``csv`` or ``json``)."""
+    return f"/api/v1/audit.{kind}" + _search({"doc": doc_key, "action": action})
 
 
 def original(doc_key: str, version: int) -> str:

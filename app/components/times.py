@@ -1,4 +1,4 @@
-"""Moments as people speak of them: relative, with the exact time in the reader's own zone on hover."""
+"""Moments as people speak of them: relative with the exact time on hover, or exact in the reader's own zone."""
 
 from __future__ import annotations
 
@@ -25,3 +25,8 @@ def relative(at: datetime, now: datetime | None = None, lang: str | None = None)
 def when(at: datetime, class_name: str = "") -> html.Time:
     """Return a moment that the browser keeps current and explains on hover."""
     return html.Time(relative(at), dateTime=at.isoformat(), title=moment(at), className=f"when {class_name}".rstrip())
+
+
+def exactly(at: datetime) -> html.Time:
+    """Return a date and time that the browser writes in the reader's own zone; also for moments to come."""
+    return html.Time(moment(at), dateTime=at.isoformat(), className="when-exact")

@@ -1,0 +1,20 @@
+"""Sentences whose values are components: a time that the browser keeps current, a link, a name in bold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.i18n import t
+
+EDGE = "\x00"
+
+
+def sentence(key: str, **values: Any) -> list[Any]:
+    """Return the message ``key`` as text and components in the order of the language.
+
+    Texts, numbers and moments are written as ``t`` writes them; every other value stands in its place as it is.
+    """
+    parts = {name: value for name, value in values.items() if not isinstance(value, str | int | float)}
+    words = {name: value for name, value in values.items() if name not in parts}
+    text = t(key, **words, **{name: f"{EDGE}{name}{EDGE}" for name in parts})
+    return [parts[piece] if index % 2 else piece for index, piece in enumerate(text.split(EDGE)) if piece]
