@@ -9,6 +9,7 @@ HOME = "/"
 UPLOAD = "/upload"
 DOCUMENTS = "/documents"
 ASK = "/ask"
+COMPARE = "/compare"
 HISTORY = "/history"
 JOBS = "/jobs"
 AUDIT = "/audit"
@@ -44,6 +45,32 @@ def audit(doc_key: str | None = None, action: str | None = None) -> str:
 def audit_export(kind: str, doc_key: str | None = None, action: str | None = None) -> str:
     """Return the address of the whole list as a download of ``kind`` (``csv`` or ``json``)."""
     return f"/api/v1/audit.{kind}" + _search({"doc": doc_key, "action": action})
+
+
+def compare(
+    doc_key: str | None = None,
+    old: int | None = None,
+    new: int | None = None,
+    *,
+    other: str | None = None,
+    **state: object,
+) -> str:
+    """Return the address that compares two versions; ``other`` is the document of ``new`` where it is another one.
+
+    ``state`` is how they are shown: ``mode``, ``folded``, ``view``, ``row``, ``find``.
+    """
+    return COMPARE + _search({"doc": doc_key, "old": old, "new": new, "other": other, **state})
+
+
+def comparison(form: str, doc_key: str, old: int, new: int, other: str | None = None) -> str:
+    """Return the address of a comparison as a download; ``form`` is ``html``, ``patch`` or ``json``."""
+    pair = {"doc": doc_key, "old": old, "new": new, "other": other}
+    return f"/api/v1/compare.{form}" + _search(pair)
+
+
+def image(doc_key: str, version: int, number: int) -> str:
+    """Return the address of an image of a version, as PNG."""
+    return f"/api/v1/documents/{quote(doc_key, safe='')}/versions/{version}/images/{number}"
 
 
 def original(doc_key: str, version: int) -> str:
