@@ -9,7 +9,6 @@ HOME = "/"
 UPLOAD = "/upload"
 DOCUMENTS = "/documents"
 ASK = "/ask"
-COMPARE = "/compare"
 HISTORY = "/history"
 JOBS = "/jobs"
 AUDIT = "/audit"
@@ -30,11 +29,6 @@ def ask(question: str | None = None, *, trace: str | None = None) -> str:
 def ask_as_of(sequence: int) -> str:
     """Return the address that asks of what was shown from the publication ``sequence`` on."""
     return ASK + _search({"asof": sequence})
-
-
-def compare(doc_key: str, old: int, new: int, *, view: str | None = None) -> str:
-    """Return the address that compares two versions of a document; ``view`` is ``answers`` or a way to see the text."""
-    return COMPARE + _search({"doc": doc_key, "old": old, "new": new, "view": view})
 
 
 def audit(doc_key: str | None = None, action: str | None = None) -> str:
