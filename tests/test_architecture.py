@@ -129,4 +129,4 @@ def test_only_settings_reads_the_environment() -> None:
         for path in MODULES
         if "os.environ" in path.read_text(encoding="utf-8") or "getenv(" in path.read_text(encoding="utf-8")
     }
-    assert readers <= {"core.settings", "core.ingest.sandbox", "core.ingest.parsers.legacy"}
+    assert readers <= {"core.settings", "core.ingest.child", "core.ingest.parsers.legacy"}

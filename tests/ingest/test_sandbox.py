@@ -201,7 +201,7 @@ def test_the_process_imports_nothing_heavy() -> None:
 
 def test_the_process_cannot_reach_the_network() -> None:
     code = (
-        "import socket, core.ingest.parse_worker as worker\n"
+        "import socket, core.ingest.confined as worker\n"
         "server = socket.create_server(('127.0.0.1', 0))\n"
         "worker.isolate()\n"
         "try:\n    socket.create_connection(server.getsockname(), 2)\n"

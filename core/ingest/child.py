@@ -1,0 +1,104 @@
+"""A child process that works at arm's length: one order a line goes in, one line comes back, and it can be killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import core
+
+MAX_REPLY_BYTES = 1024 * 1024
+END_S = 2.0
+"""How long a child whose line is cut may take to end, so that its last words tell why."""
+
+
+class ChildLost(Exception):
+    """The child gave no answer; ``reason`` is ``time``, ``processor``, ``memory`` or ``crash``."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Child:
+    """One process of a module with a loop of ``core.ingest.confined``, its own process group and temporary folder."""
+
+    def __init__(self, module: str) -> None:
+        self.orders = 0
+        self._folder = tempfile.TemporaryDirectory(prefix="evorag-child-", ignore_cleanup_errors=True)
+        environment = {
+            "PATH": os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            "HOME": self._folder.name,
+            "TMPDIR": self._folder.name,
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(Path(core.__file__).resolve().parent.parent),
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-s", "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            cwd=self._folder.name,
+            start_new_session=True,
+            umask=0o077,
+        )
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, order: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
+        """Have one order carried out. Raises: ``ChildLost``; the child is of no use then."""
+        self.orders += 1
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(order).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise self._end() from error
+        reply: dict[str, Any] = json.loads(self._line(timeout_s))
+        return reply
+
+    def _line(self, timeout_s: float) -> bytes:
+        assert self._process.stdout is not None
+        end = time.monotonic() + timeout_s
+        descriptor = self._process.stdout.fileno()
+        received = bytearray()
+        while not received.endswith(b"\n"):
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+                raise ChildLost("time")
+            data = os.read(descriptor, 65_536)
+            if not data or len(received) > MAX_REPLY_BYTES:
+                raise self._end()
+            received += data
+        return bytes(received)
+
+    def _end(self) -> ChildLost:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_S)
+        reasons = {-signal.SIGXCPU: "processor", -signal.SIGKILL: "memory"}
+        return ChildLost(reasons.get(self._process.returncode, "crash"))
+
+    def kill(self) -> None:
+        """End the process and everything that it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._folder.cleanup()
