@@ -2,55 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, func, select
+import numpy as np
+from sqlalchemy import Connection, Select, and_, func, select
 
 from core.catalog.engine import Database
-from core.catalog.schema import chunks, document_tags, documents, publications, version_chunks, versions
-from core.model import BlockKind, Chunk, Filters, Locator, PlacedChunk, Preview
-
-_placed = select(
-    chunks.c.id,
-    chunks.c.doc_id,
-    chunks.c.content_hash,
-    chunks.c.title,
-    chunks.c.heading_path,
-    chunks.c.header,
-    chunks.c.kind,
-    chunks.c.text,
-    chunks.c.token_count,
-    version_chunks.c.position,
-    version_chunks.c.start,
-    version_chunks.c.end,
-    version_chunks.c.locator,
-    version_chunks.c.version_id,
-).join(version_chunks, version_chunks.c.chunk_id == chunks.c.id)
-
-_names = (
-    select(versions.c.id, versions.c.number, versions.c.file_name, documents.c.doc_key)
-    .join(documents, documents.c.id == versions.c.doc_id)
-    .where(versions.c.id.in_(bindparam("ids", expanding=True)))
-)
-
-_shown_version = (
-    select(publications.c.version_id)
-    .where(publications.c.doc_id == chunks.c.doc_id, publications.c.seq <= bindparam("sequence"))
-    .order_by(publications.c.seq.desc())
-    .limit(1)
-    .scalar_subquery()
-)
-
-_visible = _placed.where(
-    chunks.c.id.in_(bindparam("ids", expanding=True)), version_chunks.c.version_id == _shown_version
-)
-
+from core.catalog.schema import chunks, document_tags, documents, embeddings, publications, version_chunks, versions
+from core.catalog.views import EVER_SHOWN, NAMES, PLACED, VISIBLE, VISIBLE_PINNED, WITHIN_VERSIONS, View, shown_versions
+from core.errors import Conflict, NotFound
+from core.model import BlockKind, Chunk, Filters, Locator, PlacedChunk, Preview, VersionRef
+from core.ports import Vector
 
 Names = tuple[int, str, str]
 """Number, file name and document key of a version, which never change."""
 
 _MOST_NAMES = 50_000
+_VECTORS = 5_000
 
 
 class Visibility:
@@ -58,26 +28,89 @@ class Visibility:
         self._database = database
         self._known: dict[int, Names] = {}
 
-    def visible(self, chunk_ids: Iterable[int], sequence: int) -> dict[int, PlacedChunk]:
-        """Return those of the chunks that were shown at ``sequence``, at their first place in the version shown."""
+    def visible(self, chunk_ids: Iterable[int], view: View) -> dict[int, PlacedChunk]:
+        """Return those of the chunks that ``view`` shows, at their first place in the version that it shows.
+
+        Where it shows several versions, a chunk stands in the one shown at its sequence number, else in the newest.
+        """
         ids = list(chunk_ids)
         if not ids:
             return {}
-        found: dict[int, PlacedChunk] = {}
         with self._database.read() as tx:
-            rows = tx.execute(_visible, {"ids": ids, "sequence": sequence}).all()
+            if view.ever:
+                return self._ever_visible(tx, ids, view.sequence)
+            if view.pinned is None:
+                rows = tx.execute(VISIBLE, {"ids": ids, "sequence": view.sequence}).all()
+            else:
+                doc_id, version_id = view.pinned
+                given = {"ids": ids, "sequence": view.sequence, "pinned_doc": doc_id, "pinned_version": version_id}
+                rows = tx.execute(VISIBLE_PINNED, given).all()
             names = self._names_of(tx, {row[-1] for row in rows})
-        for row in rows:
-            placed = _placed_chunk(row, names[row[-1]])
-            known = found.get(placed.id)
-            if known is None or placed.chunk.position < known.chunk.position:
-                found[placed.id] = placed
-        return found
+        return _first_places(rows, names)
+
+    def _ever_visible(self, tx: Connection, ids: list[int], sequence: int) -> dict[int, PlacedChunk]:
+        holders: dict[int, list[tuple[bool, int, int]]] = {}
+        for chunk_id, version_id, number, shown in tx.execute(EVER_SHOWN, {"ids": ids, "sequence": sequence}):
+            holders.setdefault(chunk_id, []).append((version_id == shown, number, version_id))
+        if not holders:
+            return {}
+        home = {chunk_id: max(held)[2] for chunk_id, held in holders.items()}
+        rows = [
+            row
+            for row in tx.execute(WITHIN_VERSIONS, {"ids": list(holders), "version_ids": sorted(set(home.values()))})
+            if home[row[0]] == row[-1]
+        ]
+        placed = _first_places(rows, self._names_of(tx, {row[-1] for row in rows}))
+        return {
+            chunk_id: replace(chunk, versions=tuple(sorted(number for _, number, _ in holders[chunk_id])))
+            for chunk_id, chunk in placed.items()
+        }
+
+    def version_of(self, ref: VersionRef) -> tuple[int, int, bool]:
+        """Return the ids of the document and of the version, and whether it is shown now.
+
+        Raises: ``NotFound``; ``Conflict`` while it is not ready.
+        """
+        shown = select(publications.c.version_id).where(publications.c.doc_id == documents.c.id)
+        shown = shown.order_by(publications.c.seq.desc()).limit(1)
+        query = (
+            select(documents.c.id, versions.c.id.label("version_id"), versions.c.state, shown.scalar_subquery())
+            .outerjoin(versions, and_(versions.c.doc_id == documents.c.id, versions.c.number == ref.version))
+            .where(documents.c.doc_key == ref.doc_key)
+        )
+        with self._database.read() as tx:
+            row = tx.execute(query).one_or_none()
+        if row is None:
+            raise NotFound(f"There is no document “{ref.doc_key}”.")
+        doc_id, version_id, state, shown_id = row
+        if version_id is None:
+            raise NotFound(f"“{ref.doc_key}” has no version {ref.version}.")
+        if state != "ready":
+            raise Conflict(
+                f"Version {ref.version} of “{ref.doc_key}” is {state} and cannot be asked.",
+                remedy="Wait until it is indexed, or start its job again.",
+            )
+        return doc_id, version_id, version_id == shown_id
+
+    def vectors(self, view: View, model: str, doc_ids: Collection[int] | None) -> Iterator[tuple[list[int], Vector]]:
+        """Yield ids and ``(n, dimension)`` vectors of everything that ``view`` shows, of ``doc_ids`` (None: of all)."""
+        members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown_versions(view)))
+        query = (
+            select(chunks.c.id, chunks.c.doc_id, embeddings.c.vector)
+            .join(embeddings, and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model))
+            .where(chunks.c.id.in_(members))
+        )
+        with self._database.read() as tx:
+            for rows in tx.execute(query.execution_options(yield_per=_VECTORS)).partitions():
+                wanted = [row for row in rows if doc_ids is None or row.doc_id in doc_ids]
+                if wanted:
+                    halves = np.stack([np.frombuffer(row.vector, np.float16) for row in wanted])
+                    yield [row.id for row in wanted], halves.astype(np.float32)
 
     def _names_of(self, tx: Connection, version_ids: set[int]) -> Mapping[int, Names]:
         known = self._known
         if missing := [version_id for version_id in version_ids if version_id not in known]:
-            read = {row[0]: (row[1], row[2], row[3]) for row in tx.execute(_names, {"ids": missing})}
+            read = {row[0]: (row[1], row[2], row[3]) for row in tx.execute(NAMES, {"ids": missing})}
             # Another dictionary instead of a changed one: other questions may be reading this one.
             known = {**(known if len(known) < _MOST_NAMES else {}), **read}
             known |= {version_id: self._known[version_id] for version_id in version_ids - known.keys()}
@@ -88,7 +121,7 @@ class Visibility:
         """Return ``count`` chunks of a version from position ``start`` on."""
         total = select(func.count()).select_from(version_chunks).where(version_chunks.c.version_id == version_id)
         query = (
-            _placed.where(
+            PLACED.where(
                 version_chunks.c.version_id == version_id,
                 version_chunks.c.position >= start,
                 version_chunks.c.position < start + count,
@@ -106,6 +139,17 @@ class Visibility:
             return None
         with self._database.read() as tx:
             return list(tx.scalars(_filtered(filters)))
+
+
+def _first_places(rows: Iterable[Any], names: Mapping[int, Names]) -> dict[int, PlacedChunk]:
+    """Return the chunk of each row once, at its lowest position."""
+    found: dict[int, PlacedChunk] = {}
+    for row in rows:
+        placed = _placed_chunk(row, names[row[-1]])
+        known = found.get(placed.id)
+        if known is None or placed.chunk.position < known.chunk.position:
+            found[placed.id] = placed
+    return found
 
 
 def _filtered(filters: Filters) -> Select[Any]:

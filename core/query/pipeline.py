@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from core.catalog.views import View
 from core.errors import BadFilter, InvalidInput, ModelUnavailable
-from core.model import Answer, AnswerType, Filters, Hit, Part, Query, Trace
+from core.model import Answer, AnswerType, Filters, Hit, Part, Query, Trace, VersionRef
 from core.ports import Embedder
 from core.query.analyse import analyse
 from core.query.context import build_context
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 MOST_HITS = 100
 MOST_DEPTH = 1_000
 MOST_FILTER_VALUES = 1_000
+BOTH = (Part.HEAD, Part.HISTORY)
 _NOT_ASKED = Answer("", AnswerType.INSUFFICIENT, reason="not_asked")
 
 
@@ -61,19 +63,23 @@ class QueryPipeline:
         self._embedder = embedder
         self._settings = settings
 
-    def run(self, query: Query, *, answering: bool) -> Trace:
-        """Search, and answer where asked to. Raises: ``InvalidInput`` and its kinds, ``StoreUnavailable``."""
+    def run(self, query: Query, *, answering: bool, whole: bool = False) -> Trace:
+        """Search, and answer where asked to; ``whole`` searches both parts whatever is asked, for equal statistics.
+
+        Raises: ``InvalidInput`` and its kinds, ``StoreUnavailable``; ``NotFound`` and ``Conflict`` for a version that
+        cannot be asked.
+        """
         watch = Stopwatch()
         asked_at = datetime.now(UTC)
         check_query(query, asked_at)
         with watch.step("analyse"):
             analysis = analyse(query.text, self._settings.max_question_chars)
         with watch.step("scope"):
-            scope = self._scope(query)
+            scope = self._scope(query, whole)
         found = self._retriever.retrieve(analysis.normalised, query.depth, scope)
-        if scope.parts == (Part.HEAD,) and self._catalog.publications.present() != (scope.sequence, True):
+        if scope.parts == (Part.HEAD,) and self._catalog.publications.present() != (scope.view.sequence, True):
             # Something was published while the legs searched: what this question may see can have moved to history.
-            scope = replace(scope, parts=(Part.HEAD, Part.HISTORY))
+            scope = replace(scope, parts=BOTH)
             found = self._retriever.retrieve(analysis.normalised, query.depth, scope)
         watch.timings_ms.update(found.timings_ms)
         with watch.step("fuse"):
@@ -92,7 +98,7 @@ class QueryPipeline:
             id=secrets.token_hex(16),
             asked_at=asked_at,
             query=query,
-            sequence=scope.sequence,
+            sequence=scope.view.sequence,
             analysis=analysis,
             vector=found.vector,
             keyword=found.keyword,
@@ -126,23 +132,31 @@ class QueryPipeline:
         except ModelUnavailable:
             return answer()
 
-    def _scope(self, query: Query) -> Scope:
+    def _scope(self, query: Query, whole: bool) -> Scope:
         newest, is_settled = self._catalog.publications.present()
-        if query.as_of is None:
-            sequence = newest
-        elif isinstance(query.as_of, datetime):
-            sequence = self._catalog.publications.sequence_at(query.as_of)
-        else:
-            sequence = query.as_of
-            if sequence > newest:
-                raise InvalidInput(
-                    f"There is no publication {sequence}; the newest is {newest}.",
-                    remedy="Choose an earlier sequence number, or leave it out.",
-                )
+        pinned: tuple[int, int] | None = None
+        sequence, is_present = newest, query.as_of is None
+        if isinstance(query.as_of, VersionRef):
+            doc_id, version_id, is_present = self._catalog.visibility.version_of(query.as_of)
+            pinned = (doc_id, version_id)
+        elif query.as_of is not None:
+            sequence = self._sequence(query.as_of, newest)
+            is_present = sequence == newest
+        ever = query.versions == "all"
         # While rows wait to be moved between the parts, both are searched: nothing visible may be missed.
-        parts = (Part.HEAD,) if sequence == newest and is_settled else (Part.HEAD, Part.HISTORY)
+        parts = (Part.HEAD,) if is_present and is_settled and not ever and not whole else BOTH
         doc_ids = self._catalog.visibility.documents_matching(query.filters)
-        return Scope(sequence, parts, None if doc_ids is None else tuple(doc_ids))
+        return Scope(View(sequence, pinned, ever), parts, None if doc_ids is None else tuple(doc_ids))
+
+    def _sequence(self, as_of: int | datetime, newest: int) -> int:
+        if isinstance(as_of, datetime):
+            return self._catalog.publications.sequence_at(as_of)
+        if as_of > newest:
+            raise InvalidInput(
+                f"There is no publication {as_of}; the newest is {newest}.",
+                remedy="Choose an earlier sequence number, or leave it out.",
+            )
+        return as_of
 
     def _fusion(self, query: Query) -> Fusion:
         return Fusion(
@@ -163,14 +177,29 @@ def check_query(query: Query, now: datetime) -> None:
         raise InvalidInput("alpha lies between 0 and 1.")
     if query.fusion not in ("rrf", "mix"):
         raise InvalidInput("The fusion is rrf or mix.")
-    if isinstance(query.as_of, datetime):
+    if query.versions not in ("shown", "all"):
+        raise InvalidInput("versions is shown or all.")
+    _check_as_of(query, now)
+    _check_filters(query.filters)
+
+
+def _check_as_of(query: Query, now: datetime) -> None:
+    if isinstance(query.as_of, VersionRef):
+        if query.versions == "all":
+            raise InvalidInput(
+                "A question is asked of one version or of all versions.",
+                remedy="Leave out the version, or ask of what is shown.",
+            )
+        if not isinstance(query.as_of.doc_key, str) or not is_storable(query.as_of.doc_key):
+            raise InvalidInput("The document of “as of” is no text.")
+        _within("version", query.as_of.version, 1, 10**9)
+    elif isinstance(query.as_of, datetime):
         if query.as_of.tzinfo is None:
             raise InvalidInput("“As of” needs a time zone.", remedy="Write it like 2026-11-21T09:00+09:00.")
         if query.as_of > now:
             raise InvalidInput("“As of” lies in the future.", remedy="Choose a moment that has passed.")
     elif query.as_of is not None:
         _within("as_of", query.as_of, 0, 2**62)
-    _check_filters(query.filters)
 
 
 def _check_filters(filters: Filters) -> None:

@@ -1,4 +1,8 @@
-"""Both legs of a question, in parallel; the catalogue drops what is not visible, and a leg is read deeper for it."""
+"""Both legs of a question, in parallel; the catalogue drops what is not visible, and a leg is read deeper for it.
+
+A question as of an earlier moment can have any number of hidden rows before its first visible one. The keyword leg is
+then read to its end; the vector leg, which no store reads to its end, is computed from the catalogue's own embeddings.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from core.catalog.views import View
 from core.errors import EvoRAGError, StoreUnavailable
 from core.model import IndexHit, Leg, Part, PlacedChunk
 from core.ports import Embedder, KeywordIndex, Vector, VectorIndex
+from core.query.exact import ENGINE as EXACT
+from core.query.exact import nearest
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
 
 _DEEPER = 4
 _DEEPEST = 5_000
+"""Where the vector leg leaves the store; Milvus gives 16,384 hits at most."""
+_LOOKED_UP = 1_000
 _MOST_PUSHED_DOWN = 2_000
 
 LegSearch = Callable[[int], list[IndexHit]]
@@ -25,9 +34,9 @@ LegSearch = Callable[[int], list[IndexHit]]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which chunks a question may see: those shown at ``sequence``, of the documents in ``doc_ids`` (None: of all)."""
+    """Which chunks a question may see: those that ``view`` shows, of the documents in ``doc_ids`` (None: of all)."""
 
-    sequence: int
+    view: View
     parts: tuple[Part, ...]
     doc_ids: tuple[int, ...] | None = None
 
@@ -76,7 +85,8 @@ class Retriever:
         placed: dict[int, PlacedChunk] = {}
         seen: set[int] = set()
         self._see((*vector_run.hits, *keyword_run.hits), scope, placed, seen)
-        vector = self._deepen("vector", vector_run, depth, scope, placed, seen)
+        vector = self._exactly(self._deepen("vector", vector_run, depth, scope, placed, seen), vector_run, depth, scope)
+        self._see(vector.hits, scope, placed, seen)
         keyword = self._deepen("keyword", keyword_run, depth, scope, placed, seen)
         timings = {
             "embed_question": vector_run.embed_ms,
@@ -122,40 +132,52 @@ class Retriever:
         unseen = {hit.chunk_id for hit in hits} - seen
         seen |= unseen
         allowed = None if scope.doc_ids is None else set(scope.doc_ids)
-        for chunk_id, chunk in self._catalog.visibility.visible(unseen, scope.sequence).items():
+        for chunk_id, chunk in self._catalog.visibility.visible(unseen, scope.view).items():
             if allowed is None or chunk.doc_id in allowed:
                 placed[chunk_id] = chunk
 
     def _deepen(
         self, name: str, run: _Run, depth: int, scope: Scope, placed: dict[int, PlacedChunk], seen: set[int]
     ) -> Leg:
-        """Read the leg deeper until ``depth`` hits are visible or it has no more; return the visible ones."""
+        """Read the leg deeper until ``depth`` hits are visible or it gives no more; return the visible ones."""
         hits, limit, search_ms, error = run.hits, run.limit, run.search_ms, run.error
+        read = len(hits)
+        found = sum(hit.chunk_id in placed for hit in hits)
         while (
-            run.search is not None
-            and len(hits) == limit
-            and limit < _DEEPEST
-            and sum(hit.chunk_id in placed for hit in hits) < depth
+            run.search is not None and found < depth and len(hits) == limit and (name == "keyword" or limit < _DEEPEST)
         ):
-            limit = min(limit * _DEEPER, _DEEPEST)
+            limit = min(limit * _DEEPER, _DEEPEST) if name == "vector" else limit * _DEEPER
             more = self._leg(run.search, limit)
             search_ms += more.search_ms
             if more.error:
                 error = more.error
                 break
-            hits = more.hits
-            self._see(hits, scope, placed, seen)
-        visible = tuple(hit for hit in hits if hit.chunk_id in placed)
-        engine = self._engine(name, scope.parts)
+            hits, read, found = more.hits, 0, 0
+            while read < len(hits) and found < depth:
+                page = hits[read : read + _LOOKED_UP]
+                self._see(page, scope, placed, seen)
+                read += len(page)
+                found += sum(hit.chunk_id in placed for hit in page)
+        visible = tuple(hit for hit in hits[:read] if hit.chunk_id in placed)
         return Leg(
             name=name,
-            engine=engine,
+            engine=self._engine(name, scope.parts),
             hits=visible[:depth],
-            read=len(hits),
-            hidden=len(hits) - len(visible),
+            read=read,
+            hidden=read - len(visible),
             duration_ms=search_ms,
             error=error,
         )
+
+    def _exactly(self, leg: Leg, run: _Run, depth: int, scope: Scope) -> Leg:
+        """Return the vector leg, scanned over all that is visible where reading deeper has found too little."""
+        if run.vector is None or leg.error or len(leg.hits) == depth or leg.read < _DEEPEST:
+            return leg
+        started = time.perf_counter()
+        shown = self._catalog.visibility.vectors(scope.view, self._embedder.id, scope.doc_ids)
+        hits = nearest(run.vector, shown, depth)
+        spent_ms = (time.perf_counter() - started) * 1000
+        return replace(leg, engine=EXACT, hits=tuple(hits), duration_ms=leg.duration_ms + spent_ms)
 
     def _engine(self, name: str, parts: tuple[Part, ...]) -> str:
         if name == "keyword":
