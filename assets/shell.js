@@ -87,7 +87,7 @@
   let waitingForSecond = 0;
   const writing = (target) => target.closest?.("input, textarea, select, [contenteditable], .ag-cell-inline-editing");
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || writing(event.target) || document.querySelector("dialog[open]")) {
+    if (event.ctrlKey || event.metaKey || event.altKey || writing(event.target) || document.querySelector("dialog[open], .modal.show")) {
       return;
     }
     const follows = Date.now() < waitingForSecond;

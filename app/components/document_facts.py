@@ -19,11 +19,11 @@ from core.model import Document, Job, Version
 HIDDEN_METADATA = frozenset({"source_path", "language", "title", "blocks"})
 
 
-def document_actions(document: Document, version: int) -> html.Div:
-    """Everything that can be done with the document from its page; ``version`` is the one shown."""
+def document_actions(document: Document, version: Version | None) -> html.Div:
+    """Everything that can be done with the document from its page; ``version`` is the one that the page shows."""
     original = html.A(
         [icon("download"), t("document.original")],
-        href=links.original(document.doc_key, version),
+        href=links.original(document.doc_key, version.number if version else document.latest_version),
         className="btn btn-secondary",
         download=document.name,
     )
@@ -38,12 +38,17 @@ def document_actions(document: Document, version: int) -> html.Div:
         className="btn btn-secondary",
     )
     is_deleted = document.state == "deleted"
-    shown = [original] if is_deleted else [ask, original, *([edit] if document.is_text_entry else [])]
+    is_purged = document.state == "purged"
+    shown = [ask] if document.published_version is not None else []
+    shown += [original] if version is not None and version.state != "purged" else []
+    shown += [edit] if document.is_text_entry and not (is_deleted or is_purged) else []
+    restore = t("document.show_again" if document.state == "unpublished" else "document.restore")
+    can_restore = is_deleted or document.state == "unpublished"
     return html.Div(
         [
             *shown,
-            _button("document-restore", "arrow-counterclockwise", t("document.restore"), is_hidden=not is_deleted),
-            _button("document-delete", "trash", t("document.delete"), is_hidden=is_deleted),
+            _button("document-restore", "arrow-counterclockwise", restore, is_hidden=not can_restore),
+            _button("document-delete", "trash", t("document.delete"), is_hidden=is_deleted or is_purged),
         ],
         className="button-row document-actions",
     )
@@ -58,7 +63,7 @@ def document_facts(document: Document, version: Version | None) -> html.Dl:
         (t("document.created"), when(document.created_at)),
         (t("documents.updated"), when(document.updated_at)),
     ]
-    if version is not None:
+    if version is not None and version.state != "purged":
         facts += [
             (t("documents.size"), size(version.size_bytes)),
             (t("documents.chunks"), f"{version.chunk_count:,}"),
@@ -80,7 +85,7 @@ def tags_editor(document: Document) -> html.Div:
                 placeholder=t("document.tags_example"),
                 maxLength=500,
                 size="sm",
-                disabled=document.state == "deleted",
+                disabled=document.state in ("deleted", "purged"),
             ),
             html.Span(id="document-tags-state", className="hint", role="status"),
         ],

@@ -12,7 +12,15 @@ from app.components.icon import FILE_ICONS
 from app.i18n import has, t
 from core.model import Document
 
-STATES = {"published": "ok", "indexing": "working", "failed": "error", "deleted": "neutral"}
+STATES = {
+    "published": "ok",
+    "indexing": "working",
+    "draft": "warning",
+    "failed": "error",
+    "unpublished": "neutral",
+    "deleted": "neutral",
+    "purged": "neutral",
+}
 MAX_TAG_CHARS = 60
 SHORT_ROWS = 12
 
@@ -121,7 +129,7 @@ def row_of(document: Document) -> dict[str, Any]:
         "chunks": document.chunk_count,
         "language": language_word(document.language),
         "updated": document.updated_at.isoformat(),
-        "is_text": document.is_text_entry and document.state != "deleted",
+        "is_text": document.is_text_entry and document.state not in ("deleted", "purged"),
     }
 
 

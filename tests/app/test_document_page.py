@@ -141,7 +141,7 @@ def test_another_version_is_published_from_the_list(window: Dash, client: FlaskC
     add(kb, "hours.txt", "Open at ten.")
     page = open_page(window, "/document?key=hours.txt&version=1")
     assert "Open at nine." in text(page) and "Answers use version 2" in text(page)
-    press_one_of(client, {"type": "version-publish", "number": 1}, view("hours.txt"))
+    press_one_of(client, {"type": "version-act", "action": "publish", "number": 1}, view("hours.txt"))
     assert kb.document("hours.txt").published_version == 1
 
 
