@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.codec import to_dict
 from core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
-from core.model import AnswerType, Hit, IndexHit, Query, Trace
+from core.model import (
+    AnswerComparison,
+    AnswerType,
+    Filters,
+    Hit,
+    Impact,
+    IndexHit,
+    Query,
+    SavedQuestion,
+    Trace,
+    VersionRef,
+)
 from core.query.extract import extract_answer
 from core.query.fuse import cosine
 
 if TYPE_CHECKING:
     from core.knowledge_base import KnowledgeBase
+    from core.ports import Progress
 
 PREVIEW_CHARS = 200
 LLM_TYPES = ("none", "huggingface", "standard", "snn", "openai", "command")
@@ -66,6 +79,59 @@ class EvoRAG:
             return query
         settings = self.kb.settings
         return Query(query, top_k=settings.top_k, depth=settings.search_depth)
+
+    # ---- what another version changes in the answers
+
+    def compare_answers(
+        self, question: str, old: VersionRef, new: VersionRef, *, alone: bool = True, top_k: int | None = None
+    ) -> AnswerComparison:
+        """Ask one question of two versions; ``alone`` of nothing else, otherwise beside all other documents as shown.
+
+        Both sides search the same rows with the same statistics, so that only the versions differ; the history keeps
+        neither. Raises: ``NotFound``, and ``Conflict`` for a version that is not indexed.
+        """
+        return self._compare(self._query(question), old, new, alone=alone, top_k=top_k)
+
+    def impact(
+        self, key: str, version: int, questions: Sequence[SavedQuestion], progress: Progress | None = None
+    ) -> Iterator[Impact]:
+        """Yield what publishing the version would change in the answers, against what the document shows now.
+
+        Raises: ``NotFound``, and ``Conflict`` for a version that is not indexed.
+        """
+        new = VersionRef(key, version)
+        self.kb.catalog.visibility.version_of(new)
+        shown = self.kb.document(key).published_version
+        old = None if shown is None else VersionRef(key, shown)
+
+        def compared() -> Iterator[Impact]:
+            for done, question in enumerate(questions):
+                if progress is not None:
+                    progress(done, len(questions))
+                yield Impact(question, self._compare(self._query(question.text), old, new, alone=False))
+            if progress is not None:
+                progress(len(questions), len(questions))
+
+        return compared()
+
+    def _compare(
+        self, query: Query, old: VersionRef | None, new: VersionRef, *, alone: bool, top_k: int | None = None
+    ) -> AnswerComparison:
+        from core.versions.answers import compare_traces
+
+        def asked(ref: VersionRef | None) -> Trace:
+            filters = Filters(doc_keys=(ref.doc_key,)) if alone and ref else Filters()
+            limited = replace(query, as_of=ref, filters=filters, top_k=query.top_k if top_k is None else top_k)
+            return self.kb.queries.run(limited, answering=True, whole=True)
+
+        before, after = asked(old), asked(new)
+        return compare_traces(
+            query.text,
+            before,
+            after,
+            in_old=self.kb.queries.seen_by(before, after.hits),
+            in_new=self.kb.queries.seen_by(after, before.hits),
+        )
 
     # ---- the names of the seed system
 

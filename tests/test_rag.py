@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import core
-from core.errors import InvalidInput, ModelUnavailable, NotFound
+from core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
+from core.model import Evidence, Reason, VersionRef
 from core.settings import Settings
 from tests.builders import add, knowledge_base
 
@@ -118,3 +119,90 @@ def test_generators_that_are_not_here_say_so(kb: core.KnowledgeBase) -> None:
         core.EvoRAG(llm_type="snn", kb=kb)
     with pytest.raises(InvalidInput):
         core.EvoRAG(llm_type="oracle", kb=kb)
+
+
+FEES = "The yearly fee of the club is {} euros. Children pay nothing at all."
+
+
+@pytest.fixture
+def clubs(kb: core.KnowledgeBase) -> core.EvoRAG:
+    add(kb, "fees", FEES.format("twelve"))
+    add(kb, "fees", FEES.format("fifteen"))
+    add(kb, "hours", "The club opens at nine in the morning.")
+    return core.EvoRAG(kb=kb)
+
+
+def test_two_versions_answer_the_same_question_side_by_side(clubs: core.EvoRAG) -> None:
+    compared = clubs.compare_answers("What is the yearly fee?", VersionRef("fees.txt", 1), VersionRef("fees.txt", 2))
+    assert "twelve" in compared.old.answer.text and "fifteen" in compared.new.answer.text
+    assert compared.is_changed
+    [change] = compared.evidence
+    assert (change.evidence, change.reason) == (Evidence.STAYED, Reason.TEXT)
+    assert change.old is not None and change.old.placed.version == 1
+    assert change.new is not None and change.new.placed.version == 2
+    assert clubs.kb.history() == []
+
+
+def test_the_same_version_on_both_sides_changes_nothing(clubs: core.EvoRAG) -> None:
+    same = VersionRef("fees.txt", 1)
+    compared = clubs.compare_answers("What is the yearly fee?", same, same, alone=False)
+    assert not compared.is_changed
+    assert {change.reason for change in compared.evidence} == {Reason.NONE}
+
+
+def test_both_sides_are_ranked_with_the_same_statistics(clubs: core.EvoRAG) -> None:
+    compared = clubs.compare_answers(
+        "When does the club open?", VersionRef("fees.txt", 1), VersionRef("fees.txt", 2), alone=False
+    )
+    scores = [
+        {
+            hit.placed.id: hit.keyword.score
+            for hit in trace.candidates
+            if hit.keyword and hit.placed.doc_key == "hours.txt"
+        }
+        for trace in (compared.old, compared.new)
+    ]
+    assert scores[0] and scores[0] == scores[1]
+    assert not compared.is_changed
+
+
+def test_alone_only_the_documents_compared_are_asked(clubs: core.EvoRAG) -> None:
+    old, new = VersionRef("fees.txt", 1), VersionRef("hours.txt", 1)
+    alone = clubs.compare_answers("the club", old, new)
+    assert {hit.placed.doc_key for hit in alone.old.candidates} == {"fees.txt"}
+    assert {hit.placed.doc_key for hit in alone.new.candidates} == {"hours.txt"}
+    beside = clubs.compare_answers("the club", old, new, alone=False, top_k=1)
+    assert {hit.placed.doc_key for hit in beside.old.candidates} == {"fees.txt", "hours.txt"}
+    assert len(beside.old.hits) == 1
+
+
+def test_versions_that_cannot_be_asked_are_not_compared(clubs: core.EvoRAG) -> None:
+    with pytest.raises(NotFound):
+        clubs.compare_answers("fee", VersionRef("fees.txt", 1), VersionRef("fees.txt", 9))
+    clubs.kb.add_text("fees", FEES.format("twenty"))
+    with pytest.raises(Conflict):
+        clubs.compare_answers("fee", VersionRef("fees.txt", 1), VersionRef("fees.txt", 3))
+    with pytest.raises(Conflict):
+        clubs.impact("fees.txt", 3, [])
+
+
+def test_impact_tells_which_saved_answers_would_change(clubs: core.EvoRAG) -> None:
+    saved = [clubs.kb.catalog.saved.save(text) for text in ("What is the yearly fee?", "When does the club open?")]
+    seen: list[tuple[int, int]] = []
+    impacts = list(clubs.impact("fees.txt", 1, saved, progress=lambda done, total: seen.append((done, total))))
+    assert [(impact.question, impact.comparison.is_changed) for impact in impacts] == [
+        (saved[0], True),
+        (saved[1], False),
+    ]
+    assert "fifteen" in impacts[0].comparison.old.answer.text and "twelve" in impacts[0].comparison.new.answer.text
+    assert seen == [(0, 2), (1, 2), (2, 2)]
+    assert clubs.kb.history() == []
+
+
+def test_impact_of_a_document_that_shows_nothing_starts_from_nothing(clubs: core.EvoRAG) -> None:
+    clubs.kb.delete("fees.txt")
+    saved = clubs.kb.catalog.saved.save("What is the yearly fee?")
+    [impact] = clubs.impact("fees.txt", 2, [saved])
+    assert {hit.placed.doc_key for hit in impact.comparison.old.candidates} <= {"hours.txt"}
+    assert "fifteen" in impact.comparison.new.answer.text
+    assert Evidence.APPEARED in {change.evidence for change in impact.comparison.evidence}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -120,6 +120,13 @@ class QueryPipeline:
                 "threshold": self._settings.answer_threshold,
             },
         )
+
+    def seen_by(self, trace: Trace, hits: Sequence[Hit]) -> set[int]:
+        """Return the ids of those chunks of ``hits`` that the question of ``trace`` could have found."""
+        scope = self._scope(replace(trace.query, as_of=trace.query.as_of or trace.sequence), whole=True)
+        allowed = None if scope.doc_ids is None else set(scope.doc_ids)
+        seen = self._catalog.visibility.visible({hit.placed.id for hit in hits}, scope.view)
+        return {chunk_id for chunk_id, chunk in seen.items() if allowed is None or chunk.doc_id in allowed}
 
     def _answer(self, question: str, hits: list[Hit], candidates: list[Hit], found: Retrieved) -> Answer:
         answer = partial(
