@@ -6,6 +6,7 @@
     │   ├── BadFilter              bad_filter
     │   └── QueryTooLong           query_too_long
     ├── NotFound              404  not_found
+    │   └── Purged            410  purged (it was there, and was removed for good)
     ├── Conflict              409  conflict
     ├── TooLarge              413  too_large
     ├── UnsupportedType       415  unsupported_type, type_mismatch
@@ -77,6 +78,12 @@ class NotFound(EvoRAGError):
     code = "not_found"
     status = 404
     remedy = "Look it up in the list of documents; it may have been renamed or deleted."
+
+
+class Purged(NotFound):
+    code = "purged"
+    status = 410
+    remedy = "Its text was removed for good; only who has the original file can upload it again."
 
 
 class Conflict(EvoRAGError):
