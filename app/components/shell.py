@@ -17,11 +17,21 @@ NAVIGATION = (
     ("upload", links.UPLOAD, "upload"),
     ("jobs", links.JOBS, "list-task"),
     ("history", links.HISTORY, "clock-history"),
+    ("audit", links.AUDIT, "journal-text"),
 )
+IN_MORE = ("audit",)
+"""What has no room in the bar of a narrow window and stands in its dialog instead."""
 SCRIPT_AREAS = ("job.", "upload.")
 """The areas of messages that scripts show: job rows and uploads are drawn in the browser."""
 THEMES = (("light", "sun"), ("dark", "moon-stars"), ("system", "circle-half"))
-KEYS = (("/", "keys.ask"), ("g d", "keys.documents"), ("g u", "keys.upload"), ("g j", "keys.jobs"), ("?", "keys.list"))
+KEYS = (
+    ("/", "keys.ask"),
+    ("g d", "keys.documents"),
+    ("g u", "keys.upload"),
+    ("g j", "keys.jobs"),
+    ("n p", "keys.changes"),
+    ("?", "keys.list"),
+)
 
 
 def shell() -> html.Div:
@@ -55,7 +65,7 @@ def _rail() -> html.Nav:
         dcc.Link(
             [icon(symbol), html.Span(t(f"nav.{name}"), className="rail-word")],
             href=path,
-            className="rail-link",
+            className="rail-link rail-roomy" if name in IN_MORE else "rail-link",
             title=t(f"nav.{name}"),
         )
         for name, path, symbol in NAVIGATION
@@ -130,11 +140,16 @@ def _language_switch() -> html.Div:
 
 
 def _more_dialog() -> html.Dialog:
-    """What the rail holds beside its links, for narrow screens where it has no room for it."""
+    """What the rail has no room for on narrow screens."""
+    pages = [
+        dcc.Link([icon(symbol), t(f"nav.{name}")], href=path, className="dialog-link")
+        for name, path, symbol in NAVIGATION
+        if name in IN_MORE
+    ]
     return html.Dialog(
         [
             html.H2(t("shell.more"), id="more-title", className="dialog-title"),
-            html.Div([_theme_switch(), _language_switch()], className="dialog-rows"),
+            html.Div([*pages, _theme_switch(), _language_switch()], className="dialog-rows"),
             html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"}),
         ],
         id="more-dialog",

@@ -15,6 +15,12 @@ TEXT = [
     ("text", "accent-soft"),
     ("muted", "accent-soft"),
     ("text", "mark"),
+    *[("text", ground) for ground in ("removed-soft", "removed-mark", "added-soft", "added-mark", "moved-soft", "found")],
+    *[(kind, f"{kind}-soft") for kind in ("removed", "added", "moved")],
+    *[(kind, "surface") for kind in ("removed", "added", "moved")],
+    ("removed", "removed-mark"),
+    ("added", "added-mark"),
+    *[("muted", f"{kind}-soft") for kind in ("removed", "added", "moved")],
     ("on-accent", "accent-fill"),
     ("on-accent", "accent-hover"),
 ]
@@ -42,6 +48,11 @@ def test_text_stands_out_from_its_ground(theme: str, ink: str, ground: str) -> N
 @pytest.mark.parametrize(("ink", "ground"), SHAPES)
 def test_edges_of_controls_and_bars_can_be_seen(theme: str, ink: str, ground: str) -> None:
     assert contrast(theme, ink, ground) >= 3
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_removed_and_added_words_differ_in_lightness_as_well_as_in_hue(theme: str) -> None:
+    assert contrast(theme, "removed-mark", "added-mark") >= 1.1
 
 
 def test_dark_theme_redefines_every_colour() -> None:
