@@ -1,0 +1,126 @@
+"""The head of the Compare page: the document and version on each side, the swap, and the exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dash_bootstrap_components as dbc
+from dash import dcc, html
+
+from app import links
+from app.components.compare_address import Pair
+from app.components.icon import icon
+from app.i18n import language, t
+from core.model import Document, Version
+
+EXPORTS = (("html", "file-earmark-code"), ("patch", "file-diff"), ("json", "filetype-txt"))
+
+
+def pickers(
+    pair: Pair | None, sides: tuple[Document, Document], versions: tuple[Sequence[Version], Sequence[Version]]
+) -> html.Div:
+    """The fields that choose both sides; ``pair`` None leaves the versions open."""
+    swap = html.Button(
+        [icon("arrow-repeat"), html.Span(t("compare.swap"), className="visually-hidden")],
+        id="compare-swap",
+        type="button",
+        className="btn btn-secondary",
+        title=t("compare.swap"),
+        disabled=pair is None,
+    )
+    return html.Div(
+        [
+            _side("old", sides[0], versions[0], pair.old if pair else None),
+            swap,
+            _side("new", sides[1], versions[1], pair.new if pair else None),
+        ],
+        className="compare-pickers",
+    )
+
+
+def document_options(documents: Sequence[Document]) -> list[dict[str, str]]:
+    """Each document once, as a choice of a side."""
+    return [{"value": key, "label": name} for key, name in {each.doc_key: each.name for each in documents}.items()]
+
+
+def version_label(version: Version) -> str:
+    """A version as a choice: number, label, date, and what became of it."""
+    parts = [t("version.number", number=version.number), version.label, _date(version), _state(version)]
+    return " · ".join(part for part in parts if part)
+
+
+def export_menu(pair: Pair) -> html.Details:
+    """The downloads of a comparison."""
+    entries = [
+        html.Li(html.A([icon(symbol), html.Span(_export(form))], href=pair.download(form), download=""))
+        for form, symbol in EXPORTS
+    ]
+    summary = html.Summary([icon("download"), t("compare.export")], className="btn btn-secondary")
+    return html.Details([summary, html.Ul(entries)], className="menu", id="compare-export")
+
+
+def _export(form: str) -> list[Any]:
+    return [html.Span(t(f"compare.export_{form}")), html.Small(t(f"compare.export_{form}_explain"))]
+
+
+def side_link(pair: Pair, side: str) -> dcc.Link:
+    """The version on a side, by its name, as a link to it."""
+    doc, number = (pair.doc, pair.old) if side == "old" else (pair.new_doc, pair.new)
+    return dcc.Link(t("version.number", number=number), href=links.document(doc, version=number))
+
+
+def _side(side: str, document: Document, versions: Sequence[Version], chosen: int | None) -> html.Fieldset:
+    options: list[dict[str, Any]] = [
+        {"value": str(version.number), "label": version_label(version), "disabled": version.state != "ready"}
+        for version in versions
+    ]
+    return html.Fieldset(
+        [
+            html.Legend(t(f"compare.{side}")),
+            html.Div(
+                [
+                    html.Label(t("compare.document"), htmlFor=f"compare-{side}-doc", className="visually-hidden"),
+                    dcc.Dropdown(
+                        id=f"compare-{side}-doc",
+                        options=document_options([document]),
+                        value=document.doc_key,
+                        clearable=False,
+                        placeholder=t("compare.document"),
+                        labels={
+                            "search": t("filter.search"),
+                            "no_options_found": t("filter.no_options_found"),
+                            "clear_search": t("filter.clear_search"),
+                        },
+                    ),
+                ],
+                className="compare-picker-doc",
+            ),
+            html.Div(
+                [
+                    html.Label(t("compare.version"), htmlFor=f"compare-{side}-version", className="visually-hidden"),
+                    dbc.Select(
+                        id=f"compare-{side}-version",
+                        options=options,
+                        value=str(chosen) if chosen is not None else "",
+                        placeholder=t("compare.version"),
+                    ),
+                ],
+                className="compare-picker-version",
+            ),
+        ],
+        className=f"compare-side compare-side-{side}",
+    )
+
+
+def _state(version: Version) -> str:
+    if version.is_published:
+        return t("compare.state.published")
+    if version.state != "ready":
+        return t(f"compare.state.{version.state}")
+    return t("compare.state.draft") if version.is_draft else ""
+
+
+def _date(version: Version) -> str:
+    at = version.created_at
+    return f"{at.year}年{at.month}月{at.day}日" if language() == "ja" else f"{at.day} {at:%b %Y}"
