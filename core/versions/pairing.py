@@ -1,0 +1,98 @@
+"""Which removed line became which added one: similar lines are paired in order, within one gap between equal lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz import process
+from rapidfuzz.distance import Indel
+
+Floats = npt.NDArray[np.float32]
+Pair = tuple[int, int]
+Similarity = Callable[[Sequence[str], Sequence[str]], Floats]
+
+SIMILAR = 0.5
+_SIMILAR_LETTERS = 0.8
+_WORD_LENGTH = 15
+_PAIR_WORTH = 0.35
+_WINDOW, _NARROW_WINDOW = 32, 8
+_LONG_TEXT = 400
+_FRUITLESS = 8
+
+
+def pair_similar(
+    old: Sequence[str], new: Sequence[str], similarity: Similarity, is_spent: Callable[[], bool]
+) -> list[Pair]:
+    """Return pairs of places, rising on both sides, whose texts are similar.
+
+    Many lines are compared in windows that move down both sides; where several in a row yield nothing, the rest of the
+    lines is left alone.
+    """
+    if len(old) == len(new) > _WINDOW and _are_similar_in_order(old, new):
+        return [(place, place) for place in range(len(old))]
+    average = max(sum(map(len, texts[:100])) // min(100, len(texts)) for texts in (old, new))
+    window = _WINDOW if average <= _LONG_TEXT else _NARROW_WINDOW
+    pairs: list[Pair] = []
+    old_done = new_done = fruitless = 0
+    while old_done < len(old) and new_done < len(new) and fruitless < _FRUITLESS and not is_spent():
+        is_last = old_done + window >= len(old) and new_done + window >= len(new)
+        similar = similarity(old[old_done : old_done + window], new[new_done : new_done + window])
+        reach = window if is_last else window // 2
+        found = [pair for pair in best_pairs(similar) if max(pair) < reach]
+        pairs += [(old_done + first, new_done + second) for first, second in found]
+        if is_last:
+            break
+        fruitless = 0 if found else fruitless + 1
+        last = (found[-1][0] + 1, found[-1][1] + 1) if found else (window // 2, window // 2)
+        old_done, new_done = old_done + last[0], new_done + last[1]
+    return pairs
+
+
+def best_pairs(similar: Floats) -> list[Pair]:
+    """Return the pairs in order that are most similar together; ``similar`` has shape ``(old, new)``."""
+    rows, columns = similar.shape
+    if rows == columns == 1:
+        return [(0, 0)] if similar[0, 0] >= SIMILAR else []
+    worth = np.where(similar >= SIMILAR, similar - _PAIR_WORTH, -1.0).astype(np.float64)
+    best = np.zeros((rows + 1, columns + 1))
+    for row in range(rows):
+        taken = np.maximum(best[row, 1:], best[row, :-1] + worth[row])
+        best[row + 1, 1:] = np.maximum.accumulate(taken)
+    pairs = []
+    row, column = rows, columns
+    while row and column:
+        if best[row, column] == best[row - 1, column]:
+            row -= 1
+        elif best[row, column] == best[row, column - 1]:
+            column -= 1
+        else:
+            row, column = row - 1, column - 1
+            pairs.append((row, column))
+    return pairs[::-1]
+
+
+def line_similarity(old: Sequence[str], new: Sequence[str]) -> Floats:
+    """Return how alike lines are, from 0 to 1, by their words or, where spaces part no words, by their letters."""
+    if not _has_words(old) or not _has_words(new):
+        return _compared(old, new)
+    similar = _compared([text.split() for text in old], [text.split() for text in new])
+    if similar.max(initial=1.0) < SIMILAR or len(old) * len(new) == 1:
+        letters = _compared(old, new)
+        similar = np.where(letters >= _SIMILAR_LETTERS, np.maximum(similar, letters), similar)
+    return similar
+
+
+def _are_similar_in_order(old: Sequence[str], new: Sequence[str]) -> bool:
+    similar = process.cpdist(old, new, scorer=Indel.normalized_similarity, score_cutoff=_SIMILAR_LETTERS)
+    return bool(similar.min() >= _SIMILAR_LETTERS)
+
+
+def _compared(old: Sequence[Sequence[str]], new: Sequence[Sequence[str]]) -> Floats:
+    similar: Floats = process.cdist(old, new, scorer=Indel.normalized_similarity, dtype=np.float32)
+    return similar
+
+
+def _has_words(texts: Sequence[str]) -> bool:
+    return sum(text.count(" ") for text in texts) * _WORD_LENGTH >= sum(map(len, texts))
