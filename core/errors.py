@@ -19,6 +19,7 @@
     │   ├── ParserLimit            parser_limit (time, memory or output)
     │   ├── ParserFailed           parser_failed
     │   └── ConverterMissing       converter_missing
+    ├── DiffLimit             503  diff_limit (even a coarse comparison took too much)
     ├── StoreUnavailable      503  store_unavailable
     ├── ModelUnavailable      503  model_unavailable, model_loading
     ├── DataFolderInUse       503  data_folder_in_use
@@ -152,6 +153,12 @@ class ParserFailed(UnreadableDocument):
 class ConverterMissing(UnreadableDocument):
     code = "converter_missing"
     remedy = "Install LibreOffice on the server, or save the file as docx, xlsx or pptx."
+
+
+class DiffLimit(EvoRAGError):
+    code = "diff_limit"
+    status = 503
+    remedy = "Compare smaller documents, or raise EVORAG_DIFF_TIMEOUT_S and EVORAG_DIFF_MEMORY_BYTES."
 
 
 class StoreUnavailable(EvoRAGError):
