@@ -161,9 +161,11 @@
     });
     return skip();
   };
+  const can = (row, action) =>
+    row.state !== "purged" && (row.state === "deleted") === (action === "restore");
   const nothingTo = (grid) => {
     const rows = grid.getSelectedRows();
-    return [!rows.some((row) => row.state !== "deleted"), !rows.some((row) => row.state === "deleted")];
+    return ["delete", "restore"].map((action) => !rows.some((row) => can(row, action)));
   };
   const selected = () => {
     const grid = api();
@@ -177,7 +179,7 @@
     const trigger = window.dash_clientside.callback_context.triggered_id;
     const action = trigger === "documents-restore" ? "restore" : "delete";
     const rows = api()?.getSelectedRows() ?? [];
-    const keys = rows.filter((row) => (row.state === "deleted") === (action === "restore")).map((row) => row.key);
+    const keys = rows.filter((row) => can(row, action)).map((row) => row.key);
     if (!keys.length) {
       return skip();
     }
@@ -193,7 +195,7 @@
       const transaction = { add: [], update: [], remove: [] };
       for (const row of changes.rows) {
         const known = grid.getRowNode(row.key);
-        if (row.state === "deleted" && !withDeleted) {
+        if ((row.state === "deleted" || row.state === "purged") && !withDeleted) {
           if (known) {
             transaction.remove.push(row);
           }
@@ -217,7 +219,7 @@
     const over = length > limit;
     const blank = !(text || "").trim() || !(name || "").trim();
     const shown = `${numbers.format(length)} / ${numbers.format(limit)}`;
-    return [shown, over ? "counter counter-over" : "counter", over || blank];
+    return [shown, over ? "counter counter-over" : "counter", over || blank, over || blank];
   };
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {

@@ -64,6 +64,7 @@
   };
   let first = true;
   const navigated = (pathname) => {
+    document.querySelector("dialog[open]")?.close();
     for (const link of document.querySelectorAll(".rail-link[href]")) {
       const own = link.getAttribute("href");
       const here = own === "/" ? pathname === "/" : pathname === own || pathname.startsWith(`${own}/`);

@@ -20,8 +20,9 @@
   /* ---- remembered over a reload: what the server already has ------------------------------------------------------------ */
   const remember = () => {
     const kept = entries.filter((entry) => entry.receipt).slice(-500);
+    const what = ({ name, bytes, receipt, filing }) => ({ name, bytes, receipt, filing });
     try {
-      sessionStorage.setItem(STORE, JSON.stringify(kept.map(({ name, bytes, receipt }) => ({ name, bytes, receipt }))));
+      sessionStorage.setItem(STORE, JSON.stringify(kept.map(what)));
     } catch {
       /* full or forbidden: the jobs page still lists everything */
     }
@@ -37,8 +38,8 @@
     } catch {
       /* nothing was kept */
     }
-    for (const { name, bytes, receipt } of kept) {
-      add({ name, bytes, receipt, sent: 1, state: receipt.job_id ? "job" : "received" });
+    for (const { name, bytes, receipt, filing } of kept) {
+      add({ name, bytes, receipt, filing, sent: 1, state: receipt.job_id ? "job" : "received" });
     }
     try {
       const { jobs } = await request("/api/v1/jobs?active=1&limit=500");
@@ -75,10 +76,14 @@
   };
   const take = (files) => {
     const tags = page.tags();
+    const filing = page.filing();
+    if (!filing) {
+      return;
+    }
     const first = entries.length;
     for (const file of files) {
       const error = refusal(file);
-      add({ name: file.name, bytes: file.size, file, tags, sent: 0, state: error ? "refused" : "waiting", error });
+      add({ name: file.name, bytes: file.size, file, tags, filing, sent: 0, state: error ? "refused" : "waiting", error });
     }
     drawAll(Math.max(0, first - 1));
     sendNext();
@@ -94,6 +99,9 @@
     const form = new FormData();
     for (const tag of entry.tags) {
       form.append("tags", tag);
+    }
+    for (const [name, value] of Object.entries(entry.filing)) {
+      form.append(name, value);
     }
     form.append("file", entry.file, entry.name);
     const http = new XMLHttpRequest();
@@ -213,7 +221,8 @@
       }
       default: {
         const job = entry.job || { id: entry.receipt.job_id, state: "queued", stage: "stored", done: 0, total: 0 };
-        const [sign, word] = meaning(job);
+        const [sign, usual] = meaning(job);
+        const word = sign === "ok" ? finished(entry) : usual;
         const changed = (now) => {
           entry.job = now;
           draw(entry);
@@ -223,6 +232,13 @@
         return { ...common, detail, meaning: sign, word, shares: [1, ...shares(job)], error: job.error, actions: jobActions(job, changed) };
       }
     }
+  };
+  /* A draft is indexed like any other file, and no question sees it. */
+  const finished = ({ filing }) => {
+    if (filing?.publish_at) {
+      return text("upload.done_at", { time: window.evorag.moment(filing.publish_at) });
+    }
+    return text(filing?.draft ? "upload.done_draft" : "job.state.done");
   };
   const draw = (entry) => {
     if (!page) {
@@ -350,11 +366,29 @@
       dropped(event.dataTransfer);
     });
 
-    const tagBox = element.querySelector("[data-upload-tags] input");
+    const field = (name) => element.querySelector(`[data-upload-${name}] input`);
+    const tagBox = field("tags");
+    /* What is said about the versions; nothing where a time is wanted and not given yet. */
+    const filing = () => {
+      const said = { note: field("note").value.trim(), label: field("label").value.trim() };
+      const choice = element.querySelector("[data-upload-publish] input[type=radio]:checked")?.value;
+      if (choice === "draft") {
+        said.draft = "true";
+      } else if (choice === "at") {
+        const box = element.querySelector("[data-upload-publish] input[type=datetime-local]");
+        said.publish_at = window.evorag.instant(box.value);
+        box.setCustomValidity(said.publish_at ? "" : text("upload.no_time"));
+        if (!box.reportValidity()) {
+          return null;
+        }
+      }
+      return Object.fromEntries(Object.entries(said).filter(([, value]) => value));
+    };
     page = {
       element, list, body, count, overall, clear, onlyFailed, live, offline: warning,
       accepted: new Set(element.dataset.accept.split(",").map((name) => name.slice(1))),
       maxBytes: Number(element.dataset.maxBytes),
+      filing,
       tags: () => tagBox.value.split(/[,、，]/).map((tag) => tag.trim()).filter(Boolean),
     };
     drawAll();

@@ -92,6 +92,18 @@
     return { at, clicks, pressed: Date.now() };
   };
 
+  /* ---- which publications the audit lists: the address says so ----------------------------------------------------------- */
+  const listen = (doc, action) => {
+    const wanted = new URLSearchParams(Object.entries({ doc, action }).filter(([, value]) => value)).toString();
+    const now = new URLSearchParams(window.location.search);
+    const present = new URLSearchParams([...now].filter(([name]) => name === "doc" || name === "action")).toString();
+    if (window.location.pathname === "/audit" && wanted !== present) {
+      window.evorag.go(wanted ? `/audit?${wanted}` : "/audit");
+    }
+    return window.dash_clientside.no_update;
+  };
+
   window.evorag.instant = instant;
-  window.dash_clientside = Object.assign({}, window.dash_clientside, { versions: { plan } });
+  window.evorag.moment = (at) => moments.format(new Date(at));
+  window.dash_clientside = Object.assign({}, window.dash_clientside, { versions: { plan, listen } });
 })();

@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 import flask
 from werkzeug.exceptions import ServiceUnavailable
 
-from app.api.fields import json_object, tag_list, text, whole_number
+from app.api.fields import filing, json_object, tag_list, text, whole_number
 from app.context import kb
 from core.errors import InvalidInput, TooLarge
 from core.model import Upload, to_dict
@@ -20,7 +20,6 @@ documents = flask.Blueprint("documents", __name__, url_prefix="/api/v1")
 
 FORM_OVERHEAD_BYTES = 64 * 1024
 KEPT_FREE = 4
-NOTE_CHARS = 2_000
 FORM_MEMORY_BYTES = 256 * 1024
 """Most of a field; Werkzeug counts its own 64 KiB reading buffer, files included, against it."""
 
@@ -40,7 +39,10 @@ class UploadRequest(flask.Request):
 
 @documents.post("/documents")
 def upload_document() -> tuple[flask.Response, int]:
-    """Take one file (part ``file``, any number of fields ``tags``) and answer its receipt; indexing goes on after."""
+    """Take one file and answer its receipt; indexing goes on after.
+
+    The part ``file`` is the file; ``tags`` may come many times; ``note``, ``label``, ``draft`` and ``publish_at`` once.
+    """
     request = flask.request
     limit = kb().settings.max_upload_bytes
     if request.content_length is not None and request.content_length > limit + FORM_OVERHEAD_BYTES:
@@ -52,19 +54,19 @@ def upload_document() -> tuple[flask.Response, int]:
     if len(files) != 1:
         raise InvalidInput("Send exactly one file in the part 'file'.")
     given = files[0]
-    note = request.form.get("note", "")
-    if len(note) > NOTE_CHARS:
-        raise InvalidInput(f"A note must be a text of at most {NOTE_CHARS:,} characters.")
     tags = tag_list(request.form.getlist("tags"))
-    receipt = kb().add_file(given.filename or "", cast("BinaryIO", given.stream), tags=tags, note=note)
+    receipt = kb().add_file(
+        given.filename or "", cast("BinaryIO", given.stream), tags=tags, **filing(request.form.to_dict())
+    )
     return _receipt(receipt)
 
 
 @documents.post("/texts")
 def add_text() -> tuple[flask.Response, int]:
-    """Take a text entry as JSON ``{"name", "text", "tags"}`` and answer its receipt."""
+    """Take a text entry as JSON ``{"name", "text", "tags"}``, with what a file may say, and answer its receipt."""
     body = json_object()
-    receipt = kb().add_text(text(body, "name"), text(body, "text"), tags=tag_list(body.get("tags", [])))
+    tags = tag_list(body.get("tags", []))
+    receipt = kb().add_text(text(body, "name"), text(body, "text"), tags=tags, **filing(body))
     return _receipt(receipt)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 import flask
@@ -11,6 +12,10 @@ from core.errors import InvalidInput
 
 TAGS_LIMIT = 32
 TAG_CHARS = 64
+NOTE_CHARS = 2_000
+LABEL_CHARS = 200
+YES = ("1", "true", "on", "yes")
+NO = ("", "0", "false", "off", "no")
 
 
 def whole_number(given: str | None, name: str, *, default: int, low: int, high: int) -> int:
@@ -31,6 +36,11 @@ def json_object() -> dict[str, Any]:
     if not isinstance(body, dict):
         raise InvalidInput("The body must be a JSON object.")
     return body
+
+
+def optional_json() -> dict[str, Any]:
+    """Return the JSON object in the body, or nothing where there is no body. Raises: ``InvalidInput``."""
+    return json_object() if flask.request.get_data(cache=True) else {}
 
 
 def text(body: dict[str, Any], name: str) -> str:
@@ -54,3 +64,47 @@ def tag_list(given: object) -> tuple[str, ...]:
     if len(tags) > TAGS_LIMIT:
         raise InvalidInput(f"A document can have at most {TAGS_LIMIT} tags.")
     return tuple(tags)
+
+
+def short_text(given: Mapping[str, Any], name: str, limit: int) -> str:
+    """Return the text ``name``, empty where it is not given. Raises: ``InvalidInput`` over ``limit`` characters."""
+    value = given.get(name) or ""
+    if not isinstance(value, str) or len(value) > limit:
+        raise InvalidInput(f"The field {name!r} must be a text of at most {limit:,} characters.")
+    return value.strip()
+
+
+def flag(given: Mapping[str, Any], name: str) -> bool:
+    """Return whether ``name`` is said to be so; forms send words, JSON a truth value. Raises: ``InvalidInput``."""
+    value = given.get(name, False)
+    word = value.lower() if isinstance(value, str) else value
+    if word is True or word in YES:
+        return True
+    if word is False or word is None or word in NO:
+        return False
+    raise InvalidInput(f"The field {name!r} must be true or false.")
+
+
+def moment(given: Mapping[str, Any], name: str) -> datetime | None:
+    """Return the moment ``name``, ISO 8601 with its zone, or None where none is given. Raises: ``InvalidInput``."""
+    value = given.get(name)
+    if value is None or value == "":
+        return None
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) and len(value) < 64 else None
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise InvalidInput(f"The field {name!r} must be a moment with its zone, like 2026-11-21T09:00:00+09:00.")
+    return found
+
+
+def filing(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an upload says about its version, where it says it: note, label, draft, when to publish."""
+    said = {
+        "note": short_text(given, "note", NOTE_CHARS),
+        "label": short_text(given, "label", LABEL_CHARS),
+        "draft": flag(given, "draft"),
+        "publish_at": moment(given, "publish_at"),
+    }
+    return {name: value for name, value in said.items() if value}

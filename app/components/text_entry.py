@@ -5,6 +5,7 @@ from __future__ import annotations
 import dash_bootstrap_components as dbc
 from dash import html
 
+from app.components.version_forms import NOTE_CHARS
 from app.i18n import t
 
 
@@ -31,11 +32,25 @@ def text_entry(name: str, text: str, limit_chars: int, *, is_open: bool, is_new:
                 className="label-row",
             ),
             dbc.Textarea(id="documents-entry-text", value=text, rows=10, className="entry-text"),
+            html.Label(t("documents.entry_note"), htmlFor="documents-entry-note", className="form-label"),
+            dbc.Input(
+                id="documents-entry-note",
+                maxLength=NOTE_CHARS,
+                autocomplete="off",
+                placeholder=t("documents.entry_note_example"),
+            ),
             html.Div(id="documents-entry-error", role="alert"),
             html.Div(
                 [
                     html.Button(
                         t("documents.save"), id="documents-entry-save", type="button", className="btn btn-primary"
+                    ),
+                    html.Button(
+                        t("documents.save_draft"),
+                        id="documents-entry-draft",
+                        type="button",
+                        className="btn btn-secondary",
+                        title=t("documents.draft_explain"),
                     ),
                     html.Button(
                         t("documents.cancel"), id="documents-entry-cancel", type="button", className="btn btn-secondary"

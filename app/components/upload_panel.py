@@ -1,4 +1,4 @@
-"""The upload panel: a zone for files, a field for tags, and the place where ``assets/upload.js`` draws a row a file."""
+"""The upload panel: a zone for files, what is said about them, and the place where the browser draws a row for each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dash import html
 
 from app import ids
 from app.components.icon import icon
+from app.components.version_forms import LABEL_CHARS, NOTE_CHARS, moment_input
 from app.i18n import size, t
 
 EXTENSIONS = (
@@ -34,19 +35,11 @@ def upload_panel(extensions: Sequence[str], max_bytes: int) -> html.Div:
         className="state upload-zone",
         **{"data-upload-zone": "true"},
     )
-    tags = html.Div(
-        [
-            html.Label(t("upload.tags"), htmlFor=ids.UPLOAD_TAGS, className="form-label"),
-            dbc.Input(id=ids.UPLOAD_TAGS, type="text", maxlength=300, autocomplete="off"),
-            html.P(t("upload.tags.hint"), className="field-hint"),
-        ],
-        className="upload-tags",
-        **{"data-upload-tags": "true"},
-    )
     return html.Div(
         [
             zone,
-            html.Div([tags, html.P(t("upload.note"), className="field-hint")], className="upload-choice"),
+            html.Div([*_words(), _publishing()], className="upload-choice"),
+            html.P(t("upload.note"), className="field-hint upload-hint"),
             html.Div(**{"data-upload-rows": "true"}),
         ],
         className="upload-panel",
@@ -55,6 +48,51 @@ def upload_panel(extensions: Sequence[str], max_bytes: int) -> html.Div:
             "data-accept": ",".join(f".{name}" for name in extensions),
             "data-max-bytes": str(max_bytes),
         },
+    )
+
+
+def _words() -> list[html.Div]:
+    """What is said about the files: tags of their documents, note and label of their versions."""
+    return [
+        _field("tags", ids.UPLOAD_TAGS, t("upload.tags"), 300, t("upload.tags.hint")),
+        _field("label", "upload-label", t("upload.label"), LABEL_CHARS, t("upload.label.hint")),
+        _field("note", "upload-note", t("upload.version_note"), NOTE_CHARS, t("upload.version_note.hint")),
+    ]
+
+
+def _field(name: str, component_id: str, label: str, limit_chars: int, hint: str) -> html.Div:
+    return html.Div(
+        [
+            html.Label(label, htmlFor=component_id, className="form-label"),
+            dbc.Input(id=component_id, type="text", maxlength=limit_chars, autocomplete="off"),
+            html.P(hint, className="field-hint"),
+        ],
+        className="upload-field",
+        **{f"data-upload-{name}": "true"},
+    )
+
+
+def _publishing() -> html.Div:
+    """When questions see the files: once they are indexed, when someone says so, or at a set time."""
+    choices = [{"value": choice, "label": t(f"upload.publish.{choice}")} for choice in ("now", "draft", "at")]
+    return html.Div(
+        [
+            html.Div(t("upload.publish"), id="upload-publish-label", className="form-label"),
+            html.Div(
+                dbc.RadioItems(id="upload-publish", options=choices, value="now", input_class_name="choice"),
+                role="radiogroup",
+                **{"aria-labelledby": "upload-publish-label"},
+            ),
+            html.Div(
+                [
+                    html.Label(t("version.moment"), htmlFor="upload-moment", className="visually-hidden"),
+                    moment_input("upload-moment"),
+                ],
+                className="upload-moment",
+            ),
+        ],
+        className="upload-field upload-publish",
+        **{"data-upload-publish": "true"},
     )
 
 

@@ -80,7 +80,9 @@ def _entry(doc_key: str) -> tuple[str, str]:
     document = kb().document(doc_key)
     if not document.is_text_entry:
         raise InvalidInput(t("documents.no_text_entry", name=document.name), remedy=t("documents.no_text_entry_remedy"))
-    return document.name, kb().text_of(doc_key)
+    newest = next((version for version in kb().versions(doc_key) if version.state == "ready"), None)
+    goes_on = newest is not None and newest.is_draft
+    return document.name, kb().text_of(doc_key, newest.number if newest is not None and goes_on else None)
 
 
 def _toolbar(search: str, with_deleted: bool) -> html.Div:
@@ -267,6 +269,7 @@ def follow_jobs(_: int, seen: str) -> tuple[Any, str]:
     Output("documents-entry-name", "value"),
     Output("documents-entry-name", "disabled"),
     Output("documents-entry-text", "value"),
+    Output("documents-entry-note", "value"),
     Output("documents-entry-error", "children", allow_duplicate=True),
     Input("documents-add", "n_clicks"),
     Input("documents-entry-cancel", "n_clicks"),
@@ -276,13 +279,13 @@ def follow_jobs(_: int, seen: str) -> tuple[Any, str]:
 def open_entry(_add: int | None, _cancel: int | None, chosen: dict[str, Any] | None) -> tuple[Any, ...]:
     """Open the form for a new text entry or for the chosen one, or close it."""
     if ctx.triggered_id == "documents-entry-cancel":
-        return True, no_update, "", False, "", None
+        return True, no_update, "", False, "", "", None
     if ctx.triggered_id == "documents-add":
-        return False, t("documents.new_entry"), "", False, "", None
+        return False, t("documents.new_entry"), "", False, "", "", None
     if not chosen:
         raise PreventUpdate
     name, text = _entry(str(chosen["key"]))
-    return False, t("documents.edit_entry"), name, True, text, None
+    return False, t("documents.edit_entry"), name, True, text, "", None
 
 
 @callback(
@@ -290,20 +293,26 @@ def open_entry(_add: int | None, _cancel: int | None, chosen: dict[str, Any] | N
     Output("documents-entry-error", "children"),
     Output("documents-changes", "data", allow_duplicate=True),
     Input("documents-entry-save", "n_clicks"),
+    Input("documents-entry-draft", "n_clicks"),
     State("documents-entry-name", "value"),
     State("documents-entry-text", "value"),
+    State("documents-entry-note", "value"),
     prevent_initial_call=True,
     running=[(Output("documents-entry-save", "className"), "btn btn-primary is-working", "btn btn-primary")],
 )
-def save_entry(_: int | None, name: str | None, text: str | None) -> tuple[Any, ...]:
-    """Keep a text entry; the same name again makes its next version."""
+def save_entry(
+    _save: int | None, _draft: int | None, name: str | None, text: str | None, note: str | None
+) -> tuple[Any, ...]:
+    """Keep a text entry, published or as a draft; the same name again makes its next version."""
+    is_draft = ctx.triggered_id == "documents-entry-draft"
     try:
         if not (name or "").strip() or not (text or "").strip():
             raise InvalidInput(t("documents.entry_incomplete"), remedy=t("documents.entry_incomplete_remedy"))
-        upload = kb().add_text((name or "").strip(), text or "")
+        upload = kb().add_text((name or "").strip(), text or "", note=(note or "").strip(), draft=is_draft)
     except EvoRAGError as error:
         return False, error_line(error), no_update
-    notify("ok", t(f"documents.entry_{upload.outcome}", name=name, version=upload.version))
+    outcome = "draft" if is_draft and upload.outcome == "new" else upload.outcome
+    notify("ok", t(f"documents.entry_{outcome}", name=name, version=upload.version))
     return True, None, _changes([upload.doc_key])
 
 
@@ -312,6 +321,7 @@ clientside_callback(
     Output("documents-entry-counter", "children"),
     Output("documents-entry-counter", "className"),
     Output("documents-entry-save", "disabled"),
+    Output("documents-entry-draft", "disabled"),
     Input("documents-entry-text", "value"),
     Input("documents-entry-name", "value"),
     State("documents-entry-counter", "data-limit"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from dash import Dash, html
@@ -13,8 +15,9 @@ from hypothesis import strategies as st
 import core
 from app.components.links import document_href
 from app.components.passage import locator_text, marked, passage
+from app.components.periods import periods
 from app.components.preview import PAGE_CHUNKS, page_start
-from core.model import BlockKind, Chunk, Locator
+from core.model import BlockKind, Chunk, Locator, Publication
 from tests.app.drawn import by_class, by_id, open_page, parts, press, press_one_of, text
 from tests.builders import add
 
@@ -191,3 +194,239 @@ def test_tags_are_kept_when_the_field_is_left(window: Dash, client: FlaskClient,
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_page_speaks_both_languages(window: Dash, long, lang: str) -> None:
     assert {"en": "Versions", "ja": "版"}[lang] in text(open_page(window, "/document?key=long.txt", lang))
+
+
+@pytest.fixture
+def three(kb: core.KnowledgeBase) -> core.KnowledgeBase:
+    """Two versions that were shown, and a third one that is a draft."""
+    add(kb, "hours.txt", "Open at nine.")
+    add(kb, "hours.txt", "Open at ten.")
+    kb.add_text("hours.txt", "Open at eleven.", draft=True, note="as sales asked", label="Spring")
+    kb.work_off()
+    return kb
+
+
+def act(client: FlaskClient, action: str, number: int, key: str = "hours.txt") -> dict:
+    return press_one_of(client, {"type": "version-act", "action": action, "number": number}, view(key))
+
+
+def on_document(client: FlaskClient, action: str, key: str = "hours.txt") -> dict:
+    return press_one_of(client, {"type": "document-act", "action": action}, view(key))
+
+
+def undo_of(answer: dict) -> dict:
+    """The id of the button in a notice."""
+    children = answer["sideUpdate"]["notice"]["children"]["props"]["children"]
+    return next(part["props"]["id"] for part in children if part and part["props"].get("id"))
+
+
+def item(page, number: int):
+    return by_id(page, f"version-{number}")
+
+
+def actions_of(page, number: int) -> set[str]:
+    found = [part.id for part in parts(item(page, number)) if isinstance(getattr(part, "id", None), dict)]
+    return {each["action"] for each in found}
+
+
+def test_timeline_tells_every_version_newest_first(window: Dash, three) -> None:
+    page = open_page(window, "/document?key=hours.txt")
+    assert [part.id for part in by_class(page, "version")] == ["version-3", "version-2", "version-1"]
+    draft, shown, earlier = (" ".join(text(item(page, number)).split()) for number in (3, 2, 1))
+    assert "Draft" in draft and "as sales asked" in draft and "Spring" in draft and "no question sees this" in draft
+    assert "Published" in shown and "Shown since" in shown
+    assert "Earlier" in earlier and " – " in earlier and "—" in earlier
+
+
+def test_draft_is_marked_and_leads_to_what_it_would_change(window: Dash, three) -> None:
+    page = open_page(window, "/document?key=hours.txt&version=3")
+    banner = by_class(page, "draft-line")[0]
+    assert "Draft: no question sees this" in text(banner) and "Open at eleven." in text(page)
+    hrefs = [link.href for link in parts(banner) if hasattr(link, "href")]
+    assert hrefs == ["/compare?doc=hours.txt&old=2&new=3&view=answers"]
+
+
+def test_versions_are_compared_with_the_one_before_and_with_the_published_one(window: Dash, three) -> None:
+    three.publish("hours.txt", 1)
+    page = open_page(window, "/document?key=hours.txt")
+    hrefs = [link.href for link in by_class(item(page, 3), "version-way")]
+    assert hrefs[:2] == ["/compare?doc=hours.txt&old=2&new=3", "/compare?doc=hours.txt&old=1&new=3"]
+
+
+def test_buttons_are_those_that_the_version_allows(window: Dash, three) -> None:
+    page = open_page(window, "/document?key=hours.txt")
+    assert actions_of(page, 3) == {"publish", "schedule", "note", "purge"}
+    assert actions_of(page, 2) == {"note"}
+    assert actions_of(page, 1) == {"rollback", "schedule", "note", "purge"}
+
+
+def test_rollback_is_taken_back_from_the_notice(window: Dash, client: FlaskClient, three) -> None:
+    answer = on_document(client, "rollback")
+    assert three.document("hours.txt").published_version == 1
+    assert three.publications("hours.txt")[0].action == "rollback"
+    press_one_of(client, undo_of(answer), {})
+    assert three.document("hours.txt").published_version == 2
+
+
+def test_one_version_is_rolled_back_to(window: Dash, client: FlaskClient, three) -> None:
+    act(client, "publish", 3)
+    act(client, "rollback", 1)
+    assert [each.action for each in three.publications("hours.txt")[:2]] == ["rollback", "publish"]
+    assert three.document("hours.txt").published_version == 1
+
+
+def test_unpublished_document_says_so_and_is_shown_again(window: Dash, client: FlaskClient, three) -> None:
+    answer = on_document(client, "unpublish")
+    page = open_page(window, "/document?key=hours.txt&version=1")
+    assert "No answer uses this document now" in text(page) and "Open at nine." in text(page)
+    assert by_id(page, "document-restore").hidden is False
+    press_one_of(client, undo_of(answer), {})
+    assert three.document("hours.txt").published_version == 2
+
+
+def test_deleted_document_still_shows_old_versions_by_link(window: Dash, three) -> None:
+    three.delete("hours.txt")
+    assert "Open at nine." in text(open_page(window, "/documents/hours.txt?version=1&chunk=0"))
+
+
+def test_note_and_label_are_written_in_place(window: Dash, client: FlaskClient, three) -> None:
+    opened = act(client, "note", 1)["response"]
+    assert opened["document-open"]["data"] == {"form": "note", "number": 1}
+    assert "version-label" in json.dumps(opened["document-body"])
+    sent = {
+        **view("hours.txt"),
+        "document-open.data": opened["document-open"]["data"],
+        "version-keep.n_clicks": 1,
+        "version-label.value": " 2025 ",
+        "version-note.value": "as signed",
+    }
+    closed = press(window, client, "version-keep.n_clicks", sent)["response"]
+    version = three.version("hours.txt", 1)
+    assert (version.label, version.note) == ("2025", "as signed")
+    assert closed["document-open"]["data"] == {} and "version-keep" not in json.dumps(closed["document-body"])
+
+
+def test_version_is_planned_and_the_plan_is_cancelled(window: Dash, client: FlaskClient, three) -> None:
+    at = (datetime.now(UTC) + timedelta(hours=3)).isoformat()
+    sent = {**view("hours.txt"), "document-open.data": {"form": "schedule", "number": 3}}
+    press(window, client, "document-moment.data", {**sent, "document-moment.data": {"at": at}})
+    page = open_page(window, "/document?key=hours.txt")
+    assert "Will be published on" in text(item(page, 3)) and "Scheduled" in text(item(page, 3))
+    assert by_id(page, "document-tick").disabled is False
+    act(client, "unschedule", 3)
+    assert three.version("hours.txt", 3).publish_at is None
+
+
+def test_plan_in_the_past_is_refused_with_a_remedy(window: Dash, client: FlaskClient, three) -> None:
+    sent = {**view("hours.txt"), "document-open.data": {"form": "schedule", "number": 3}}
+    answer = press(
+        window, client, "document-moment.data", {**sent, "document-moment.data": {"at": "2001-01-01T00:00:00Z"}}
+    )
+    assert "notice-error" in json.dumps(answer) and three.version("hours.txt", 3).publish_at is None
+
+
+def test_page_follows_what_is_published_by_itself(window: Dash, client: FlaskClient, three) -> None:
+    three.schedule("hours.txt", 3, datetime.now(UTC) + timedelta(hours=1))
+    page = open_page(window, "/document?key=hours.txt")
+    sent = {
+        "document-tick.n_intervals": 1,
+        "document-seen.data": by_id(page, "document-seen").data,
+        "document-open.data": {},
+        **view("hours.txt"),
+    }
+    assert "document-body" not in press(window, client, "document-tick.n_intervals", sent)["response"]
+    three.publish_due(datetime.now(UTC) + timedelta(hours=2))
+    response = press(window, client, "document-tick.n_intervals", sent)["response"]
+    assert "Open at eleven." in json.dumps(response["document-body"])
+    assert response["document-tick"]["disabled"] is True
+
+
+def test_form_that_someone_writes_in_is_left_alone(window: Dash, client: FlaskClient, three) -> None:
+    sent = {
+        "document-tick.n_intervals": 1,
+        "document-open.data": {"form": "note", "number": 1},
+        **view("hours.txt"),
+    }
+    assert "document-body" not in press(window, client, "document-tick.n_intervals", sent)["response"]
+
+
+def test_purge_asks_once_and_names_what_is_lost(window: Dash, client: FlaskClient, three) -> None:
+    asked = act(client, "purge", 1)
+    assert three.version("hours.txt", 1).state == "ready"
+    dialog = asked["sideUpdate"]
+    assert dialog["purge-dialog"]["is_open"] is True and dialog["purge-what"]["data"] == {"number": 1}
+    assert "text, vectors and file" in json.dumps(dialog["purge-question"])
+    sent = {
+        **view("hours.txt"),
+        "purge-confirm.n_clicks": 1,
+        "purge-what.data": {"number": 1},
+        "purge-reason.value": "held a name",
+    }
+    answer = press(window, client, "purge-confirm.n_clicks", sent)["response"]
+    assert answer["purge-dialog"]["is_open"] is False
+    assert three.version("hours.txt", 1).state == "purged"
+    assert three.publications("hours.txt")[0].note == "held a name"
+
+
+def test_purge_that_is_refused_says_so_inside_the_dialog(window: Dash, client: FlaskClient, three) -> None:
+    sent = {**view("hours.txt"), "purge-confirm.n_clicks": 1, "purge-what.data": {"number": 2}}
+    answer = press(window, client, "purge-confirm.n_clicks", sent)["response"]
+    assert answer["purge-dialog"]["is_open"] is True and "conflict" in json.dumps(answer["purge-error"])
+
+
+def test_link_to_a_purged_version_says_when_it_went_and_why_nothing_opens(window: Dash, three) -> None:
+    three.purge("hours.txt", 1, actor="Sato")
+    for address in ("version=1", "version=1&chunk=0&start=0&end=4"):
+        page = open_page(window, f"/documents/hours.txt?{address}")
+        said = " ".join(text(by_class(page, "document-main")).split())
+        assert "Version 1 was removed for good" in said and "Sato" in said and "Open at nine." not in said
+        assert ("passage that the link cites" in said) is ("chunk" in address)
+    assert actions_of(page, 1) == set() and "Purged" in text(item(page, 1))
+
+
+def test_purged_document_says_so_instead_of_an_error(window: Dash, client: FlaskClient, three) -> None:
+    asked = on_document(client, "purge")
+    assert "All 3 versions" in json.dumps(asked["sideUpdate"]["purge-question"])
+    sent = {**view("hours.txt"), "purge-confirm.n_clicks": 1, "purge-what.data": {"number": None}}
+    press(window, client, "purge-confirm.n_clicks", sent)
+    page = open_page(window, "/documents/hours.txt")
+    assert "was removed for good" in text(page) and "Purged" in text(page)
+    assert by_id(page, "document-delete").hidden is True and by_id(page, "document-restore").hidden is True
+
+
+def test_long_history_is_folded_and_opens_on_demand(window: Dash, client: FlaskClient, kb) -> None:
+    for number in range(1, 16):
+        kb.add_text("long.txt", f"This is text {number}.")
+    kb.work_off()
+    page = open_page(window, "/documents/long.txt?version=1")
+    listed = [part.id for part in by_class(page, "version")]
+    assert len(listed) == 13 and listed[-1] == "version-1"
+    response = on_document(client, "everything", "long.txt")["response"]
+    assert json.dumps(response["document-body"]).count('"id": "version-') == 15
+
+
+@given(st.lists(st.sampled_from([None, 1, 2, 3]), max_size=12))
+def test_periods_cover_exactly_what_was_shown(shown: list[int | None]) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    past = [
+        Publication(seq, "hours.txt", version, "publish", start + timedelta(days=seq))
+        for seq, version in enumerate(shown)
+    ]
+    found = periods(past[::-1])
+    for day, version in enumerate(shown):
+        noon = start + timedelta(days=day, hours=12)
+        seen = {
+            number
+            for number, spans in found.items()
+            for span in spans
+            if span.start <= noon and (span.end is None or noon < span.end)
+        }
+        assert seen == ({version} if version is not None else set())
+    for spans in found.values():
+        assert all(later.start >= (earlier.end or later.start) for later, earlier in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_timeline_speaks_both_languages(window: Dash, three, lang: str) -> None:
+    page = open_page(window, "/documents/hours.txt", lang)
+    assert {"en": "Draft", "ja": "下書き"}[lang] in text(item(page, 3))

@@ -1,0 +1,130 @@
+"""Publications as rows of a table: what was done to which document, when, by whom, and what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dash_bootstrap_components as dbc
+from dash import dcc, html
+
+from app import links
+from app.components.icon import icon
+from app.components.links import document_href
+from app.components.times import when
+from app.i18n import t
+from core.model import Document, Publication
+
+ACTIONS = {
+    "publish": "check2",
+    "rollback": "arrow-counterclockwise",
+    "unpublish": "eye-slash",
+    "delete": "trash",
+    "restore": "arrow-repeat",
+    "purge": "x-lg",
+}
+
+
+def audit_table(rows: Sequence[html.Tr]) -> html.Table:
+    """The table of the page; more rows are added to its body."""
+    names = ("seq", "when", "action", "document", "change", "who", "note", "ask")
+    head = html.Tr([html.Th(t(f"audit.{name}"), scope="col") for name in names])
+    return html.Table(
+        [
+            html.Caption(t("audit.caption"), className="visually-hidden"),
+            html.Thead(head),
+            html.Tbody(list(rows), id="audit-rows"),
+        ],
+        className="audit-table",
+    )
+
+
+def audit_rows(publications: Sequence[Publication], replaced: Mapping[int, int | None]) -> list[html.Tr]:
+    """One row a publication; ``replaced`` is what each document showed before, by sequence number."""
+    return [_row(publication, replaced.get(publication.seq)) for publication in publications]
+
+
+def audit_filters(documents: Sequence[Document], doc_key: str | None, action: str | None) -> html.Div:
+    """Which document and which action are listed; the browser puts both into the address."""
+    names = {document.doc_key: document.name for document in documents}
+    if doc_key:
+        names.setdefault(doc_key, doc_key)
+    options = [{"value": key, "label": name} for key, name in names.items()]
+    actions = [{"value": "", "label": t("audit.any_action")}]
+    actions += [{"value": name, "label": t(f"audit.action.{name}")} for name in ACTIONS]
+    words = {name: t(f"filter.{name}") for name in ("search", "clear_search", "clear_selection", "no_options_found")}
+    return html.Div(
+        [
+            html.Div(
+                [
+                    html.Label(t("audit.document"), htmlFor="audit-document", className="form-label"),
+                    dcc.Dropdown(
+                        id="audit-document",
+                        options=options,
+                        value=doc_key,
+                        placeholder=t("audit.any_document"),
+                        labels=words,
+                    ),
+                ],
+                className="audit-filter",
+            ),
+            html.Div(
+                [
+                    html.Label(t("audit.action"), htmlFor="audit-action", className="form-label"),
+                    dbc.Select(id="audit-action", options=actions, value=action or ""),
+                ],
+                className="audit-filter",
+            ),
+            html.Div([_export("csv", doc_key, action), _export("json", doc_key, action)], className="button-row"),
+        ],
+        className="audit-filters",
+    )
+
+
+def _export(kind: str, doc_key: str | None, action: str | None) -> html.A:
+    return html.A(
+        [icon("download"), kind.upper()],
+        href=links.audit_export(kind, doc_key, action),
+        className="btn btn-secondary",
+        download=f"evorag-audit.{kind}",
+        title=t("audit.export", kind=kind.upper()),
+        **{"aria-label": t("audit.export", kind=kind.upper())},
+    )
+
+
+def _row(publication: Publication, before: int | None) -> html.Tr:
+    key = publication.doc_key
+    action = publication.action
+    done = "purge_all" if action == "purge" and publication.subject is None else action
+    said = [icon(ACTIONS.get(action, "dash-circle")), t(f"audit.did.{done}")]
+    if action == "purge" and publication.subject is not None:
+        said.append(" " + t("audit.subject", number=publication.subject))
+    ask = dcc.Link(
+        t("audit.ask_as_of"),
+        href=links.ask_as_of(publication.seq),
+        title=t("audit.ask_explain", number=publication.seq),
+    )
+    name = dcc.Link(key, href=document_href(key, publication.version), className="passage-name")
+    cells: list[tuple[str, Any]] = [
+        ("seq", html.Span(f"#{publication.seq}", className="numbers muted")),
+        ("when", when(publication.at)),
+        ("action", html.Span(said, className="audit-did")),
+        ("document", name),
+        ("change", _change(before, publication.version)),
+        ("who", publication.actor or "—"),
+        ("note", html.Span(publication.note, className="user-text") if publication.note else ""),
+        ("ask", ask),
+    ]
+    return html.Tr(
+        [html.Td(cell, className=f"audit-{column}") for column, cell in cells], id=f"audit-{publication.seq}"
+    )
+
+
+def _change(before: int | None, now: int | None) -> html.Span:
+    if before == now:
+        return html.Span(_version(now), className="muted")
+    return html.Span([_version(before), " → ", html.Strong(_version(now))], className="numbers")
+
+
+def _version(number: int | None) -> str:
+    return t("audit.nothing") if number is None else t("version.number", number=number)
