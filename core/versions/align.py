@@ -1,4 +1,4 @@
-"""Which lines of two texts are the same: both come as arrays of numbers, equal lines have equal numbers.
+"""Which lines of two texts are the same: both come as arrays of small numbers, equal lines have equal numbers.
 
 Lines that occur once on both sides are the anchors (patience diff); what lies between them is divided in the same way,
 then compared exactly where that is affordable, and in windows where it is not.
@@ -89,9 +89,10 @@ class _Aligner:
     def _divide(self, region: _Region) -> None:
         """Match lines of a region; where they are anchors, what lies between them is left for later."""
         old, new = self.old[region.old_start : region.old_end], self.new[region.new_start : region.new_end]
-        ids, numbers = np.unique(np.concatenate((old, new)), return_inverse=True)
-        old, new = numbers[: len(old)], numbers[len(old) :]
-        in_old, in_new = np.bincount(old, minlength=len(ids)), np.bincount(new, minlength=len(ids))
+        if region.depth:
+            old, new = renumbered(old, new)
+        count = int(max(old.max(), new.max())) + 1
+        in_old, in_new = np.bincount(old, minlength=count), np.bincount(new, minlength=count)
         is_shared = (in_old > 0) & (in_new > 0)
         old_places, new_places = np.flatnonzero(is_shared[old]), np.flatnonzero(is_shared[new])
         if not len(old_places):
@@ -121,7 +122,8 @@ class _Aligner:
             anchored = start + side_places[side_anchors]
             columns += [np.concatenate(([start], anchored + 1)), np.concatenate((anchored, [end]))]
         gaps = self._trimmed_gaps(np.stack([column[is_open] for column in columns]))
-        self._open += [_Region(*borders, region.depth + 1) for borders in gaps.T.tolist()]
+        for old_start, old_end, new_start, new_end in gaps.T.tolist():
+            self._open.append(_Region(old_start, old_end, new_start, new_end, region.depth + 1))
 
     def _trimmed_gaps(self, gaps: Ints) -> Ints:
         """Match the first and the last lines of many gaps at once, and return those that still have both sides."""
@@ -134,6 +136,12 @@ class _Aligner:
                     gaps[other, is_same] += 1 + 2 * step
                     gaps = gaps[:, (gaps[0] < gaps[1]) & (gaps[2] < gaps[3])]
         return gaps
+
+
+def renumbered(old: Ints, new: Ints) -> Pairs:
+    """Return both sides with numbers from 0 on in place of any values."""
+    numbers = np.unique(np.concatenate((old, new)), return_inverse=True)[1]
+    return numbers[: len(old)], numbers[len(old) :]
 
 
 def _common(old: Ints, new: Ints) -> int:
@@ -158,12 +166,12 @@ def _anchors(old: Ints, new: Ints, is_eligible: npt.NDArray[np.bool_]) -> Pairs 
     by_new = new_places[np.argsort(new[new_places], kind="stable")]
     partner = np.empty(len(old), np.int64)
     partner[by_old] = by_new
-    rising = _longest_rise(partner[old_places])
+    rising = longest_rise(partner[old_places])
     kept = old_places[rising]
     return kept, partner[kept]
 
 
-def _longest_rise(values: Ints) -> Ints:
+def longest_rise(values: Ints) -> Ints:
     """Return the places of a longest strictly rising subsequence of distinct values."""
     if len(values) < 2 or bool((np.diff(values) > 0).all()):
         return np.arange(len(values))

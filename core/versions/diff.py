@@ -14,8 +14,9 @@ import numpy.typing as npt
 from core.errors import InvalidInput
 from core.ingest.parsers.tables import CELL_JOINT
 from core.model import Block, Change, Line, Row
+from core.versions.budget import Budget, Clock
 from core.versions.lines import Lines
-from core.versions.plan import Budget, Clock, Plan, plan
+from core.versions.plan import Plan, plan
 from core.versions.row_details import RowDetails
 from core.versions.tables import mirrored_cells
 from core.versions.words import mirrored
@@ -45,7 +46,8 @@ class Runs:
 
     def sizes(self) -> Ints:
         """Return how many rows each run has."""
-        return np.maximum(self.old_end - self.old_start, self.new_end - self.new_start)
+        sizes: Ints = np.maximum(self.old_end - self.old_start, self.new_end - self.new_start)
+        return sizes
 
 
 class Difference:

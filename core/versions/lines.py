@@ -106,6 +106,10 @@ class Lines:
             yield Line(number, decode(data[start:end]), _JOINTS[start - done], character, kind, level, locator)
             done = end
 
+    def is_table(self, places: Ints) -> npt.NDArray[np.bool_]:
+        """Tell which of some lines are rows of tables."""
+        return np.array([place.kind is BlockKind.TABLE for place in self.places], bool)[self.place_of[places]]
+
     def place(self, index: int) -> Place:
         return self.places[int(self.place_of[index])]
 

@@ -13,7 +13,6 @@ LONGEST_LINE = 2_000
 """Characters beyond which a line is cut."""
 _SHORTEST_PIECE, _LONGEST_PIECE = 60, 2_000
 _SLICE_BYTES = 1 << 22
-_WINDOW = 12
 _SENTENCE_END = re.compile(rb"(?:[.!?]+[\"')\]]*\s+|\xe3\x80\x82|\xef\xbc[\x81\x9f])+")
 _FORBIDDEN = np.uint32(0xFFFFFFFF)
 _WORD_INSIDE = np.uint32(0x80000000)
@@ -65,10 +64,9 @@ def _borders_within(data: bytes, first: int, last: int) -> list[int]:
 def _order(data: bytes, first: int, last: int) -> npt.NDArray[np.uint32]:
     """Return for each place how well it suits a border before it: the lower the better. Shape ``(last - first,)``."""
     codes = np.frombuffer(data, np.uint8, last - first, first)
-    mixed = (codes.astype(np.uint32) + np.uint32(1)) * np.uint32(2654435761)
-    hashes = np.zeros(len(codes), np.uint32)
-    for distance in range(1, _WINDOW + 1):
-        hashes[distance:] += mixed[:-distance] >> np.uint32(distance % 7) if distance < len(codes) else np.uint32(0)
+    hashes = (codes.astype(np.uint32) + np.uint32(1)) * np.uint32(2654435761)
+    for distance in (1, 2, 4):
+        hashes[distance:] = hashes[distance:] + hashes[:-distance] * np.uint32(40503)
     hashes = (hashes ^ (hashes >> np.uint32(15))) & ~_WORD_INSIDE
     after_space = np.zeros(len(codes), bool)
     after_space[1:] = codes[:-1] == ord(" ")

@@ -11,6 +11,7 @@ Ints = npt.NDArray[np.int64]
 
 _LONG_LINE, _LONG_RUN = 20, 12
 """Bytes that a line alone, or a run of at least two lines, must have."""
+_NONE = -1
 
 
 class Side(NamedTuple):
@@ -21,49 +22,52 @@ class Side(NamedTuple):
     unmatched: Ints
 
 
-def moved_lines(old: Side, new: Side) -> tuple[Ints, Ints]:
-    """Return the places of moved lines on both sides, rising on the old side; each line is in one pair at most."""
-    removed = old.unmatched[np.isin(old.numbers[old.unmatched], new.numbers[new.unmatched])]
+def moved_lines(old: Side, new: Side, numbers: int) -> tuple[Ints, Ints]:
+    """Return the places of moved lines on both sides, rising on the old side; each line is in one pair at most.
+
+    All numbers of lines are below ``numbers``.
+    """
+    in_old = np.bincount(old.numbers[old.unmatched], minlength=numbers)
+    in_new = np.bincount(new.numbers[new.unmatched], minlength=numbers)
+    is_shared = (in_old > 0) & (in_new > 0)
+    removed = old.unmatched[is_shared[old.numbers[old.unmatched]]]
+    added = new.unmatched[is_shared[new.numbers[new.unmatched]]]
     if not len(removed):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    added = new.unmatched[np.isin(new.numbers[new.unmatched], old.numbers[removed])]
-    pairs = _pairs(dict(_numbered(old, removed)), dict(_numbered(new, added)))
-    places = np.array(sorted(pairs.items()), np.int64)
-    kept = _long_enough(places, old.sizes[places[:, 0]])
-    return places[kept, 0], places[kept, 1]
+        return removed, added
+    partner = np.full(len(old.numbers) + 1, _NONE, np.int64)
+    is_single = (in_old == 1) & (in_new == 1)
+    place = np.empty(numbers, np.int64)
+    place[new.numbers[added]] = added
+    singles = removed[is_single[old.numbers[removed]]]
+    partner[singles] = place[old.numbers[singles]]
+    _pair_repeated(
+        _numbered(old, removed[~is_single[old.numbers[removed]]]),
+        _numbered(new, added[~is_single[new.numbers[added]]]),
+        partner,
+    )
+    moved = removed[partner[removed] != _NONE]
+    kept = _long_enough(np.stack((moved, partner[moved]), axis=1), old.sizes[moved])
+    return moved[kept], partner[moved[kept]]
 
 
-def _numbered(side: Side, places: Ints) -> zip[tuple[int, int]]:
-    return zip(places.tolist(), side.numbers[places].tolist(), strict=True)
+def _numbered(side: Side, places: Ints) -> dict[int, int]:
+    return dict(zip(places.tolist(), side.numbers[places].tolist(), strict=True))
 
 
-def _pairs(removed: dict[int, int], added: dict[int, int]) -> dict[int, int]:
-    """Pair texts that occur once on both sides, then their neighbours, then what is left in order."""
-    old_places, new_places = _by_number(removed), _by_number(added)
-    pairs: dict[int, int] = {}
-    taken: set[int] = set()
-    for number, places in old_places.items():
-        if len(places) == len(new_places[number]) == 1:
-            pairs[places[0]] = new_places[number][0]
-            taken.add(new_places[number][0])
+def _pair_repeated(removed: dict[int, int], added: dict[int, int], partner: Ints) -> None:
+    """Pair texts that occur several times: beside lines that are paired already, then those left in order."""
     for step in (1, -1):
-        for old, new in sorted(pairs.items(), reverse=step < 0):
-            old, new = old + step, new + step
-            while old not in pairs and new not in taken and removed.get(old, -1) == added.get(new) is not None:
-                pairs[old] = new
-                taken.add(new)
-                old, new = old + step, new + step
-    for number, places in old_places.items():
-        left = [place for place in places if place not in pairs]
-        pairs.update(zip(left, (place for place in new_places[number] if place not in taken), strict=False))
-    return pairs
-
-
-def _by_number(numbers: dict[int, int]) -> dict[int, list[int]]:
-    places: dict[int, list[int]] = {}
-    for place, number in numbers.items():
-        places.setdefault(number, []).append(place)
-    return places
+        for old in sorted(removed, reverse=step < 0):
+            neighbour = int(partner[old - step])
+            if neighbour != _NONE and partner[old] == _NONE and added.get(neighbour + step) == removed[old]:
+                partner[old] = neighbour + step
+                del added[neighbour + step]
+    left: dict[int, list[int]] = {}
+    for new, number in sorted(added.items(), reverse=True):
+        left.setdefault(number, []).append(new)
+    for old, number in removed.items():
+        if partner[old] == _NONE and left.get(number):
+            partner[old] = left[number].pop()
 
 
 def _long_enough(places: Ints, sizes: Ints) -> npt.NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,19 +21,35 @@ _PAIR_WORTH = 0.35
 _WINDOW, _NARROW_WINDOW = 32, 8
 _LONG_TEXT = 400
 _FRUITLESS = 8
+_SLICE_LINES = 512
 
 
-def pair_similar(
-    old: Sequence[str], new: Sequence[str], similarity: Similarity, is_spent: Callable[[], bool]
-) -> list[Pair]:
-    """Return pairs of places, rising on both sides, whose texts are similar.
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Some lines of a text, which are read when they are asked for."""
+
+    read: Callable[[int], str]
+    places: list[int]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, part: slice) -> list[str]:
+        return [self.read(place) for place in self.places[part]]
+
+    def part(self, first: int, last: int) -> Texts:
+        return Texts(self.read, self.places[first:last])
+
+
+def pair_similar(old: Texts, new: Texts, similarity: Similarity, is_spent: Callable[[], bool]) -> list[Pair]:
+    """Return pairs of lines, rising on both sides, whose texts are similar.
 
     Many lines are compared in windows that move down both sides; where several in a row yield nothing, the rest of the
     lines is left alone.
     """
     if len(old) == len(new) > _WINDOW and _are_similar_in_order(old, new):
-        return [(place, place) for place in range(len(old))]
-    average = max(sum(map(len, texts[:100])) // min(100, len(texts)) for texts in (old, new))
+        return list(zip(old.places, new.places, strict=True))
+    average = max(sum(map(len, texts[:_WINDOW])) // min(_WINDOW, len(texts)) for texts in (old, new))
     window = _WINDOW if average <= _LONG_TEXT else _NARROW_WINDOW
     pairs: list[Pair] = []
     old_done = new_done = fruitless = 0
@@ -41,7 +58,7 @@ def pair_similar(
         similar = similarity(old[old_done : old_done + window], new[new_done : new_done + window])
         reach = window if is_last else window // 2
         found = [pair for pair in best_pairs(similar) if max(pair) < reach]
-        pairs += [(old_done + first, new_done + second) for first, second in found]
+        pairs += [(old.places[old_done + first], new.places[new_done + second]) for first, second in found]
         if is_last:
             break
         fruitless = 0 if found else fruitless + 1
@@ -84,9 +101,12 @@ def line_similarity(old: Sequence[str], new: Sequence[str]) -> Floats:
     return similar
 
 
-def _are_similar_in_order(old: Sequence[str], new: Sequence[str]) -> bool:
-    similar = process.cpdist(old, new, scorer=Indel.normalized_similarity, score_cutoff=_SIMILAR_LETTERS)
-    return bool(similar.min() >= _SIMILAR_LETTERS)
+def _are_similar_in_order(old: Texts, new: Texts) -> bool:
+    for first in range(0, len(old), _SLICE_LINES):
+        texts = old[first : first + _SLICE_LINES], new[first : first + _SLICE_LINES]
+        if process.cpdist(*texts, scorer=Indel.normalized_similarity).min() < _SIMILAR_LETTERS:
+            return False
+    return True
 
 
 def _compared(old: Sequence[Sequence[str]], new: Sequence[Sequence[str]]) -> Floats:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model import BlockKind, CellPair, Segment
+from core.versions.budget import Budget, Clock
 from core.versions.lines import Lines
-from core.versions.plan import Budget, Clock
 from core.versions.tables import Columns, cell_pairs, cells_of, column_map, mirrored_cells
 from core.versions.words import ends_between, mirrored, words_between
 

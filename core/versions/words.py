@@ -119,10 +119,10 @@ def _steps(old: str, new: str) -> Iterator[_Step]:
     if min(len(old_tokens), len(new_tokens)) == 0 or max(len(old_tokens), len(new_tokens)) > _MOST_TOKENS:
         yield _Step("", old, new)
         return
-    for tag, old_start, old_end, new_start, new_end in Indel.opcodes(old_tokens, new_tokens):
-        removed, added = old_tokens[old_start:old_end], new_tokens[new_start:new_end]
+    for code in Indel.opcodes(old_tokens, new_tokens):
+        removed, added = old_tokens[code.src_start : code.src_end], new_tokens[code.dest_start : code.dest_end]
         counts = _word_count(removed), _word_count(added)
-        if tag == "equal":
+        if code.tag == "equal":
             yield _Step("".join(removed), "", "", *counts)
         else:
             yield _Step("", "".join(removed), "".join(added), *counts)

@@ -1,0 +1,67 @@
+"""Pairs similar lines in each gap between equal ones: table rows with table rows, other lines with other lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from core.versions.lines import Lines
+from core.versions.pairing import Pair, Texts, line_similarity, pair_similar
+from core.versions.tables import key_pairs, row_similarity
+
+Ints = npt.NDArray[np.int64]
+Both = tuple[Ints, Ints]
+
+_MANY_ROWS = 32
+
+
+def similar_lines(lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent: Callable[[], bool]) -> Ints:
+    """Return pairs of the lines that are left, shape ``(n, 2)``; none crosses a pair of equal lines."""
+    gaps = [np.searchsorted(matched, places) for places, matched in zip(left, equal, strict=True)]
+    shared = np.intersect1d(gaps[0], gaps[1])
+    borders = [np.searchsorted(gap, shared, side).tolist() for gap in gaps for side in ("left", "right")]
+    found: list[Pair] = []
+    for old_first, old_last, new_first, new_last in zip(*borders, strict=True):
+        if is_spent():
+            break
+        gap = left[0][old_first:old_last], left[1][new_first:new_last]
+        for old, new, is_table in _stretches(lines, gap):
+            texts = Texts(lines[0].text, old), Texts(lines[1].text, new)
+            found += _row_pairs(*texts, is_spent) if is_table else pair_similar(*texts, line_similarity, is_spent)
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def _row_pairs(old: Texts, new: Texts, is_spent: Callable[[], bool]) -> list[Pair]:
+    """Pair many rows by their keys first, and by similarity between those pairs."""
+    keyed = key_pairs(old[:], new[:]) if min(len(old), len(new)) > _MANY_ROWS else []
+    pairs = [(old.places[first], new.places[second]) for first, second in keyed]
+    borders = [(-1, -1), *keyed, (len(old), len(new))]
+    for (old_before, new_before), (old_after, new_after) in pairwise(borders):
+        if old_after - old_before > 1 and new_after - new_before > 1:
+            between = old.part(old_before + 1, old_after), new.part(new_before + 1, new_after)
+            pairs += pair_similar(*between, row_similarity, is_spent)
+    return pairs
+
+
+def _stretches(lines: tuple[Lines, Lines], gap: Both) -> list[tuple[list[int], list[int], bool]]:
+    """Cut both sides of a gap where tables begin and end, and put the stretches of one sort together in order."""
+    sides = []
+    for side, places in zip(lines, gap, strict=True):
+        is_table = side.is_table(places)
+        cuts = [0, *(np.flatnonzero(np.diff(is_table)) + 1).tolist(), len(places)]
+        sides.append([(places[first:last].tolist(), bool(is_table[first])) for first, last in pairwise(cuts)])
+    old, new = sides
+    found = []
+    old_at = new_at = 0
+    while old_at < len(old) and new_at < len(new):
+        if old[old_at][1] == new[new_at][1]:
+            found.append((old[old_at][0], new[new_at][0], old[old_at][1]))
+            old_at, new_at = old_at + 1, new_at + 1
+        elif len(old) - old_at > len(new) - new_at:
+            old_at += 1
+        else:
+            new_at += 1
+    return found
