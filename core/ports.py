@@ -85,6 +85,9 @@ class VectorIndex(Protocol):
 
     def clear(self) -> None: ...
 
+    def expunge(self) -> None:
+        """Have nothing left on the disk of rows that were deleted or replaced."""
+
     def close(self) -> None: ...
 
 
@@ -120,6 +123,9 @@ class KeywordIndex(Protocol):
     def ids(self) -> Iterator[tuple[int, Part]]: ...
 
     def clear(self) -> None: ...
+
+    def expunge(self) -> None:
+        """Have nothing left on the disk of rows that were deleted or replaced."""
 
     def close(self) -> None: ...
 

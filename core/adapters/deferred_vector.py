@@ -53,6 +53,9 @@ class DeferredVectorIndex:
     def clear(self) -> None:
         self.open().clear()
 
+    def expunge(self) -> None:
+        self.open().expunge()
+
     def close(self) -> None:
         with self._lock:
             self._closed = True

@@ -91,6 +91,10 @@ class HotVectors:
                 self._memory.clear()
                 self._finish_loading()
 
+    def expunge(self) -> None:
+        with self._writes:
+            self._inner.expunge()
+
     def close(self) -> None:
         with self._writes:
             self._memory = None

@@ -104,5 +104,8 @@ class MemoryKeywordIndex:
         with self._lock:
             self._parts = {part: _PartIndex() for part in Part}
 
+    def expunge(self) -> None:
+        """Do nothing: what is in memory alone leaves no trace on the disk."""
+
     def close(self) -> None:
         """Keep the rows: there is nothing to let go of."""

@@ -74,6 +74,9 @@ class MemoryVectorIndex:
             self._require_open()
             self._rows.clear()
 
+    def expunge(self) -> None:
+        """Do nothing: what is in memory alone leaves no trace on the disk."""
+
     def close(self) -> None:
         self._closed = True
 

@@ -112,6 +112,9 @@ class MilvusVectorIndex:
             self._call(self._create)
             self._rows = 0
 
+    def expunge(self) -> None:
+        """Leave what was deleted to the next merge of the files."""
+
     def close(self) -> None:
         client, self._client = self._client, None
         if client is not None:

@@ -76,6 +76,9 @@ class TantivyKeywordIndex:
             for index in self._parts.values():
                 index.clear()
 
+    def expunge(self) -> None:
+        """Leave what was deleted to the next merge of the files."""
+
     def close(self) -> None:
         """Finish merging and let go of the folder; the index cannot be used after it."""
         with self._lock, _translated():

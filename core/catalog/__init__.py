@@ -9,19 +9,37 @@ from __future__ import annotations
 from sqlalchemy import URL, func, insert, select
 
 from core.catalog.chunks import Chunks
-from core.catalog.documents import Claim, Documents, NewVersion
+from core.catalog.claims import Claim, NewVersion
+from core.catalog.documents import Documents
 from core.catalog.engine import Database
 from core.catalog.jobs import Jobs
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
-from core.catalog.publications import Publications, Showing
+from core.catalog.publications import Decision, Publications, Showing
+from core.catalog.purges import Purges, Tombstone
 from core.catalog.questions import Questions
 from core.catalog.saved import SavedQuestions
+from core.catalog.schedules import Due, Schedules
 from core.catalog.schema import chunks, index_settings, jobs, shown_now, version_chunks, versions
 from core.catalog.visibility import Visibility
 from core.errors import WrongIndex
 from core.model import Counts
 
-__all__ = ["KEYWORD", "STORES", "VECTOR", "Batch", "Catalog", "Claim", "NewVersion", "Showing"]
+__all__ = [
+    "KEYWORD",
+    "STORES",
+    "VECTOR",
+    "Batch",
+    "Catalog",
+    "Claim",
+    "Decision",
+    "Due",
+    "NewVersion",
+    "Showing",
+    "Tombstone",
+]
+
+
+_kept_bytes = select(func.coalesce(func.sum(versions.c.size_bytes), 0)).where(versions.c.state != "purged")
 
 
 class Catalog:
@@ -32,6 +50,8 @@ class Catalog:
         self.database.migrate()
         self.documents = Documents(self.database)
         self.publications = Publications(self.database)
+        self.schedules = Schedules(self.database)
+        self.purges = Purges(self.database)
         self.chunks = Chunks(self.database)
         self.visibility = Visibility(self.database)
         self.outbox = Outbox(self.database)
@@ -59,7 +79,7 @@ class Catalog:
                 chunks=tx.scalar(select(func.count()).where(version_chunks.c.version_id.in_(shown_now))) or 0,
                 questions=self.questions.count(),
                 running_jobs=tx.scalar(select(func.count()).where(jobs.c.state.in_(("queued", "running")))) or 0,
-                size_bytes=tx.scalar(select(func.coalesce(func.sum(versions.c.size_bytes), 0))) or 0,
+                size_bytes=tx.scalar(_kept_bytes) or 0,
                 sequence=self.publications.sequence(),
             )
 

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, String, and_, cast, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, String, and_, case, cast, delete, exists, func, insert, select, update
 
+from core.catalog.deltas import base_of, bequeath, record
 from core.catalog.engine import Database
-from core.catalog.outbox import STORES
-from core.catalog.schema import chunks, embeddings, outbox, publications, shown_now, version_chunks, versions
+from core.catalog.removal import remove_chunks
+from core.catalog.schema import chunks, embeddings, publications, shown_now, version_chunks, versions
 from core.codec import to_dict
+from core.errors import Cancelled
 from core.model import Chunk, Part
 from core.ports import KeywordRow, Vector, VectorRow
 
@@ -40,13 +42,19 @@ class Chunks:
     def begin(self, version_id: int) -> None:
         """Forget the version's chunks, so that chunking can start (again)."""
         with self._database.write() as tx:
+            bequeath(tx, version_id)
             tx.execute(delete(version_chunks).where(version_chunks.c.version_id == version_id))
             tx.execute(update(versions).where(versions.c.id == version_id).values(chunk_count=0))
 
     def add(self, version_id: int, doc_id: int, title: str, batch: Sequence[Chunk]) -> None:
-        """Add chunks to the version; a content that the document already has keeps its id."""
+        """Add chunks to the version; a content that the document already has keeps its id.
+
+        Raises: ``Cancelled`` where the version is not being indexed any more.
+        """
         hashed = [(content_hash(chunk.indexed_text(title)), chunk) for chunk in batch]
         with self._database.write() as tx:
+            if tx.scalar(select(versions.c.state).where(versions.c.id == version_id)) != "stored":
+                raise Cancelled("The job was cancelled.")
             ids = self._ids(tx, doc_id, title, hashed)
             tx.execute(
                 insert(version_chunks),
@@ -103,53 +111,32 @@ class Chunks:
         return chunk_id(doc_id, digest, probe)
 
     def finish(self, version_id: int, doc_id: int) -> int:
-        """Record how many chunks the version has, and how many of them the version before had; return the first."""
-        own = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == version_id)
+        """Record how many chunks the version has, shares with the one before, and lost of it; return the first."""
         with self._database.write() as tx:
-            number = tx.scalar(select(versions.c.number).where(versions.c.id == version_id))
-            before = (
-                select(versions.c.id)
-                .where(
-                    versions.c.doc_id == doc_id, versions.c.number < number, versions.c.state.in_(("ready", "stored"))
-                )
-                .order_by(versions.c.number.desc())
-                .limit(1)
-            )
-            total = tx.scalar(select(func.count()).select_from(own.subquery())) or 0
-            kept = tx.scalar(
-                select(func.count()).select_from(
-                    own.where(
-                        version_chunks.c.chunk_id.in_(
-                            select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == tx.scalar(before))
-                        )
-                    ).subquery()
-                )
-            )
+            base_id = base_of(tx, version_id)
+            record(tx, version_id, base_id)
+            total, added = _count(tx, version_id, base_id)
+            _, removed = _count(tx, base_id, version_id)
             tx.execute(
                 update(versions)
                 .where(versions.c.id == version_id)
-                .values(chunk_count=total, chunks_kept=kept or 0, chunks_added=total - (kept or 0))
+                .values(
+                    chunk_count=total,
+                    chunks_kept=total - added,
+                    chunks_added=added,
+                    chunks_removed=removed if base_id is not None else 0,
+                )
             )
-        return int(total)
+        return total
 
     def forget(self, version_id: int) -> None:
         """Remove an unfinished version's chunks, those that no other version has from both indexes as well.
 
         A version that was ever shown keeps them: a citation may name it.
         """
-        own = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == version_id)
-        others = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id != version_id)
         with self._database.write() as tx:
-            if tx.scalar(select(publications.c.seq).where(publications.c.version_id == version_id).limit(1)):
-                return
-            lonely = list(tx.scalars(own.distinct().where(version_chunks.c.chunk_id.not_in(others))))
-            tx.execute(delete(version_chunks).where(version_chunks.c.version_id == version_id))
-            tx.execute(update(versions).where(versions.c.id == version_id).values(chunk_count=0))
-            for at in range(0, len(lonely), _FEW):
-                few = lonely[at : at + _FEW]
-                entries = [{"store": store, "chunk_id": chunk, "part": None} for store in STORES for chunk in few]
-                tx.execute(insert(outbox), entries)
-                tx.execute(delete(chunks).where(chunks.c.id.in_(few)))
+            if not tx.scalar(select(publications.c.seq).where(publications.c.version_id == version_id).limit(1)):
+                remove_chunks(tx, version_id)
 
     def ids_of(self, version_id: int) -> list[int]:
         with self._database.read() as tx:
@@ -177,9 +164,10 @@ class Chunks:
             return {row.content_hash: _indexed_text(row) for row in rows}
 
     def add_embeddings(self, model: str, hashes: Sequence[bytes], vectors: Vector) -> None:
-        """Keep ``(n, dimension)`` vectors as half-precision floats."""
+        """Keep ``(n, dimension)`` vectors as half-precision floats, but for contents that are gone."""
         halves = vectors.astype(np.float16)
         with self._database.write() as tx:
+            wanted = set(tx.scalars(select(chunks.c.content_hash).where(chunks.c.content_hash.in_(hashes))))
             known = set(
                 tx.scalars(
                     select(embeddings.c.content_hash).where(
@@ -190,7 +178,7 @@ class Chunks:
             rows = {
                 digest: {"content_hash": digest, "model": model, "vector": half.tobytes()}
                 for digest, half in zip(hashes, halves, strict=True)
-                if digest not in known
+                if digest in wanted - known
             }
             if rows:
                 tx.execute(insert(embeddings), list(rows.values()))
@@ -249,6 +237,15 @@ class Chunks:
                         and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model),
                     )
                 yield from tx.execute(query)
+
+
+def _count(tx: Connection, of: int | None, without: int | None) -> tuple[int, int]:
+    """Count the places of a version, and those whose chunk another version does not have."""
+    other = version_chunks.alias("other")
+    shared = exists().where(other.c.chunk_id == version_chunks.c.chunk_id, other.c.version_id == without)
+    own = select(func.count(), func.sum(case((~shared, 1), else_=0))).where(version_chunks.c.version_id == of)
+    total, alone = tx.execute(own).one()
+    return total, alone or 0
 
 
 def _indexed_text(row: Any) -> str:

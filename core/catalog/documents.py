@@ -1,47 +1,18 @@
-"""Documents and versions: an upload claims a version in one transaction, and lists read what was claimed."""
+"""Documents and versions, as lists and pages read them."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, select, update
+from sqlalchemy import Row, Select, and_, case, delete, func, or_, select, update
 
-from core.catalog.engine import Database, inserted_id
-from core.catalog.schema import document_tags, documents, jobs, publications, versions
+from core.catalog.claims import Claim, NewVersion, add_tags, claim
+from core.catalog.engine import Database
+from core.catalog.schema import document_tags, documents, publications, versions
 from core.errors import NotFound
-from core.model import Document, JobState, Stage, UploadOutcome, Version
-
-
-@dataclass(frozen=True, slots=True)
-class NewVersion:
-    """What an upload brings to a claim."""
-
-    doc_key: str
-    name: str
-    extension: str
-    sha256: str
-    sha1: str
-    size_bytes: int
-    is_text_entry: bool = False
-    title: str = ""
-    tags: Sequence[str] = ()
-    note: str = ""
-    actor: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What a claim found or made."""
-
-    outcome: UploadOutcome
-    doc_id: int
-    version_id: int
-    number: int
-    job_id: str | None
+from core.model import Document, Version
 
 
 class Documents:
@@ -50,97 +21,12 @@ class Documents:
 
     def claim(self, new: NewVersion) -> Claim:
         """Find the same bytes, or take the document's next number and queue its job; durable when it returns."""
-        with self._database.write() as tx:
-            return self._claim(tx, new)
+        return self.claim_many([new])[0]
 
     def claim_many(self, news: Sequence[NewVersion]) -> list[Claim]:
+        """Claim several versions in one transaction."""
         with self._database.write() as tx:
-            return [self._claim(tx, new) for new in news]
-
-    def _claim(self, tx: Connection, new: NewVersion) -> Claim:
-        now = datetime.now(UTC)
-        doc_id = tx.scalar(select(documents.c.id).where(documents.c.doc_key == new.doc_key))
-        if doc_id is None:
-            doc_id = inserted_id(
-                tx.execute(
-                    insert(documents).values(
-                        doc_key=new.doc_key,
-                        name=new.name,
-                        is_text_entry=new.is_text_entry,
-                        created_at=now,
-                        updated_at=now,
-                    )
-                )
-            )
-            latest = published_id = None
-        else:
-            latest = tx.execute(
-                select(versions).where(versions.c.doc_id == doc_id).order_by(versions.c.number.desc()).limit(1)
-            ).one()
-            published_id = tx.scalar(
-                select(publications.c.version_id)
-                .where(publications.c.doc_id == doc_id)
-                .order_by(publications.c.seq.desc())
-                .limit(1)
-            )
-        _add_tags(tx, doc_id, new.tags)
-        if latest is not None:
-            found = self._same_bytes(tx, new, latest, published_id, now)
-            if found:
-                return found
-        tx.execute(
-            update(documents)
-            .where(documents.c.id == doc_id)
-            .values(name=new.name, is_text_entry=new.is_text_entry, updated_at=now)
-        )
-        number = latest.number + 1 if latest is not None else 1
-        version_id = inserted_id(
-            tx.execute(
-                insert(versions).values(
-                    doc_id=doc_id,
-                    number=number,
-                    file_name=new.name,
-                    extension=new.extension,
-                    sha256=new.sha256,
-                    sha1=new.sha1,
-                    size_bytes=new.size_bytes,
-                    state="stored",
-                    claimed_seq=tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0))),
-                    created_at=now,
-                    note=new.note,
-                    actor=new.actor,
-                    title=new.title,
-                )
-            )
-        )
-        job_id = _queue_job(tx, doc_id, version_id, now)
-        return Claim(UploadOutcome.NEW, doc_id, version_id, number, job_id)
-
-    def _same_bytes(
-        self, tx: Connection, new: NewVersion, latest: Row[Any], published_id: int | None, now: datetime
-    ) -> Claim | None:
-        """What is meant to be current decides: a version still being indexed, else the published one."""
-        current = latest
-        if latest.state != "stored" and published_id is not None and published_id != latest.id:
-            current = tx.execute(select(versions).where(versions.c.id == published_id)).one()
-        is_current = latest.state == "stored" or published_id == current.id
-        if is_current and _same(current, new):
-            job_id = tx.scalar(
-                select(jobs.c.id).where(jobs.c.version_id == current.id, jobs.c.state.in_(("queued", "running")))
-            )
-            return Claim(UploadOutcome.UNCHANGED, current.doc_id, current.id, current.number, job_id)
-        if not _same(latest, new):
-            return None
-        if latest.state == "ready":
-            return Claim(UploadOutcome.RESTORED, latest.doc_id, latest.id, latest.number, None)
-        claimed_seq = tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0)))
-        tx.execute(
-            update(versions)
-            .where(versions.c.id == latest.id)
-            .values(state="stored", error=None, claimed_seq=claimed_seq)
-        )
-        job_id = _queue_job(tx, latest.doc_id, latest.id, now)
-        return Claim(UploadOutcome.NEW, latest.doc_id, latest.id, latest.number, job_id)
+            return [claim(tx, new, datetime.now(UTC)) for new in news]
 
     def id_of(self, doc_key: str) -> int:
         with self._database.read() as tx:
@@ -171,14 +57,14 @@ class Documents:
         return [
             document
             for document in found
-            if (include_deleted or document.state != "deleted")
+            if (include_deleted or document.state not in ("deleted", "purged"))
             and (not needle or needle in "\n".join((document.name, document.title, *document.tags)).casefold())
         ]
 
     def set_tags(self, doc_id: int, tags: Sequence[str]) -> None:
         with self._database.write() as tx:
             tx.execute(delete(document_tags).where(document_tags.c.doc_id == doc_id))
-            _add_tags(tx, doc_id, tags)
+            add_tags(tx, doc_id, tags)
 
     def tags(self) -> list[str]:
         with self._database.read() as tx:
@@ -204,54 +90,37 @@ class Documents:
             row = tx.execute(_version_rows().where(versions.c.id == version_id)).one()
         return _version(row, False)
 
-    def update_version(self, version_id: int, **values: Any) -> None:
+    def update_version(self, version_id: int, **values: Any) -> bool:
+        """Change columns of a version; tell whether it was there to be changed, and not purged."""
+        present = update(versions).where(versions.c.id == version_id, versions.c.state != "purged")
         with self._database.write() as tx:
-            tx.execute(update(versions).where(versions.c.id == version_id).values(**values))
+            return bool(tx.execute(present.values(**values)).rowcount)
 
     def parsed_sha256(self, version_id: int) -> str | None:
         with self._database.read() as tx:
             return tx.scalar(select(versions.c.parsed_sha256).where(versions.c.id == version_id))
 
-
-def _same(row: Row[Any], new: NewVersion) -> bool:
-    return bool(row.sha256 == new.sha256 and row.extension == new.extension and row.title == (new.title or row.title))
-
-
-def _queue_job(tx: Connection, doc_id: int, version_id: int, now: datetime) -> str:
-    job_id = secrets.token_hex(16)
-    tx.execute(
-        insert(jobs).values(
-            id=job_id,
-            kind="ingest",
-            state=JobState.QUEUED,
-            stage=Stage.STORED,
-            doc_id=doc_id,
-            version_id=version_id,
-            created_at=now,
-            updated_at=now,
-        )
-    )
-    return job_id
-
-
-def _add_tags(tx: Connection, doc_id: int, tags: Sequence[str]) -> None:
-    wanted = {tag.strip()[:256] for tag in tags} - {""}
-    if not wanted:
-        return
-    present = set(tx.scalars(select(document_tags.c.tag).where(document_tags.c.doc_id == doc_id)))
-    if wanted - present:
-        tx.execute(insert(document_tags), [{"doc_id": doc_id, "tag": tag} for tag in sorted(wanted - present)])
+    def is_text_entry(self, version_id: int) -> bool:
+        """Tell whether the version was typed, so that its bytes are its text."""
+        with self._database.read() as tx:
+            return bool(tx.scalar(select(versions.c.is_text_entry).where(versions.c.id == version_id)))
 
 
 def _listing(doc_id: int | None) -> Select[Any]:
     """Select documents with their newest and their published version; of one document without reading the others."""
-    last_publication = select(publications.c.doc_id, func.max(publications.c.seq).label("seq"))
-    last_version = select(versions.c.doc_id, func.max(versions.c.number).label("number"), func.count().label("count"))
-    last_version = last_version.where(versions.c.state != "cancelled")
+    decided = select(publications.c.doc_id, func.max(publications.c.seq).label("seq"))
+    # The purge of one version decides nothing about what the document shows.
+    decided = decided.where(or_(publications.c.action != "purge", publications.c.subject.is_(None)))
+    kept_number = case((versions.c.state != "purged", versions.c.number))
+    last_version = select(
+        versions.c.doc_id,
+        func.coalesce(func.max(kept_number), func.max(versions.c.number)).label("number"),
+        func.count().label("count"),
+    ).where(versions.c.state != "cancelled")
     if doc_id is not None:
-        last_publication = last_publication.where(publications.c.doc_id == doc_id)
+        decided = decided.where(publications.c.doc_id == doc_id)
         last_version = last_version.where(versions.c.doc_id == doc_id)
-    published = last_publication.group_by(publications.c.doc_id).subquery("last_publication")
+    decision = decided.group_by(publications.c.doc_id).subquery("decision")
     newest = last_version.group_by(versions.c.doc_id).subquery("last_version")
     shown = versions.alias("shown")
     query = (
@@ -259,6 +128,7 @@ def _listing(doc_id: int | None) -> Select[Any]:
             documents,
             versions.c.number.label("latest_version"),
             versions.c.state.label("latest_state"),
+            versions.c.claimed_seq.label("latest_claimed_seq"),
             versions.c.extension.label("latest_extension"),
             versions.c.title.label("latest_title"),
             versions.c.language.label("latest_language"),
@@ -269,13 +139,14 @@ def _listing(doc_id: int | None) -> Select[Any]:
             shown.c.language,
             shown.c.size_bytes,
             shown.c.chunk_count,
-            published.c.seq,
+            publications.c.seq,
+            publications.c.action,
             newest.c.count.label("version_count"),
         )
         .join(newest, newest.c.doc_id == documents.c.id)
         .join(versions, and_(versions.c.doc_id == documents.c.id, versions.c.number == newest.c.number))
-        .outerjoin(published, published.c.doc_id == documents.c.id)
-        .outerjoin(publications, publications.c.seq == published.c.seq)
+        .outerjoin(decision, decision.c.doc_id == documents.c.id)
+        .outerjoin(publications, publications.c.seq == decision.c.seq)
         .outerjoin(shown, shown.c.id == publications.c.version_id)
         .order_by(documents.c.name)
     )
@@ -283,14 +154,6 @@ def _listing(doc_id: int | None) -> Select[Any]:
 
 
 def _document(row: Row[Any], tags: tuple[str, ...]) -> Document:
-    if row.latest_state == "stored":
-        state = "indexing"
-    elif row.published_version is None and row.seq is not None:
-        state = "deleted"
-    elif row.latest_state == "failed":
-        state = "failed"
-    else:
-        state = "published"
     is_shown = row.published_version is not None
     return Document(
         id=row.id,
@@ -301,7 +164,7 @@ def _document(row: Row[Any], tags: tuple[str, ...]) -> Document:
         extension=row.extension if is_shown else row.latest_extension,
         language=(row.language if is_shown else row.latest_language) or "",
         size_bytes=row.size_bytes if is_shown else row.latest_size,
-        state=state,
+        state=_state(row),
         published_version=row.published_version,
         latest_version=row.latest_version,
         version_count=row.version_count,
@@ -310,6 +173,20 @@ def _document(row: Row[Any], tags: tuple[str, ...]) -> Document:
         updated_at=row.updated_at,
         is_text_entry=row.is_text_entry,
     )
+
+
+def _state(row: Row[Any]) -> str:
+    if row.latest_state == "stored":
+        return "indexing"
+    if row.published_version is not None:
+        return "failed" if row.latest_state == "failed" else "published"
+    if row.latest_state == "purged":
+        return "purged"
+    if row.action == "delete" and row.latest_claimed_seq < row.seq:
+        return "deleted"
+    if row.latest_state == "failed":
+        return "failed"
+    return "unpublished" if row.action == "unpublish" else "draft"
 
 
 def _version_rows() -> Select[Any]:
@@ -341,4 +218,10 @@ def _version(row: Row[Any], is_published: bool) -> Version:
         actor=row.actor,
         metadata=details,
         error=row.error,
+        label=row.label,
+        chunks_removed=row.chunks_removed,
+        is_draft=row.is_draft,
+        publish_at=row.publish_at,
+        purged_at=row.purged_at,
+        purged_by=row.purged_by,
     )

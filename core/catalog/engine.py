@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 
 # Its own start-up is no news to anyone who runs EvoRAG.
@@ -21,10 +23,15 @@ PRAGMAS = (
     "synchronous=FULL",
     "foreign_keys=ON",
     "cache_size=-65536",
+    "secure_delete=ON",  # what is purged, or was moved between pages, leaves no copy in the file
     "mmap_size=2147483648",  # a question reads a hundred texts; mapped pages are not copied
 )
 
 _WRITES = {"evorag_write": True}
+_WITHOUT_SECURE_DELETE = "0001"
+"""The schema whose files may hold copies of text that was deleted or moved."""
+_LOG_ATTEMPTS = 50
+_LOG_PAUSE_S = 0.1
 
 
 class Database:
@@ -44,8 +51,31 @@ class Database:
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
         with self.engine.execution_options(**_WRITES).begin() as connection:
+            before = MigrationContext.configure(connection).get_current_revision()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+        if self.is_sqlite and before == _WITHOUT_SECURE_DELETE:
+            self._act("VACUUM")
+
+    def truncate_log(self) -> bool:
+        """Bring what is committed into the database file and empty its log; tell whether it is empty."""
+        if not self.is_sqlite:
+            return True
+        for _ in range(_LOG_ATTEMPTS):
+            busy, *_ = self._act("PRAGMA wal_checkpoint(TRUNCATE)")[0]
+            if not busy:
+                return True
+            time.sleep(_LOG_PAUSE_S)
+        return False
+
+    def _act(self, statement: str) -> list[Any]:
+        """Run a statement that no transaction may hold."""
+        with self._writer or nullcontext():
+            connection = self.engine.raw_connection()
+            try:
+                return list(connection.cursor().execute(statement))
+            finally:
+                connection.close()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

@@ -10,7 +10,7 @@ from sqlalchemy import Row, Select, func, select, update
 
 from core.catalog.engine import Database
 from core.catalog.schema import documents, jobs, publications, versions
-from core.errors import Conflict, NotFound
+from core.errors import Conflict, NotFound, Purged
 from core.model import Job, JobState, Stage
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
@@ -105,6 +105,8 @@ class Jobs:
             row = tx.execute(select(jobs).where(jobs.c.id == job_id)).one()
             if row.state not in (JobState.FAILED, JobState.CANCELLED):
                 raise Conflict(f"The job is {row.state}; only failed or cancelled jobs can be started again.")
+            if tx.scalar(select(versions.c.state).where(versions.c.id == row.version_id)) == "purged":
+                raise Purged("What the job worked on was purged.")
             newest = tx.scalar(select(func.max(versions.c.id)).where(versions.c.doc_id == row.doc_id))
             if newest != row.version_id:
                 raise Conflict("A newer version of this document has been uploaded since.")

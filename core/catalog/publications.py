@@ -2,44 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, insert, literal, select, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from core.catalog.engine import Database, inserted_id
-from core.catalog.outbox import STORES
-from core.catalog.schema import documents, jobs, outbox, publications, version_chunks, versions
-from core.errors import Cancelled
+from core.catalog.placing import place, shelve
+from core.catalog.schema import NOT_A_DRAFT, documents, jobs, outbox, publications, versions
+from core.errors import Cancelled, Conflict
 from core.model import JobState, Part, Publication, Stage
 
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What a document shows now: the sequence number of its last publication, and the version's id if any."""
+    """What a document shows now: the sequence number of its last publication, and the version's id if any.
+
+    ``shelvings`` tells whether chunks were sent to history since, which a version about to be shown may share.
+    """
 
     seq: int
     version_id: int | None
+    shelvings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A publication that is to be appended; ``version_id`` None shows nothing.
+
+    ``due`` is the moment for which it was scheduled: it is appended only while that stands.
+    """
+
+    doc_id: int
+    version_id: int | None
+    action: str
+    actor: str = ""
+    note: str = ""
+    due: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Finishing:
-    """The attempt of an upload's job that publishes its version."""
+    """The attempt of an upload's job that ends with its version."""
 
     job_id: str
     attempt: int
     version_id: int
     stage_seconds: Mapping[str, float]
 
-    def end(self, tx: Connection) -> None:
+    def end(self, tx: Connection, stage: Stage) -> None:
         """End the job and its version as done. Raises: ``Cancelled`` where this attempt is not the running one."""
         ended = tx.execute(
             update(jobs)
             .where(jobs.c.id == self.job_id, jobs.c.state == JobState.RUNNING, jobs.c.attempts == self.attempt)
             .values(
                 state=JobState.DONE,
-                stage=Stage.PUBLISHED,
+                stage=stage,
                 done=1,
                 total=1,
                 stage_seconds=dict(self.stage_seconds),
@@ -61,6 +81,8 @@ class Publications:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    # ---- reading
+
     def sequence(self) -> int:
         """Return the newest sequence number, 0 before the first publication."""
         with self._database.read() as tx:
@@ -81,69 +103,91 @@ class Publications:
         with self._database.read() as tx:
             return _showing(tx, doc_id)
 
+    def earlier(self, doc_id: int) -> int | None:
+        """Return the id of the version that was shown last before what is shown now, among those still kept."""
+        with self._database.read() as tx:
+            now = _showing(tx, doc_id)
+            return tx.scalar(
+                select(publications.c.version_id)
+                .join(versions, versions.c.id == publications.c.version_id)
+                .where(
+                    publications.c.doc_id == doc_id,
+                    publications.c.seq < now.seq,
+                    publications.c.version_id.is_distinct_from(now.version_id),
+                    versions.c.state == "ready",
+                )
+                .order_by(publications.c.seq.desc())
+                .limit(1)
+            )
+
     def of(self, doc_id: int) -> list[Publication]:
         """Return the publications of a document, newest first."""
-        query = (
-            select(publications, documents.c.doc_key, versions.c.number)
-            .join(documents, documents.c.id == publications.c.doc_id)
-            .outerjoin(versions, versions.c.id == publications.c.version_id)
-            .where(publications.c.doc_id == doc_id)
-            .order_by(publications.c.seq.desc())
-        )
         with self._database.read() as tx:
-            return [
-                Publication(row.seq, row.doc_key, row.number, row.action, row.at, row.actor)
-                for row in tx.execute(query)
-            ]
+            return [_publication(row) for row in tx.execute(_rows().where(publications.c.doc_id == doc_id))]
+
+    def audit(
+        self, limit: int, before: int | None = None, doc_id: int | None = None, action: str | None = None
+    ) -> list[Publication]:
+        """Return publications of all documents, newest first, from the one before ``before`` on."""
+        query = _rows().limit(limit)
+        if before is not None:
+            query = query.where(publications.c.seq < before)
+        if doc_id is not None:
+            query = query.where(publications.c.doc_id == doc_id)
+        if action is not None:
+            query = query.where(publications.c.action == action)
+        with self._database.read() as tx:
+            return [_publication(row) for row in tx.execute(query)]
+
+    # ---- appending
 
     def prepare(self, doc_id: int, version_id: int) -> Showing:
         """Ask the indexes for the version's chunks in head; return what the document shows until then."""
         with self._database.write() as tx:
             showing = _showing(tx, doc_id)
-            _enqueue_difference(tx, version_id, showing.version_id, Part.HEAD)
+            place(tx, version_id, showing.version_id, Part.HEAD)
             return showing
 
     def commit(
-        self,
-        doc_id: int,
-        version_id: int | None,
-        action: str,
-        actor: str,
-        *,
-        expected: Showing,
-        finishing: Finishing | None = None,
+        self, decision: Decision, *, expected: Showing, finishing: Finishing | None = None
     ) -> Publication | None:
         """Append the publication and send what it replaces to history, or return None if the world has moved on.
 
         ``finishing`` is the job whose end this is: both happen or neither does. Raises: ``Cancelled`` where the job
-        has ended already, or was started again.
+        has ended already, or was started again; ``Conflict`` where the version cannot be shown, or no longer shall.
         """
+        doc_id, version_id = decision.doc_id, decision.version_id
         with self._database.write() as tx:
             showing = _showing(tx, doc_id)
             if showing != expected:
                 return None
-            if finishing is not None:
-                finishing.end(tx)
-            now = datetime.now(UTC)
-            # Moments must order as sequence numbers do, or "as of" a moment would cut between them.
-            last = tx.scalar(select(publications.c.at).order_by(publications.c.seq.desc()).limit(1))
-            at = max(now, last) if last else now
-            seq = inserted_id(
-                tx.execute(
-                    insert(publications).values(doc_id=doc_id, version_id=version_id, action=action, at=at, actor=actor)
-                )
-            )
+            shown: dict[str, Any] = {}
+            if version_id is not None:
+                row = tx.execute(select(versions).where(versions.c.id == version_id)).one()
+                if finishing is not None:
+                    if row.is_draft:
+                        return None
+                    finishing.end(tx, Stage.PUBLISHED)
+                elif row.state != "ready":
+                    raise Conflict(f"Version {row.number} is {row.state} and cannot be shown.")
+                if decision.due is not None and row.publish_at != decision.due:
+                    raise Conflict(f"Version {row.number} is no longer scheduled for this moment.")
+                tx.execute(update(versions).where(versions.c.id == version_id).values(**NOT_A_DRAFT))
+                shown = {"name": row.file_name, "is_text_entry": row.is_text_entry}
+            if decision.action == "delete":
+                scheduled = versions.c.doc_id == doc_id, versions.c.publish_at.is_not(None)
+                tx.execute(update(versions).where(*scheduled).values(publish_at=None, publish_actor=""))
+            subject = showing.version_id if version_id is None else None
+            done = append(tx, decision, _number(tx, subject))
             if showing.version_id is not None:
-                _enqueue_difference(tx, showing.version_id, version_id, Part.HISTORY)
-            tx.execute(update(documents).where(documents.c.id == doc_id).values(updated_at=now))
-            doc_key = tx.scalar(select(documents.c.doc_key).where(documents.c.id == doc_id))
-            number = tx.scalar(select(versions.c.number).where(versions.c.id == version_id)) if version_id else None
-        return Publication(seq, str(doc_key), number, action, at, actor)
+                place(tx, showing.version_id, version_id, Part.HISTORY)
+            tx.execute(update(documents).where(documents.c.id == doc_id).values(updated_at=datetime.now(UTC), **shown))
+        return done
 
     def is_settled(self, doc_id: int, version_id: int) -> bool:
         """Tell whether an upload must not publish (again).
 
-        That is so when its version or a newer one was published, or the document deleted, since it was uploaded.
+        That is so when its version or a newer one was published, or the document hidden, since it was uploaded.
         """
         with self._database.read() as tx:
             own = tx.execute(select(versions.c.number, versions.c.claimed_seq).where(versions.c.id == version_id)).one()
@@ -152,46 +196,72 @@ class Publications:
                 .join(publications, publications.c.version_id == versions.c.id)
                 .where(publications.c.doc_id == doc_id)
             )
-            deleted = tx.scalar(
+            hidden = tx.scalar(
                 select(func.max(publications.c.seq)).where(
-                    publications.c.doc_id == doc_id, publications.c.version_id.is_(None)
+                    publications.c.doc_id == doc_id,
+                    publications.c.version_id.is_(None),
+                    (publications.c.action != "purge") | publications.c.subject.is_(None),
                 )
             )
-        return bool((newest or 0) >= own.number or (deleted or 0) > own.claimed_seq)
+        return bool((newest or 0) >= own.number or (hidden or 0) > own.claimed_seq)
+
+    # ---- versions that are not shown
 
     def shelve(self, doc_id: int, version_id: int) -> None:
-        """Send the chunks of a version that is not shown to history, but for those that what is shown shares."""
+        """Ask the indexes for the version's chunks in history, but for those that what is shown shares."""
         with self._database.write() as tx:
-            showing = _showing(tx, doc_id)
-            if showing.version_id != version_id:
-                _enqueue_difference(tx, version_id, showing.version_id, Part.HISTORY)
+            shelve(tx, doc_id, version_id, _showing(tx, doc_id).version_id)
 
-    def before(self, doc_id: int, seq: int) -> Sequence[Showing]:
-        """Return what the document showed before the publication ``seq``, newest first."""
-        query = (
-            select(publications.c.seq, publications.c.version_id)
-            .where(publications.c.doc_id == doc_id, publications.c.seq < seq)
-            .order_by(publications.c.seq.desc())
-        )
-        with self._database.read() as tx:
-            return [Showing(row.seq, row.version_id) for row in tx.execute(query)]
+    def finish_draft(self, finishing: Finishing) -> bool:
+        """End the job of a version that is not to be shown yet; tell whether it is a draft still."""
+        with self._database.write() as tx:
+            is_draft = tx.scalar(select(versions.c.is_draft).where(versions.c.id == finishing.version_id))
+            if is_draft:
+                finishing.end(tx, Stage.INDEXING)
+            return bool(is_draft)
+
+
+def append(tx: Connection, decision: Decision, subject: int | None) -> Publication:
+    """Write one row; ``subject`` is the number of the version that the action is about, where it is not shown."""
+    now = datetime.now(UTC)
+    # Moments must order as sequence numbers do, or "as of" a moment would cut between them.
+    last = tx.scalar(select(publications.c.at).order_by(publications.c.seq.desc()).limit(1))
+    values = {
+        "doc_id": decision.doc_id,
+        "version_id": decision.version_id,
+        "action": decision.action,
+        "at": max(now, last) if last else now,
+        "actor": decision.actor,
+        "note": decision.note,
+        "subject": subject,
+    }
+    seq = inserted_id(tx.execute(insert(publications).values(**values)))
+    return _publication(tx.execute(_rows().where(publications.c.seq == seq)).one())
+
+
+def _number(tx: Connection, version_id: int | None) -> int | None:
+    return tx.scalar(select(versions.c.number).where(versions.c.id == version_id)) if version_id else None
 
 
 def _showing(tx: Connection, doc_id: int) -> Showing:
+    shelvings = tx.scalar(select(documents.c.shelvings).where(documents.c.id == doc_id)) or 0
     row = tx.execute(
         select(publications.c.seq, publications.c.version_id)
         .where(publications.c.doc_id == doc_id)
         .order_by(publications.c.seq.desc())
         .limit(1)
     ).one_or_none()
-    return Showing(row.seq, row.version_id) if row else Showing(0, None)
+    return Showing(row.seq, row.version_id, shelvings) if row else Showing(0, None, shelvings)
 
 
-def _enqueue_difference(tx: Connection, of: int, without: int | None, part: Part) -> None:
-    """Ask every store to hold in ``part`` the chunks of version ``of`` that version ``without`` does not have."""
-    members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == of)
-    others = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == without)
-    chosen = (members if without is None else members.except_(others)).subquery()
-    for store in STORES:
-        rows = select(literal(store), chosen.c.chunk_id, literal(part.value)).distinct()
-        tx.execute(insert(outbox).from_select(["store", "chunk_id", "part"], rows))
+def _rows() -> Select[Any]:
+    return (
+        select(publications, documents.c.doc_key, versions.c.number)
+        .join(documents, documents.c.id == publications.c.doc_id)
+        .outerjoin(versions, versions.c.id == publications.c.version_id)
+        .order_by(publications.c.seq.desc())
+    )
+
+
+def _publication(row: Row[Any]) -> Publication:
+    return Publication(row.seq, row.doc_key, row.number, row.action, row.at, row.actor, row.subject, row.note)

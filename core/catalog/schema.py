@@ -75,6 +75,7 @@ documents = Table(
     Column("is_text_entry", Boolean, nullable=False, default=False),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    Column("shelvings", Integer, nullable=False, default=0),
 )
 
 document_tags = Table(
@@ -117,6 +118,7 @@ versions = Table(
     Column("purged_at", Instant),
     Column("purged_by", String(256), nullable=False, default=""),
     Column("base_id", BigInteger),
+    Column("is_text_entry", Boolean, nullable=False, default=False),
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
     Index("versions_publish_at", "publish_at"),
 )
@@ -245,3 +247,6 @@ shown_now = select(publications.c.version_id).where(
     publications.c.version_id.is_not(None),
 )
 """The ids of the versions that are shown now, one a document."""
+
+NOT_A_DRAFT = {"is_draft": False, "publish_at": None, "publish_actor": ""}
+"""What a version is from its publication on."""

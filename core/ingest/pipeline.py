@@ -12,15 +12,16 @@ import logging
 import secrets
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from core.catalog.publications import Finishing
-from core.errors import Cancelled, EmptyDocument, EvoRAGError, ParserFailed, StoreUnavailable
+from core.catalog.publications import Decision, Finishing
+from core.errors import Cancelled, EmptyDocument, EvoRAGError, NotFound, ParserFailed, StoreUnavailable
 from core.ingest.chunk import chunk_text_auto
+from core.ingest.holds import Holds
 from core.ingest.progress import JobProgress
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Job, JobState, Stage
@@ -46,6 +47,7 @@ class IngestPipeline:
         self,
         catalog: Catalog,
         blobs: BlobStore,
+        holds: Holds,
         parser: Parser,
         embedder: Embedder,
         projector: Projector,
@@ -54,6 +56,7 @@ class IngestPipeline:
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs
+        self._holds = holds
         self._parser = parser
         self._embedder = embedder
         self._projector = projector
@@ -105,38 +108,41 @@ class IngestPipeline:
     def _parse(self, walker: JobProgress) -> None:
         walker.enter(Stage.PARSING, total=1)
         version = self._catalog.documents.version(walker.version_id)
-        if self._catalog.documents.parsed_sha256(walker.version_id) is None:
+        if not self._is_parsed(walker.version_id):
             target = self._scratch / secrets.token_hex(16)
+            packed = target.with_suffix(".gz")
             try:
                 details = dict(self._parser.parse(self._blobs.path(version.sha256), version.extension, target))
-                sample = _sample(target)
-                parsed_sha256 = self._keep_parsed(target)
+                title = str(
+                    version.metadata.get("title") or details.pop("title", "") or PurePath(version.file_name).stem
+                )
+                details["source_path"] = version.file_name
+                values = {
+                    "title": " ".join(title.split())[:500],
+                    "language": detect_language(_sample(target)),
+                    "metadata": details,
+                }
+                self._keep_parsed(walker, _packed(target, packed), packed, values)
             finally:
                 target.unlink(missing_ok=True)
-            details["source_path"] = version.file_name
-            title = str(version.metadata.get("title") or details.pop("title", "") or PurePath(version.file_name).stem)
-            self._catalog.documents.update_version(
-                walker.version_id,
-                parsed_sha256=parsed_sha256,
-                title=" ".join(title.split())[:500],
-                language=detect_language(sample),
-                metadata=details,
-            )
+                packed.unlink(missing_ok=True)
         walker.advance(1, 1)
 
-    def _keep_parsed(self, plain: Path) -> str:
-        packed = plain.with_suffix(".gz")
-        with (
-            plain.open("rb") as source,
-            packed.open("wb") as raw,
-            # No time stamp: the same blocks must give the same blob.
-            gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3, mtime=0, filename="") as target,
-        ):
-            shutil.copyfileobj(source, target, 1024 * 1024)
-        with packed.open("rb") as source:
-            sha256 = hashlib.file_digest(source, "sha256").hexdigest()
-        self._blobs.put(packed, sha256)
-        return sha256
+    def _is_parsed(self, version_id: int) -> bool:
+        parsed = self._catalog.documents.parsed_sha256(version_id)
+        if parsed is None:
+            return False
+        try:
+            return self._blobs.path(parsed).is_file()
+        except NotFound:
+            return False
+
+    def _keep_parsed(self, walker: JobProgress, sha256: str, packed: Path, values: Mapping[str, Any]) -> None:
+        """Name the blob before it is there, so that a purge always knows of it."""
+        with self._holds.held(sha256):
+            if not self._catalog.documents.update_version(walker.version_id, parsed_sha256=sha256, **values):
+                raise Cancelled("The document was purged.")
+            self._blobs.put(packed, sha256)
 
     def _chunk(self, walker: JobProgress) -> None:
         walker.enter(Stage.CHUNKING)
@@ -191,29 +197,39 @@ class IngestPipeline:
     def _index_and_publish(self, walkers: list[JobProgress], stop: threading.Event) -> None:
         walkers = [w for w in walkers if self._guarded(lambda w: w.enter(Stage.INDEXING), w)]
         while walkers and not stop.is_set():
-            showing = {w.job.id: self._catalog.publications.prepare(w.doc_id, w.version_id) for w in walkers}
+            showing = {w.job.id: self._placed(w) for w in walkers}
             if not self._flush(stop):
                 return
             again: list[JobProgress] = []
             for walker in walkers:
-                self._guarded(partial(self._publish, showing=showing[walker.job.id], again=again), walker)
+                self._guarded(partial(self._finish, showing=showing[walker.job.id], again=again), walker)
             walkers = again
         self._projector.flush_soon()
 
-    def _publish(self, walker: JobProgress, showing: Showing, again: list[JobProgress]) -> None:
-        """Publish one version and end its job, or note that what it was prepared for has changed meanwhile."""
+    def _placed(self, walker: JobProgress) -> Showing | None:
+        """Ask for the version's chunks where they belong: in head, or for a draft (None) in history."""
+        if self._catalog.documents.version(walker.version_id).is_draft:
+            self._catalog.publications.shelve(walker.doc_id, walker.version_id)
+            return None
+        return self._catalog.publications.prepare(walker.doc_id, walker.version_id)
+
+    def _finish(self, walker: JobProgress, showing: Showing | None, again: list[JobProgress]) -> None:
+        """Publish one version, or keep it as a draft, and end its job; or note that the world has changed meanwhile."""
         walker.check()
         doc_id, version_id = walker.doc_id, walker.version_id
-        if self._catalog.publications.is_settled(doc_id, version_id):
+        finishing = Finishing(walker.job.id, walker.job.attempts, version_id, walker.stage_seconds())
+        if showing is None:
+            done = self._catalog.publications.finish_draft(finishing)
+        elif self._catalog.publications.is_settled(doc_id, version_id):
             self._catalog.publications.shelve(doc_id, version_id)
             walker.enter(Stage.PUBLISHED)
             self._catalog.jobs.end(walker.job.id, JobState.DONE, version_state="ready")
-            return
-        finishing = Finishing(walker.job.id, walker.job.attempts, version_id, walker.stage_seconds())
-        done = self._catalog.publications.commit(
-            doc_id, version_id, "publish", "", expected=showing, finishing=finishing
-        )
-        if done is None:
+            done = True
+        else:
+            actor = self._catalog.documents.version(version_id).actor
+            decision = Decision(doc_id, version_id, "publish", actor)
+            done = self._catalog.publications.commit(decision, expected=showing, finishing=finishing) is not None
+        if not done:
             again.append(walker)
 
     def _flush(self, stop: threading.Event) -> bool:
@@ -231,6 +247,19 @@ class IngestPipeline:
 
 def _count(walker: JobProgress, missing: dict[bytes, int], embedded: set[bytes]) -> None:
     walker.advance(len(missing.keys() & embedded), len(missing))
+
+
+def _packed(plain: Path, packed: Path) -> str:
+    """Compress a file and return the SHA-256 of the result."""
+    with (
+        plain.open("rb") as source,
+        packed.open("wb") as raw,
+        # No time stamp: the same blocks must give the same blob.
+        gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3, mtime=0, filename="") as target,
+    ):
+        shutil.copyfileobj(source, target, 1024 * 1024)
+    with packed.open("rb") as source:
+        return hashlib.file_digest(source, "sha256").hexdigest()
 
 
 def _batches(chunks: Iterator[Chunk], size: int) -> Iterator[list[Chunk]]:

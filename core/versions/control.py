@@ -1,34 +1,53 @@
-"""What people do with the versions of a document: see them, choose which one is shown, and go back."""
+"""What people do with the versions of a document: see them, choose which one is shown, go back, and remove them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from core.errors import Conflict, NotFound
-from core.model import Publication, Version
-from core.ports import BlobStore
+from core.errors import Conflict, NotFound, Purged
+from core.ingest.filing import check_label, check_moment, check_note, storable_actor
+from core.ingest.holds import Holds
+from core.model import Publication, SavedQuestion, Version
+from core.ports import BlobStore, KeywordIndex, VectorIndex
 from core.projection import Projector
 from core.versions.history import History
+from core.versions.purge import Purge
+from core.versions.schedule import Schedule
 
 if TYPE_CHECKING:
-    from core.catalog import Catalog
+    from core.catalog import Catalog, Decision
     from core.jobs import LocalJobs
+
+_LONGEST_AUDIT = 1000
 
 
 class VersionControl:
     """The part of the knowledge base that knows what was shown when; every change is one publication."""
 
-    def __init__(self, catalog: Catalog, blobs: BlobStore, projector: Projector, worker: LocalJobs) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        blobs: BlobStore,
+        holds: Holds,
+        projector: Projector,
+        worker: LocalJobs,
+        stores: Sequence[VectorIndex | KeywordIndex],
+    ) -> None:
         self.catalog = catalog
         self._blobs = blobs
         self._projector = projector
         self._worker = worker
         self._history = History(catalog, projector)
+        self._schedule = Schedule(catalog, self._history)
+        self._purge = Purge(catalog, blobs, holds, projector, stores, lambda version_ids: None)
+        worker.after_batch(self._after_batch)
 
     # ---- reading
 
     def versions(self, key: str) -> list[Version]:
-        """Return the versions of a document, newest first."""
+        """Return the versions of a document, newest first; purged ones stay as tombstones."""
         return self.catalog.documents.versions(self.catalog.documents.id_of(key))
 
     def version(self, key: str, number: int) -> Version:
@@ -41,33 +60,148 @@ class VersionControl:
         """Return what the document has shown, newest first."""
         return self.catalog.publications.of(self.catalog.documents.id_of(key))
 
+    def audit(
+        self, *, limit: int = 200, before: int | None = None, key: str | None = None, action: str | None = None
+    ) -> list[Publication]:
+        """Return the publications of all documents (of one, of one action), newest first, before a sequence number."""
+        doc_id = None if key is None else self.catalog.documents.id_of(key)
+        return self.catalog.publications.audit(min(max(limit, 0), _LONGEST_AUDIT), before, doc_id, action)
+
     def sequence(self) -> int:
         """Return the sequence number of the newest publication, 0 before the first."""
         return self.catalog.publications.sequence()
 
+    # ---- what is said of a version
+
+    def annotate(self, key: str, version: int, *, note: str | None = None, label: str | None = None) -> Version:
+        """Give a version another note or label; None leaves it. Raises: ``InvalidInput`` where it is too long."""
+        values = {} if note is None else {"note": check_note(note)}
+        values |= {} if label is None else {"label": check_label(label)}
+        found = self._kept(key, version)
+        if values and not self.catalog.documents.update_version(found.id, **values):
+            raise _purged(key, version)
+        return self.version(key, version)
+
     # ---- what is shown
 
-    def publish(self, key: str, version: int, actor: str = "") -> Publication:
-        """Show a version from now on. Raises: ``Conflict`` while it is not indexed."""
-        found = self.version(key, version)
-        if found.state != "ready":
-            raise Conflict(
-                f"Version {version} of “{key}” is {found.state} and cannot be shown.",
-                remedy="Wait until it is indexed, or start its job again.",
-            )
-        return self._history.show(self.catalog.documents.id_of(key), found.id, "publish", actor)
+    def publish(self, key: str, version: int, actor: str = "", note: str = "") -> Publication:
+        """Show a version from now on. Raises: ``Conflict`` while it is not indexed, or once it is purged."""
+        return self._show(key, version, "publish", actor, note)
 
-    def rollback(self, key: str, actor: str = "") -> Publication:
-        """Show again the version that was shown before the present one. Raises: ``Conflict`` where there is none."""
-        return self._history.roll_back(self.catalog.documents.id_of(key), actor)
+    def rollback(self, key: str, version: int | None = None, actor: str = "", note: str = "") -> Publication:
+        """Show an older version again: by default the one shown before the present one.
 
-    def delete(self, key: str, actor: str = "") -> Publication:
-        """Show nothing of a document from now on; ``restore`` undoes it. Its running uploads are cancelled."""
+        Raises: ``Conflict`` where there is none, or it is shown already.
+        """
+        if version is None:
+            doc_id = self.catalog.documents.id_of(key)
+            return self._append(doc_id, self._history.earlier(doc_id), "rollback", actor, note)
+        if self.version(key, version).is_published:
+            raise Conflict(f"Version {version} of “{key}” is shown already.")
+        return self._show(key, version, "rollback", actor, note)
+
+    def schedule(self, key: str, version: int, at: datetime | None, actor: str = "") -> Version:
+        """Publish a version by itself at a moment, or no longer (None); one that is being indexed becomes a draft.
+
+        Raises: ``InvalidInput`` for a moment without zone or in the past; ``Conflict`` where the version is shown,
+        purged, or could not be indexed.
+        """
+        moment = None if at is None else check_moment(at)
+        self.catalog.schedules.set(self.version(key, version).id, moment, storable_actor(actor))
+        self._schedule.wake()
+        return self.version(key, version)
+
+    def publish_due(self, now: datetime | None = None) -> list[Publication]:
+        """Publish every version whose moment has come, in order; return what was done."""
+        return self._schedule.publish_due(now)
+
+    def unpublish(self, key: str, actor: str = "", note: str = "") -> Publication:
+        """Show nothing of a document, which stays listed, from now on. Raises: ``Conflict`` where nothing is shown."""
+        return self._append(self.catalog.documents.id_of(key), None, "unpublish", actor, note)
+
+    def delete(self, key: str, actor: str = "", note: str = "") -> Publication:
+        """Show nothing of a document from now on, and list it no longer; ``restore`` undoes it.
+
+        Its running uploads and what is scheduled of it are cancelled.
+        """
         doc_id = self.catalog.documents.id_of(key)
         for job_id in self.catalog.jobs.active_of(doc_id):
             self._worker.cancel(job_id)
-        return self._history.hide(doc_id, actor)
+        return self._append(doc_id, None, "delete", actor, note)
 
-    def restore(self, key: str, actor: str = "") -> Publication:
-        """Show again what a deleted document showed last. Raises: ``Conflict`` where it is not deleted."""
-        return self._history.restore(self.catalog.documents.id_of(key), actor)
+    def restore(self, key: str, actor: str = "", note: str = "") -> Publication:
+        """Show again what a deleted or unpublished document showed last. Raises: ``Conflict`` where it shows one."""
+        doc_id = self.catalog.documents.id_of(key)
+        if self.catalog.publications.showing(doc_id).version_id is not None:
+            raise Conflict("The document is shown; there is nothing to restore.")
+        return self._append(doc_id, self._history.earlier(doc_id), "restore", actor, note)
+
+    # ---- removing for good
+
+    def purge(self, key: str, version: int | None = None, actor: str = "", note: str = "") -> Publication:
+        """Remove text, vectors and bytes of a version (of all versions, for None) for good; a tombstone stays.
+
+        What other versions share stays with them. Raises: ``Conflict`` where the one version is shown, or purged.
+        """
+        doc_id = self.catalog.documents.id_of(key)
+        version_id = None if version is None else self.version(key, version).id
+        done = self.catalog.purges.bury(doc_id, version_id, storable_actor(actor), check_note(note))
+        self._purge.finish()
+        return done
+
+    # ---- questions whose answers are watched
+
+    def saved_questions(self) -> list[SavedQuestion]:
+        """Return the saved questions, oldest first."""
+        return self.catalog.saved.all()
+
+    def save_question(self, text: str) -> SavedQuestion:
+        """Keep a question; one that is kept already stays as it is. Raises: ``InvalidInput`` and its kinds."""
+        return self.catalog.saved.save(text)
+
+    def forget_question(self, question_id: str) -> None:
+        """Forget a saved question. Raises: ``NotFound``."""
+        self.catalog.saved.forget(question_id)
+
+    # ---- at work
+
+    def resume_versions(self, *, watching: bool) -> None:
+        """Go on with purges that a killed process left; publish on time from now on where ``watching``."""
+        self._purge.finish()
+        if watching:
+            self._schedule.start()
+
+    def _after_batch(self) -> None:
+        self._schedule.wake()
+        self._purge.finish()
+
+    def _show(self, key: str, number: int, action: str, actor: str, note: str) -> Publication:
+        found = self.version(key, number)
+        if found.state != "ready":
+            raise Conflict(
+                f"Version {number} of “{key}” is {found.state} and cannot be shown.",
+                remedy="Choose another version."
+                if found.state == "purged"
+                else "Wait until it is indexed, or start its job again.",
+            )
+        return self._append(self.catalog.documents.id_of(key), found.id, action, actor, note)
+
+    def _append(self, doc_id: int, version_id: int | None, action: str, actor: str, note: str) -> Publication:
+        return self._history.append(_decision(doc_id, version_id, action, actor, note))
+
+    def _kept(self, key: str, number: int) -> Version:
+        """Return a version that has its text. Raises: ``NotFound``, ``Purged``."""
+        found = self.version(key, number)
+        if found.state == "purged":
+            raise _purged(key, number)
+        return found
+
+
+def _decision(doc_id: int, version_id: int | None, action: str, actor: str, note: str) -> Decision:
+    from core.catalog import Decision
+
+    return Decision(doc_id, version_id, action, storable_actor(actor), check_note(note))
+
+
+def _purged(key: str, number: int) -> Purged:
+    return Purged(f"Version {number} of “{key}” was purged.")

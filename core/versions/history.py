@@ -10,7 +10,7 @@ from core.model import Publication
 from core.projection import Projector
 
 if TYPE_CHECKING:
-    from core.catalog import Catalog, Showing
+    from core.catalog import Catalog, Decision, Showing
 
 log = logging.getLogger(__name__)
 
@@ -22,44 +22,31 @@ class History:
         self._catalog = catalog
         self._projector = projector
 
-    def show(self, doc_id: int, version_id: int, action: str, actor: str) -> Publication:
-        """Show a version from now on."""
-        return self._commit(doc_id, version_id, action, actor)
+    def append(self, decision: Decision) -> Publication:
+        """Show a version, or nothing, from now on.
 
-    def hide(self, doc_id: int, actor: str) -> Publication:
-        """Show nothing of the document from now on."""
-        return self._commit(doc_id, None, "delete", actor)
-
-    def roll_back(self, doc_id: int, actor: str) -> Publication:
-        """Show again the version that was shown before the present one. Raises: ``Conflict`` where there is none."""
-        return self.show(doc_id, self._earlier(doc_id), "rollback", actor)
-
-    def restore(self, doc_id: int, actor: str) -> Publication:
-        """Show again what a hidden document showed last. Raises: ``Conflict`` where it is not hidden."""
-        if self._catalog.publications.showing(doc_id).version_id is not None:
-            raise Conflict("The document is not deleted.")
-        return self.show(doc_id, self._earlier(doc_id), "restore", actor)
-
-    def _earlier(self, doc_id: int) -> int:
-        showing = self._catalog.publications.showing(doc_id)
-        for before in self._catalog.publications.before(doc_id, showing.seq):
-            if before.version_id is not None and before.version_id != showing.version_id:
-                return before.version_id
-        raise Conflict("The document has not shown another version before.")
-
-    def _commit(self, doc_id: int, version_id: int | None, action: str, actor: str) -> Publication:
-        """Prepare and commit until nothing came between the two."""
+        Raises: ``Conflict`` where the version cannot be shown, or there is nothing to unpublish.
+        """
         while True:
-            expected = self._prepared(doc_id, version_id)
-            done = self._catalog.publications.commit(doc_id, version_id, action, actor, expected=expected)
+            expected = self._prepared(decision)
+            if decision.action == "unpublish" and expected.version_id is None:
+                raise Conflict("The document shows nothing.")
+            done = self._catalog.publications.commit(decision, expected=expected)
             if done is not None:
                 self._projector.flush_soon()
                 return done
 
-    def _prepared(self, doc_id: int, version_id: int | None) -> Showing:
-        if version_id is None:
-            return self._catalog.publications.showing(doc_id)
-        expected = self._catalog.publications.prepare(doc_id, version_id)
+    def earlier(self, doc_id: int) -> int:
+        """Return the id of the version that was shown before the present one. Raises: ``Conflict``: there is none."""
+        found = self._catalog.publications.earlier(doc_id)
+        if found is None:
+            raise Conflict("The document has not shown another version before.")
+        return found
+
+    def _prepared(self, decision: Decision) -> Showing:
+        if decision.version_id is None:
+            return self._catalog.publications.showing(decision.doc_id)
+        expected = self._catalog.publications.prepare(decision.doc_id, decision.version_id)
         try:
             self._projector.flush()
         except StoreUnavailable as error:

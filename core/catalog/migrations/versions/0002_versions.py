@@ -20,8 +20,14 @@ def upgrade() -> None:
         sa.Column("purged_at", sa.BigInteger()),
         sa.Column("purged_by", sa.String(length=256), nullable=False, server_default=empty),
         sa.Column("base_id", sa.BigInteger()),
+        sa.Column("is_text_entry", sa.Boolean(), nullable=False, server_default=false),
     ):
         op.add_column("versions", column)
+    op.execute(
+        "UPDATE versions SET is_text_entry ="
+        " (SELECT documents.is_text_entry FROM documents WHERE documents.id = versions.doc_id)"
+    )
+    op.add_column("documents", sa.Column("shelvings", sa.Integer(), nullable=False, server_default=none))
     op.create_index("versions_publish_at", "versions", ["publish_at"])
     op.add_column("publications", sa.Column("subject", sa.Integer()))
     op.add_column("publications", sa.Column("note", sa.Text(), nullable=False, server_default=empty))
@@ -48,7 +54,9 @@ def downgrade() -> None:
     op.drop_column("publications", "note")
     op.drop_column("publications", "subject")
     op.drop_index("versions_publish_at", "versions")
+    op.drop_column("documents", "shelvings")
     for name in (
+        "is_text_entry",
         "base_id",
         "purged_by",
         "purged_at",
