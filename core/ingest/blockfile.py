@@ -9,12 +9,19 @@ from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import orjson
+
 from core.errors import ParserLimit
 from core.model import Block, BlockKind, Locator
 
 _GZIP = b"\x1f\x8b"
 _PLACES = tuple(field.name for field in dataclass_fields(Locator))
 _NOWHERE = Locator()
+_KINDS = {kind.value: kind for kind in BlockKind}
+
+Part = tuple[str, BlockKind, int, Locator, str]
+"""A block's text, kind, level, locator and header."""
+
 _encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -50,16 +57,28 @@ def write_blocks(blocks: Iterable[Block], file: BinaryIO, limit_bytes: int) -> t
 
 def read_blocks(path: Path) -> Iterator[Block]:
     """Yield the blocks of a file that ``write_blocks`` wrote, also when it was compressed with gzip since."""
+    for text, kind, level, locator, header in read_parts(path):
+        yield Block(text, kind, locator, level, header)
+
+
+def read_parts(path: Path) -> Iterator[Part]:
+    """Yield what ``read_blocks`` yields as bare fields; neighbours at one place share their locator."""
+    raw: dict[str, Any] | None = {}
+    locator = _NOWHERE
     with path.open("rb") as file:
         compressed = file.read(2) == _GZIP
         file.seek(0)
         source = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
         for line in source:
-            yield _block_of(json.loads(line))
+            fields = orjson.loads(line)
+            if fields.get("loc") != raw:
+                raw = fields.get("loc")
+                locator = _locator_of(raw) if raw else _NOWHERE
+            yield fields["t"], _KINDS[fields["k"]], fields.get("l", 0), locator, fields.get("h", "")
 
 
-def _block_of(fields: dict[str, Any]) -> Block:
-    place = dict(fields.get("loc", {}))
+def _locator_of(fields: dict[str, Any]) -> Locator:
+    place = dict(fields)
     if "heading_path" in place:
         place["heading_path"] = tuple(place["heading_path"])
-    return Block(fields["t"], BlockKind(fields["k"]), Locator(**place), fields.get("l", 0), fields.get("h", ""))
+    return Locator(**place)

@@ -1,0 +1,121 @@
+"""The child process that compares two versions or keeps the images of one; it has no network and bounded means.
+
+It is started by ``core.versions.comparisons``.
+"""
+
+from __future__ import annotations
+
+import gc
+import resource
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from core.codec import from_dict, to_dict
+from core.errors import EvoRAGError
+from core.ingest.blockfile import read_parts
+from core.ingest.confined import limit, serve
+from core.model import ChangeSummary, ComparedVersion
+from core.versions.budget import Budget
+from core.versions.diff import diff_lines
+from core.versions.lines import Lines
+from core.versions.summary import ValueCollector, chapters_of, metadata_changes, strip_of, tally_of
+from core.versions.writing import write_places, write_rows
+
+LARGEST_FILE_BYTES = 4 * 1024**3 - 1
+"""Offsets of records have 32 bits."""
+_SPENT_KIBIBYTES = 256 * 1024
+
+
+def answer(order: dict[str, Any]) -> dict[str, Any]:
+    """Carry out one order. ``error`` is a reason to try again with coarser means, ``spent`` asks for a new process."""
+    try:
+        limit(order["seconds"], order["memory_bytes"], LARGEST_FILE_BYTES)
+        reply = compare(order) if order["task"] == "compare" else images(order)
+    except MemoryError:
+        return {"error": "memory", "spent": True}
+    except (EvoRAGError, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+        # The type alone holds no user text.
+        return {"error": type(error).__name__, "spent": True}
+    gc.collect()
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return reply | {"spent": grown > _SPENT_KIBIBYTES, "peak_kib": grown}
+
+
+def compare(order: dict[str, Any]) -> dict[str, Any]:
+    """Write all files of a comparison but the images' into ``order["folder"]``."""
+    folder = Path(order["folder"])
+    laps = _Laps()
+    old = Lines.of_parts(read_parts(Path(order["old_parsed"])))
+    new = Lines.of_parts(read_parts(Path(order["new_parsed"])))
+    laps.end("read")
+    coarse = bool(order["coarse"])
+    budget = Budget(seconds=order["fine_seconds"], words=not coarse, pairing=not coarse)
+    difference = diff_lines(old, new, budget)
+    laps.end("align")
+    values = ValueCollector()
+    written = write_rows(folder, difference, values)
+    laps.end("write")
+    rows, headings = written.rows, written.headings
+    chapters = chapters_of(rows, headings)
+    write_places(folder, difference, headings, chapters.of_heading)
+    notices = dict.fromkeys(difference.notices)
+    if coarse:
+        notices |= {"coarse_alignment": None, "words_skipped": None}
+    if values.was_skipped:
+        notices["values_skipped"] = None
+    if chapters.was_merged:
+        notices["chapters_merged"] = None
+    summary = ChangeSummary(
+        old=_side(order["old"], old, written.old_words),
+        new=_side(order["new"], new, written.new_words),
+        is_equal=not bool(rows.differs.any()),
+        rows=len(rows),
+        tally=tally_of(rows),
+        values=values.values(rows, headings),
+        chapters=chapters.found,
+        strip=strip_of(rows),
+        metadata=metadata_changes(order["old"]["metadata"], order["new"]["metadata"]),
+        notices=tuple(notices),
+    )
+    laps.end("summarise")
+    summary = replace(summary, timings_ms=laps.spent)
+    (folder / "summary.json").write_bytes(orjson.dumps(to_dict(summary)))
+    return {"rows": len(rows)}
+
+
+def _side(fields: dict[str, Any], lines: Lines, words: int) -> ComparedVersion:
+    known = from_dict(ComparedVersion, fields)
+    characters = int(lines.characters[-1]) + len(lines.text(len(lines) - 1)) if len(lines) else 0
+    return replace(known, lines=len(lines), words=words, characters=characters)
+
+
+def images(order: dict[str, Any]) -> dict[str, Any]:
+    """Write the images of one version and ``images.json`` into ``order["folder"]``."""
+    from core.versions.images import keep_images
+
+    folder = Path(order["folder"])
+    found, was_skipped = keep_images(Path(order["source"]), order["extension"], folder, order["seconds"] * 0.7)
+    kept = {"images": to_dict(found), "skipped": was_skipped}
+    (folder / "images.json").write_bytes(orjson.dumps(kept))
+    return {"images": len(found)}
+
+
+class _Laps:
+    """Measures the steps of the work, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+        self._began = time.perf_counter()
+
+    def end(self, name: str) -> None:
+        now = time.perf_counter()
+        self.spent[name] = round((now - self._began) * 1000, 1)
+        self._began = now
+
+
+if __name__ == "__main__":
+    serve(answer)

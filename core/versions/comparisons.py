@@ -1,0 +1,301 @@
+"""Comparisons on demand: computed once in a child process, kept on disk, evicted when they take too much space."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import shutil
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from core.codec import from_dict, to_dict
+from core.errors import DiffLimit, NotFound
+from core.ingest.child import Child, ChildLost
+from core.model import ChangeSummary, ImageRef
+from core.ports import BlobStore
+from core.versions.comparison import Comparison
+
+log = logging.getLogger(__name__)
+
+_PART = ".part"
+_IMAGES = "images-"
+_WITH_IMAGES = ("pdf", "docx", "pptx", "xlsx")
+_OPEN_COMPARISONS = 16
+_COARSE_PATIENCE = 3
+"""A coarse run is short work; on a machine under load it may still take a while."""
+_FINE_SHARE = 0.35
+"""Share of the time limit that fine work may take, so that reading and writing fit in as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One side of a comparison: a version with its texts as names of blobs."""
+
+    id: int
+    doc_key: str
+    name: str
+    version: int
+    parsed_sha256: str
+    sha256: str
+    extension: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"doc_key": self.doc_key, "name": self.name, "version": self.version, "metadata": dict(self.metadata)}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one comparison may take in time and memory, and all that are kept on disk."""
+
+    seconds: float = 10.0
+    memory_bytes: int = 1024 * 1024 * 1024
+    kept_bytes: int = 1024 * 1024 * 1024
+
+
+class Comparisons:
+    """The kept comparisons and images below one folder. Two requests for one thing wait for one computation."""
+
+    def __init__(self, folder: Path, blobs: BlobStore, limits: Limits = Limits()) -> None:
+        self._folder = folder
+        self._blobs = blobs
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._running: dict[str, Future[Path]] = {}
+        self._open: OrderedDict[str, Comparison] = OrderedDict()
+        self._idle: list[Child] = []
+        self._forgotten: set[int] = set()
+        self._closed = False
+        self._background = ThreadPoolExecutor(1, thread_name_prefix="evorag-compare")
+        folder.mkdir(parents=True, exist_ok=True)
+        for half_written in folder.glob(f"*{_PART}"):
+            shutil.rmtree(half_written, ignore_errors=True)
+
+    # ---- asking
+
+    def get(self, old: Compared, new: Compared) -> Comparison:
+        """Return the comparison of two versions. Raises: ``DiffLimit``; ``NotFound`` where a blob is gone."""
+        name = _name(old, new)
+        while True:
+            folder = self._once(name, {old.id, new.id}, lambda part: self._compute(old, new, part))
+            # Between the two steps it may have been evicted: then it is made again.
+            with self._lock, contextlib.suppress(FileNotFoundError):
+                return self._opened(folder, (self._images_folder(old.id), self._images_folder(new.id)))
+
+    def _opened(self, folder: Path, images: tuple[Path, Path]) -> Comparison:
+        for used in (folder, *images):
+            if used.exists():
+                os.utime(used)
+        comparison = self._open.get(folder.name) or Comparison(folder, images)
+        self._open[folder.name] = comparison
+        self._open.move_to_end(folder.name)
+        while len(self._open) > _OPEN_COMPARISONS:
+            self._open.popitem(last=False)
+        return comparison
+
+    def is_kept(self, old: Compared, new: Compared) -> bool:
+        return (self._folder / _name(old, new)).is_dir()
+
+    def compute_soon(self, old: Compared, new: Compared) -> None:
+        """Compute a comparison in the background, for whoever asks later."""
+        with self._lock:
+            if not self._closed:
+                self._background.submit(self._quietly, old, new)
+
+    def image(self, version: Compared, number: int) -> Path:
+        """Return the PNG of an image of a version. Raises: ``NotFound``."""
+        path = self._images_of(version) / f"{number:d}.png"
+        if not path.is_file():
+            raise NotFound(f"Version {version.version} of “{version.doc_key}” has no image {number}.")
+        return path
+
+    # ---- keeping
+
+    def forget(self, version_ids: Collection[int]) -> None:
+        """Remove all that is kept of these versions."""
+        with self._lock:
+            self._forgotten |= set(version_ids)
+            gone = [folder for folder in self._kept_folders() if _ids_of(folder.name) & set(version_ids)]
+            for folder in gone:
+                self._open.pop(folder.name, None)
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """End the children; what is being computed is dropped."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.kill()
+        self._background.shutdown(wait=True, cancel_futures=True)
+
+    def _quietly(self, old: Compared, new: Compared) -> None:
+        try:
+            self.get(old, new)
+        except Exception as error:
+            # Whoever asks for it is told; user text stays out of the log.
+            log.warning("a comparison could not be prepared (%s)", type(error).__name__)
+
+    def _once(self, name: str, version_ids: Set[int], make: Callable[[Path], None]) -> Path:
+        """Return the folder of that name, made by exactly one of those who ask at the same time."""
+        target = self._folder / name
+        with self._lock:
+            running = self._running.get(name)
+            if running is None and target.is_dir():
+                return target
+            mine = running is None
+            if running is None:
+                running = self._running[name] = Future()
+        if not mine:
+            return running.result()
+        part = self._folder / f"{name}-{secrets.token_hex(4)}{_PART}"
+        try:
+            part.mkdir()
+            make(part)
+            with self._lock:
+                if version_ids & self._forgotten:
+                    raise NotFound("A version was removed for good while it was compared.")
+                part.replace(target)
+        except BaseException as error:
+            running.set_exception(error)
+            raise
+        else:
+            running.set_result(target)
+        finally:
+            with self._lock:
+                del self._running[name]
+            shutil.rmtree(part, ignore_errors=True)
+        self._evict(keep=name)
+        return target
+
+    def _kept_folders(self) -> list[Path]:
+        return [path for path in self._folder.iterdir() if path.is_dir() and not path.name.endswith(_PART)]
+
+    def _evict(self, keep: str) -> None:
+        """Remove what was asked for least recently until the rest fits."""
+        with self._lock:
+            sized = []
+            for folder in self._kept_folders():
+                with contextlib.suppress(FileNotFoundError):
+                    size = sum(file.stat().st_size for file in folder.iterdir())
+                    sized.append((folder.stat().st_mtime, folder, size))
+            total = sum(size for _, _, size in sized)
+            for _, folder, size in sorted(sized, key=lambda entry: entry[0]):
+                if total <= self._limits.kept_bytes:
+                    return
+                if folder.name != keep:
+                    self._open.pop(folder.name, None)
+                    shutil.rmtree(folder, ignore_errors=True)
+                    total -= size
+
+    # ---- computing
+
+    def _compute(self, old: Compared, new: Compared, folder: Path) -> None:
+        with ThreadPoolExecutor(1, thread_name_prefix="evorag-images") as images:
+            seen = images.submit(self._image_refs, (old, new))
+            self._compare(old, new, folder)
+            (old_images, new_images), was_skipped = seen.result()
+        if not (old_images or new_images or was_skipped):
+            return
+        # Pairing needs Pillow's module; documents without images never load it.
+        from core.versions.images import pair_images
+
+        file = folder / "summary.json"
+        summary = from_dict(ChangeSummary, orjson.loads(file.read_bytes()))
+        notices = (*summary.notices, *(["images_skipped"] * was_skipped))
+        pairs = pair_images(old_images, new_images)
+        file.write_bytes(orjson.dumps(to_dict(replace(summary, images=pairs, notices=notices))))
+
+    def _compare(self, old: Compared, new: Compared, folder: Path) -> None:
+        order = {
+            "task": "compare",
+            "folder": str(folder),
+            "old_parsed": str(self._blobs.path(old.parsed_sha256)),
+            "new_parsed": str(self._blobs.path(new.parsed_sha256)),
+            "old": old.as_dict(),
+            "new": new.as_dict(),
+        }
+        seconds = self._limits.seconds
+        reason = self._asked(order | {"coarse": False, "fine_seconds": seconds * _FINE_SHARE}, seconds)
+        if reason is None:
+            return
+        log.warning("a comparison broke its limit (%s) and is made coarsely", reason)
+        reason = self._asked(order | {"coarse": True, "fine_seconds": 0.0}, seconds * _COARSE_PATIENCE)
+        if reason is not None:
+            raise DiffLimit(f"The two versions are too large to be compared (limit: {reason}).")
+
+    def _asked(self, order: Mapping[str, Any], seconds: float) -> str | None:
+        """Have a child carry out an order; return why it could not."""
+        child = self._taken()
+        try:
+            means = {"seconds": seconds, "memory_bytes": self._limits.memory_bytes}
+            reply = child.ask({**order, **means}, seconds)
+        except ChildLost as lost:
+            child.kill()
+            return lost.reason
+        except BaseException:
+            child.kill()
+            raise
+        with self._lock:
+            is_kept = not reply["spent"] and not self._closed and not self._idle
+            if is_kept:
+                self._idle.append(child)
+        if not is_kept:
+            child.kill()
+        error: str | None = reply.get("error")
+        return error
+
+    def _taken(self) -> Child:
+        with self._lock:
+            child = self._idle.pop() if self._idle else None
+        if child is not None and not child.alive():
+            child.kill()
+            child = None
+        return child or Child("core.versions.compare_worker")
+
+    # ---- images
+
+    def _images_folder(self, version_id: int) -> Path:
+        return self._folder / f"{_IMAGES}{version_id}"
+
+    def _images_of(self, version: Compared) -> Path:
+        def make(part: Path) -> None:
+            order = {"task": "images", "folder": str(part), "extension": version.extension}
+            source = str(self._blobs.path(version.sha256))
+            if self._asked(order | {"source": source}, self._limits.seconds) is not None:
+                for file in part.iterdir():
+                    file.unlink()
+                (part / "images.json").write_bytes(orjson.dumps({"images": [], "skipped": True}))
+
+        if version.extension not in _WITH_IMAGES:
+            return self._images_folder(version.id)
+        return self._once(f"{_IMAGES}{version.id}", {version.id}, make)
+
+    def _image_refs(self, versions: Iterable[Compared]) -> tuple[list[list[ImageRef]], bool]:
+        sides: list[list[ImageRef]] = []
+        was_skipped = False
+        for version in versions:
+            file = self._images_of(version) / "images.json"
+            kept: dict[str, Any] = (
+                orjson.loads(file.read_bytes()) if file.is_file() else {"images": [], "skipped": False}
+            )
+            sides.append([from_dict(ImageRef, fields) for fields in kept["images"]])
+            was_skipped = was_skipped or kept["skipped"]
+        return sides, was_skipped
+
+
+def _name(old: Compared, new: Compared) -> str:
+    return f"{old.id}-{new.id}"
+
+
+def _ids_of(name: str) -> set[int]:
+    return {int(part) for part in name.removeprefix(_IMAGES).split("-") if part.isdigit()}

@@ -1,0 +1,205 @@
+"""A comparison as one HTML page that needs nothing else: no script, light and dark, readable without colours."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from html import escape
+
+from core.errors import NotFound
+from core.model import ChangeSummary, ComparedVersion, ImagePair, ImageRef, ValueChange
+from core.versions.comparison import Comparison
+from core.versions.kept import CHANGES, EQUAL
+from core.versions.layout import Items
+from core.versions.pieces import Piece, new_pieces, old_pieces
+
+TEXTS = {
+    "lang": "en",
+    "title": "Comparison",
+    "old": "Old",
+    "new": "New",
+    "changed": "changed",
+    "added": "added",
+    "removed": "removed",
+    "moved": "moved",
+    "lines": "lines",
+    "words": "words",
+    "values": "Numbers and dates that changed",
+    "chapters": "Changes by section",
+    "metadata": "Properties",
+    "images": "Images",
+    "unchanged_rows": "{count} unchanged lines",
+    "equal": "The texts are the same.",
+    "notices": "Coarser than usual",
+}
+MOST_ROWS_UNFOLDED = 50_000
+"""In larger comparisons the unchanged lines are counted, not written."""
+MOST_IMAGE_BYTES = 8 * 1024 * 1024
+_SIGNS = {"equal": "", "changed": "~", "added": "+", "removed": "−"}
+
+_STYLE = """
+:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d0d7de;
+--add:#d7f5dd;--del:#ffe1de;--addw:#9be9a8;--delw:#ffb3ab}
+@media(prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--dim:#9198a1;--line:#30363d;
+--add:#12301d;--del:#3c1618;--addw:#1f6f3a;--delw:#8e2b2b}}
+body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;
+margin:1.5rem auto;max-width:110rem;padding:0 1rem}
+table{border-collapse:collapse;width:100%;table-layout:fixed}
+td,th{text-align:left;vertical-align:top;padding:.1rem .5rem}
+.d td{font:13px/1.5 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere;tab-size:4}
+.d .n{width:4rem;color:var(--dim);text-align:right}.d .s{width:1.5rem;font-weight:700}
+.added .b,.changed .b,.moved .b{background:var(--add)}.removed .a,.changed .a,.moved .a{background:var(--del)}
+ins{background:var(--addw);text-decoration:underline}del{background:var(--delw);text-decoration:line-through}
+summary{color:var(--dim);cursor:pointer;padding:.2rem .5rem;border:1px solid var(--line)}
+.h td{font-weight:700}.k{color:var(--dim)}img{max-width:48%;border:1px solid var(--line);margin:.3rem}
+"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def export_html(comparison: Comparison, texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield the page piece by piece; ``texts`` replace the English of ``TEXTS``. Every text is escaped."""
+    words = {name: escape(str(texts.get(name, default))) for name, default in TEXTS.items()}
+    yield from _head(comparison.summary, words)
+    yield from _summary(comparison.summary, words)
+    yield from _images(comparison, words)
+    yield from _rows(comparison, words)
+    yield "</body></html>\n"
+
+
+def _head(summary: ChangeSummary, words: Mapping[str, str]) -> Iterator[str]:
+    title = f"{_name(summary.old)} → {_name(summary.new)}"
+    yield (
+        f'<!DOCTYPE html>\n<html lang="{words["lang"]}"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{words['title']}: {title}</title><style>{_STYLE}</style></head><body>"
+        f"<h1>{words['title']}</h1><p>{title}</p>\n"
+    )
+
+
+def _name(side: ComparedVersion) -> str:
+    return f"{escape(side.name)} #{side.version}"
+
+
+def _summary(summary: ChangeSummary, words: Mapping[str, str]) -> Iterator[str]:
+    tally = summary.tally
+    counts = [
+        f"{_SIGNS.get(kind, '⇄')} {getattr(tally, kind)} {words[kind]}"
+        for kind in ("changed", "added", "removed", "moved")
+    ]
+    of_words = f"{words['words']}: + {tally.words_added} · − {tally.words_removed}"
+    yield f"<p>{words['lines']}: {' · '.join(counts)}<br>{of_words}</p>\n"
+    if summary.is_equal:
+        yield f"<p><strong>{words['equal']}</strong></p>\n"
+    if summary.notices:
+        yield f"<p>{words['notices']}: {escape(', '.join(summary.notices))}</p>\n"
+    if summary.values:
+        yield f"<h2>{words['values']}</h2><table><tr><th>{words['old']}</th><th>{words['new']}</th><th></th></tr>\n"
+        yield from map(_value, summary.values)
+        yield "</table>\n"
+    if summary.metadata:
+        yield f"<h2>{words['metadata']}</h2><table>\n"
+        for change in summary.metadata:
+            sides = f"<td>{_plain(change.old, 'del')}</td><td>{_plain(change.new, 'ins')}</td>"
+            yield f"<tr><th>{escape(change.name)}</th>{sides}</tr>\n"
+        yield "</table>\n"
+    if summary.chapters:
+        yield f"<h2>{words['chapters']}</h2><ul>\n"
+        for chapter in summary.chapters:
+            tally = chapter.tally
+            path = escape(" › ".join(chapter.heading_path)) or "—"
+            yield f'<li><a href="#r{chapter.row}">{path}</a> ~{tally.changed} +{tally.added} −{tally.removed}</li>\n'
+        yield "</ul>\n"
+
+
+def _value(value: ValueChange) -> str:
+    context = f'<a href="#r{value.row}">{escape(value.context)}</a>'
+    return (
+        f"<tr><td>{_plain(value.old, 'del')}</td><td>{_plain(value.new, 'ins')}</td><td class=k>{context}</td></tr>\n"
+    )
+
+
+def _plain(value: object, tag: str) -> str:
+    return "—" if value is None else f"<{tag}>{escape(str(value))}</{tag}>"
+
+
+def _images(comparison: Comparison, words: Mapping[str, str]) -> Iterator[str]:
+    differing = [pair for pair in comparison.summary.images if pair.change.value != "equal"]
+    if not differing:
+        return
+    yield f"<h2>{words['images']}</h2>\n"
+    left = MOST_IMAGE_BYTES
+    for pair in differing:
+        shown, size = _image_pair(comparison, pair, left)
+        left -= size
+        yield f"<p>{_SIGNS[pair.change.value]} {words[pair.change.value]}<br>{shown}</p>\n"
+
+
+def _image_pair(comparison: Comparison, pair: ImagePair, left: int) -> tuple[str, int]:
+    shown, size = "", 0
+    sides: tuple[tuple[str, ImageRef | None], ...] = (("old", pair.old), ("new", pair.new))
+    for side, ref in sides:
+        try:
+            data = comparison.image(side, ref.number).read_bytes() if ref is not None else b""
+        except (NotFound, OSError):
+            data = b""
+        if data and size + len(data) <= left:
+            size += len(data)
+            shown += f'<img alt="" src="data:image/png;base64,{base64.b64encode(data).decode()}">'
+    return shown, size
+
+
+def _rows(comparison: Comparison, words: Mapping[str, str]) -> Iterator[str]:
+    with_unchanged = comparison.count <= MOST_ROWS_UNFOLDED
+    items: Items = comparison.view().items
+    is_open = False
+    for row, hidden in zip(items.row.tolist(), items.hidden.tolist(), strict=True):
+        if hidden:
+            yield "</table>\n" * is_open
+            is_open = False
+            label = words["unchanged_rows"].replace("{count}", f"{hidden:,}")
+            if not with_unchanged:
+                yield f"<p class=k>{label}</p>\n"
+                continue
+            yield f"<details><summary>{label}</summary><table class=d>\n"
+            for unchanged in range(row, row + hidden):
+                yield _row(comparison, unchanged)
+            yield "</table></details>\n"
+            continue
+        if not is_open:
+            yield "<table class=d>\n"
+            is_open = True
+        yield _row(comparison, row)
+    yield "</table>\n" * is_open
+
+
+def _row(comparison: Comparison, row: int) -> str:
+    kept = comparison.kept
+    record = kept.index[row]
+    change = CHANGES[record["change"] if record["differs"] else EQUAL].value
+    old_no, new_no = int(record["old_no"]), int(record["new_no"])
+    old, new = kept.old_text(row) if old_no else "", kept.new_text(row) if new_no else ""
+    sign, kinds = _SIGNS[change], [change]
+    if record["move"]:
+        sign, kinds = "⇄", [change, "moved"]
+    if record["level"]:
+        kinds.append("h")
+    left: list[Piece] = [("equal", old)]
+    right: list[Piece] = [("equal", new)]
+    if change == "changed":
+        marks = kept.marks(row)
+        left, right = old_pieces(old, *marks), new_pieces(new, *marks)
+    return (
+        f'<tr id="r{row}" class="{" ".join(kinds)}"><td class=n>{old_no or ""}</td><td class=s>{sign}</td>'
+        f'<td class="{"a" if old_no else ""}">{_marked(left)}</td><td class=n>{new_no or ""}</td>'
+        f'<td class="{"b" if new_no else ""}">{_marked(right)}</td></tr>\n'
+    )
+
+
+def _marked(pieces: list[Piece]) -> str:
+    tags = {"removed": "del", "added": "ins"}
+    found = []
+    for change, text in pieces:
+        tag = tags.get(change)
+        found.append(f"<{tag}>{escape(text)}</{tag}>" if tag else escape(text))
+    return "".join(found)

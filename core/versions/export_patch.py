@@ -1,0 +1,140 @@
+"""A comparison as a unified patch that GNU patch applies to the old parsed text and that gives the new one exactly.
+
+Rows are not what patch calls lines: between two blocks lies an empty line, and a long line is cut into several rows.
+A patch is therefore made of stretches between places where both texts begin a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from core.model import ComparedVersion
+from core.versions.comparison import Comparison
+from core.versions.kept import EQUAL, JOINTS, Kept
+from core.versions.measure import Ints
+
+CONTEXT = 3
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+Step = tuple[str, str]
+"""A sign (space, minus or plus) and a line with its end."""
+
+
+def export_patch(comparison: Comparison) -> Iterator[str]:
+    """Yield the patch piece by piece; nothing where the texts are the same."""
+    kept = comparison.kept
+    hunks = _hunks(kept)
+    first = next(hunks, None)
+    if first is None:
+        return
+    yield f"--- {_file_name(comparison.summary.old)}\n+++ {_file_name(comparison.summary.new)}\n"
+    yield first
+    yield from hunks
+
+
+def _file_name(side: ComparedVersion) -> str:
+    """A name that no path, quote or line break of a document's name gets into."""
+    plain = "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in side.name).lstrip(".")
+    return f"{plain or 'text'}.v{side.version}.txt"
+
+
+def _hunks(kept: Kept) -> Iterator[str]:
+    index = kept.index
+    differs = np.asarray(index["change"]) != EQUAL
+    if not differs.any():
+        return
+    anchors = ~differs & (np.asarray(index["new_joint"]) > 0)
+    anchors[0] = not differs[0]
+    places = np.flatnonzero(anchors)
+    old_lines = np.cumsum(index["old_joint"], dtype=np.int64)
+    new_lines = np.cumsum(index["new_joint"], dtype=np.int64)
+    for first, last in _stretches(np.flatnonzero(differs), places, len(index)):
+        inside = places[np.searchsorted(places, first) : np.searchsorted(places, last)].tolist()
+        borders = sorted({first, *inside, last})
+        steps = [step for low, high in pairwise(borders) for step in _steps(kept, low, high)]
+        old_at = int(old_lines[first]) if first else 0
+        new_at = int(new_lines[first]) if first else 0
+        yield from _written(steps, old_at, new_at)
+
+
+def _stretches(differing: Ints, places: Ints, count: int) -> Iterator[tuple[int, int]]:
+    """Yield the rows of each stretch: changes, with enough anchors around them for their context."""
+    before = np.searchsorted(places, differing) - CONTEXT - 1
+    after = np.searchsorted(places, differing) + CONTEXT
+    firsts = np.where(before >= 0, places[np.maximum(before, 0)] if len(places) else 0, 0)
+    lasts = np.where(after < len(places), places[np.minimum(after, len(places) - 1)] if len(places) else 0, count)
+    start, end = int(firsts[0]), int(lasts[0])
+    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+        if first > end:
+            yield start, end
+            start = first
+        end = max(end, last)
+    yield start, end
+
+
+def _steps(kept: Kept, first: int, last: int) -> list[Step]:
+    """Return what becomes of the lines between two anchors: from the text of one up to that of the next."""
+    index = kept.index
+    sides = []
+    for side, text_of in (("old", kept.old_text), ("new", kept.new_text)):
+        parts = []
+        for row in range(first, min(last + 1, len(index))):
+            if not index[f"{side}_no"][row]:
+                continue
+            joint = JOINTS[index[f"{side}_joint"][row]] if row > first or first == 0 else ""
+            parts.append(joint if row == last else joint + text_of(row))
+        sides.append(_lines("".join(parts)))
+    old, new = sides
+    if old == new:
+        return [(" ", line) for line in old]
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return [
+        *((" ", line) for line in old[:head]),
+        *(("-", line) for line in old[head : len(old) - tail]),
+        *(("+", line) for line in new[head : len(new) - tail]),
+        *((" ", line) for line in old[len(old) - tail :]),
+    ]
+
+
+def _lines(text: str) -> list[str]:
+    *whole, rest = text.split("\n")
+    return [line + "\n" for line in whole] + ([rest] if rest else [])
+
+
+def _written(steps: list[Step], old_at: int, new_at: int) -> Iterator[str]:
+    """Yield the hunks of a stretch; ``old_at`` and ``new_at`` count the lines before it."""
+    changes = [number for number, (sign, _) in enumerate(steps) if sign != " "]
+    groups: list[list[int]] = []
+    for number in changes:
+        if groups and number - groups[-1][-1] <= 2 * CONTEXT:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    done = 0
+    for group in groups:
+        first, last = max(group[0] - CONTEXT, 0), min(group[-1] + CONTEXT + 1, len(steps))
+        old_at += _count(steps[done:first], "-")
+        new_at += _count(steps[done:first], "+")
+        hunk = steps[first:last]
+        yield f"@@ -{_range(old_at, _count(hunk, '-'))} +{_range(new_at, _count(hunk, '+'))} @@\n"
+        yield "".join(sign + (line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}") for sign, line in hunk)
+        old_at += _count(hunk, "-")
+        new_at += _count(hunk, "+")
+        done = last
+
+
+def _count(steps: Iterable[Step], sign: str) -> int:
+    return sum(step[0] in (" ", sign) for step in steps)
+
+
+def _range(before: int, count: int) -> str:
+    """Where a hunk begins, from 1; an empty one names the line before it."""
+    return f"{before + 1 if count else before},{count}"

@@ -1,0 +1,150 @@
+"""Tables of a comparison as grids: every column of either side has its place, and each cell knows what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.ingest.parsers.tables import CELL_JOINT
+from core.model import BlockKind, CellPair, Change, Segment
+from core.versions.kept import CHANGES, EQUAL, KINDS, Kept
+
+_TABLE = KINDS.index(BlockKind.TABLE)
+_SAMPLED_ROWS = 200
+MOST_COLUMNS = 500
+
+Column = tuple[int | None, int | None]
+"""The number of a column in the old and in the new table, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """A table of the comparison: ``row`` is its first row, ``changed`` counts the rows of it that differ."""
+
+    index: int
+    row: int
+    rows: int
+    changed: int
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    row: int
+    change: str
+    old_no: int | None
+    new_no: int | None
+    cells: tuple[CellPair, ...]
+    move: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableGrid:
+    """Rows ``start`` and on of a table; ``headers`` and each row have one cell for each of ``columns``."""
+
+    ref: TableRef
+    columns: int
+    headers: tuple[CellPair, ...]
+    start: int
+    rows: tuple[GridRow, ...]
+
+
+def tables_of(kept: Kept) -> list[TableRef]:
+    """Return the tables in order; neighbours with different header rows are two."""
+    index = kept.index
+    rows = np.flatnonzero(np.asarray(index["kind"]) == _TABLE)
+    if not len(rows):
+        return []
+    headers = kept.header_numbers()
+    of_new = np.where(index["new_no"][rows] > 0, headers["new"][index["new_place"][rows]], -1)
+    of_old = headers["old"][index["old_place"][rows]]
+    breaks = np.zeros(len(rows), dtype=bool)
+    breaks[0] = True
+    breaks[1:] = np.diff(rows) != 1
+    # A removed row belongs to the table around it; its own header counts where a whole table was removed.
+    known = np.maximum.accumulate(np.where((of_new >= 0) | breaks, np.arange(len(rows)), 0))
+    header = of_new[known]
+    both_known = (header[1:] >= 0) & (header[:-1] >= 0)
+    neither = (header[1:] < 0) & (header[:-1] < 0)
+    breaks[1:] |= (both_known & (header[1:] != header[:-1])) | (neither & (of_old[1:] != of_old[:-1]))
+    firsts = np.flatnonzero(breaks)
+    lengths = np.diff(np.concatenate((firsts, [len(rows)])))
+    differing = np.add.reduceat(np.asarray(index["differs"])[rows].astype(np.int64), firsts)
+    return [
+        TableRef(number, row, length, changed, tuple(kept.headings[int(index["heading"][row])]))
+        for number, (row, length, changed) in enumerate(
+            zip(rows[firsts].tolist(), lengths.tolist(), differing.tolist(), strict=True)
+        )
+    ]
+
+
+def table_of(kept: Kept, ref: TableRef, start: int = 0, end: int | None = None) -> TableGrid:
+    """Return the rows of a table from ``start`` up to, not including, ``end``."""
+    columns = _columns(kept, ref)
+    last = ref.rows if end is None else min(end, ref.rows)
+    rows = tuple(_grid_row(kept, ref.row + at, columns) for at in range(max(start, 0), last))
+    old, new = kept.table_headers(ref.row, ref.row + ref.rows)
+    headers = tuple(_pair(column, _split(old), _split(new)) for column in columns)
+    return TableGrid(ref, len(columns), headers, max(start, 0), rows)
+
+
+def _columns(kept: Kept, ref: TableRef) -> list[Column]:
+    """Return the columns of both sides in one order: those of the new table, a removed one after its left neighbour."""
+    differing = np.flatnonzero(kept.index["marks_size"][ref.row : ref.row + ref.rows])[:_SAMPLED_ROWS] + ref.row
+    old_of: dict[int, int] = {}
+    old_count = new_count = 0
+    gone: set[int] = set()
+    for row in differing.tolist():
+        for cell in kept.marks(row)[1]:
+            old_count, new_count = max(old_count, cell.old_column or 0), max(new_count, cell.new_column or 0)
+            if cell.old_column and cell.new_column:
+                old_of.setdefault(cell.new_column, cell.old_column)
+            elif cell.old_column:
+                gone.add(cell.old_column)
+    for row in range(ref.row, ref.row + min(ref.rows, _SAMPLED_ROWS)):
+        if kept.index["old_no"][row]:
+            old_count = max(old_count, kept.old_text(row).count(CELL_JOINT) + 1)
+        if kept.index["new_no"][row]:
+            new_count = max(new_count, kept.new_text(row).count(CELL_JOINT) + 1)
+    taken = set(old_of.values())
+    if not taken:
+        old_of = {number: number for number in range(1, min(old_count, new_count) + 1) if number not in gone}
+        taken = set(old_of.values())
+    columns: list[Column] = [(old_of.get(number), number) for number in range(1, new_count + 1)]
+    for number in range(1, old_count + 1):
+        if number not in taken:
+            left = max((at for at, (old, _) in enumerate(columns) if old is not None and old < number), default=-1)
+            columns.insert(left + 1, (number, None))
+    return columns[:MOST_COLUMNS]
+
+
+def _grid_row(kept: Kept, row: int, columns: Sequence[Column]) -> GridRow:
+    record = kept.index[row]
+    old_no, new_no = int(record["old_no"]) or None, int(record["new_no"]) or None
+    differs = bool(record["differs"])
+    old = _split(kept.old_text(row)) if old_no else []
+    new = _split(kept.new_text(row)) if new_no else []
+    marked = {cell.new_column: cell.words for cell in kept.marks(row)[1]} if differs and old_no and new_no else {}
+    cells = tuple(_pair(column, old, new, marked.get(column[1], ())) for column in columns)
+    change = CHANGES[record["change"] if differs else EQUAL].value
+    return GridRow(row, change, old_no, new_no, cells, int(record["move"]) or None)
+
+
+def _pair(column: Column, old: Sequence[str], new: Sequence[str], words: tuple[Segment, ...] = ()) -> CellPair:
+    before = old[column[0] - 1] if column[0] is not None and column[0] <= len(old) else None
+    after = new[column[1] - 1] if column[1] is not None and column[1] <= len(new) else None
+    if before is None and after is None:
+        change = Change.EQUAL
+    elif before is None:
+        change = Change.ADDED if after else Change.EQUAL
+    elif after is None:
+        change = Change.REMOVED if before else Change.EQUAL
+    else:
+        change = Change.EQUAL if before == after else Change.CHANGED
+    return CellPair(change, before, after, *column, words if change is Change.CHANGED else ())
+
+
+def _split(line: str) -> list[str]:
+    return line.split(CELL_JOINT) if line else []

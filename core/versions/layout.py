@@ -1,0 +1,265 @@
+"""From rows to screen lines: which rows are folded away, how many lines each takes, and what a line shows.
+
+Every line of the grid has the same height; a row that is wider than its column takes several of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.codec import to_dict
+from core.model import CellPair
+from core.versions.kept import CHANGES, EQUAL, KINDS, Kept
+from core.versions.measure import Ints
+from core.versions.pieces import Piece, both_pieces, new_pieces, old_pieces
+from core.versions.wrapping import cut, pieces_needed
+
+Bools = npt.NDArray[np.bool_]
+
+NARROWEST, WIDEST = 10, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """How rows are laid out; ``width`` counts the cells of one column of text."""
+
+    mode: str = "side"
+    width: int = 80
+    folded: bool = True
+    context: int = 3
+    open_folds: frozenset[int] = frozenset()
+    chapter: int | None = None
+    only: frozenset[str] = frozenset()
+    outline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenLine:
+    """One line of the grid: a piece of a row, or the sign that ``fold`` rows from ``row`` on are folded away."""
+
+    position: int
+    row: int
+    change: str
+    kind: str
+    path: tuple[str, ...] = ()
+    line: int = 0
+    count: int = 1
+    level: int = 0
+    heading: bool = False
+    fold: int | None = None
+    fold_changed: int = 0
+    old_no: int | None = None
+    new_no: int | None = None
+    old: tuple[Piece, ...] = ()
+    new: tuple[Piece, ...] = ()
+    merged: tuple[Piece, ...] = ()
+    move: int | None = None
+    move_target: int | None = None
+    cells: tuple[CellPair, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line as plain data for JSON."""
+        plain: dict[str, Any] = to_dict(self)
+        return plain
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What a view shows, in order: rows, and folds with the number of rows (and of differing rows) they hide."""
+
+    row: Ints
+    hidden: Ints
+    hidden_changed: Ints
+    lines: Ints
+
+
+class RowView:
+    """The screen lines of a comparison, laid out once; lines are filled in when they are asked for."""
+
+    def __init__(self, kept: Kept, options: ViewOptions, moved_to: dict[int, int]) -> None:
+        self._kept = kept
+        self._options = options
+        self._moved_to = moved_to
+        chosen = _chosen(kept, options)
+        self.items = _items(kept, options, chosen)
+        self._ends: Ints = np.cumsum(self.items.lines)
+        self.total = int(self._ends[-1]) if len(self._ends) else 0
+        self.changes: list[int] = self._starts_of_changes(chosen)
+
+    def _starts_of_changes(self, chosen: Bools) -> list[int]:
+        items = self.items
+        is_change = (chosen[items.row] & (items.hidden == 0)) | (items.hidden_changed > 0)
+        starts = is_change.copy()
+        # A run goes on where the row before it is shown and differs too.
+        starts[1:] &= ~(is_change[:-1] & (np.diff(items.row) == 1) & (items.hidden[1:] == 0) & (items.hidden[:-1] == 0))
+        found: list[int] = (self._ends - items.lines)[starts].tolist()
+        return found
+
+    def lines(self, start: int, end: int) -> list[ScreenLine]:
+        """Return the screen lines from ``start`` up to, not including, ``end``."""
+        start, end = max(start, 0), min(end, self.total)
+        found: list[ScreenLine] = []
+        if start >= end:
+            return found
+        item = int(np.searchsorted(self._ends, start, "right"))
+        at = int(self._ends[item] - self.items.lines[item])
+        while at < end:
+            lines = self._lines_of(item, at)
+            found.extend(lines[max(start - at, 0) : end - at])
+            at += len(lines)
+            item += 1
+        return found
+
+    def position_of(self, row: int) -> int | None:
+        """Return the first line of a row, or of the fold that hides it; None where the view leaves it out."""
+        item = int(np.searchsorted(self.items.row, row, "right")) - 1
+        if item < 0:
+            return None
+        shown, hidden = int(self.items.row[item]), int(self.items.hidden[item])
+        if not shown <= row < shown + max(hidden, 1):
+            return None
+        return int(self._ends[item] - self.items.lines[item])
+
+    def row_at(self, position: int) -> int:
+        """Return the row of a screen line, of the nearest one where there is no such line; 0 in an empty view."""
+        if not self.total:
+            return 0
+        position = min(max(position, 0), self.total - 1)
+        return int(self.items.row[np.searchsorted(self._ends, position, "right")])
+
+    def next_change(self, position: int) -> int | None:
+        """Return where the first change after ``position`` begins."""
+        at = bisect_right(self.changes, position)
+        return self.changes[at] if at < len(self.changes) else None
+
+    def previous_change(self, position: int) -> int | None:
+        """Return where the last change before ``position`` begins."""
+        at = bisect_left(self.changes, position)
+        return self.changes[at - 1] if at else None
+
+    def _lines_of(self, item: int, at: int) -> list[ScreenLine]:
+        items, kept = self.items, self._kept
+        row, hidden, count = int(items.row[item]), int(items.hidden[item]), int(items.lines[item])
+        record = kept.index[row]
+        path = tuple(kept.headings[int(record["heading"])])
+        kind, level = KINDS[record["kind"]].value, int(record["level"])
+        if hidden:
+            folded = int(items.hidden_changed[item])
+            return [ScreenLine(at, row, "equal", kind, path, fold=hidden, fold_changed=folded, level=level)]
+        first = ScreenLine(
+            position=at,
+            row=row,
+            change=CHANGES[record["change"] if record["differs"] else EQUAL].value,
+            kind=kind,
+            path=path,
+            count=count,
+            level=level,
+            heading=kind == "heading",
+            old_no=int(record["old_no"]) or None,
+            new_no=int(record["new_no"]) or None,
+            move=int(record["move"]) or None,
+            move_target=self._moved_to.get(row),
+        )
+        return self._filled(first, row, bool(record["differs"]))
+
+    def _filled(self, first: ScreenLine, row: int, differs: bool) -> list[ScreenLine]:
+        kept, width, count = self._kept, self._options.width, first.count
+        words, cells = kept.marks(row) if differs else ((), ())
+        old = kept.old_text(row) if first.old_no else ""
+        new = kept.new_text(row) if first.new_no else ""
+        is_pair = bool(differs and first.old_no and first.new_no)
+        lines = [replace(first, position=first.position + n, line=n) for n in range(count)]
+        for n in range(1, count):
+            lines[n] = replace(lines[n], old_no=None, new_no=None)
+        lines[0] = replace(lines[0], cells=cells)
+        if self._options.mode == "inline":
+            change = first.change
+            merged = both_pieces(old, new, words, cells) if is_pair else [(change, new if first.new_no else old)]
+            pieces = cut(merged, count, width)
+            return [replace(line, merged=tuple(piece)) for line, piece in zip(lines, pieces, strict=True)]
+        left = old_pieces(old, words, cells) if is_pair else [("removed" if differs else "equal", old)]
+        right = new_pieces(new, words, cells) if is_pair else [("added" if differs else "equal", new)]
+        sides: list[list[list[Piece]]] = [
+            cut(pieces, count, width) if there else [[]] * count
+            for pieces, there in ((left, first.old_no), (right, first.new_no))
+        ]
+        return [replace(line, old=tuple(a), new=tuple(b)) for line, a, b in zip(lines, *sides, strict=True)]
+
+
+def _chosen(kept: Kept, options: ViewOptions) -> Bools:
+    """Tell which rows count as differing in this view."""
+    index = kept.index
+    chosen: Bools = index["differs"] == 1
+    if options.only:
+        moved = index["move"] > 0
+        wanted = moved & ("moved" in options.only)
+        for code, change in enumerate(CHANGES):
+            if change.value in options.only:
+                wanted |= (index["change"] == code) & ~moved
+        chosen &= wanted
+    return chosen
+
+
+def _items(kept: Kept, options: ViewOptions, chosen: Bools) -> Items:
+    index = kept.index
+    count = len(index)
+    allowed = np.ones(count, dtype=bool)
+    heading = np.asarray(index["heading"])
+    if options.chapter is not None:
+        allowed = np.array(kept.chapters, dtype=np.int64)[heading] == options.chapter
+    shown, opened = allowed.copy(), np.zeros(count, dtype=bool)
+    if options.outline:
+        shown[:] = False
+    elif options.folded or options.only:
+        sums = np.concatenate(([0], np.cumsum(chosen & allowed)))
+        near = np.arange(count)
+        low, high = np.maximum(near - options.context, 0), np.minimum(near + options.context + 1, count)
+        shown &= sums[high] > sums[low]
+    starts = np.ones(count, dtype=bool)
+    starts[1:] = (shown[1:] != shown[:-1]) | (allowed[1:] != allowed[:-1])
+    if options.outline:
+        starts[1:] |= heading[1:] != heading[:-1]
+    firsts = np.flatnonzero(starts)
+    lengths = np.diff(np.concatenate((firsts, [count])))
+    is_fold = allowed[firsts] & ~shown[firsts]
+    # One row is not worth a fold that takes a line itself.
+    is_open = np.isin(firsts, list(options.open_folds)) | ((lengths < 2) & (not options.outline))
+    opened = np.repeat(is_fold & is_open, lengths)
+    folds = firsts[is_fold & ~is_open]
+    is_row = (shown | opened) & allowed
+    item = is_row.copy()
+    item[folds] = True
+    rows = np.flatnonzero(item)
+    hidden = np.zeros(count, dtype=np.int64)
+    hidden[folds] = lengths[is_fold & ~is_open]
+    changed = np.concatenate(([0], np.cumsum(chosen)))
+    hidden = hidden[rows]
+    hidden_changed = np.where(hidden > 0, changed[rows + hidden] - changed[rows], 0)
+    if options.mode == "inline":
+        lines = pieces_needed(np.asarray(index["both_width"])[rows], options.width)
+    else:
+        wider = np.maximum(np.asarray(index["old_width"])[rows], np.asarray(index["new_width"])[rows])
+        lines = pieces_needed(wider, options.width)
+    lines[hidden > 0] = 1
+    return Items(rows, hidden, hidden_changed, lines)
+
+
+def options_of(
+    mode: str,
+    width: int,
+    folded: bool,
+    context: int,
+    open_folds: Collection[int],
+    chapter: int | None,
+    only: Collection[str],
+    outline: bool,
+) -> ViewOptions:
+    """Return options within what can be laid out."""
+    width = min(max(int(width), NARROWEST), WIDEST)
+    return ViewOptions(mode, width, folded, max(context, 0), frozenset(open_folds), chapter, frozenset(only), outline)

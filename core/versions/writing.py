@@ -1,0 +1,112 @@
+"""Writing a comparison to its files: equal stretches from arrays, and only the changed rows one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from core.model import Change, Row
+from core.versions.diff import Difference
+from core.versions.kept import ADDED, CHANGED, EQUAL, KINDS, REMOVED, ROW, marks_line
+from core.versions.lines import Place
+from core.versions.measure import cells, count_words
+from core.versions.pieces import both_pieces
+from core.versions.records import Records, Rows, Side, Sizes
+
+_ROWS_A_WRITE = 200_000
+
+Watcher = Callable[[int, Row], None]
+"""Is shown every changed row, with its number, while it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the summary needs to know of the rows that were written; ``headings`` are heading paths by number."""
+
+    rows: Rows
+    headings: list[tuple[str, ...]]
+    old_words: int
+    new_words: int
+
+
+def write_rows(folder: Path, difference: Difference, watch: Watcher) -> Written:
+    """Write the rows, the texts and the marks of a difference."""
+    rows = Rows.of(difference)
+    _write_marks(folder / "marks.jsonl", difference, rows, watch)
+    headings: dict[tuple[str, ...], int] = {}
+    old, new = Side(difference.old, headings), Side(difference.new, headings)
+    rows.heading = np.where(rows.new >= 0, new.column("heading", rows.new), old.column("heading", rows.old))
+    (folder / "new.txt").write_bytes(difference.new.data)
+    new_sizes = Sizes.of(difference.new.data, difference.new.starts, difference.new.ends)
+    kept = np.flatnonzero((rows.change != EQUAL) & (rows.old >= 0))
+    text, old_sizes = old.gathered(rows.old[kept])
+    (folder / "old.txt").write_bytes(text)
+    added = (rows.change == ADDED) & (rows.move == 0)
+    removed = (rows.change[kept] == REMOVED) & (rows.move[kept] == 0)
+    rows.words_added[added] = new_sizes.words[rows.new[added]]
+    rows.words_removed[kept[removed]] = old_sizes.words[removed]
+    records = Records(rows, old, new, new_sizes, old_sizes, kept)
+    with (folder / "rows.npy").open("wb") as file:
+        header = {"descr": np.lib.format.dtype_to_descr(ROW), "fortran_order": False, "shape": (len(rows),)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for first in range(0, len(rows), _ROWS_A_WRITE):
+            records.part(first, min(first + _ROWS_A_WRITE, len(rows))).tofile(file)
+    equal_words = int(new_sizes.words[rows.new[rows.change == EQUAL]].sum())
+    old_words = equal_words + int(old_sizes.words.sum())
+    return Written(rows, list(headings), old_words, int(new_sizes.words.sum()))
+
+
+def write_places(folder: Path, difference: Difference, headings: list[tuple[str, ...]], chapters: list[int]) -> None:
+    """Write where lines stand; ``chapters`` gives each heading path its place in the summary's chapters, or -1."""
+    known = {path: number for number, path in enumerate(headings)}
+    places = {
+        "headings": headings,
+        "chapters": chapters,
+        "old": [_place(place, known) for place in difference.old.places],
+        "new": [_place(place, known) for place in difference.new.places],
+    }
+    (folder / "places.json").write_bytes(orjson.dumps(places))
+
+
+def _place(place: Place, headings: dict[tuple[str, ...], int]) -> list[Any]:
+    kind, level, at, header = place
+    heading = headings[at.heading_path]
+    return [KINDS.index(kind), level, at.page, at.page_end, at.slide, at.sheet, at.cells, heading, header]
+
+
+def _write_marks(path: Path, difference: Difference, rows: Rows, watch: Watcher) -> None:
+    at = 0
+    numbers = iter(np.flatnonzero(rows.change == CHANGED).tolist())
+    with path.open("wb", buffering=1024 * 1024) as file:
+        for run in np.flatnonzero(difference.runs.change == CHANGED).tolist():
+            for row in difference.rows_of(run):
+                number = next(numbers)
+                _measure(rows, number, row)
+                if row.cells or row.words:
+                    line = marks_line(row)
+                    file.write(line)
+                    rows.marks_at[number], rows.marks_size[number] = at, len(line)
+                    at += len(line)
+                if rows.differs[number]:
+                    watch(number, row)
+
+
+def _measure(rows: Rows, number: int, row: Row) -> None:
+    assert row.old is not None and row.new is not None
+    width = removed = added = 0
+    for change, text in both_pieces(row.old.text, row.new.text, row.words, row.cells):
+        width += cells(text)
+        if change == Change.REMOVED.value:
+            removed += count_words(text)
+        elif change == Change.ADDED.value:
+            added += count_words(text)
+    rows.both_width[number] = width
+    rows.words_removed[number] = removed
+    rows.words_added[number] = added
+    rows.differs[number] = row.old.text != row.new.text
+    rows.cells_changed[number] = sum(cell.change is not Change.EQUAL for cell in row.cells)
