@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -92,17 +92,29 @@ class Visibility:
             )
         return doc_id, version_id, version_id == shown_id
 
-    def vectors(self, view: View, model: str, doc_ids: Collection[int] | None) -> Iterator[tuple[list[int], Vector]]:
-        """Yield ids and ``(n, dimension)`` vectors of everything that ``view`` shows, of ``doc_ids`` (None: of all)."""
+    def chunk_ids(self, view: View, doc_ids: Sequence[int] | None) -> set[int]:
+        """Return the ids of all chunks that ``view`` shows, of the documents in ``doc_ids`` (None: of all)."""
+        query = (
+            select(version_chunks.c.chunk_id, versions.c.doc_id)
+            .join(versions, versions.c.id == version_chunks.c.version_id)
+            .where(versions.c.id.in_(shown_versions(view)))
+        )
+        allowed = None if doc_ids is None else frozenset(doc_ids)
+        with self._database.read() as tx:
+            return {row[0] for row in tx.execute(query) if allowed is None or row[1] in allowed}
+
+    def vectors(self, view: View, model: str, doc_ids: Sequence[int] | None) -> Iterator[tuple[list[int], Vector]]:
+        """Yield ids and ``(n, d)`` vectors of all chunks that ``view`` shows of the documents in ``doc_ids``."""
         members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown_versions(view)))
         query = (
             select(chunks.c.id, chunks.c.doc_id, embeddings.c.vector)
             .join(embeddings, and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model))
             .where(chunks.c.id.in_(members))
         )
+        allowed = None if doc_ids is None else frozenset(doc_ids)
         with self._database.read() as tx:
             for rows in tx.execute(query.execution_options(yield_per=_VECTORS)).partitions():
-                wanted = [row for row in rows if doc_ids is None or row.doc_id in doc_ids]
+                wanted = [row for row in rows if allowed is None or row.doc_id in allowed]
                 if wanted:
                     halves = np.stack([np.frombuffer(row.vector, np.float16) for row in wanted])
                     yield [row.id for row in wanted], halves.astype(np.float32)

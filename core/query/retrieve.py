@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
 
 _DEEPER = 4
-_DEEPEST = 5_000
-"""Where the vector leg leaves the store; Milvus gives 16,384 hits at most."""
-_LOOKED_UP = 1_000
+_ROUNDS = 2
+"""How often a leg is read deeper before it is read to its end."""
+_ALL = 10_000_000
 _MOST_PUSHED_DOWN = 2_000
 
 LegSearch = Callable[[int], list[IndexHit]]
@@ -70,9 +70,8 @@ class Retriever:
         pushed = scope.doc_ids if scope.doc_ids is not None and len(scope.doc_ids) <= _MOST_PUSHED_DOWN else None
         started = time.perf_counter()
         deadline = time.monotonic() + self._timeout_s
-        keyword_leg = self._threads.submit(
-            self._leg, lambda limit: self._keywords.search(text, limit, scope.parts, pushed), depth
-        )
+        by_words = _Run(lambda limit: self._keywords.search(text, limit, scope.parts, pushed))
+        keyword_leg = self._threads.submit(by_words.deeper, depth)
         vector_leg = self._threads.submit(self._vector_leg, text, depth, scope.parts, pushed)
         vector_run = self._result(vector_leg, deadline, "vector")
         keyword_run = self._result(keyword_leg, deadline, "keyword")
@@ -85,8 +84,7 @@ class Retriever:
         placed: dict[int, PlacedChunk] = {}
         seen: set[int] = set()
         self._see((*vector_run.hits, *keyword_run.hits), scope, placed, seen)
-        vector = self._exactly(self._deepen("vector", vector_run, depth, scope, placed, seen), vector_run, depth, scope)
-        self._see(vector.hits, scope, placed, seen)
+        vector = self._deepen("vector", vector_run, depth, scope, placed, seen)
         keyword = self._deepen("keyword", keyword_run, depth, scope, placed, seen)
         timings = {
             "embed_question": vector_run.embed_ms,
@@ -106,17 +104,8 @@ class Retriever:
         except EvoRAGError as error:
             return _Run(error=error.as_dict())
         embed_ms = (time.perf_counter() - started) * 1000
-        run = self._leg(lambda limit: self._vectors.search(vector, limit, parts, doc_ids), depth)
-        return _Run(run.search, run.hits, run.limit, run.search_ms, run.error, vector, embed_ms)
-
-    @staticmethod
-    def _leg(search: LegSearch, depth: int) -> _Run:
-        started = time.perf_counter()
-        try:
-            hits = search(depth)
-        except EvoRAGError as error:
-            return _Run(error=error.as_dict(), search_ms=(time.perf_counter() - started) * 1000)
-        return _Run(search, tuple(hits), depth, (time.perf_counter() - started) * 1000)
+        run = _Run(lambda limit: self._vectors.search(vector, limit, parts, doc_ids), vector=vector, embed_ms=embed_ms)
+        return run.deeper(depth)
 
     @staticmethod
     def _result(leg: Future[_Run], deadline: float, name: str) -> _Run:
@@ -140,49 +129,40 @@ class Retriever:
         self, name: str, run: _Run, depth: int, scope: Scope, placed: dict[int, PlacedChunk], seen: set[int]
     ) -> Leg:
         """Read the leg deeper until ``depth`` hits are visible or it gives no more; return the visible ones."""
-        hits, limit, search_ms, error = run.hits, run.limit, run.search_ms, run.error
-        read = len(hits)
-        found = sum(hit.chunk_id in placed for hit in hits)
-        while (
-            run.search is not None and found < depth and len(hits) == limit and (name == "keyword" or limit < _DEEPEST)
-        ):
-            limit = min(limit * _DEEPER, _DEEPEST) if name == "vector" else limit * _DEEPER
-            more = self._leg(run.search, limit)
-            search_ms += more.search_ms
-            if more.error:
-                error = more.error
-                break
-            hits, read, found = more.hits, 0, 0
-            while read < len(hits) and found < depth:
-                page = hits[read : read + _LOOKED_UP]
-                self._see(page, scope, placed, seen)
-                read += len(page)
-                found += sum(hit.chunk_id in placed for hit in page)
-        visible = tuple(hit for hit in hits[:read] if hit.chunk_id in placed)
+        engine = self._keywords.engine if name == "keyword" else self._vectors.engine_for(scope.parts)
+        rounds = 0
+        while rounds < _ROUNDS and run.is_short(depth, placed):
+            run = run.deeper(run.limit * _DEEPER)
+            self._see(run.hits, scope, placed, seen)
+            rounds += 1
+        read = len(run.hits)
+        kept = sum(hit.chunk_id in placed for hit in run.hits)
+        if run.is_short(depth, placed):
+            if run.vector is not None:
+                run, engine = self._exactly(run, run.vector, depth, scope), EXACT
+            else:
+                run = run.deeper(_ALL)
+                shown = self._catalog.visibility.chunk_ids(scope.view, scope.doc_ids)
+                read, hits = len(run.hits), tuple(hit for hit in run.hits if hit.chunk_id in shown)
+                run, kept = replace(run, hits=hits), len(hits)
+            self._see(run.hits[:depth], scope, placed, seen)
+        visible = tuple(hit for hit in run.hits if hit.chunk_id in placed)
         return Leg(
             name=name,
-            engine=self._engine(name, scope.parts),
+            engine=engine,
             hits=visible[:depth],
             read=read,
-            hidden=read - len(visible),
-            duration_ms=search_ms,
-            error=error,
+            hidden=read - kept,
+            duration_ms=run.search_ms,
+            error=run.error,
         )
 
-    def _exactly(self, leg: Leg, run: _Run, depth: int, scope: Scope) -> Leg:
-        """Return the vector leg, scanned over all that is visible where reading deeper has found too little."""
-        if run.vector is None or leg.error or len(leg.hits) == depth or leg.read < _DEEPEST:
-            return leg
+    def _exactly(self, run: _Run, vector: Vector, depth: int, scope: Scope) -> _Run:
+        """Return the nearest of all that is visible, computed from the catalogue's embeddings."""
         started = time.perf_counter()
         shown = self._catalog.visibility.vectors(scope.view, self._embedder.id, scope.doc_ids)
-        hits = nearest(run.vector, shown, depth)
-        spent_ms = (time.perf_counter() - started) * 1000
-        return replace(leg, engine=EXACT, hits=tuple(hits), duration_ms=leg.duration_ms + spent_ms)
-
-    def _engine(self, name: str, parts: tuple[Part, ...]) -> str:
-        if name == "keyword":
-            return self._keywords.engine
-        return self._vectors.engine_for(parts)
+        hits = tuple(nearest(vector, shown, depth))
+        return replace(run, hits=hits, search_ms=run.search_ms + (time.perf_counter() - started) * 1000)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -190,7 +170,7 @@ class Retriever:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What one leg gave before anything was dropped."""
+    """What one leg gave; ``vector`` is that of the question, where this is the vector leg."""
 
     search: LegSearch | None = None
     hits: tuple[IndexHit, ...] = ()
@@ -199,3 +179,21 @@ class _Run:
     error: Mapping[str, Any] | None = None
     vector: Vector | None = None
     embed_ms: float = 0.0
+
+    def is_short(self, depth: int, placed: Mapping[int, PlacedChunk]) -> bool:
+        """Tell whether fewer than ``depth`` hits are visible although the store has more."""
+        if self.search is None or self.error or len(self.hits) < self.limit:
+            return False
+        return sum(hit.chunk_id in placed for hit in self.hits) < depth
+
+    def deeper(self, limit: int) -> _Run:
+        """Return the leg read up to ``limit`` hits; where the store fails, what it gave before with the error."""
+        assert self.search is not None
+        started = time.perf_counter()
+        error: Mapping[str, Any] | None = None
+        try:
+            hits = tuple(self.search(limit))
+        except EvoRAGError as failed:
+            hits, error = self.hits, failed.as_dict()
+        spent_ms = (time.perf_counter() - started) * 1000
+        return replace(self, hits=hits, limit=limit, search_ms=self.search_ms + spent_ms, error=error)

@@ -159,7 +159,7 @@ def test_a_kept_trace_of_a_version_is_read_back_as_it_was(shop: core.EvoRAG) -> 
 
 
 def test_ten_thousand_hidden_rows_do_not_hide_the_visible_ones(tmp_path: Path) -> None:
-    with knowledge_base(tmp_path, chunk_tokens=8) as kb:
+    with knowledge_base(tmp_path, chunk_tokens=16) as kb:
         add(kb, "quinces", "Far away a medlar stood.")
         book = "\n\n".join(f"The medlar grows at place {number}, medlar." for number in range(10_000))
         kb.add_file("quinces.txt", BytesIO(book.encode()))
@@ -182,7 +182,7 @@ def test_an_exact_scan_ranks_as_the_store_does(kb: core.KnowledgeBase, monkeypat
         add(kb, f"note {number}", f"Note {number} on the medlar and its fruit.")
     rag = core.EvoRAG(kb=kb)
     plain = rag.search(Query("tale of the medlar", depth=10, as_of=40))
-    monkeypatch.setattr(retrieve, "_DEEPEST", 11)
+    monkeypatch.setattr(retrieve, "_ROUNDS", 0)
     scanned = rag.search(Query("tale of the medlar", depth=10, as_of=40))
     assert scanned.vector.engine != plain.vector.engine
     assert [hit.chunk_id for hit in scanned.vector.hits] == [hit.chunk_id for hit in plain.vector.hits]
