@@ -77,15 +77,15 @@
     const line = props.data;
     const column = props.column.getColId();
     if (!line) {
-      return element("div", { className: "line line-loading" });
+      return element("div", { className: "diff-line line-loading" });
     }
     const words = props.context.words;
     if (!hasSide(line, column)) {
-      return element("div", { className: "line line-none" });
+      return element("div", { className: "diff-line line-none" });
     }
     const kind = kindOf(line, column);
     const whole = line.change !== "changed";
-    const name = `line${kind ? ` line-${kind}` : ""}${line.heading ? " line-heading" : ""} kind-${line.kind}`;
+    const name = `diff-line${kind ? ` line-${kind}` : ""}${line.heading ? " line-heading" : ""} kind-${line.kind}`;
     const sign = kind === "moved" ? "\u21c5" : SIGNS[kind] || "";
     return element(
       "div",
@@ -114,7 +114,7 @@
     const label = fill(words[key], { count: line.fold, changed: line.fold_changed, heading: seen(heading) || words.start });
     return element(
       "button",
-      { type: "button", className: "fold-line", "data-compare-fold": String(line.row), tabIndex: -1 },
+      { type: "button", className: "fold-line", "data-compare-fold": String(line.row), "data-count": String(line.fold), tabIndex: -1 },
       icon("chevron-right"),
       element("span", null, label),
     );

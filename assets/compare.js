@@ -225,7 +225,7 @@
       return;
     }
     try {
-      const found = await ask("step", { from: state.position ?? -1, to });
+      const found = await ask("step", { from: state.position < 0 ? null : state.position, to });
       if (found.position === null) {
         say(found.text);
         return;
@@ -242,13 +242,11 @@
       failed(error);
     }
   };
-  const openFold = async (row) => {
-    state.open.add(Number(row));
+  const openFold = async (row, count) => {
+    state.open.add(row);
     try {
-      const view = await ask("view");
-      const shownMore = view.total - state.total;
-      opened(view);
-      say(fill(state.words.unfolded, { count: shownMore + 1 }));
+      opened(await ask("view"));
+      say(fill(state.words.unfolded, { count }));
     } catch (error) {
       failed(error);
     }
@@ -326,7 +324,7 @@
     }
     const chapter = at("compare-chapter");
     if (chapter) {
-      chapter.value = state.chapter === null ? "" : String(state.chapter);
+      chapter.value = state.chapter === null ? "all" : String(state.chapter);
     }
   };
   const choose = (changes, { quiet = false } = {}) => {
@@ -386,6 +384,7 @@
     current.row = -1;
     current.found = "";
     press();
+    remember({});
     if (root().dataset.isEqual === "true") {
       return skip();
     }
@@ -397,10 +396,10 @@
       } catch {
         grid = null;
       }
-      if (state !== mine || !at(GRID)) {
+      if (state !== mine || !root()) {
         return;
       }
-      if (!grid || grid.isDestroyed?.()) {
+      if (!grid || !at(GRID) || grid.isDestroyed?.()) {
         if (tries > 0) {
           window.setTimeout(() => begin(tries - 1), 20);
         }
@@ -441,7 +440,7 @@
   const pressed = ({ event, data }) => {
     if (event?.key === "Enter" && data) {
       if (data.fold !== null) {
-        openFold(data.row);
+        openFold(data.row, data.fold);
       } else if (data.move_target !== null) {
         jump(data.move_target, { focus: true });
       }
@@ -494,7 +493,7 @@
       const chapter = Number(compareChapter);
       choose({ chapter: state.chapter === chapter ? null : chapter });
     } else if (compareFold) {
-      openFold(compareFold);
+      openFold(Number(compareFold), Number(target.dataset.count));
     } else {
       if (target.dataset.cell) {
         settle(target);
@@ -509,7 +508,7 @@
     if (event.target.id === "compare-fold") {
       choose({ folded: event.target.value !== "0", outline: event.target.value === "outline" });
     } else if (event.target.id === "compare-chapter") {
-      choose({ chapter: event.target.value === "" ? null : Number(event.target.value) });
+      choose({ chapter: event.target.value === "all" ? null : Number(event.target.value) });
     }
   });
 

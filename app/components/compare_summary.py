@@ -92,9 +92,9 @@ def _value(value: ValueChange) -> html.Li:
         pair.append(html.Span("→", className="arrow", **{"aria-hidden": "true"}))
     if value.new is not None:
         pair.append(html.Ins(_short(value.new)))
-    context = [html.Span(" ".join(value.context.split())[:VALUE_CHARS], className="value-context")]
+    context: list[Any] = [" ".join(value.context.split())[:VALUE_CHARS]]
     if value.heading_path:
-        context.append(html.Small(chapter_name(value.heading_path)))
+        context = [html.Small(value.heading_path[-1]), " · ", *context]
     return html.Li(
         html.Button(
             [html.Span(pair, className="value-pair"), html.Span(context, className="value-words")],

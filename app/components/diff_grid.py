@@ -135,7 +135,7 @@ def _folding(shown: Shown) -> html.Div:
 
 
 def _chapters(summary: ChangeSummary) -> html.Div:
-    options = [{"value": "", "label": t("compare.all_chapters")}]
+    options = [{"value": "all", "label": t("compare.all_chapters")}]
     options += [
         {"value": str(index), "label": chapter_name(chapter.heading_path)}
         for index, chapter in enumerate(summary.chapters)
@@ -143,7 +143,7 @@ def _chapters(summary: ChangeSummary) -> html.Div:
     return html.Div(
         [
             html.Label(t("compare.chapter"), htmlFor="compare-chapter", className="visually-hidden"),
-            dbc.Select(id="compare-chapter", options=options, value="", size="sm"),
+            dbc.Select(id="compare-chapter", options=options, value="all", size="sm"),
         ],
         className="tool-group compare-chapter-tool",
         hidden=len(summary.chapters) < 2,

@@ -1,0 +1,173 @@
+"""The routes of comparisons: lines in stretches, steps round the changes, search, exports, images."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+from dash import Dash
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+import core
+from tests.builders import add
+
+OLD = "\n\n".join(
+    ["Invoices are due within 30 days.", *(f"Clause {i} stays as it is." for i in range(40)), "The end of 2026."]
+)
+NEW = OLD.replace("30 days", "45 days").replace("The end of 2026.", "The end of 2027.") + "\n\nA last line is new."
+ATTACK = '<img src=x onerror="window.__xss=1"><script>window.__xss=1</script>'
+
+
+@pytest.fixture
+def pair(kb: core.KnowledgeBase) -> core.KnowledgeBase:
+    add(kb, "terms.txt", OLD)
+    add(kb, "terms.txt", NEW)
+    return kb
+
+
+def get(client: FlaskClient, what: str, doc: str = "terms.txt", **values: object) -> TestResponse:
+    given = {"old": 1, "new": 2, **values}
+    search = "&".join(f"{name}={quote(str(value))}" for name, value in given.items())
+    return client.get(f"/api/v1/compare{what}?doc={quote(doc)}&{search}")
+
+
+def lines(client: FlaskClient, **values: object) -> list[dict]:
+    return get(client, "/rows", **values).get_json()["lines"]
+
+
+def test_lines_come_in_stretches_that_join(client: FlaskClient, pair) -> None:
+    whole = lines(client, folded=0, end=200)
+    total = get(client, "/rows", folded=0).get_json()["total"]
+    assert len(whole) == total
+    halves = lines(client, folded=0, start=0, end=20) + lines(client, folded=0, start=20, end=200)
+    assert halves == whole
+
+
+def test_changed_words_are_marked_on_their_sides(client: FlaskClient, pair) -> None:
+    first = lines(client)[0]
+    assert first["change"] == "changed"
+    assert ["removed", "30"] in first["old"] and ["added", "45"] in first["new"]
+    merged = lines(client, mode="inline")[0]["merged"]
+    assert "".join(text for op, text in merged if op != "added") == "Invoices are due within 30 days."
+    assert "".join(text for op, text in merged if op != "removed") == "Invoices are due within 45 days."
+
+
+def test_unchanged_lines_are_one_fold_that_opens(client: FlaskClient, pair) -> None:
+    folded = lines(client)
+    fold = next(line for line in folded if line["fold"] is not None)
+    assert fold["fold"] > 30
+    opened = lines(client, open=fold["row"], end=500)
+    assert all(line["fold"] is None for line in opened)
+    assert len(opened) == len(folded) + fold["fold"] - 1
+
+
+def test_a_row_inside_a_fold_is_shown_by_opening_it(client: FlaskClient, pair) -> None:
+    view = get(client, "/view", row=20).get_json()
+    opened = ",".join(map(str, view["open"]))
+    line = lines(client, open=opened, start=view["position"], end=view["position"] + 1)[0]
+    assert line["row"] == 20 and line["fold"] is None
+
+
+def test_a_narrow_column_takes_more_lines_and_loses_no_sign(client: FlaskClient, pair) -> None:
+    narrow = [line for line in lines(client, width=12, folded=0, end=900) if line["row"] == 0]
+    assert len(narrow) > 1
+    assert "".join(text for line in narrow for _, text in line["new"]) == "Invoices are due within 45 days."
+
+
+def test_steps_go_through_every_change_and_round(client: FlaskClient, pair) -> None:
+    count = get(client, "/view").get_json()["changes"]
+    at: object = ""
+    seen = []
+    for _ in range(count + 1):
+        found = get(client, "/step", **{"from": at}).get_json()
+        seen.append(found["index"])
+        at = found["position"]
+    assert seen == [*range(1, count + 1), 1]
+    assert get(client, "/step", **{"from": at, "to": "previous"}).get_json()["index"] == count
+
+
+def test_a_step_says_what_changed_and_which_of_how_many(client: FlaskClient, pair) -> None:
+    text = get(client, "/step").get_json()["text"]
+    assert "Change 1 of 2" in text and "“30” became “45”" in text
+
+
+def test_search_finds_rows_on_either_side_whatever_the_case(client: FlaskClient, pair) -> None:
+    assert get(client, "/find", q="CLAUSE 7 ").get_json()["rows"] == [8]
+    assert get(client, "/find", q="30 days").get_json()["rows"] == [0]
+    assert get(client, "/find", q="45 DAYS").get_json()["rows"] == [0]
+    assert get(client, "/find", q="  ").get_json()["rows"] == []
+    assert get(client, "/find", q="(.*").get_json()["rows"] == []
+
+
+def test_summary_patch_and_page_are_downloads(client: FlaskClient, pair) -> None:
+    for form in ("json", "patch", "html"):
+        answer = get(client, f".{form}")
+        assert answer.status_code == 200
+        assert "attachment" in answer.headers["Content-Disposition"]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "+Invoices are due within 45 days." in get(client, ".patch").text
+    summary = json.loads(get(client, ".json").text)
+    assert summary["tally"]["changed"] == 2 and summary["is_equal"] is False
+
+
+def test_exported_page_holds_what_a_document_says_as_text_alone(client: FlaskClient, kb) -> None:
+    add(kb, "x.md", f"Old {ATTACK}")
+    add(kb, "x.md", f"New {ATTACK}")
+    page = get(client, ".html", doc=kb.documents()[0].doc_key).text
+    assert "<script" not in page and "<img" not in page and "&lt;img" in page
+
+
+def test_two_documents_are_compared(client: FlaskClient, pair) -> None:
+    add(pair, "other.txt", NEW)
+    answer = get(client, ".json", other="other.txt", old=2, new=1)
+    assert answer.get_json()["is_equal"] is True
+
+
+@pytest.mark.parametrize(
+    ("what", "values", "status"),
+    [
+        ("/rows", {"new": 9}, 404),
+        ("/rows", {"other": "gone.txt"}, 404),
+        ("/rows", {"old": "x"}, 400),
+        ("/rows", {"old": ""}, 400),
+        ("/rows", {"mode": "upside"}, 400),
+        ("/rows", {"chapter": 999}, 400),
+        ("/rows", {"only": "nonsense"}, 400),
+        ("/rows", {"open": "1,-2"}, 400),
+        ("/rows", {"start": 5, "end": 1}, 400),
+        ("/rows", {"start": 0, "end": 100_000}, 400),
+        ("/rows", {"width": "9" * 30}, 400),
+        ("/step", {"from": "-1"}, 400),
+    ],
+)
+def test_odd_requests_are_errors_with_a_remedy(
+    client: FlaskClient, pair, what: str, values: dict[str, object], status: int
+) -> None:
+    answer = get(client, what, **values)
+    assert answer.status_code == status
+    assert answer.get_json()["remedy"]
+
+
+def test_versions_that_hold_no_text_are_refused(client: FlaskClient, pair) -> None:
+    pair.add_text("terms.txt", NEW + " more")
+    assert get(client, "/rows", new=3).status_code == 409
+    pair.work_off()
+    pair.purge("terms.txt", 1)
+    assert get(client, "/rows").status_code in (404, 409, 410)
+
+
+def test_an_image_that_is_not_there_is_not_found(client: FlaskClient, pair) -> None:
+    for address in ("terms.txt/versions/1/images/1", "terms.txt/versions/1/images/..%2f..%2fcatalog"):
+        assert client.get(f"/api/v1/documents/{address}").status_code in (400, 404)
+
+
+def test_lines_far_outside_are_none(client: FlaskClient, pair) -> None:
+    assert lines(client, start=10_000, end=10_100) == []
+
+
+def test_words_of_a_step_follow_the_language(window: Dash, pair) -> None:
+    japanese = window.server.test_client()
+    japanese.set_cookie("evorag_lang", "ja")
+    assert "「30」が「45」になりました" in get(japanese, "/step").get_json()["text"]
