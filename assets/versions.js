@@ -2,6 +2,12 @@
 (() => {
   const language = document.documentElement.lang;
   const moments = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  const hours = new Intl.DateTimeFormat(language, { timeStyle: "short" });
+  const said = (time) => {
+    const at = new Date(time.dateTime);
+    const sameDay = time.dataset.after && new Date(time.dataset.after).toDateString() === at.toDateString();
+    return (sameDay ? hours : moments).format(at);
+  };
   const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
   const write = (place, text) => {
@@ -12,7 +18,7 @@
   };
   const localise = () => {
     for (const time of document.querySelectorAll("time.when-exact")) {
-      write(time, moments.format(new Date(time.dateTime)));
+      write(time, said(time));
       time.title = window.evorag.exact(new Date(time.dateTime));
     }
     for (const hint of document.querySelectorAll("[data-zone]")) {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app import links
@@ -50,35 +49,21 @@ def audit_filters(documents: Sequence[Document], doc_key: str | None, action: st
     if doc_key:
         names.setdefault(doc_key, doc_key)
     options = [{"value": key, "label": name} for key, name in names.items()]
-    actions = [{"value": "", "label": t("audit.any_action")}]
-    actions += [{"value": name, "label": t(f"audit.action.{name}")} for name in ACTIONS]
-    words = {name: t(f"filter.{name}") for name in ("search", "clear_search", "clear_selection", "no_options_found")}
+    actions = [{"value": name, "label": t(f"audit.action.{name}")} for name in ACTIONS]
     return html.Div(
         [
-            html.Div(
-                [
-                    html.Label(t("audit.document"), htmlFor="audit-document", className="form-label"),
-                    dcc.Dropdown(
-                        id="audit-document",
-                        options=options,
-                        value=doc_key,
-                        placeholder=t("audit.any_document"),
-                        labels=words,
-                    ),
-                ],
-                className="audit-filter",
-            ),
-            html.Div(
-                [
-                    html.Label(t("audit.action"), htmlFor="audit-action", className="form-label"),
-                    dbc.Select(id="audit-action", options=actions, value=action or ""),
-                ],
-                className="audit-filter",
-            ),
+            _filter("audit-document", t("audit.document"), options, doc_key, t("audit.any_document")),
+            _filter("audit-action", t("audit.action"), actions, action, t("audit.any_action")),
             html.Div([_export("csv", doc_key, action), _export("json", doc_key, action)], className="button-row"),
         ],
         className="audit-filters",
     )
+
+
+def _filter(component_id: str, label: str, options: list[Any], value: str | None, placeholder: str) -> html.Div:
+    words = {name: t(f"filter.{name}") for name in ("search", "clear_search", "clear_selection", "no_options_found")}
+    field = dcc.Dropdown(id=component_id, options=options, value=value, placeholder=placeholder, labels=words)
+    return html.Div([html.Label(label, htmlFor=component_id, className="form-label"), field], className="audit-filter")
 
 
 def _export(kind: str, doc_key: str | None, action: str | None) -> html.A:
@@ -96,9 +81,7 @@ def _row(publication: Publication, before: int | None) -> html.Tr:
     key = publication.doc_key
     action = publication.action
     done = "purge_all" if action == "purge" and publication.subject is None else action
-    said = [icon(ACTIONS.get(action, "dash-circle")), t(f"audit.did.{done}")]
-    if action == "purge" and publication.subject is not None:
-        said.append(" " + t("audit.subject", number=publication.subject))
+    said = [icon(ACTIONS.get(action, "dash-circle")), t(f"audit.did.{done}", number=publication.subject or 0)]
     ask = dcc.Link(
         t("audit.ask_as_of"),
         href=links.ask_as_of(publication.seq),
@@ -111,7 +94,7 @@ def _row(publication: Publication, before: int | None) -> html.Tr:
         ("action", html.Span(said, className="audit-did")),
         ("document", name),
         ("change", _change(before, publication.version)),
-        ("who", publication.actor or "—"),
+        ("who", publication.actor or html.Span("—", className="audit-nobody")),
         ("note", html.Span(publication.note, className="user-text") if publication.note else ""),
         ("ask", ask),
     ]

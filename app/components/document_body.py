@@ -13,7 +13,7 @@ from app.components.icon import icon
 from app.components.links import Span
 from app.components.preview import page_start, preview
 from app.components.states import badge, empty, error_line
-from app.components.timeline import Past, timeline
+from app.components.timeline import Past, purged_words, timeline
 from app.components.times import exactly
 from app.components.version_forms import Form
 from app.components.wording import sentence
@@ -100,13 +100,12 @@ def _text(version: Version | None, stretch: Preview | None, chunk: int | None, s
 
 def _purged(version: Version, *, is_citation: bool) -> html.Div:
     """What stands where a text was, for whoever opens the version or follows a citation to it."""
-    when = exactly(version.purged_at) if version.purged_at is not None else "—"
-    said = sentence("document.purged_text", number=version.number, time=when, who=version.purged_by or "—")
     return html.Div(
         [
             icon("slash-circle", "state-icon"),
             html.H2(t("document.purged_title", number=version.number), className="state-title"),
-            html.P(said, className="state-text"),
+            html.P(purged_words("version.purged_line", version), className="state-text"),
+            html.P(t("document.purged_text"), className="state-text"),
             html.P(t("document.purged_citation"), className="state-text") if is_citation else None,
         ],
         className="state state-empty",

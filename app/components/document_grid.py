@@ -78,7 +78,7 @@ def columns() -> list[dict[str, Any]]:
             "flex": 2,
             "minWidth": 100,
         },
-        {"field": "state", "headerName": t("documents.state"), "cellRenderer": "DocumentState", "width": 120},
+        {"field": "state", "headerName": t("documents.state"), "cellRenderer": "DocumentState", "width": 136},
         {
             "field": "versions",
             "headerName": t("documents.versions"),

@@ -84,15 +84,23 @@ def version_state(version: Version, was_shown: bool) -> html.Span:
     return badge("neutral", t("version.earlier" if was_shown else "version.state.ready"))
 
 
+def purged_words(key: str, version: Version) -> list[Any]:
+    """When a version was removed for good, and by whom where that is known."""
+    at = exactly(version.purged_at) if version.purged_at is not None else "—"
+    if not version.purged_by:
+        return sentence(f"{key}_unnamed", time=at)
+    return sentence(key, time=at, who=version.purged_by)
+
+
 def _version(version: Version, past: Past, shown: Sequence[Period], form: Form | None) -> html.Li:
     name = dcc.Link(
         t("version.number", number=version.number),
         href=document_href(version.doc_key, version.number),
         className="version-number",
     )
-    label = html.Span(version.label, className="chip version-label") if version.label else None
     parts: list[Any] = [
-        html.Div([html.Div([name, label]), version_state(version, bool(shown))], className="version-head"),
+        html.Div([name, version_state(version, bool(shown))], className="version-head"),
+        html.Div(version.label, className="version-label") if version.label else None,
         html.Div(_facts(version), className="version-facts"),
         *_story(version, shown),
     ]
@@ -129,8 +137,7 @@ def _story(version: Version, shown: Sequence[Period]) -> list[Any]:
     """When it was shown, will be shown, or why it never is."""
     lines: list[Any] = []
     if version.state == "purged":
-        at = exactly(version.purged_at) if version.purged_at is not None else "—"
-        lines.append(sentence("version.purged_line", time=at, who=version.purged_by or "—"))
+        lines.append(purged_words("version.purged_line", version))
     elif version.publish_at is not None:
         lines.append(sentence("version.scheduled_line", time=exactly(version.publish_at)))
     elif version.is_draft:
@@ -139,7 +146,9 @@ def _story(version: Version, shown: Sequence[Period]) -> list[Any]:
         if period.end is None:
             lines.append(sentence("version.shown_since", start=exactly(period.start)))
         else:
-            lines.append(sentence("version.shown_from", start=exactly(period.start), end=exactly(period.end)))
+            lines.append(
+                sentence("version.shown_from", start=exactly(period.start), end=exactly(period.end, period.start))
+            )
     if len(shown) > MOST_PERIODS:
         lines.append([t("version.shown_more", count=len(shown) - MOST_PERIODS)])
     return [html.Div(line, className="version-story") for line in lines]
@@ -151,14 +160,12 @@ def _actions(version: Version, past: Past) -> list[Any]:
         return []
     first: list[Any] = []
     more: list[Any] = []
-    if version.state == "ready":
-        first += _comparisons(version, past)
-        if not version.is_published:
-            goes_back = published is not None and number < published
-            first.append(_button("rollback" if goes_back else "publish", number, "check2", primary=version.is_draft))
-            more.append(_button("schedule", number, "calendar3"))
-            if version.publish_at is not None:
-                first.append(_button("unschedule", number, "x-lg"))
+    if version.state == "ready" and not version.is_published:
+        goes_back = published is not None and number < published
+        first.append(_button("rollback" if goes_back else "publish", number, "check2"))
+        more.append(_button("schedule", number, "calendar3"))
+        if version.publish_at is not None:
+            first.append(_button("unschedule", number, "x-lg"))
     more.append(_button("note", number, "pencil"))
     more.append(
         html.A(
@@ -176,10 +183,11 @@ def _actions(version: Version, past: Past) -> list[Any]:
         className="btn btn-secondary btn-quiet btn-sm",
     )
     return [
+        *(_comparisons(version, past) if version.state == "ready" else []),
         html.Div(
             [*first, html.Details([summary, html.Div(more, className="version-more-row")], className="version-more")],
             className="version-actions",
-        )
+        ),
     ]
 
 
@@ -187,23 +195,27 @@ def _comparisons(version: Version, past: Past) -> list[Any]:
     """The ways to see what the version changed, or would change."""
     key, number, published = version.doc_key, version.number, past.document.published_version
     before = past.before(number)
-    ways = []
+    pairs = []
     if before is not None:
-        ways.append(_way("file-diff", t("version.compare", number=before), links.compare(key, before, number)))
+        pairs.append((t("version.the_one", number=before), links.compare(key, before, number)))
     if published is not None and published not in (number, before):
         old, new = sorted((published, number))
-        ways.append(_way("file-diff", t("version.compare_published", number=published), links.compare(key, old, new)))
+        pairs.append((t("version.the_published", number=published), links.compare(key, old, new)))
+    ways: list[Any] = []
+    if pairs:
+        compared = [
+            dcc.Link([html.Span(t("version.compare") + " ", className="visually-hidden"), words], href=href)
+            for words, href in pairs
+        ]
+        lead = html.Span(t("version.compare"), **{"aria-hidden": "true"})
+        ways.append(html.Div([lead, *compared], className="version-way"))
     answers = past.answers_href(version) if version.is_draft else None
     if answers is not None:
-        ways.append(_way("question-circle", t("version.answers"), answers))
+        ways.append(html.Div(dcc.Link(t("version.answers"), href=answers), className="version-way"))
     return ways
 
 
-def _way(symbol: str, words: str, href: str) -> dcc.Link:
-    return dcc.Link([icon(symbol), words], href=href, className="version-way")
-
-
-def _button(action: str, number: int, symbol: str, *, primary: bool = False) -> html.Button:
+def _button(action: str, number: int, symbol: str) -> html.Button:
     return html.Button(
         [
             icon(symbol),
@@ -212,7 +224,7 @@ def _button(action: str, number: int, symbol: str, *, primary: bool = False) -> 
         ],
         id={"type": "version-act", "action": action, "number": number},
         type="button",
-        className="btn btn-primary btn-sm" if primary else "btn btn-secondary btn-sm",
+        className="btn btn-secondary btn-sm",
         title=t(f"version.explain.{action}", number=number),
     )
 

@@ -27,6 +27,10 @@ def when(at: datetime, class_name: str = "") -> html.Time:
     return html.Time(relative(at), dateTime=at.isoformat(), title=moment(at), className=f"when {class_name}".rstrip())
 
 
-def exactly(at: datetime) -> html.Time:
-    """Return a date and time that the browser writes in the reader's own zone; also for moments to come."""
-    return html.Time(moment(at), dateTime=at.isoformat(), className="when-exact")
+def exactly(at: datetime, after: datetime | None = None) -> html.Time:
+    """Return a date and time that the browser writes in the reader's own zone; also for moments to come.
+
+    Where ``after`` stands before it in the same sentence, the day is said only if it is another one.
+    """
+    earlier = {"data-after": after.isoformat()} if after is not None else {}
+    return html.Time(moment(at), dateTime=at.isoformat(), className="when-exact", **earlier)
