@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, and_, func, select
 from core.catalog.engine import Database
 from core.catalog.schema import chunks, document_tags, documents, embeddings, publications, version_chunks, versions
 from core.catalog.views import EVER_SHOWN, NAMES, PLACED, VISIBLE, VISIBLE_PINNED, WITHIN_VERSIONS, View, shown_versions
-from core.errors import Conflict, NotFound
+from core.errors import Conflict, NotFound, Purged
 from core.model import BlockKind, Chunk, Filters, Locator, PlacedChunk, Preview, VersionRef
 from core.ports import Vector
 
@@ -69,7 +69,7 @@ class Visibility:
     def version_of(self, ref: VersionRef) -> tuple[int, int, bool]:
         """Return the ids of the document and of the version, and whether it is shown now.
 
-        Raises: ``NotFound``; ``Conflict`` while it is not ready.
+        Raises: ``NotFound``, ``Purged``; ``Conflict`` while it is not ready.
         """
         shown = select(publications.c.version_id).where(publications.c.doc_id == documents.c.id)
         shown = shown.order_by(publications.c.seq.desc()).limit(1)
@@ -85,6 +85,8 @@ class Visibility:
         doc_id, version_id, state, shown_id = row
         if version_id is None:
             raise NotFound(f"“{ref.doc_key}” has no version {ref.version}.")
+        if state == "purged":
+            raise Purged(f"Version {ref.version} of “{ref.doc_key}” was purged.")
         if state != "ready":
             raise Conflict(
                 f"Version {ref.version} of “{ref.doc_key}” is {state} and cannot be asked.",

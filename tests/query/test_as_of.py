@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import core
-from core.errors import Conflict, InvalidInput, NotFound
+from core.errors import Conflict, InvalidInput, NotFound, Purged
 from core.model import Part, Query, VersionRef
 from tests.builders import add, knowledge_base
 
@@ -69,6 +69,14 @@ def test_a_version_that_there_is_not_is_not_found(shop: core.EvoRAG) -> None:
             shop.search(Query(WHEN, as_of=ref))
 
 
+def test_a_purged_version_says_so(shop: core.EvoRAG) -> None:
+    shop.kb.purge("hours.txt", 2)
+    with pytest.raises(Purged):
+        shop.search(Query(WHEN, as_of=VersionRef("hours.txt", 2)))
+    assert versions(shop, as_of=2) == set()
+    assert "opens at eight" in said(shop, as_of=1)
+
+
 def test_a_version_without_text_yet_is_a_conflict(shop: core.EvoRAG) -> None:
     shop.kb.add_text("hours", "The shop opens at eleven.")
     with pytest.raises(Conflict):
@@ -126,8 +134,11 @@ def test_all_versions_as_of_a_moment_are_those_shown_up_to_then(shop: core.EvoRA
 
 
 def test_a_version_that_was_never_shown_is_not_among_all_versions(shop: core.EvoRAG) -> None:
-    shop.kb.add_text("hours", "The shop opens at midnight.")
+    shop.kb.add_text("hours", "The shop opens at midnight.", draft=True)
+    shop.kb.work_off()
     assert ("hours.txt", 4) not in versions(shop, versions="all")
+    assert "opens at midnight" in said(shop, as_of=VersionRef("hours.txt", 4))
+    assert "opens at ten" in said(shop)
 
 
 @pytest.mark.parametrize(
