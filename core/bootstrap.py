@@ -23,6 +23,7 @@ from core.projection import Projector
 from core.query.pipeline import QueryPipeline
 from core.query.retrieve import Retriever
 from core.settings import Settings
+from core.versions.comparisons import Comparisons, DiffLimits
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +66,8 @@ def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
     worker = LocalJobs(catalog, pipeline, settings.job_workers, settings.job_batch)
     retriever = Retriever(catalog, embedder, vectors, keywords, settings.leg_timeout_s)
     queries = QueryPipeline(catalog, retriever, embedder, settings)
+    means = DiffLimits(settings.diff_timeout_s, settings.diff_memory_bytes, settings.diff_cache_bytes)
+    comparisons = Comparisons(folder.comparisons, blobs, means)
     kb = KnowledgeBase(
         settings,
         folder,
@@ -79,6 +82,7 @@ def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
         worker,
         retriever,
         queries,
+        comparisons,
     )
 
     def start() -> None:

@@ -34,13 +34,13 @@ class LocalJobs:
         self._wake = threading.Semaphore(0)
         self._stop = threading.Event()
         self._changed = threading.Condition()
-        self._after: Callable[[], None] = lambda: None
+        self._after: Callable[[Sequence[Job]], None] = lambda jobs: None
         self._threads = [
             threading.Thread(target=self._run, name=f"evorag-worker-{number}", daemon=True) for number in range(workers)
         ]
 
-    def after_batch(self, act: Callable[[], None]) -> None:
-        """Have ``act`` called whenever jobs have been worked on."""
+    def after_batch(self, act: Callable[[Sequence[Job]], None]) -> None:
+        """Have ``act`` called with jobs whenever they have been worked on."""
         self._after = act
 
     def start(self) -> None:
@@ -57,7 +57,7 @@ class LocalJobs:
         """Work on queued jobs in the calling thread until none is left."""
         while jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES):
             self._pipeline.run(jobs, self._stop)
-            self._after()
+            self._after(jobs)
 
     def _run(self) -> None:
         while True:
@@ -67,7 +67,7 @@ class LocalJobs:
             try:
                 while not self._stop.is_set() and (jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES)):
                     self._work(jobs)
-                    self._after()
+                    self._after(jobs)
                     with self._changed:
                         self._changed.notify_all()
             except Exception:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from core.query.pipeline import QueryPipeline
     from core.query.retrieve import Retriever
     from core.settings import Settings
+    from core.versions.comparisons import Comparisons
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +65,9 @@ class KnowledgeBase(VersionControl):
         worker: LocalJobs,
         retriever: Retriever,
         queries: QueryPipeline,
+        comparisons: Comparisons,
     ) -> None:
-        super().__init__(catalog, blobs, holds, projector, worker, (vectors, keywords))
+        super().__init__(catalog, blobs, holds, projector, worker, (vectors, keywords), comparisons)
         self.settings = settings
         self.queries = queries
         self._folder = folder
@@ -309,6 +311,7 @@ class KnowledgeBase(VersionControl):
             self._starting.join(timeout=60)
         self._schedule.close()
         self._worker.close()
+        self._comparisons.close()
         self._projector.close()
         self._retriever.close()
         self._parser.close()

@@ -92,10 +92,14 @@ class Child:
         reasons = {-signal.SIGXCPU: "processor", -signal.SIGKILL: "memory"}
         return ChildLost(reasons.get(self._process.returncode, "crash"))
 
-    def kill(self) -> None:
-        """End the process and everything that it started."""
+    def interrupt(self) -> None:
+        """End the process and everything that it started; whoever waits for its answer is told that it is lost."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """End the process and everything that it started, and give back what it held."""
+        self.interrupt()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import orjson
 
 from core.codec import from_dict, to_dict
-from core.errors import DiffLimit, NotFound
+from core.errors import Cancelled, DiffLimit, NotFound
 from core.ingest.child import Child, ChildLost
 from core.model import ChangeSummary, ImageRef
 from core.ports import BlobStore
@@ -32,6 +33,7 @@ _WITH_IMAGES = ("pdf", "docx", "pptx", "xlsx")
 _OPEN_COMPARISONS = 16
 _COARSE_PATIENCE = 3
 """A coarse run is short work; on a machine under load it may still take a while."""
+_GIVE_WAY_S = 0.5
 _FINE_SHARE = 0.35
 """Share of the time limit that fine work may take, so that reading and writing fit in as well."""
 
@@ -54,7 +56,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DiffLimits:
     """What one comparison may take in time and memory, and all that are kept on disk."""
 
     seconds: float = 10.0
@@ -65,7 +67,7 @@ class Limits:
 class Comparisons:
     """The kept comparisons and images below one folder. Two requests for one thing wait for one computation."""
 
-    def __init__(self, folder: Path, blobs: BlobStore, limits: Limits = Limits()) -> None:
+    def __init__(self, folder: Path, blobs: BlobStore, limits: DiffLimits = DiffLimits()) -> None:
         self._folder = folder
         self._blobs = blobs
         self._limits = limits
@@ -73,9 +75,11 @@ class Comparisons:
         self._running: dict[str, Future[Path]] = {}
         self._open: OrderedDict[str, Comparison] = OrderedDict()
         self._idle: list[Child] = []
+        self._busy: list[Child] = []
         self._forgotten: set[int] = set()
-        self._closed = False
-        self._background = ThreadPoolExecutor(1, thread_name_prefix="evorag-compare")
+        self._stop = threading.Event()
+        self._queue: SimpleQueue[tuple[Compared, Compared] | None] = SimpleQueue()
+        self._preparing: threading.Thread | None = None
         folder.mkdir(parents=True, exist_ok=True)
         for half_written in folder.glob(f"*{_PART}"):
             shutil.rmtree(half_written, ignore_errors=True)
@@ -107,9 +111,15 @@ class Comparisons:
 
     def compute_soon(self, old: Compared, new: Compared) -> None:
         """Compute a comparison in the background, for whoever asks later."""
+        self._queue.put((old, new))
         with self._lock:
-            if not self._closed:
-                self._background.submit(self._quietly, old, new)
+            if self._preparing is None and not self._stop.is_set():
+                self._preparing = threading.Thread(target=self._prepare, name="evorag-compare", daemon=True)
+                self._preparing.start()
+
+    def start(self, old: Compared, new: Compared) -> None:
+        """Begin to compute a comparison at once, without waiting for it."""
+        threading.Thread(target=self._quietly, args=(old, new), name="evorag-compare-now", daemon=True).start()
 
     def image(self, version: Compared, number: int) -> Path:
         """Return the PNG of an image of a version. Raises: ``NotFound``."""
@@ -131,12 +141,23 @@ class Comparisons:
 
     def close(self) -> None:
         """End the children; what is being computed is dropped."""
+        self._stop.set()
+        self._queue.put(None)
         with self._lock:
-            self._closed = True
             idle, self._idle = self._idle, []
+            for child in self._busy:
+                child.interrupt()
         for child in idle:
             child.kill()
-        self._background.shutdown(wait=True, cancel_futures=True)
+        if self._preparing is not None:
+            self._preparing.join(timeout=10)
+
+    def _prepare(self) -> None:
+        while (pair := self._queue.get()) is not None:
+            # What is indexed right now goes first.
+            if self._stop.wait(_GIVE_WAY_S):
+                return
+            self._quietly(*pair)
 
     def _quietly(self, old: Compared, new: Compared) -> None:
         try:
@@ -200,13 +221,14 @@ class Comparisons:
     # ---- computing
 
     def _compute(self, old: Compared, new: Compared, folder: Path) -> None:
+        if not {old.extension, new.extension} & set(_WITH_IMAGES):
+            self._compare(old, new, folder)
+            return
         with ThreadPoolExecutor(1, thread_name_prefix="evorag-images") as images:
             seen = images.submit(self._image_refs, (old, new))
             self._compare(old, new, folder)
             (old_images, new_images), was_skipped = seen.result()
-        if not (old_images or new_images or was_skipped):
-            return
-        # Pairing needs Pillow's module; documents without images never load it.
+        # Pairing needs Pillow; documents without images never load it.
         from core.versions.images import pair_images
 
         file = folder / "summary.json"
@@ -236,23 +258,19 @@ class Comparisons:
     def _asked(self, order: Mapping[str, Any], seconds: float) -> str | None:
         """Have a child carry out an order; return why it could not."""
         child = self._taken()
+        spent = True
         try:
             means = {"seconds": seconds, "memory_bytes": self._limits.memory_bytes}
             reply = child.ask({**order, **means}, seconds)
+            spent = bool(reply["spent"])
+            error: str | None = reply.get("error")
+            return error
         except ChildLost as lost:
-            child.kill()
+            if self._stop.is_set():
+                raise Cancelled("The knowledge base was closed meanwhile.") from lost
             return lost.reason
-        except BaseException:
-            child.kill()
-            raise
-        with self._lock:
-            is_kept = not reply["spent"] and not self._closed and not self._idle
-            if is_kept:
-                self._idle.append(child)
-        if not is_kept:
-            child.kill()
-        error: str | None = reply.get("error")
-        return error
+        finally:
+            self._give_back(child, spent)
 
     def _taken(self) -> Child:
         with self._lock:
@@ -260,7 +278,20 @@ class Comparisons:
         if child is not None and not child.alive():
             child.kill()
             child = None
-        return child or Child("core.versions.compare_worker")
+        child = child or Child("core.versions.compare_worker")
+        with self._lock:
+            self._busy.append(child)
+        return child
+
+    def _give_back(self, child: Child, spent: bool) -> None:
+        """Keep one child ready: starting one takes longer than comparing small documents."""
+        with self._lock:
+            self._busy.remove(child)
+            is_kept = not spent and not self._idle and not self._stop.is_set()
+            if is_kept:
+                self._idle.append(child)
+        if not is_kept:
+            child.kill()
 
     # ---- images
 

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from core.errors import Conflict, NotFound, Purged
+from core.errors import Conflict, Purged
 from core.ingest.filing import check_label, check_moment, check_note, storable_actor
 from core.ingest.holds import Holds
-from core.model import Publication, SavedQuestion, Version
+from core.model import Job, Publication, SavedQuestion, Version
 from core.ports import BlobStore, KeywordIndex, VectorIndex
 from core.projection import Projector
+from core.versions.comparing import Comparing
+from core.versions.comparisons import Comparisons
 from core.versions.history import History
 from core.versions.purge import Purge
 from core.versions.schedule import Schedule
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 _LONGEST_AUDIT = 1000
 
 
-class VersionControl:
+class VersionControl(Comparing):
     """The part of the knowledge base that knows what was shown when; every change is one publication."""
 
     def __init__(
@@ -34,27 +36,18 @@ class VersionControl:
         projector: Projector,
         worker: LocalJobs,
         stores: Sequence[VectorIndex | KeywordIndex],
+        comparisons: Comparisons,
     ) -> None:
-        self.catalog = catalog
+        super().__init__(catalog, comparisons)
         self._blobs = blobs
         self._projector = projector
         self._worker = worker
         self._history = History(catalog, projector)
         self._schedule = Schedule(catalog, self._history)
-        self._purge = Purge(catalog, blobs, holds, projector, stores, lambda version_ids: None)
+        self._purge = Purge(catalog, blobs, holds, projector, stores, comparisons.forget)
         worker.after_batch(self._after_batch)
 
     # ---- reading
-
-    def versions(self, key: str) -> list[Version]:
-        """Return the versions of a document, newest first; purged ones stay as tombstones."""
-        return self.catalog.documents.versions(self.catalog.documents.id_of(key))
-
-    def version(self, key: str, number: int) -> Version:
-        for version in self.versions(key):
-            if version.number == number:
-                return version
-        raise NotFound(f"“{key}” has no version {number}.")
 
     def publications(self, key: str) -> list[Publication]:
         """Return what the document has shown, newest first."""
@@ -171,9 +164,10 @@ class VersionControl:
         if watching:
             self._schedule.start()
 
-    def _after_batch(self) -> None:
+    def _after_batch(self, jobs: Sequence[Job]) -> None:
         self._schedule.wake()
         self._purge.finish()
+        self.prepare_comparisons(jobs)
 
     def _show(self, key: str, number: int, action: str, actor: str, note: str) -> Publication:
         found = self.version(key, number)

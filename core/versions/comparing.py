@@ -1,0 +1,98 @@
+"""The versions of a document and what differs between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.errors import Conflict, InvalidInput, NotFound, Purged
+from core.model import Job, Version
+from core.versions.comparison import Comparison
+from core.versions.comparisons import Compared, Comparisons
+from core.versions.export_html import export_html
+from core.versions.export_patch import export_patch
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+
+class Comparing:
+    """The part of the knowledge base that compares; any two versions that have their text can be."""
+
+    def __init__(self, catalog: Catalog, comparisons: Comparisons) -> None:
+        self.catalog = catalog
+        self._comparisons = comparisons
+
+    def versions(self, key: str) -> list[Version]:
+        """Return the versions of a document, newest first; purged ones stay as tombstones."""
+        return self.catalog.documents.versions(self.catalog.documents.id_of(key))
+
+    def version(self, key: str, number: int) -> Version:
+        for version in self.versions(key):
+            if version.number == number:
+                return version
+        raise NotFound(f"“{key}” has no version {number}.")
+
+    def compare(
+        self, key: str, old: int, new: int, *, other: str | None = None, wait: bool = True
+    ) -> Comparison | None:
+        """Compare two versions of a document, or of two where ``other`` names the one that holds ``new``.
+
+        Without ``wait`` it is None while it is being computed. Raises: ``NotFound``, ``Purged``, ``DiffLimit``, and
+        ``Conflict`` where a version has no text.
+        """
+        before, after = self._side(self.version(key, old)), self._side(self.version(other or key, new))
+        if not wait and not self._comparisons.is_kept(before, after):
+            self._comparisons.start(before, after)
+            return None
+        return self._comparisons.get(before, after)
+
+    diff = compare
+
+    def image(self, key: str, version: int, number: int) -> Path:
+        """Return the PNG of an image of a version; images count from 1. Raises: ``NotFound``, ``Conflict``."""
+        return self._comparisons.image(self._side(self.version(key, version)), number)
+
+    def export(self, comparison: Comparison, form: str, texts: Mapping[str, str] | None = None) -> Iterator[str]:
+        """Yield a comparison as a standalone page (``html``) or as a unified ``patch``. Raises: ``InvalidInput``."""
+        if form == "html":
+            return export_html(comparison, texts or {})
+        if form == "patch":
+            return export_patch(comparison)
+        raise InvalidInput("A comparison is exported as “html” or “patch”.")
+
+    def prepare_comparisons(self, jobs: Sequence[Job]) -> None:
+        """Compute in the background how the versions that these jobs indexed differ from the ones before them."""
+        for job in jobs:
+            if job.version == 1:
+                continue
+            ready = [v for v in self.versions(job.doc_key) if v.state == "ready" and v.number <= job.version]
+            if len(ready) > 1 and ready[0].number == job.version:
+                self._comparisons.compute_soon(self._side(ready[1]), self._side(ready[0]))
+
+    def _side(self, version: Version) -> Compared:
+        if version.state == "purged":
+            raise Purged(f"Version {version.number} of “{version.doc_key}” was purged.")
+        parsed = self.catalog.documents.parsed_sha256(version.id)
+        if version.state != "ready" or parsed is None:
+            raise Conflict(
+                f"Version {version.number} of “{version.doc_key}” is {version.state} and has no text to compare.",
+                remedy="Wait until it is indexed, or start its job again.",
+            )
+        facts = {
+            "file_name": version.file_name,
+            "extension": version.extension,
+            "size_bytes": version.size_bytes,
+            "label": version.label or None,
+        }
+        return Compared(
+            id=version.id,
+            doc_key=version.doc_key,
+            name=version.file_name,
+            version=version.number,
+            parsed_sha256=parsed,
+            sha256=version.sha256,
+            extension=version.extension,
+            metadata={**version.metadata, **facts},
+        )
