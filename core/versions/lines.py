@@ -21,7 +21,7 @@ Part = tuple[str, BlockKind, int, Locator, str]
 
 _JOINT = BLOCK_JOINT.encode()
 _LONGEST_TITLE = 200
-_SLICE_BYTES = 1 << 24
+_SLICE_BYTES = 1 << 20
 _LINE_BREAK = 10
 
 
@@ -44,6 +44,7 @@ class Lines:
     def __init__(self, data: bytes, place_starts: list[int], places: list[Place]) -> None:
         self.data = data
         self.places = places
+        self._in_tables = np.array([place.kind is BlockKind.TABLE for place in places], bool)
         starts, ends = _line_borders(data)
         characters = _characters(data, starts, ends)
         self.was_cut = bool(len(starts) and int((characters[1] - characters[0]).max()) > LONGEST_LINE)
@@ -108,7 +109,7 @@ class Lines:
 
     def is_table(self, places: Ints) -> npt.NDArray[np.bool_]:
         """Tell which of some lines are rows of tables."""
-        return np.array([place.kind is BlockKind.TABLE for place in self.places], bool)[self.place_of[places]]
+        return self._in_tables[self.place_of[places]]
 
     def place(self, index: int) -> Place:
         return self.places[int(self.place_of[index])]
@@ -137,9 +138,11 @@ class _Places:
             self._last = None
         elif kind is BlockKind.TABLE and not header:
             header = text.split("\n", 1)[0]
-        last = self._last
-        if last is not None and (last[0] is kind and last[1] == level and last[3] == header and last[2] == locator):
-            return
+        if self._last is not None:
+            last_kind, last_level, last_locator, last_header = self._last
+            is_same = locator is last_locator or locator == last_locator
+            if is_same and kind is last_kind and level == last_level and header == last_header:
+                return
         self._last = (kind, level, locator, header)
         filled = locator if locator.heading_path or not self._path else replace(locator, heading_path=self._path)
         self.starts.append(offset)

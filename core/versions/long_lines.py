@@ -13,7 +13,9 @@ LONGEST_LINE = 2_000
 """Characters beyond which a line is cut."""
 _SHORTEST_PIECE, _LONGEST_PIECE = 60, 2_000
 _SLICE_BYTES = 1 << 22
-_SENTENCE_END = re.compile(rb"(?:[.!?]+[\"')\]]*\s+|\xe3\x80\x82|\xef\xbc[\x81\x9f])+")
+_SENTENCE_END = re.compile(
+    rb"[.!?\xe3\xef](?:(?<=[.!?])[.!?\"')\]]*\s+|(?:(?<=\xe3)\x80\x82|(?<=\xef)\xbc[\x81\x9f])(?:\xe3\x80[\x8d\x8f])?)"
+)
 _FORBIDDEN = np.uint32(0xFFFFFFFF)
 _WORD_INSIDE = np.uint32(0x80000000)
 

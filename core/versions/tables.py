@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
 
 from core.ingest.parsers.tables import CELL_JOINT
 from core.model import CellPair, Change, Segment
@@ -19,6 +20,7 @@ Columns = Mapping[int, int]
 Words = Callable[[str, str], tuple[Segment, ...]]
 
 _SAMPLE_ROWS = 100
+_MANY_COLUMNS = 60
 _MOVED_SUPPORT = 3.0
 _KEY_WORTH = 0.3
 
@@ -72,12 +74,22 @@ def column_map(rows: Sequence[tuple[Cells, Cells]], old_header: str, new_header:
     new_count = max(len(new) for _old, new in rows)
     if old_header == new_header and old_count == new_count:
         return {column: column for column in range(old_count)}
+    if max(old_count, new_count) > _MANY_COLUMNS:
+        return _in_order_of_cells(*rows[0])
     votes: dict[Pair, float] = defaultdict(float)
     _vote(votes, cells_of(old_header), cells_of(new_header), max(_MOVED_SUPPORT, float(len(rows))))
     for old, new in rows:
         _vote(votes, old, new, 1.0)
     chosen = _chosen(votes)
     return _filled(chosen, old_count, new_count, rows)
+
+
+def _in_order_of_cells(old: Cells, new: Cells) -> Columns:
+    """Pair the columns of very wide rows by the cells of one row, and those between one by one."""
+    columns: dict[int, int] = {}
+    for code in Levenshtein.opcodes(old, new):
+        columns.update(zip(range(code.src_start, code.src_end), range(code.dest_start, code.dest_end), strict=False))
+    return columns
 
 
 def _vote(votes: dict[Pair, float], old: Cells, new: Cells, weight: float) -> None:
