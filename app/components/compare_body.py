@@ -13,7 +13,6 @@ from app.components.compare_address import VIEWS, Pair, Shown
 from app.components.compare_summary import headline, metadata, overview
 from app.components.diff_grid import diff_text
 from app.components.icon import file_icon, icon
-from app.components.image_slider import images
 from app.components.states import badge, empty, link_button
 from app.i18n import seconds, t
 from core.model import Change, ChangeSummary, Document
@@ -31,11 +30,11 @@ LONG_S = 10
 def compare_body(
     summary: ChangeSummary, pair: Pair, shown: Shown, *, tables: int, same_bytes: bool = False
 ) -> html.Div:
-    """Everything about two versions; the tables and the answers are drawn when they are looked at."""
+    """Everything about two versions; tables, images and answers are drawn when they are looked at."""
     panels = {
         "text": diff_text(summary, shown) if not summary.is_equal else _equal(summary, same_bytes),
         "table": None,
-        "images": images(summary.images, pair),
+        "images": None,
         "metadata": metadata(summary.metadata),
         "answers": None,
     }
@@ -63,6 +62,7 @@ def compare_body(
             html.Div(id="compare-said", className="visually-hidden", role="status", **{"aria-live": "polite"}),
             dcc.Store(id="compare-ready", data=pair.as_dict()),
             dcc.Store(id="compare-shown-view", data=shown.view),
+            dcc.Store(id="compare-drawn", data=[]),
             dcc.Store(id="compare-started", data=False),
         ],
         id="compare",

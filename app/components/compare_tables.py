@@ -44,7 +44,8 @@ def table_view(tables: Sequence[TableRef]) -> html.Div:
 
 def table_grid(table: TableGrid, with_equal: bool) -> html.Div:
     """One table: a column for each column of either side, a row for each row of either side."""
-    rows = [row for row in table.rows if with_equal or row.change is not Change.EQUAL]
+    body = table.rows[1:] if table.rows and _texts(table.rows[0].cells) == _texts(table.headers) else table.rows
+    rows = [row for row in body if with_equal or row.change != Change.EQUAL]
     shown = rows[:SHOWN_ROWS]
     is_short = len(shown) <= SHORT_ROWS
     grid = dag.AgGrid(
@@ -69,6 +70,10 @@ def table_grid(table: TableGrid, with_equal: bool) -> html.Div:
     more = html.P(t("compare.table_more", count=left), className="hint") if left else None
     said = html.P(t("compare.cell_hint"), id="compare-cell-said", className="hint", role="status")
     return html.Div([grid, said, more])
+
+
+def _texts(cells: Sequence[CellPair]) -> list[tuple[str | None, str | None]]:
+    return [(cell.old, cell.new) for cell in cells]
 
 
 def _label(table: TableRef, number: int, count: int) -> str:
@@ -106,7 +111,7 @@ def _signs() -> dict[str, str]:
 
 
 def _header(pair: CellPair) -> str:
-    if pair.change is Change.CHANGED and pair.old is not None and pair.new is not None:
+    if pair.change == Change.CHANGED and pair.old is not None and pair.new is not None:
         return f"{pair.old} → {pair.new}"
     sign = {Change.ADDED: "+ ", Change.REMOVED: "− "}.get(pair.change, "")
     return sign + ((pair.new if pair.new is not None else pair.old) or "")

@@ -64,7 +64,7 @@ def _slider(old: ImageRef, new: ImageRef, pair: Pair, number: int) -> html.Figur
 
 
 def _figure(pair: Pair, side: str, ref: ImageRef) -> html.Figure:
-    picture = html.Img(src=_address(pair, side, ref), alt=_alt(pair, side, ref), loading="lazy")
+    picture = html.Img(src=_address(pair, side, ref), alt=_alt(pair, side, ref))
     words = [t(f"compare.{side}"), locator_text(ref.locator), f"{ref.width} × {ref.height}"]
     return html.Figure([picture, html.Figcaption(" · ".join(word for word in words if word))])
 

@@ -32,6 +32,7 @@ from app.components.compare_body import compare_body, start_list, waiting
 from app.components.compare_head import document_options, export_menu, pickers
 from app.components.compare_tables import table_grid, table_view
 from app.components.frame import page, tab_title
+from app.components.image_slider import images
 from app.components.states import empty, error_state, link_button, shows_errors
 from app.context import kb
 from app.i18n import t
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 OFFERED_DOCUMENTS = 50
 TICK_MS = 500
+DRAWN_LATE = ("table", "images", "answers")
 
 register_page(__name__, path=links.COMPARE, title=tab_title("compare.title"))
 
@@ -203,21 +205,28 @@ def _offered(search: str | None, value: str | None) -> list[dict[str, str]]:
 
 @callback(
     Output("compare-panel-table", "children"),
+    Output("compare-panel-images", "children"),
     Output("compare-panel-answers", "children"),
+    Output("compare-drawn", "data"),
     Input("compare-shown-view", "data"),
-    Input("compare-ready", "data"),
+    State("compare-drawn", "data"),
     State("compare-pair", "data"),
-    State("compare-panel-table", "children"),
-    State("compare-panel-answers", "children"),
 )
-def draw_panel(view: str, _ready: Any, data: dict[str, Any], table: Any, answers: Any) -> tuple[Any, Any]:
-    """Draw the tables or the answers when they are looked at for the first time."""
+def draw_panel(view: str, drawn: list[str], data: dict[str, Any]) -> tuple[Any, ...]:
+    """Draw the tables, the images or the answers when they are looked at for the first time."""
+    if view not in DRAWN_LATE or view in drawn:
+        raise PreventUpdate
     compared = Pair(**data)
-    if view == "table" and not table:
-        return table_view(_comparison(compared).tables()), no_update
-    if view == "answers" and not answers:
-        return no_update, answers_view(compared, kb().saved_questions(), _subject(compared))
-    raise PreventUpdate
+    panels = [_panel(name, compared) if name == view else no_update for name in DRAWN_LATE]
+    return *panels, [*drawn, view]
+
+
+def _panel(view: str, compared: Pair) -> Any:
+    if view == "table":
+        return table_view(_comparison(compared).tables())
+    if view == "images":
+        return images(_comparison(compared).summary.images, compared)
+    return answers_view(compared, kb().saved_questions(), _subject(compared))
 
 
 @callback(

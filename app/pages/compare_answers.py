@@ -67,28 +67,31 @@ def ask_both(_clicks: int | None, _sent: int | None, question: str | None, alone
     Output("compare-impact-run", "disabled"),
     Input("compare-save", "n_clicks"),
     Input("compare-save-text", "n_submit"),
-    Input({"type": "compare-forget", "id": ALL}, "n_clicks"),
     State("compare-save-text", "value"),
     prevent_initial_call=True,
 )
-def keep_questions(
-    _clicks: int | None, _sent: int | None, _forget: list[int | None], text: str | None
-) -> tuple[Any, ...]:
-    """Save the question that was written, or forget the one whose button was pressed."""
-    trigger = ctx.triggered_id
-    if not ctx.triggered[0]["value"]:
+def keep_question(_clicks: int | None, _sent: int | None, text: str | None) -> tuple[Any, ...]:
+    """Save the question that was written."""
+    if not ctx.triggered[0]["value"] or not (text or "").strip():
         raise PreventUpdate
-    if isinstance(trigger, dict):
-        kb().forget_question(str(trigger["id"]))
-        notify("ok", t("compare.forgotten"))
-        written: Any = no_update
-    else:
-        if not (text or "").strip():
-            raise PreventUpdate
-        kb().save_question((text or "").strip())
-        written = ""
+    kb().save_question((text or "").strip())
+    return saved_list(kb().saved_questions()), "", False
+
+
+@callback(
+    Output("compare-saved-list", "children", allow_duplicate=True),
+    Output("compare-impact-run", "disabled", allow_duplicate=True),
+    Input({"type": "compare-forget", "id": ALL}, "n_clicks"),
+    prevent_initial_call=True,
+)
+def forget_question(clicks: list[int | None]) -> tuple[Any, bool]:
+    """Forget the question whose button was pressed."""
+    if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+        raise PreventUpdate
+    kb().forget_question(str(ctx.triggered_id["id"]))
+    notify("ok", t("compare.forgotten"))
     saved = kb().saved_questions()
-    return saved_list(saved), written, not saved
+    return saved_list(saved), not saved
 
 
 @callback(

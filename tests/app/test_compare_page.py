@@ -194,13 +194,14 @@ def test_changed_cells_say_what_stood_there(window: Dash, client: FlaskClient, t
         only = by_id(table_grid(comparison.table(table.index), False), "compare-table-grid")
     cells = [cell for row in grid.rowData for name, cell in row.items() if name.startswith("c")]
     assert ["changed", "450", "480"] in cells and ["", "120", "120"] in cells
+    assert [column["headerName"] for column in grid.columnDefs] == ["", "Item", "Price"] and len(grid.rowData) == 2
     assert len(only.rowData) == 1
 
 
 def test_tables_and_answers_are_drawn_when_looked_at(window: Dash, client: FlaskClient, terms) -> None:
     opened(window, client, ADDRESS)
     for view, words in (("table", "Table 1 of 1"), ("answers", "What does it change in the answers?")):
-        sent = {"compare-shown-view.data": view, "compare-ready.data": {}, **PAIR}
+        sent = {"compare-shown-view.data": view, "compare-drawn.data": [], **PAIR}
         answer = press(window, client, "compare-shown-view.data", sent, "compare-panel-table")
         assert words in json.dumps(answer)
 
