@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 
 from app.components.links import citation_href, passage_href
 from app.components.passage import locator_text, passage
+from app.components.standing import Shown, holders, standing_badge
 from app.components.states import badge, error_line
 from app.i18n import seconds, t
 from core.model import AnswerType, Citation, Hit, LegRank, Trace
@@ -62,13 +63,18 @@ def citation_link(citation: Citation) -> dcc.Link:
     )
 
 
-def evidence_list(trace: Trace) -> html.Section:
-    """The passages that were found, in their fused order; cited ones show their number and are open."""
+def evidence_list(trace: Trace, shown: Shown | None = None) -> html.Section:
+    """The passages that were found, in their fused order; cited ones show their number and are open.
+
+    With ``shown`` each says how it stands to what is shown now.
+    """
     cited: dict[int, list[Citation]] = {}
     for citation in trace.answer.citations:
         cited.setdefault(citation.chunk_id, []).append(citation)
     key = "answer.score" if trace.query.fusion == "rrf" else "answer.score_mix"
-    items = [_evidence(hit, cited.get(hit.placed.id, []), t(key, score=f"{hit.score:.5f}")) for hit in trace.hits]
+    items = [
+        _evidence(hit, cited.get(hit.placed.id, []), t(key, score=f"{hit.score:.5f}"), shown) for hit in trace.hits
+    ]
     title = html.H2(t("answer.evidence", count=len(items)), id="evidence-title", className="section-title")
     explain = html.P(t("answer.evidence_explain"), className="hint")
     return html.Section([title, explain, html.Ol(items, className="evidence")], **{"aria-labelledby": "evidence-title"})
@@ -110,7 +116,7 @@ def _insufficient(trace: Trace) -> html.Div:
     return html.Div([*content, html.Ul([html.Li(tip) for tip in tips])])
 
 
-def _evidence(hit: Hit, citations: Sequence[Citation], score: str) -> html.Li:
+def _evidence(hit: Hit, citations: Sequence[Citation], score: str, shown: Shown | None) -> html.Li:
     spans = [(citation.start, citation.end) for citation in citations]
     chunk = hit.placed.chunk
     numbers = [html.Span(f"[{citation.number}]", className="citation") for citation in citations]
@@ -118,7 +124,12 @@ def _evidence(hit: Hit, citations: Sequence[Citation], score: str) -> html.Li:
         hit.placed.name, href=passage_href(hit.placed, spans[0] if spans else None), className="passage-name"
     )
     place = " · ".join(part for part in (f"v{hit.placed.version}", locator_text(chunk.locator)) if part)
-    head = [html.Span(str(hit.rank), className="rank"), html.Div([html.Div([*numbers, name]), html.Small(place)])]
+    about: list[Component] = [html.Small(place)]
+    if len(hit.placed.versions) > 1:
+        about.append(html.Small(t("answer.held_by", versions=holders(hit.placed.versions))))
+    if shown is not None:
+        about.append(standing_badge(hit.placed, shown))
+    head = [html.Span(str(hit.rank), className="rank"), html.Div([html.Div([*numbers, name]), *about])]
     ranks = [
         html.Span(_leg_text("vector", hit.vector), title=t("answer.leg_explain.vector")),
         html.Span(_leg_text("keyword", hit.keyword), title=t("answer.leg_explain.keyword")),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import dash_bootstrap_components as dbc
 from dash import dcc, html
 
+from app.components.ask_scope import Offered, scope_chips, scope_fields
+from app.components.filter_words import dropdown_words
 from app.components.icon import icon
 from app.components.states import badge
-from app.components.times import when
 from app.i18n import t
 from core.model import Document, Query
 
@@ -19,10 +19,9 @@ TYPES = ("pdf", "docx", "xlsx", "pptx", "html", "md", "txt", "csv", "doc", "xls"
 MAX_TOP_K = 50
 
 
-def ask_form(query: Query, documents: Sequence[Document], tags: Sequence[str]) -> html.Div:
-    """The form filled with ``query``; ``documents`` are those that it is limited to."""
-    filters = query.filters
-    is_filtered = bool(filters.doc_keys or filters.tags or filters.extensions or query.as_of is not None)
+def ask_form(query: Query, documents: Sequence[Document], tags: Sequence[str], offered: Offered = ()) -> html.Div:
+    """The form filled with ``query``, limited to ``documents``; ``offered`` are versions that can be asked."""
+    chips = _chips(query, documents)
     box = html.Div(
         [
             html.Label(t("ask.question"), htmlFor="ask-question", className="visually-hidden"),
@@ -41,8 +40,8 @@ def ask_form(query: Query, documents: Sequence[Document], tags: Sequence[str]) -
     options = html.Div(
         [
             html.Details(
-                [_summary(query, documents, is_filtered), _fields(query, documents, tags)],
-                open=is_filtered,
+                [_summary(query, chips), _fields(query, documents, tags), scope_fields(query, offered)],
+                open=bool(chips),
                 className="filters",
             ),
             html.Div(
@@ -56,9 +55,7 @@ def ask_form(query: Query, documents: Sequence[Document], tags: Sequence[str]) -
         className="ask-options",
     )
     hint = html.P(t("ask.hint"), className="hint")
-    return html.Div(
-        [box, hint, options, dcc.Store(id="ask-asof", data=_as_of_value(query.as_of))], className="ask-form"
-    )
+    return html.Div([box, hint, options], className="ask-form")
 
 
 def waiting(has_question: bool) -> html.Div:
@@ -72,14 +69,18 @@ def document_options(documents: Sequence[Document]) -> list[dict[str, str]]:
     return [{"value": key, "label": name} for key, name in {each.doc_key: each.name for each in documents}.items()]
 
 
-def _summary(query: Query, documents: Sequence[Document], is_filtered: bool) -> html.Summary:
+def _chips(query: Query, documents: Sequence[Document]) -> list[html.Span]:
     chips = [html.Span(document.name, className="chip") for document in documents]
     chips += [html.Span([icon("tag"), tag], className="chip") for tag in query.filters.tags]
     chips += [html.Span(extension, className="chip") for extension in query.filters.extensions]
-    if query.as_of is not None:
-        chips.append(html.Span([t("ask.as_of"), " ", _as_of_text(query.as_of)], className="chip"))
+    return [*chips, *scope_chips(query)]
+
+
+def _summary(query: Query, chips: Sequence[html.Span]) -> html.Summary:
+    is_filtered = bool(query.filters.doc_keys or query.filters.tags or query.filters.extensions)
     words = t("ask.filters") if is_filtered else t("ask.no_filters")
-    return html.Summary([icon("funnel"), html.Span(words), html.Span(chips, className="chips")])
+    now = html.Span(t("ask.as_shown_now")) if len(chips) == 0 else None
+    return html.Summary([icon("funnel"), html.Span(words), now, html.Span(chips, className="chips")])
 
 
 def _fields(query: Query, documents: Sequence[Document], tags: Sequence[str]) -> html.Div:
@@ -96,30 +97,16 @@ def _fields(query: Query, documents: Sequence[Document], tags: Sequence[str]) ->
 
 
 def _field(name: str, options: Any, value: list[str]) -> html.Div:
-    words = {
-        "search": t("filter.search"),
-        "select_all": t("filter.select_all"),
-        "deselect_all": t("filter.deselect_all"),
-        "selected_count": t("filter.selected_count"),
-        "clear_search": t("filter.clear_search"),
-        "clear_selection": t("filter.clear_selection"),
-        "no_options_found": t("filter.no_options_found"),
-    }
     return html.Div(
         [
             html.Label(t(f"ask.by_{name}"), htmlFor=f"ask-{name}"),
             dcc.Dropdown(
-                id=f"ask-{name}", options=options, value=value, multi=True, placeholder=t("ask.any"), labels=words
+                id=f"ask-{name}",
+                options=options,
+                value=value,
+                multi=True,
+                placeholder=t("ask.any"),
+                labels=dropdown_words(),
             ),
         ]
     )
-
-
-def _as_of_value(as_of: int | datetime | None) -> str | None:
-    if as_of is None:
-        return None
-    return as_of.isoformat() if isinstance(as_of, datetime) else str(as_of)
-
-
-def _as_of_text(as_of: int | datetime) -> Any:
-    return when(as_of) if isinstance(as_of, datetime) else f"#{as_of}"

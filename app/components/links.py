@@ -6,7 +6,7 @@ from datetime import datetime
 from urllib.parse import quote, urlencode
 
 from app import links
-from core.model import Citation, Filters, PlacedChunk, Query
+from core.model import AsOf, Citation, Filters, PlacedChunk, Query, parse_as_of
 
 Span = tuple[int, int]
 Values = str | list[str] | None
@@ -35,7 +35,9 @@ def ask_search(query: Query, trace_id: str | None = None) -> str:
     values += [("tag", tag) for tag in query.filters.tags]
     values += [("type", extension) for extension in query.filters.extensions]
     if query.as_of is not None:
-        values.append(("asof", query.as_of if isinstance(query.as_of, int) else query.as_of.isoformat()))
+        values.append(("asof", as_of_text(query.as_of)))
+    if query.versions == "all":
+        values.append(("versions", "all"))
     if trace_id is not None:
         values.append(("trace", trace_id))
     return "?" + urlencode(values, quote_via=quote)
@@ -45,6 +47,13 @@ def ask_href(query: Query) -> str:
     return "/ask" + ask_search(query)
 
 
+def as_of_text(as_of: AsOf | None) -> str | None:
+    """Return “as of” as addresses write it and ``parse_as_of`` reads it."""
+    if as_of is None:
+        return None
+    return as_of.isoformat() if isinstance(as_of, datetime) else str(as_of)
+
+
 def query_of(
     q: Values = None,
     k: Values = None,
@@ -52,11 +61,21 @@ def query_of(
     tag: Values = None,
     type: Values = None,
     asof: Values = None,
+    versions: Values = None,
 ) -> Query:
-    """The query that the values of an Ask address describe; what cannot be read takes its default."""
+    """The query that the values of an Ask address describe; a number that cannot be read takes its default.
+
+    Raises: ``InvalidInput`` for an “as of” that cannot be read: an answer of now would not be what was asked for.
+    """
     filters = Filters(doc_keys=_many(doc), tags=_many(tag), extensions=_many(type))
     top_k = _number(_one(k))
-    return Query(text=_one(q), top_k=min(max(top_k or 5, 1), 50), filters=filters, as_of=_as_of(_one(asof)))
+    return Query(
+        text=_one(q),
+        top_k=min(max(top_k or 5, 1), 50),
+        filters=filters,
+        as_of=parse_as_of(_one(asof)) if _one(asof).strip() else None,
+        versions="all" if _one(versions) == "all" else "shown",
+    )
 
 
 def _one(value: Values) -> str:
@@ -69,13 +88,3 @@ def _many(value: Values) -> tuple[str, ...]:
 
 def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-
-
-def _as_of(text: str) -> int | datetime | None:
-    if (number := _number(text)) is not None:
-        return number
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.astimezone()

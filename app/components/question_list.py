@@ -11,7 +11,7 @@ from app.components.answer_card import type_badge
 from app.components.icon import icon
 from app.components.times import when
 from app.i18n import seconds, t
-from core.model import AnswerType, TraceSummary
+from core.model import AnswerType, SavedQuestion, TraceSummary
 
 ANSWER_CHARS = 180
 
@@ -19,6 +19,15 @@ ANSWER_CHARS = 180
 def question_list(questions: Sequence[TraceSummary]) -> html.Ul:
     """One item a question, newest first."""
     return html.Ul([_item(question) for question in questions], className="questions")
+
+
+def saved_links(questions: Sequence[SavedQuestion]) -> html.Ul:
+    """One link a saved question, which asks it."""
+    items = [
+        html.Li(dcc.Link([icon("star-fill"), html.Span(question.text)], href=links.ask(question.text)))
+        for question in questions
+    ]
+    return html.Ul(items, className="saved-links")
 
 
 def _item(question: TraceSummary) -> html.Li:
