@@ -28,16 +28,14 @@
   };
 
   /* ---- the keyboard -------------------------------------------------------------------------------------------------- */
-  const CARE = "#document-timeline, #document-actions, #purge-dialog";
+  const CARE = "#document-timeline, #document-actions";
   let last = null;
   let opened = null;
   document.addEventListener("focusin", (event) => {
-    if (!event.target.closest?.(CARE)) {
-      last = null;
-      return;
-    }
-    if (!event.target.closest("#purge-dialog")) {
+    if (event.target.closest?.(CARE)) {
       last = { id: event.target.id, version: event.target.closest(".version")?.id };
+    } else if (!event.target.closest?.(".modal")) {
+      last = null;
     }
   });
   /* A button that did its work may be gone: its version's link, or the heading of the list, takes the keyboard then. */

@@ -162,10 +162,11 @@ def _actions(version: Version, past: Past) -> list[Any]:
     more: list[Any] = []
     if version.state == "ready" and not version.is_published:
         goes_back = published is not None and number < published
-        first.append(_button("rollback" if goes_back else "publish", number, "check2"))
+        show = _button("rollback" if goes_back else "publish", number, "check2")
+        is_planned = version.publish_at is not None
+        first.append(_button("unschedule", number, "x-lg") if is_planned else show)
+        more += [show] if is_planned else []
         more.append(_button("schedule", number, "calendar3"))
-        if version.publish_at is not None:
-            first.append(_button("unschedule", number, "x-lg"))
     more.append(_button("note", number, "pencil"))
     more.append(
         html.A(
