@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel, Postfix, Prefix
@@ -15,18 +18,19 @@ _CJK = "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-
 _MARKS = "\u0300-\u036f\u200d\ufe0e\ufe0f\u3099\u309a"
 _ERA_YEAR = "(?:令和|平成|昭和|大正|明治)(?:[0-9０-９]+|元|[〇一二三四五六七八九十]+)年"
 _MONTH = "(?:[0-9０-９]+|[一二三四五六七八九十]+)月(?:(?:[0-9０-９]+|[一二三四五六七八九十]+)日)?"
+_DATE = "|".join(rf"\d{{4}}{sign}\d{{1,2}}{sign}\d{{1,2}}(?!\d)" for sign in ("-", "/", r"\."))
+_NUMBER = rf"(?=\d)(?:{_DATE}|\d+年(?:{_MONTH})?|\d+月\d+日|\d{{1,2}}:\d\d(?::\d\d)?(?!\d)|\d+(?:[.,]\d+)*)"
+_WORD = rf"[^\W\d{_CJK}][^\W{_CJK}]*(?:(?<=\d)\.\d+|['’][^\W{_CJK}]+|[{_MARKS}][^\W{_CJK}]*)*"
 _TOKEN = re.compile(
-    rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}(?!\d)|(?:{_ERA_YEAR}|\d+年)(?:{_MONTH})?|\d+月\d+日"
-    rf"|\d{{1,2}}:\d\d(?::\d\d)?(?!\d)|\d+(?:[.,]\d+)*"
-    rf"|(?P<japanese>(?:(?!{_ERA_YEAR})[{_CJK}])[{_MARKS}]*(?:(?!{_ERA_YEAR})[{_CJK}{_MARKS}])*)"
-    rf"|[^\W{_CJK}](?:[^\W{_CJK}]|[{_MARKS}])*(?:(?<=\d)\.\d+|['’][^\W{_CJK}]+)*|\s+|.[{_MARKS}]*",
-    re.DOTALL,
+    rf"{_WORD}|\s+|{_NUMBER}|{_ERA_YEAR}(?:{_MONTH})?|(?:(?!{_ERA_YEAR})[{_CJK}][{_MARKS}]*)+|.[{_MARKS}]*", re.DOTALL
 )
+_JAPANESE = re.compile(f"(?!{_ERA_YEAR})[{_CJK}]")
 _SCRIPTS = re.compile(
     f"[\u30a1-\u30ff\uff66-\uff9f{_MARKS}]+|[\u3041-\u309f][{_MARKS}]*|[\u3005-\u3007\u3400-\u9fff]+|.[{_MARKS}]*",
     re.DOTALL,
 )
 _BORDER = re.compile(r"[\s。、，．,.;:!?！？「」()（）|]")
+_LAST_BORDER = re.compile(rf".*{_BORDER.pattern}", re.DOTALL)
 _REACH = 200
 _MOST_TOKENS = 20_000
 
@@ -73,18 +77,17 @@ def mirrored(words: Iterable[Segment]) -> tuple[Segment, ...]:
 
 def tokens(text: str) -> list[str]:
     """Return words, numbers, dates, signs and white space; joined they are the text."""
-    found: list[str] = []
-    for match in _TOKEN.finditer(text):
-        if match.lastgroup == "japanese":
-            found += _morphemes(match.group())
-        else:
-            found.append(match.group())
-    return found
+    found: list[str] = _TOKEN.findall(text)
+    if text.isascii() or not _JAPANESE.search(text):
+        return found
+    parts = (_morphemes(token) if _JAPANESE.match(token) else (token,) for token in found)
+    return list(chain.from_iterable(parts))
 
 
-def _morphemes(run: str) -> list[str]:
-    found = [word.surface for word in japanese.words(run)]
-    return found if "".join(found) == run else [match.group() for match in _SCRIPTS.finditer(run)]
+@lru_cache(maxsize=8_192)
+def _morphemes(run: str) -> tuple[str, ...]:
+    found = tuple(word.surface for word in japanese.words(run))
+    return found if "".join(found) == run else tuple(_SCRIPTS.findall(run))
 
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:
@@ -97,7 +100,8 @@ def _common_ends(old: str, new: str) -> tuple[int, int]:
 
 def _border_before(old: str, new: str, before: int) -> int:
     low = max(0, before - _REACH)
-    place = max((match.end() for match in _BORDER.finditer(old, low, before)), default=low)
+    found = _LAST_BORDER.match(old, low, before)
+    place = found.end() if found else low
     return 0 if _parts_number(old, place) or _parts_number(new, place) else place
 
 
@@ -129,7 +133,7 @@ def _steps(old: str, new: str) -> Iterator[_Step]:
 
 
 def _word_count(found: list[str]) -> int:
-    return sum(token[0].isalnum() for token in found)
+    return sum(map(str.isalnum, map(itemgetter(0), found)))
 
 
 def _joined(steps: Iterable[_Step]) -> list[_Step]:

@@ -193,3 +193,14 @@ def test_without_a_clock_the_same_texts_give_the_same_rows() -> None:
     old, new = paragraphs(*_SENTENCES), paragraphs(*reversed(_SENTENCES))
 
     assert rows_between(old, new) == rows_between(old, new)
+
+
+def test_an_added_section_begins_with_its_heading() -> None:
+    def section(text: str) -> Blocks:
+        return [Block("Example", BlockKind.HEADING, level=2), Block(text), Block("End of the example.")]
+
+    rows = rows_between(
+        [*section("first"), *section("third")], [*section("first"), *section("second"), *section("third")]
+    )
+
+    assert changes(rows) == "===+++==="
