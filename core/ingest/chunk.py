@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import takewhile
 from zlib import crc32
 
 from core.ingest.atoms import Atom, cut_into_atoms
@@ -89,7 +90,18 @@ class _Gathered:
         if not atom.is_heading or self._leads_to(atom):
             return False
         related = atom.section[:-1] in (first.section, first.section[:-1])
-        return not (related and self._tokens < _TINY * self._target)
+        if not related or self._tokens >= 2 * _TINY * self._target:
+            return True
+        return self._tokens >= _TINY * self._target and not self._joins(atom)
+
+    def _joins(self, heading: Atom) -> bool:
+        """Whether one more section joins the tiny ones: by its heading, or those of like size would keep step forever.
+
+        Then one section more at the top would shift all chunks after it.
+        """
+        own = takewhile(lambda atom: atom.is_heading, self.atoms)
+        several = any(atom.is_heading for atom in self.atoms[len(list(own)) :])
+        return several and _checksum(heading.text) % 2 == 0
 
     def _leads_to(self, heading: Atom) -> bool:
         """Whether there is nothing but a few headings yet."""

@@ -251,6 +251,20 @@ def test_scattered_edits_change_about_as_many_chunks() -> None:
     assert changed(before, chunks_of(edited)) <= 0.05 * len(before)
 
 
+@pytest.mark.parametrize("words", [(20, 20), (10, 40), (30, 90)])
+def test_tiny_section_inserted_at_the_top_changes_few_chunks(words: tuple[int, int]) -> None:
+    chance = random.Random(7)
+    sections = []
+    for n in range(600):
+        answer = " ".join(chance.choice(_NOUNS) for _ in range(chance.randint(*words)))
+        sections += [heading(f"Question {n}", 2, ("Top", f"Question {n}")), Block(f"{answer}.")]
+    inserted = [heading("What is new", 2, ("Top", "What is new")), Block("A short answer.")]
+    before = chunks_of([heading("Top"), *sections])
+    after = chunks_of([heading("Top"), *inserted, *sections])
+    assert len(before) > 80
+    assert changed(before, after) <= 6
+
+
 def test_monster_without_a_break_is_cut_between_characters() -> None:
     text = "e\u0301" * 5_000 + "👩\u200d👧" * 3_000
     chunks = chunks_of([Block(text)])

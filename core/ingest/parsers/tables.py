@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import reduce
 
+from core.ingest.borders import Run, checksum
 from core.ingest.parsers.wording import join_lines, one_line
 from core.model import Block, BlockKind, Locator
 
@@ -13,6 +13,7 @@ CELL_JOINT = " | "
 GROUP_ROWS = 50
 GROUP_BYTES = 1600
 """About 400 tokens in any script, so that a group of rows is one chunk and its cell range is exact."""
+_SMALLEST_SHARE = 0.4
 
 
 def row_text(cells: Iterable[str]) -> str:
@@ -38,42 +39,38 @@ def column_letter(number: int) -> str:
     return letters
 
 
-@dataclass(slots=True)
 class RowGroups:
-    """Collects the rows of one table and hands them on as blocks of about ``GROUP_BYTES``.
+    """Collects the rows of one table and hands them on as blocks of at most ``GROUP_BYTES`` and ``GROUP_ROWS``.
 
+    Where a long table is cut depends on the rows around the cut, so that a row more or less changes few groups.
     ``place`` makes the locator of a group from its first and last row number.
     """
 
-    place: Callable[[int, int], Locator]
-    header: str = ""
-    _lines: list[str] = field(default_factory=list)
-    _bytes: int = 0
-    _first: int = 0
-    _last: int = 0
-    _header_shown: bool = False
+    def __init__(self, place: Callable[[int, int], Locator], header: str = "") -> None:
+        self.header = header
+        self._place = place
+        self._rows: Run[tuple[str, int]] = Run(_SMALLEST_SHARE * GROUP_BYTES, GROUP_BYTES)
+        self._last = ""
+        self._header_shown = False
 
     def add(self, line: str, number: int = 0) -> Iterator[Block]:
-        """Take one row; yields the rows before it when they fill a group."""
-        size = len(line.encode("utf-8", "replace")) + 1
-        if self._lines and (len(self._lines) >= GROUP_ROWS or self._bytes + size > GROUP_BYTES):
-            yield from self.flush()
-        if not self._lines:
-            self._first = number
-        self._lines.append(line)
-        self._bytes += size
-        self._last = number
+        """Take one row; yields rows before it when they fill a group."""
+        size = max(len(line.encode("utf-8", "replace")) + 1, GROUP_BYTES / GROUP_ROWS)
+        for rows in self._rows.add((line, number), size, checksum(self._last, line)):
+            yield self._block(rows)
+        self._last = line
 
     def flush(self) -> Iterator[Block]:
         """Yield what has been collected."""
-        if self._lines:
-            text = "\n".join(self._lines)
-            opens_with_header = not self._header_shown and self._lines[0] == self.header
-            self._header_shown = True
-            header = "" if opens_with_header else self.header
-            yield Block(text, BlockKind.TABLE, self.place(self._first, self._last), header=header)
-            self._lines = []
-            self._bytes = 0
+        for rows in self._rows.finish():
+            yield self._block(rows)
+
+    def _block(self, rows: list[tuple[str, int]]) -> Block:
+        opens_with_header = not self._header_shown and rows[0][0] == self.header
+        self._header_shown = True
+        header = "" if opens_with_header else self.header
+        text = "\n".join(line for line, _ in rows)
+        return Block(text, BlockKind.TABLE, self._place(rows[0][1], rows[-1][1]), header=header)
 
 
 def table_blocks(rows: Iterable[str], locator: Locator, has_header: bool = True) -> Iterator[Block]:

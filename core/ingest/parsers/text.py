@@ -30,7 +30,8 @@ def parse(reading: Reading) -> Iterator[Block]:
         if paragraph and (blank or length > MAX_BLOCK_CHARS):
             text = "".join(paragraph)
             whole = list(pieces(text))
-            keep = [] if blank or text.endswith("\n") or len(whole) == 1 else whole[-1:]
+            # What a cut leaves goes on with the lines that follow: the text alone decides where the next cut falls.
+            keep = [] if blank else whole[-1:]
             for piece in whole[: len(whole) - len(keep)]:
                 yield Block(piece)
             paragraph, length = keep, sum(map(len, keep))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from core.ingest.borders import checksum
 from core.model import Block, BlockKind
 
 MAX_BLOCK_CHARS = 64 * 1024
@@ -15,6 +16,8 @@ _LINE_ENDS = re.compile("\r\n?|[\v\f\x85\u2028\u2029]")
 _FORBIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SENTENCE_END = re.compile(r"[。！？｡]+[」』）]?|[.!?]+[\"')\]]*\s")
+_LINE_END, _BLANK = re.compile("\n"), re.compile(" ")
+_BESIDE = 24
 
 _WIDE = "\u2e80-\u30ff\u3130-\u318f\u31c0-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _WIDE_END = re.compile(f"[{_WIDE}]\\Z")
@@ -74,18 +77,18 @@ def squeeze(text: str) -> str:
 def pieces(text: str, limit: int = MAX_BLOCK_CHARS) -> Iterator[str]:
     """Cut ``text`` into pieces of at most ``limit`` characters whose concatenation is ``text``.
 
-    A cut falls after a line, else after a sentence, else after a blank, wherever one lies in the last quarter.
+    A cut falls after a line, else after a sentence, else after a blank, wherever one lies in the last half; of several
+    the text beside them chooses, so that an edit moves few of the cuts after it.
     """
     start = 0
     while len(text) - start > limit:
         end = start + limit
-        low = end - limit // 4
-        cut = text.rfind("\n", low, end) + 1
-        if not cut:
-            cut = max((match.end() for match in _SENTENCE_END.finditer(text, low, end)), default=0)
-        if not cut:
-            cut = text.rfind(" ", low, end) + 1
-        cut = cut or end
+        cuts: list[int] = []
+        for mark in (_LINE_END, _SENTENCE_END, _BLANK):
+            cuts = cuts or [match.end() for match in mark.finditer(text, end - limit // 2, end)]
+        cut = min(
+            cuts, key=lambda at: (checksum(text[max(at - _BESIDE, 0) : at], text[at : at + _BESIDE]), -at), default=end
+        )
         yield text[start:cut]
         start = cut
     if start < len(text):
