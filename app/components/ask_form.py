@@ -73,7 +73,7 @@ def _chips(query: Query, documents: Sequence[Document]) -> list[html.Span]:
     chips = [html.Span(document.name, className="chip") for document in documents]
     chips += [html.Span([icon("tag"), tag], className="chip") for tag in query.filters.tags]
     chips += [html.Span(extension, className="chip") for extension in query.filters.extensions]
-    return [*chips, *scope_chips(query)]
+    return [*chips, *scope_chips(query.as_of, query.versions)]
 
 
 def _summary(query: Query, chips: Sequence[html.Span]) -> html.Summary:

@@ -12,12 +12,11 @@ from dash import dcc, html
 from app import links
 from app.components.filter_words import dropdown_words
 from app.components.icon import icon
-from app.components.links import as_of_text
 from app.components.times import exactly
 from app.components.version_forms import moment_input
 from app.components.wording import sentence
 from app.i18n import moment, t
-from core.model import Document, Query, Version, VersionRef
+from core.model import AsOf, Document, Query, Version, VersionRef, format_as_of
 
 KINDS = ("now", "moment", "sequence", "version")
 Offered = Sequence[tuple[Document, Sequence[Version]]]
@@ -35,7 +34,7 @@ def kind_of(query: Query) -> str:
 def scope_fields(query: Query, offered: Offered) -> html.Div:
     """What a question is asked of: now, a moment, a publication or a version; and whether of all versions."""
     kind = kind_of(query)
-    given = as_of_text(query.as_of)
+    given = format_as_of(query.as_of)
     start = given if kind == "moment" else None
     options = [{"value": each, "label": t(f"ask.kind.{each}")} for each in KINDS]
     fields = [
@@ -105,12 +104,13 @@ def version_options(offered: Offered, chosen: str | None = None) -> list[dict[st
     return [{"value": value, "label": label} for value, label in options.items()]
 
 
-def scope_chips(query: Query) -> list[html.Span]:
-    """What the query is asked of, where that is not what is shown now, for the line of chosen filters."""
+def scope_chips(as_of: AsOf | None, versions: str) -> list[html.Span]:
+    """What a question is asked of, where that is not what is shown now."""
     chips = []
-    if query.as_of is not None:
-        chips.append(html.Span([icon("clock-history"), *sentence("ask.chip", moment=_short(query))], className="chip"))
-    if query.versions == "all":
+    if as_of is not None:
+        moment_asked = exactly(as_of) if isinstance(as_of, datetime) else _short(as_of)
+        chips.append(html.Span([icon("clock-history"), *sentence("ask.chip", moment=moment_asked)], className="chip"))
+    if versions == "all":
         chips.append(html.Span([icon("layers"), t("ask.all_versions")], className="chip"))
     return chips
 
@@ -128,7 +128,5 @@ def _option(document: Document, version: Version) -> str:
     return " · ".join(words)
 
 
-def _short(query: Query) -> Any:
-    if isinstance(query.as_of, datetime):
-        return exactly(query.as_of)
-    return str(query.as_of) if isinstance(query.as_of, VersionRef) else f"#{query.as_of}"
+def _short(as_of: int | VersionRef) -> str:
+    return f"#{as_of}" if isinstance(as_of, int) else str(as_of)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from urllib.parse import quote, urlencode
 
 from app import links
-from core.model import AsOf, Citation, Filters, PlacedChunk, Query, parse_as_of
+from core.model import Citation, Filters, PlacedChunk, Query, format_as_of, parse_as_of
 
 Span = tuple[int, int]
 Values = str | list[str] | None
@@ -35,7 +34,7 @@ def ask_search(query: Query, trace_id: str | None = None) -> str:
     values += [("tag", tag) for tag in query.filters.tags]
     values += [("type", extension) for extension in query.filters.extensions]
     if query.as_of is not None:
-        values.append(("asof", as_of_text(query.as_of)))
+        values.append(("asof", format_as_of(query.as_of)))
     if query.versions == "all":
         values.append(("versions", "all"))
     if trace_id is not None:
@@ -45,13 +44,6 @@ def ask_search(query: Query, trace_id: str | None = None) -> str:
 
 def ask_href(query: Query) -> str:
     return "/ask" + ask_search(query)
-
-
-def as_of_text(as_of: AsOf | None) -> str | None:
-    """Return “as of” as addresses write it and ``parse_as_of`` reads it."""
-    if as_of is None:
-        return None
-    return as_of.isoformat() if isinstance(as_of, datetime) else str(as_of)
 
 
 def query_of(

@@ -8,10 +8,12 @@ from dash import dcc, html
 
 from app import links
 from app.components.answer_card import type_badge
+from app.components.ask_scope import scope_chips
 from app.components.icon import icon
+from app.components.links import ask_href
 from app.components.times import when
 from app.i18n import seconds, t
-from core.model import AnswerType, SavedQuestion, TraceSummary
+from core.model import AnswerType, Query, SavedQuestion, TraceSummary, parse_as_of
 
 ANSWER_CHARS = 180
 
@@ -36,9 +38,13 @@ def _item(question: TraceSummary) -> html.Li:
         answer = answer[: ANSWER_CHARS - 1] + "…"
     if question.answer_type is AnswerType.INSUFFICIENT:
         answer = t("answer.insufficient")
+    as_of = parse_as_of(question.as_of) if question.as_of else None
+    plain = as_of is None and question.versions == "shown"
     again = dcc.Link(
         [icon("arrow-repeat"), t("history.again")],
-        href=links.ask(question.question),
+        href=links.ask(question.question)
+        if plain
+        else ask_href(Query(question.question, as_of=as_of, versions=question.versions)),
         className="btn btn-secondary btn-sm",
         title=t("history.again_explain"),
     )
@@ -46,7 +52,12 @@ def _item(question: TraceSummary) -> html.Li:
         dcc.Link(question.question, href=links.ask(trace=question.id), className="question"),
         html.P(answer, className="question-answer"),
         html.Div(
-            [type_badge(question.answer_type), when(question.asked_at), html.Span(seconds(question.total_ms / 1000))],
+            [
+                type_badge(question.answer_type),
+                *scope_chips(as_of, question.versions),
+                when(question.asked_at),
+                html.Span(seconds(question.total_ms / 1000)),
+            ],
             className="question-facts",
         ),
     ]

@@ -33,7 +33,7 @@ from app.components.answer_card import answer_card, evidence_list
 from app.components.ask_form import ask_form, document_options, waiting
 from app.components.ask_scope import Offered, version_options
 from app.components.frame import named_page, tab_title
-from app.components.links import Values, as_of_text, ask_search, query_of
+from app.components.links import Values, ask_search, query_of
 from app.components.question_list import question_list, saved_links
 from app.components.save_question import save_button
 from app.components.standing import Shown, is_of_now, scope_notice
@@ -43,7 +43,7 @@ from app.components.trace_tables import fusion_table, keyword_table, vector_tabl
 from app.context import kb, rag
 from app.i18n import t
 from core.errors import EvoRAGError, InvalidInput, NotFound
-from core.model import Document, Query, Trace, VersionRef
+from core.model import Document, Query, Trace, VersionRef, format_as_of
 
 RECENT_QUESTIONS = 6
 OFFERED_DOCUMENTS = 50
@@ -74,7 +74,7 @@ def layout(
     is_asking = bool(query.text) and kept is None and problem is None
     ready = kb().health().models_ready
     content = [
-        ask_form(query, _chosen(query.filters.doc_keys), kb().tags(), _offered("", as_of_text(query.as_of))),
+        ask_form(query, _chosen(query.filters.doc_keys), kb().tags(), _offered("", format_as_of(query.as_of))),
         html.Div(problem, id="ask-problem", role="alert"),
         html.Div(None if ready else waiting(False), id="ask-waiting", role="status"),
         html.Div(_result(kept, is_asking), id="ask-result", className="is-asking" if is_asking else ""),

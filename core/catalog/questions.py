@@ -13,7 +13,7 @@ from core.catalog.engine import Database
 from core.catalog.schema import documents, publications, questions, versions
 from core.codec import from_dict, to_dict
 from core.errors import NotFound, Purged
-from core.model import AnswerType, Trace, TraceSummary
+from core.model import AnswerType, Trace, TraceSummary, format_as_of
 
 _SURROGATES = "surrogatepass"
 _REDACTED = {"purged": True}
@@ -40,6 +40,8 @@ class Questions:
                     answer="" if _answers_from(data, purged) else trace.answer.text.encode("utf-8", "replace").decode(),
                     total_ms=trace.timings_ms.get("total", 0.0),
                     trace=_packed(_REDACTED if _quotes(data, purged) else data),
+                    as_of=format_as_of(trace.query.as_of) or "",
+                    versions=trace.query.versions,
                 )
             )
 
@@ -75,7 +77,16 @@ class Questions:
         query = select(*columns).order_by(questions.c.asked_at.desc()).limit(limit)
         with self._database.read() as tx:
             return [
-                TraceSummary(row.id, row.asked_at, row.question, AnswerType(row.answer_type), row.answer, row.total_ms)
+                TraceSummary(
+                    row.id,
+                    row.asked_at,
+                    row.question,
+                    AnswerType(row.answer_type),
+                    row.answer,
+                    row.total_ms,
+                    row.as_of,
+                    row.versions,
+                )
                 for row in tx.execute(query)
             ]
 

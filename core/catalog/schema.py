@@ -173,7 +173,10 @@ version_deltas = Table(
     Column("version_id", ForeignKey("versions.id"), primary_key=True),
     Column("chunk_id", BigInteger, primary_key=True, autoincrement=False),
 )
-"""The chunks that a version and its base (``versions.base_id``) do not share, and perhaps some that they do."""
+"""The chunks that a version and its base (``versions.base_id``) do not share, and perhaps some that they do.
+
+Of a version that was purged, or never became ready: the chunks that left the catalogue with it.
+"""
 
 embeddings = Table(
     "embeddings",
@@ -224,6 +227,8 @@ questions = Table(
     Column("answer", Text, nullable=False),
     Column("total_ms", Float, nullable=False),
     Column("trace", LargeBinary, nullable=False),
+    Column("as_of", Text, nullable=False, default=""),
+    Column("versions", String(16), nullable=False, default="shown"),
     Index("questions_asked_at", "asked_at"),
 )
 

@@ -36,7 +36,7 @@ from core.model.documents import (
     UploadOutcome,
     Version,
 )
-from core.model.moments import parse_as_of
+from core.model.moments import format_as_of, parse_as_of
 from core.model.questions import (
     Analysis,
     Answer,
@@ -125,6 +125,7 @@ __all__ = [
     "ValueChange",
     "Version",
     "VersionRef",
+    "format_as_of",
     "parse_as_of",
     "to_dict",
 ]

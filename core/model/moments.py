@@ -13,6 +13,13 @@ _VERSION = re.compile(r"(?P<name>.+)#v(?P<number>[1-9][0-9]{0,8})", re.DOTALL)
 _SEQUENCE = re.compile(r"[0-9]{1,18}")
 
 
+def format_as_of(as_of: AsOf | None) -> str | None:
+    """Return what ``parse_as_of`` reads."""
+    if as_of is None:
+        return None
+    return as_of.isoformat() if isinstance(as_of, datetime) else str(as_of)
+
+
 def parse_as_of(text: str) -> AsOf:
     """Return a sequence number (``12``), a version (``handbook.pdf#v2``) or a moment (ISO 8601).
 

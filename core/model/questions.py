@@ -187,6 +187,9 @@ class TraceSummary:
     answer_type: AnswerType
     answer: str
     total_ms: float
+    as_of: str = ""
+    """Which moment was asked of, as ``format_as_of`` writes it; empty for the moment of asking."""
+    versions: str = "shown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,9 @@ def upgrade() -> None:
     op.create_index("versions_publish_at", "versions", ["publish_at"])
     op.add_column("publications", sa.Column("subject", sa.Integer()))
     op.add_column("publications", sa.Column("note", sa.Text(), nullable=False, server_default=empty))
+    op.add_column("questions", sa.Column("as_of", sa.Text(), nullable=False, server_default=empty))
+    shown = sa.text("'shown'")
+    op.add_column("questions", sa.Column("versions", sa.String(length=16), nullable=False, server_default=shown))
     op.create_table(
         "version_deltas",
         sa.Column("version_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -51,6 +54,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_table("saved_questions")
     op.drop_table("version_deltas")
+    op.drop_column("questions", "versions")
+    op.drop_column("questions", "as_of")
     op.drop_column("publications", "note")
     op.drop_column("publications", "subject")
     op.drop_index("versions_publish_at", "versions")
