@@ -8,6 +8,7 @@
   const ROUTE = "/api/v1/compare";
   const TEXT_PAD = 34;
   const NARROW = 700;
+  const BLOCK = 100;
   const root = () => document.getElementById("compare");
   const skip = () => window.dash_clientside.no_update;
   const at = (id) => document.getElementById(id);
@@ -74,6 +75,13 @@
     }
     return body;
   };
+  /* The answer holds the lines around the place that was asked for: the grid takes them from here. */
+  const askAhead = async (what, values = {}) => {
+    const answer = await ask(what, { ...values, block: BLOCK });
+    state.ahead = answer.lines ? { start: answer.start, lines: answer.lines, total: answer.total } : null;
+    return answer;
+  };
+  const askView = (values) => askAhead("view", values);
   const say = (text) => {
     const place = at("compare-said");
     if (place) {
@@ -112,7 +120,9 @@
   const source = (version) => ({
     getRows: async (wanted) => {
       try {
-        const found = await ask("rows", { start: wanted.startRow, end: wanted.endRow });
+        const ahead = state.ahead;
+        state.ahead = ahead?.start === wanted.startRow ? null : ahead;
+        const found = ahead && !state.ahead ? ahead : await ask("rows", { start: wanted.startRow, end: wanted.endRow });
         if (version === state.version) {
           wanted.successCallback(found.lines, found.total);
         } else {
@@ -136,7 +146,7 @@
     state.version += 1;
     const version = state.version;
     try {
-      const view = await ask("view", { row: row < 0 ? null : row, top: top < 0 ? null : top });
+      const view = await askView({ row: row < 0 ? null : row, top: top < 0 ? null : top });
       if (version !== state.version) {
         return;
       }
@@ -185,10 +195,10 @@
       look("text");
     }
     try {
-      let view = await ask("view", { row });
+      let view = await askView({ row });
       if (view.position === null && state.chapter !== null) {
         choose({ chapter: null }, { quiet: true });
-        view = await ask("view", { row });
+        view = await askView({ row });
       }
       if (view.position === null) {
         return;
@@ -225,7 +235,7 @@
       return;
     }
     try {
-      const found = await ask("step", { from: state.position < 0 ? null : state.position, to });
+      const found = await askAhead("step", { from: state.position < 0 ? null : state.position, to });
       if (found.position === null) {
         say(found.text);
         return;
@@ -245,7 +255,7 @@
   const openFold = async (row, count) => {
     state.open.add(row);
     try {
-      opened(await ask("view"));
+      opened(await askView({ top: row }));
       say(fill(state.words.unfolded, { count }));
     } catch (error) {
       failed(error);
@@ -380,7 +390,7 @@
       return skip();
     }
     watching?.disconnect();
-    state = { pair, ...read(), open: new Set(), version: 0, position: -1, found: [], foundAt: -1, words: {}, grid: null };
+    state = { pair, ...read(), open: new Set(), ahead: null, version: 0, position: -1, found: [], foundAt: -1, words: {}, grid: null };
     current.row = -1;
     current.found = "";
     press();

@@ -62,7 +62,11 @@ def download_patch() -> flask.Response:
 
 @compare.get("/compare/view")
 def describe_view() -> flask.Response:
-    """Answer how many lines and changes a view has, and where ``row`` stands; a fold around it is opened."""
+    """Answer how many lines and changes a view has, and where ``row`` stands; a fold around it is opened.
+
+    ``top`` is a row whose place is wanted without opening anything. The block of ``block`` lines around the place is
+    in the answer, so that a jump is one request.
+    """
     comparison = _comparison(_pair())
     row = _number("row", -1)
     view, opened = _view(comparison), _open_folds()
@@ -73,13 +77,16 @@ def describe_view() -> flask.Response:
             opened = [*opened, line.row]
             view = _view(comparison, opened)
             position = view.position_of(row)
-    top = _number("top", -1)
+    wanted = _number("top", -1)
+    top = view.position_of(min(wanted, comparison.count - 1)) if wanted >= 0 and comparison.count else None
+    around = next((at for at in (position, top) if at is not None), 0)
     return flask.jsonify(
         total=view.total,
         changes=len(view.changes),
         position=position,
-        top=view.position_of(min(top, comparison.count - 1)) if top >= 0 and comparison.count else None,
+        top=top,
         open=opened,
+        **_block(view, around),
     )
 
 
@@ -111,7 +118,8 @@ def step() -> flask.Response:
     position = int(changes[index])
     row = int(view.row_at(position))
     text = spoken(comparison.rows(row, row + 1)[0], comparison.path_of(row), index + 1, len(changes))
-    return flask.jsonify(count=len(changes), index=index + 1, position=position, row=row, text=text)
+    place = {"count": len(changes), "index": index + 1, "position": position, "row": row}
+    return flask.jsonify(**place, text=text, total=view.total, **_block(view, position))
 
 
 @compare.get("/compare/find")
@@ -171,6 +179,13 @@ def _open_folds() -> list[int]:
 
 def _number(name: str, default: int, low: int = 0) -> int:
     return whole_number(flask.request.args.get(name), name, default=default, low=low, high=LARGEST)
+
+
+def _block(view: RowView, position: int) -> dict[str, Any]:
+    """The block of lines that holds a position, as the grid would ask for it."""
+    size = min(_number("block", 0), LINES_LIMIT)
+    start = position // max(size, 1) * size
+    return {"start": start, "lines": [_line(line) for line in view.lines(start, start + size)]}
 
 
 def _line(line: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from core.model import ChangeSummary
 
 GRID = "compare-grid"
 BLOCK_LINES = 100
+"""As many as ``assets/compare.js`` asks for at once."""
 ROW_HEIGHT = 24
 NUMBER_WIDTH = 56
 WORDS = "compare.cell."
@@ -54,7 +55,7 @@ def diff_grid() -> dag.AgGrid:
             "maxBlocksInCache": 30,
             "maxConcurrentDatasourceRequests": 3,
             "blockLoadDebounceMillis": 20,
-            "rowBuffer": 20,
+            "rowBuffer": 10,
             "animateRows": False,
             "suppressCellFocus": False,
             "enableCellTextSelection": True,

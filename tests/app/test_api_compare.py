@@ -70,6 +70,14 @@ def test_a_row_inside_a_fold_is_shown_by_opening_it(client: FlaskClient, pair) -
     assert line["row"] == 20 and line["fold"] is None
 
 
+def test_a_jump_brings_the_lines_around_its_place(client: FlaskClient, pair) -> None:
+    view = get(client, "/view", row=30, folded=0, block=10).get_json()
+    assert view["start"] <= view["position"] < view["start"] + 10
+    assert view["lines"] == lines(client, folded=0, start=view["start"], end=view["start"] + 10)
+    step = get(client, "/step", folded=0, block=10).get_json()
+    assert step["lines"] == lines(client, folded=0, start=0, end=10)
+
+
 def test_a_narrow_column_takes_more_lines_and_loses_no_sign(client: FlaskClient, pair) -> None:
     narrow = [line for line in lines(client, width=12, folded=0, end=900) if line["row"] == 0]
     assert len(narrow) > 1
