@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import fields as dataclass_fields
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -15,6 +15,8 @@ from core.errors import ParserLimit
 from core.model import Block, BlockKind, Locator
 
 _GZIP = b"\x1f\x8b"
+_READ_BYTES = 256 * 1024
+_INFLATED_BYTES = 1024 * 1024
 _PLACES = tuple(field.name for field in dataclass_fields(Locator))
 _NOWHERE = Locator()
 _KINDS = {kind.value: kind for kind in BlockKind}
@@ -68,13 +70,26 @@ def read_parts(path: Path) -> Iterator[Part]:
     with path.open("rb") as file:
         compressed = file.read(2) == _GZIP
         file.seek(0)
-        source = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
-        for line in source:
+        for line in _inflated_lines(file) if compressed else file:
             fields = orjson.loads(line)
             if fields.get("loc") != raw:
                 raw = fields.get("loc")
                 locator = _locator_of(raw) if raw else _NOWHERE
             yield fields["t"], _KINDS[fields["k"]], fields.get("l", 0), locator, fields.get("h", "")
+
+
+def _inflated_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a compressed file, as ``gzip`` does in twice the time."""
+    inflater = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    rest = b""
+    while not inflater.eof:
+        packed = inflater.unconsumed_tail or file.read(_READ_BYTES)
+        if not packed:
+            raise EOFError("The compressed file is cut off.")
+        *lines, rest = (rest + inflater.decompress(packed, _INFLATED_BYTES)).split(b"\n")
+        yield from lines
+    if rest:
+        yield rest
 
 
 def _locator_of(fields: dict[str, Any]) -> Locator:

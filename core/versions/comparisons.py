@@ -253,7 +253,7 @@ class Comparisons:
         log.warning("a comparison broke its limit (%s) and is made coarsely", reason)
         reason = self._asked(order | {"coarse": True, "fine_seconds": 0.0}, seconds * _COARSE_PATIENCE)
         if reason is not None:
-            raise DiffLimit(f"The two versions are too large to be compared (limit: {reason}).")
+            raise DiffLimit(f"The two versions are too large to be compared ({reason}).")
 
     def _asked(self, order: Mapping[str, Any], seconds: float) -> str | None:
         """Have a child carry out an order; return why it could not."""
@@ -263,12 +263,14 @@ class Comparisons:
             means = {"seconds": seconds, "memory_bytes": self._limits.memory_bytes}
             reply = child.ask({**order, **means}, seconds)
             spent = bool(reply["spent"])
-            error: str | None = reply.get("error")
-            return error
-        except ChildLost as lost:
+            if "type" in reply:
+                log.warning("the process that compares met a %s", reply["type"])
+            lost: str | None = reply.get("lost")
+            return lost
+        except ChildLost as gone:
             if self._stop.is_set():
-                raise Cancelled("The knowledge base was closed meanwhile.") from lost
-            return lost.reason
+                raise Cancelled("The knowledge base was closed meanwhile.") from gone
+            return gone.reason
         finally:
             self._give_back(child, spent)
 

@@ -97,13 +97,14 @@ class Kept:
         self._old = _mapped(folder / "old.txt")
         self._new = _mapped(folder / "new.txt")
         self._marks = _mapped(folder / "marks.jsonl")
+        self._raw_places = _mapped(folder / "places.json")
 
     def __len__(self) -> int:
         return len(self.index)
 
     @cached_property
     def _places(self) -> dict[str, Any]:
-        found: dict[str, Any] = orjson.loads((self.folder / "places.json").read_bytes())
+        found: dict[str, Any] = orjson.loads(bytes(self._raw_places))
         return found
 
     @property

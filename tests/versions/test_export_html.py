@@ -1,0 +1,96 @@
+"""The exported page: whole, escaped, and readable without script or colour."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from core.model import Block
+from core.versions import export_html as exports
+from core.versions.comparison import Comparison
+from core.versions.export_html import export_html
+from tests.versions.compared import comparison, paragraphs
+
+_PAYLOADS = [
+    "<script>window.__xss=1</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "'-alert(1)-'",
+    "</td></table><iframe src=javascript:alert(1)>",
+    "&lt;b&gt;",
+]
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def page(kept: Comparison, **texts: str) -> str:
+    return "".join(export_html(kept, texts))
+
+
+def test_every_text_of_a_document_is_escaped(tmp_path: Path) -> None:
+    old = [*paragraphs(f"# {_PAYLOADS[0]}"), *(Block(f"{payload} costs 1 yen") for payload in _PAYLOADS)]
+    new = [*paragraphs(f"# {_PAYLOADS[0]}"), *(Block(f"{payload} costs 2 yen") for payload in _PAYLOADS)]
+    facts = ({"title": _PAYLOADS[1]}, {"title": _PAYLOADS[2]})
+    kept = comparison(tmp_path, old, new, names=(_PAYLOADS[0], _PAYLOADS[2]), metadata=facts)
+
+    read = Page(page(kept, title=_PAYLOADS[4], lang='en"><script>'))
+
+    assert not {"script", "svg", "iframe", "img"} & set(read.tags)
+    assert not {name for name in read.attributes if name.startswith("on")}
+    assert all(any(payload in text for text in "".join(read.texts).splitlines()) for payload in _PAYLOADS)
+
+
+def test_changes_are_told_by_signs_and_marks_besides_colour(tmp_path: Path) -> None:
+    kept = comparison(tmp_path, paragraphs("The fee is 100 yen."), paragraphs("The fee is 120 yen."))
+
+    text = page(kept)
+
+    assert "The fee is <del>100</del> yen." in text and "The fee is <ins>120</ins> yen." in text
+    assert "<td class=s>~</td>" in text
+    assert "prefers-color-scheme:dark" in text and "text-decoration:line-through" in text
+
+
+def test_unchanged_lines_are_folded_without_script(tmp_path: Path) -> None:
+    lines = [f"Line number {number} of the text." for number in range(40)]
+    kept = comparison(tmp_path, paragraphs(*lines), paragraphs(*lines[:-1], "An end that is not the same."))
+
+    text = page(kept, unchanged_rows="{count} Zeilen")
+
+    assert "<details><summary>36 Zeilen</summary>" in text
+    assert text.count("<tr id=") == kept.count
+
+
+def test_unchanged_lines_of_a_huge_text_are_only_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "MOST_ROWS_UNFOLDED", 20)
+    lines = [f"Line number {number} of the text." for number in range(40)]
+    kept = comparison(tmp_path, paragraphs(*lines), paragraphs(*lines[:-1], "An end that is not the same."))
+
+    text = page(kept)
+
+    assert "Line number 3 " not in text and "36 unchanged lines" in text
+
+
+def test_links_lead_to_rows_of_the_page(tmp_path: Path) -> None:
+    kept = comparison(tmp_path, paragraphs("# One", "fee: 5"), paragraphs("# One", "fee: 6"))
+
+    text = page(kept)
+
+    assert 'href="#r1"' in text and 'id="r1"' in text

@@ -1,0 +1,84 @@
+"""Numbers and dates in Western and Japanese writing, and which of them changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.model import Change, Segment
+from core.versions.values import changed_values, values_in
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("契約は2026年11月21日に始まる", ["2026年11月21日"]),
+        ("令和8年4月1日から令和元年度まで", ["令和8年4月1日", "令和元年度"]),
+        ("１２月３１日", ["１２月３１日"]),
+        ("on 21 November 2026 or Nov. 3, 2025", ["21 November 2026", "Nov. 3, 2025"]),
+        ("2026-11-21, 21/11/2026 and 3.4.2027", ["2026-11-21", "21/11/2026", "3.4.2027"]),
+        ("until May 2026 at 17:30", ["May 2026", "17:30"]),
+        ("it may be 12", []),
+    ],
+)
+def test_dates_are_found(text: str, dates: list[str]) -> None:
+    assert [value.text for value in values_in(text) if value.kind == "date"] == dates
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("1,200円と３０％、１，２００円", ["1,200円", "３０％", "１，２００円"]),
+        ("第3条、第十二条の2、§12.4", ["第3条", "第十二条の2", "§12.4"]),
+        ("1億2000万円 3千万円 20人 3か月 15日間", ["1億2000万円", "3千万円", "20人", "3か月", "15日間"]),
+        ("pay $1,200.50 or 30 % of 3.5 GB", ["$1,200.50", "30 %", "3.5 GB"]),
+        ("x86_64 and sha256 are names", []),
+        ("the 20th of 5 kg", ["20th", "5 kg"]),
+    ],
+)
+def test_numbers_are_found(text: str, numbers: list[str]) -> None:
+    assert [value.text for value in values_in(text) if value.kind == "number"] == numbers
+
+
+def test_a_value_is_reported_whole_where_a_part_of_it_changed() -> None:
+    words = [
+        Segment(Change.EQUAL, "納期は2026年"),
+        Segment(Change.REMOVED, "11"),
+        Segment(Change.ADDED, "12"),
+        Segment(Change.EQUAL, "月21日とする"),
+    ]
+
+    (found,) = changed_values("納期は2026年11月21日とする", "納期は2026年12月21日とする", words)
+
+    assert (found.kind, found.old, found.new) == ("date", "2026年11月21日", "2026年12月21日")
+    assert found.context == "納期は2026年12月21日とする"
+
+
+def test_another_way_to_write_a_number_is_no_change() -> None:
+    assert changed_values("costs 1,200円", "costs １２００円", ()) == []
+
+
+def test_a_number_that_came_or_went_has_one_side() -> None:
+    words = [Segment(Change.EQUAL, "wait"), Segment(Change.ADDED, " 14 days")]
+
+    assert [(v.old, v.new) for v in changed_values("wait", "wait 14 days", words)] == [(None, "14")]
+
+
+def test_numbers_elsewhere_in_the_line_are_not_reported() -> None:
+    words = [Segment(Change.EQUAL, "rule 7: "), Segment(Change.REMOVED, "old"), Segment(Change.ADDED, "new")]
+
+    assert changed_values("rule 7: old", "rule 7: new", words) == []
+
+
+def test_context_is_cut_between_words() -> None:
+    text = " ".join(f"word{letter}" for letter in "abcdefghijklmnop") + " 5 " + "after " * 20
+
+    (found,) = changed_values("", text, ())
+
+    assert found.context.startswith("…word") and found.context.endswith("after…")
+    assert " 5 " in found.context
+
+
+@pytest.mark.parametrize("piece", ["1", "1,", "§", "第", "1億", "一", " ", "第 一", "May ", "2026年", "1.1"])
+def test_hostile_repetitions_are_read_in_linear_time(piece: str) -> None:
+    # Quadratic patterns would take minutes here.
+    values_in(piece * 100_000)
