@@ -24,13 +24,16 @@ TYPES = {
 CITATION_MARK = re.compile(r"\[(\d{1,3})\]")
 
 
-def answer_card(trace: Trace) -> html.Section:
-    """The answer, how it was come by, and how sure it is; an answer without support says what to do instead."""
+def answer_card(trace: Trace, shown: Shown | None = None, tool: Component | None = None) -> html.Section:
+    """The answer, how it was come by, and how sure it is; an answer without support says what to do instead.
+
+    With ``shown`` its sources say how they stand to what is shown now. ``tool`` stands beside the facts.
+    """
     answer = trace.answer
     found = answer.type is not AnswerType.INSUFFICIENT
     text = html.P(linked_text(answer.text, answer.citations), className="answer-text") if answer.text else None
-    body = [text] if found else [_insufficient(trace)]
-    content = [*degraded_notices(trace), html.Header(_facts(trace)), *body]
+    body = [text, _sources(trace, shown) if shown is not None else None] if found else [_insufficient(trace)]
+    content = [*degraded_notices(trace), html.Header([*_facts(trace), tool]), *body]
     return html.Section(
         [part for part in content if part is not None],
         className="answer-card",
@@ -105,6 +108,26 @@ def _facts(trace: Trace) -> list[Component]:
         facts.append(html.Span(t("answer.confidence", percent=round(trace.answer.confidence * 100))))
     facts.append(html.Span(t("answer.took", time=seconds(total / 1000))))
     return facts
+
+
+def _sources(trace: Trace, shown: Shown) -> html.Ul:
+    """One line a cited version, so that no old sentence is read as what holds now."""
+    placed = {hit.placed.id: hit.placed for hit in trace.hits}
+    cited: dict[tuple[str, int], list[Citation]] = {}
+    for citation in trace.answer.citations:
+        if citation.chunk_id in placed:
+            cited.setdefault((citation.doc_key, citation.version), []).append(citation)
+    items = [
+        html.Li(
+            [
+                *[citation_link(citation) for citation in citations],
+                html.Span(f"{citations[0].name} v{version}"),
+                standing_badge(placed[citations[0].chunk_id], shown),
+            ]
+        )
+        for (_, version), citations in cited.items()
+    ]
+    return html.Ul(items, className="answer-sources")
 
 
 def _insufficient(trace: Trace) -> html.Div:

@@ -41,7 +41,7 @@ def scope_fields(query: Query, offered: Offered) -> html.Div:
         html.Div(
             [
                 html.Label(t("ask.as_of"), htmlFor="ask-kind"),
-                dbc.Select(id="ask-kind", options=options, value=kind),
+                dbc.Select(id="ask-kind", options=options, value=kind, size="sm"),
             ]
         ),
         _field("moment", kind, [html.Label(t("ask.moment"), htmlFor="ask-moment"), moment_input("ask-moment")]),
@@ -55,6 +55,7 @@ def scope_fields(query: Query, offered: Offered) -> html.Div:
                     type="number",
                     min=0,
                     step=1,
+                    size="sm",
                     value=int(given) if kind == "sequence" and given else None,
                 ),
                 html.P(dcc.Link(t("ask.sequence_where"), href=links.audit()), className="field-hint"),

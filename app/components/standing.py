@@ -40,26 +40,28 @@ def scope_notice(trace: Trace, shown: Shown, at: datetime | None) -> html.Div | 
         return _notice("clock-history", words, [_again(query, "ask.scope.again")])
     actions: list[Component] = [_again(query, "ask.scope.now")]
     if isinstance(query.as_of, VersionRef):
-        name = dcc.Link(str(query.as_of.doc_key), href=document_href(query.as_of.doc_key, query.as_of.version))
-        words = sentence("ask.scope.version", name=name, version=query.as_of.version)
         present = shown.get(query.as_of.doc_key)
-        if present is not None and present != query.as_of.version:
-            address = links.compare(query.as_of.doc_key, query.as_of.version, present)
-            actions.append(dcc.Link([icon("file-diff"), t("ask.scope.compare", version=present)], href=address))
+        name = dcc.Link(query.as_of.doc_key, href=document_href(query.as_of.doc_key, query.as_of.version))
+        key = "ask.scope.version_now" if present == query.as_of.version else "ask.scope.version"
+        words = sentence(key, name=name, version=query.as_of.version)
+        if present not in (None, query.as_of.version):
+            actions.append(_compare(query.as_of, present))
+    elif query.as_of is None:
+        words = sentence("ask.scope.all_now")
     else:
-        name = "ask.scope.all" if query.versions == "all" else "ask.scope.then"
-        words = sentence(name, moment=_moment(query, at)) if query.as_of is not None else sentence(f"{name}_now")
+        key = "ask.scope.all" if query.versions == "all" else "ask.scope.then"
+        words = sentence(key, moment=_moment(query, at))
     return _notice("layers" if query.versions == "all" else "clock-history", words, actions)
 
 
 def standing(placed: PlacedChunk, shown: Shown) -> str:
-    """Return how a passage stands to what is shown now: ``current``, ``earlier``, ``unpublished`` or ``gone``."""
+    """Return how a passage stands to what is shown now: ``current``, ``earlier``, ``hidden`` or ``gone``."""
     present = shown.get(placed.doc_key)
     if present is None:
         return "gone"
     if present == placed.version or present in placed.versions:
         return "current"
-    return "earlier" if placed.version < present else "unpublished"
+    return "earlier" if placed.version < present else "hidden"
 
 
 def standing_badge(placed: PlacedChunk, shown: Shown) -> html.Span:
@@ -80,6 +82,12 @@ def _moment(query: Query, at: datetime | None) -> Any:
     if at is None:
         return t("ask.scope.beginning")
     return html.Span(sentence("ask.scope.publication", number=query.as_of, moment=exactly(at)))
+
+
+def _compare(asked: VersionRef, present: int) -> dcc.Link:
+    old, new = sorted((asked.version, present))
+    words = t("ask.scope.compare", old=old, new=new)
+    return dcc.Link([icon("file-diff"), words], href=links.compare(asked.doc_key, old, new))
 
 
 def _again(query: Query, key: str) -> dcc.Link:

@@ -116,11 +116,12 @@ def _result(kept: Trace | None, is_asking: bool) -> list[Any]:
         id="ask-details", label=t("ask.details"), value=False, persistence="ask-details", persistence_type="local"
     )
     shown = _shown(kept)
-    parts: list[Any] = [scope_notice(kept, shown, _moment_of(kept.query)), answer_card(kept)]
+    marked = None if is_of_now(kept, shown) else shown
+    save = html.Div(_save(kept.query.text), id="ask-save-box")
+    parts: list[Any] = [scope_notice(kept, shown, _moment_of(kept.query)), answer_card(kept, marked, save)]
     if kept.hits:
-        parts.append(evidence_list(kept, None if is_of_now(kept, shown) else shown))
-    tools = html.Div([switch, html.Div(_save(kept.query.text), id="ask-save-box")], className="details-switch")
-    return [*parts, tools, html.Div(id="ask-cards", className="trace-cards")]
+        parts.append(evidence_list(kept, marked))
+    return [*parts, html.Div(switch, className="details-switch"), html.Div(id="ask-cards", className="trace-cards")]
 
 
 def _shown(trace: Trace) -> Shown:
