@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,7 +70,9 @@ class Comparing:
                 continue
             ready = [v for v in self.versions(job.doc_key) if v.state == "ready" and v.number <= job.version]
             if len(ready) > 1 and ready[0].number == job.version:
-                self._comparisons.compute_soon(self._side(ready[1]), self._side(ready[0]))
+                # Purged in this moment: then nobody needs it.
+                with contextlib.suppress(Conflict, NotFound):
+                    self._comparisons.compute_soon(self._side(ready[1]), self._side(ready[0]))
 
     def _side(self, version: Version) -> Compared:
         if version.state == "purged":

@@ -13,11 +13,14 @@ import numpy as np
 from core.errors import InvalidInput, NotFound
 from core.model import ChangeSummary, Row
 from core.versions.finding import find_rows
+from core.versions.folding import ViewOptions, options_of
 from core.versions.grid import TableGrid, TableRef, table_of, tables_of
 from core.versions.kept import Kept
-from core.versions.layout import RowView, ViewOptions, options_of
+from core.versions.layout import RowView
 
 _KEPT_VIEWS = 8
+_KEPT_ITEMS = 2_000_000
+"""Rows and folds of the views that stay laid out; the newest view always does."""
 _ONLY = ("changed", "added", "removed", "moved")
 
 
@@ -65,7 +68,10 @@ class Comparison:
             view = self._views.get(options) or RowView(self._kept, options, self._moved_to)
             self._views[options] = view
             self._views.move_to_end(options)
-            while len(self._views) > _KEPT_VIEWS:
+            while len(self._views) > 1 and (
+                len(self._views) > _KEPT_VIEWS
+                or sum(len(kept.items.row) for kept in self._views.values()) > _KEPT_ITEMS
+            ):
                 self._views.popitem(last=False)
         return view
 

@@ -19,10 +19,10 @@ from typing import Any
 import orjson
 
 from core.codec import from_dict, to_dict
-from core.errors import Cancelled, DiffLimit, NotFound
-from core.ingest.child import Child, ChildLost
+from core.errors import DiffLimit, NotFound
 from core.model import ChangeSummary, ImageRef
 from core.ports import BlobStore
+from core.versions.compare_children import CompareChildren
 from core.versions.comparison import Comparison
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 _PART = ".part"
 _IMAGES = "images-"
 _WITH_IMAGES = ("pdf", "docx", "pptx", "xlsx")
-_OPEN_COMPARISONS = 16
+_OPEN_COMPARISONS = 8
 _COARSE_PATIENCE = 3
 """A coarse run is short work; on a machine under load it may still take a while."""
 _GIVE_WAY_S = 0.5
@@ -74,8 +74,7 @@ class Comparisons:
         self._lock = threading.Lock()
         self._running: dict[str, Future[Path]] = {}
         self._open: OrderedDict[str, Comparison] = OrderedDict()
-        self._idle: list[Child] = []
-        self._busy: list[Child] = []
+        self._children = CompareChildren(limits.memory_bytes)
         self._forgotten: set[int] = set()
         self._stop = threading.Event()
         self._queue: SimpleQueue[tuple[Compared, Compared] | None] = SimpleQueue()
@@ -143,12 +142,7 @@ class Comparisons:
         """End the children; what is being computed is dropped."""
         self._stop.set()
         self._queue.put(None)
-        with self._lock:
-            idle, self._idle = self._idle, []
-            for child in self._busy:
-                child.interrupt()
-        for child in idle:
-            child.kill()
+        self._children.close()
         if self._preparing is not None:
             self._preparing.join(timeout=10)
 
@@ -247,53 +241,13 @@ class Comparisons:
             "new": new.as_dict(),
         }
         seconds = self._limits.seconds
-        reason = self._asked(order | {"coarse": False, "fine_seconds": seconds * _FINE_SHARE}, seconds)
+        reason = self._children.ask(order | {"coarse": False, "fine_seconds": seconds * _FINE_SHARE}, seconds)
         if reason is None:
             return
         log.warning("a comparison broke its limit (%s) and is made coarsely", reason)
-        reason = self._asked(order | {"coarse": True, "fine_seconds": 0.0}, seconds * _COARSE_PATIENCE)
+        reason = self._children.ask(order | {"coarse": True, "fine_seconds": 0.0}, seconds * _COARSE_PATIENCE)
         if reason is not None:
             raise DiffLimit(f"The two versions are too large to be compared ({reason}).")
-
-    def _asked(self, order: Mapping[str, Any], seconds: float) -> str | None:
-        """Have a child carry out an order; return why it could not."""
-        child = self._taken()
-        spent = True
-        try:
-            means = {"seconds": seconds, "memory_bytes": self._limits.memory_bytes}
-            reply = child.ask({**order, **means}, seconds)
-            spent = bool(reply["spent"])
-            if "type" in reply:
-                log.warning("the process that compares met a %s", reply["type"])
-            lost: str | None = reply.get("lost")
-            return lost
-        except ChildLost as gone:
-            if self._stop.is_set():
-                raise Cancelled("The knowledge base was closed meanwhile.") from gone
-            return gone.reason
-        finally:
-            self._give_back(child, spent)
-
-    def _taken(self) -> Child:
-        with self._lock:
-            child = self._idle.pop() if self._idle else None
-        if child is not None and not child.alive():
-            child.kill()
-            child = None
-        child = child or Child("core.versions.compare_worker")
-        with self._lock:
-            self._busy.append(child)
-        return child
-
-    def _give_back(self, child: Child, spent: bool) -> None:
-        """Keep one child ready: starting one takes longer than comparing small documents."""
-        with self._lock:
-            self._busy.remove(child)
-            is_kept = not spent and not self._idle and not self._stop.is_set()
-            if is_kept:
-                self._idle.append(child)
-        if not is_kept:
-            child.kill()
 
     # ---- images
 
@@ -304,7 +258,7 @@ class Comparisons:
         def make(part: Path) -> None:
             order = {"task": "images", "folder": str(part), "extension": version.extension}
             source = str(self._blobs.path(version.sha256))
-            if self._asked(order | {"source": source}, self._limits.seconds) is not None:
+            if self._children.ask(order | {"source": source}, self._limits.seconds) is not None:
                 for file in part.iterdir():
                     file.unlink()
                 (part / "images.json").write_bytes(orjson.dumps({"images": [], "skipped": True}))

@@ -10,7 +10,6 @@ from core.errors import NotFound
 from core.model import ChangeSummary, ComparedVersion, ImagePair, ImageRef, ValueChange
 from core.versions.comparison import Comparison
 from core.versions.kept import CHANGES, EQUAL
-from core.versions.layout import Items
 from core.versions.pieces import Piece, new_pieces, old_pieces
 
 TEXTS = {
@@ -151,7 +150,7 @@ def _image_pair(comparison: Comparison, pair: ImagePair, left: int) -> tuple[str
 
 def _rows(comparison: Comparison, words: Mapping[str, str]) -> Iterator[str]:
     with_unchanged = comparison.count <= MOST_ROWS_UNFOLDED
-    items: Items = comparison.view().items
+    items = comparison.view().items
     is_open = False
     for row, hidden in zip(items.row.tolist(), items.hidden.tolist(), strict=True):
         if hidden:

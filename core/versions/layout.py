@@ -1,4 +1,4 @@
-"""From rows to screen lines: which rows are folded away, how many lines each takes, and what a line shows.
+"""From rows to screen lines: how many lines each takes, and what a line shows.
 
 Every line of the grid has the same height; a row that is wider than its column takes several of them.
 """
@@ -6,37 +6,18 @@ Every line of the grid has the same height; a row that is wider than its column 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core.codec import to_dict
 from core.model import CellPair
+from core.versions.folding import Bools, ViewOptions, chosen_rows, items_of
 from core.versions.kept import CHANGES, EQUAL, KINDS, Kept
 from core.versions.measure import Ints
 from core.versions.pieces import Piece, both_pieces, new_pieces, old_pieces
-from core.versions.wrapping import cut, pieces_needed
-
-Bools = npt.NDArray[np.bool_]
-
-NARROWEST, WIDEST = 10, 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class ViewOptions:
-    """How rows are laid out; ``width`` counts the cells of one column of text."""
-
-    mode: str = "side"
-    width: int = 80
-    folded: bool = True
-    context: int = 3
-    open_folds: frozenset[int] = frozenset()
-    chapter: int | None = None
-    only: frozenset[str] = frozenset()
-    outline: bool = False
+from core.versions.wrapping import cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +50,6 @@ class ScreenLine:
         return plain
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
-    """What a view shows, in order: rows, and folds with the number of rows (and of differing rows) they hide."""
-
-    row: Ints
-    hidden: Ints
-    hidden_changed: Ints
-    lines: Ints
-
-
 class RowView:
     """The screen lines of a comparison, laid out once; lines are filled in when they are asked for."""
 
@@ -86,8 +57,8 @@ class RowView:
         self._kept = kept
         self._options = options
         self._moved_to = moved_to
-        chosen = _chosen(kept, options)
-        self.items = _items(kept, options, chosen)
+        chosen = chosen_rows(kept, options)
+        self.items = items_of(kept, options, chosen)
         self._ends: Ints = np.cumsum(self.items.lines)
         self.total = int(self._ends[-1]) if len(self._ends) else 0
         self.changes: list[int] = self._starts_of_changes(chosen)
@@ -190,76 +161,3 @@ class RowView:
             for pieces, there in ((left, first.old_no), (right, first.new_no))
         ]
         return [replace(line, old=tuple(a), new=tuple(b)) for line, a, b in zip(lines, *sides, strict=True)]
-
-
-def _chosen(kept: Kept, options: ViewOptions) -> Bools:
-    """Tell which rows count as differing in this view."""
-    index = kept.index
-    chosen: Bools = index["differs"] == 1
-    if options.only:
-        moved = index["move"] > 0
-        wanted = moved & ("moved" in options.only)
-        for code, change in enumerate(CHANGES):
-            if change.value in options.only:
-                wanted |= (index["change"] == code) & ~moved
-        chosen &= wanted
-    return chosen
-
-
-def _items(kept: Kept, options: ViewOptions, chosen: Bools) -> Items:
-    index = kept.index
-    count = len(index)
-    allowed = np.ones(count, dtype=bool)
-    heading = np.asarray(index["heading"])
-    if options.chapter is not None:
-        allowed = np.array(kept.chapters, dtype=np.int64)[heading] == options.chapter
-    shown, opened = allowed.copy(), np.zeros(count, dtype=bool)
-    if options.outline:
-        shown[:] = False
-    elif options.folded or options.only:
-        sums = np.concatenate(([0], np.cumsum(chosen & allowed)))
-        near = np.arange(count)
-        low, high = np.maximum(near - options.context, 0), np.minimum(near + options.context + 1, count)
-        shown &= sums[high] > sums[low]
-    starts = np.ones(count, dtype=bool)
-    starts[1:] = (shown[1:] != shown[:-1]) | (allowed[1:] != allowed[:-1])
-    if options.outline:
-        starts[1:] |= heading[1:] != heading[:-1]
-    firsts = np.flatnonzero(starts)
-    lengths = np.diff(np.concatenate((firsts, [count])))
-    is_fold = allowed[firsts] & ~shown[firsts]
-    # One row is not worth a fold that takes a line itself.
-    is_open = np.isin(firsts, list(options.open_folds)) | ((lengths < 2) & (not options.outline))
-    opened = np.repeat(is_fold & is_open, lengths)
-    folds = firsts[is_fold & ~is_open]
-    is_row = (shown | opened) & allowed
-    item = is_row.copy()
-    item[folds] = True
-    rows = np.flatnonzero(item)
-    hidden = np.zeros(count, dtype=np.int64)
-    hidden[folds] = lengths[is_fold & ~is_open]
-    changed = np.concatenate(([0], np.cumsum(chosen)))
-    hidden = hidden[rows]
-    hidden_changed = np.where(hidden > 0, changed[rows + hidden] - changed[rows], 0)
-    if options.mode == "inline":
-        lines = pieces_needed(np.asarray(index["both_width"])[rows], options.width)
-    else:
-        wider = np.maximum(np.asarray(index["old_width"])[rows], np.asarray(index["new_width"])[rows])
-        lines = pieces_needed(wider, options.width)
-    lines[hidden > 0] = 1
-    return Items(rows, hidden, hidden_changed, lines)
-
-
-def options_of(
-    mode: str,
-    width: int,
-    folded: bool,
-    context: int,
-    open_folds: Collection[int],
-    chapter: int | None,
-    only: Collection[str],
-    outline: bool,
-) -> ViewOptions:
-    """Return options within what can be laid out."""
-    width = min(max(int(width), NARROWEST), WIDEST)
-    return ViewOptions(mode, width, folded, max(context, 0), frozenset(open_folds), chapter, frozenset(only), outline)

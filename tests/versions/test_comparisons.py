@@ -201,17 +201,13 @@ def test_a_fine_comparison_that_takes_too_much_memory_is_made_coarsely(
 ) -> None:
     old, new = blobs.version(1, paragraphs("one old line")), blobs.version(2, paragraphs("one new line"))
     comparisons = Comparisons(tmp_path / "kept", blobs)
-    asked = comparisons._asked
+    ask = children.Child.ask
 
-    def poor(order: dict[str, object], seconds: float) -> str | None:
-        means = comparisons._limits
-        comparisons._limits = means if order["coarse"] else DiffLimits(memory_bytes=64 * MEBIBYTE)
-        try:
-            return asked(order, seconds)
-        finally:
-            comparisons._limits = means
+    def poor(self: children.Child, order: dict[str, object], timeout_s: float) -> object:
+        means = order["memory_bytes"] if order["coarse"] else 64 * MEBIBYTE
+        return ask(self, {**order, "memory_bytes": means}, timeout_s)
 
-    monkeypatch.setattr(comparisons, "_asked", poor)
+    monkeypatch.setattr(children.Child, "ask", poor)
 
     found = comparisons.get(old, new)
 
@@ -245,7 +241,7 @@ def test_closing_ends_a_computation(tmp_path: Path, blobs: Folder) -> None:
 
     thread = threading.Thread(target=ask)
     thread.start()
-    while not comparisons._busy:
+    while not comparisons._children.at_work:
         time.sleep(0.01)
     comparisons.close()
     thread.join(timeout=30)
