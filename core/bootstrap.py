@@ -89,7 +89,7 @@ def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
         _project_what_is_missing(catalog, vectors, keywords)
         projector.start()
         worker.start()
-        kb.resume_versions(watching=settings.job_workers > 0)
+        kb.resume_versions()
         _load(catalog, embedder, vectors)
 
     if settings.test_mode:

@@ -39,6 +39,11 @@ class LocalJobs:
             threading.Thread(target=self._run, name=f"evorag-worker-{number}", daemon=True) for number in range(workers)
         ]
 
+    @property
+    def has_threads(self) -> bool:
+        """Tell whether work is done in the background, and not only by ``work_off``."""
+        return bool(self._threads)
+
     def after_batch(self, act: Callable[[Sequence[Job]], None]) -> None:
         """Have ``act`` called with jobs whenever they have been worked on."""
         self._after = act

@@ -310,6 +310,7 @@ class KnowledgeBase(VersionControl):
         if self._starting is not None:
             self._starting.join(timeout=60)
         self._schedule.close()
+        self._purge.close()
         self._worker.close()
         self._comparisons.close()
         self._projector.close()

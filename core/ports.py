@@ -6,7 +6,7 @@ Policy that all adapters share is stated here once, in the docstrings. Adapters 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -85,8 +85,11 @@ class VectorIndex(Protocol):
 
     def clear(self) -> None: ...
 
-    def expunge(self) -> None:
-        """Have nothing left on the disk of rows that were deleted or replaced."""
+    def expunge(self, chunk_ids: Collection[int]) -> bool:
+        """Remove from the disk what deleted rows have left there; tell whether nothing is left.
+
+        What stays goes when every other row has been written again. Raises: ``StoreUnavailable``.
+        """
 
     def close(self) -> None: ...
 
@@ -124,8 +127,8 @@ class KeywordIndex(Protocol):
 
     def clear(self) -> None: ...
 
-    def expunge(self) -> None:
-        """Have nothing left on the disk of rows that were deleted or replaced."""
+    def expunge(self, chunk_ids: Collection[int]) -> bool:
+        """Remove from the disk what deleted rows have left there, as ``VectorIndex`` does."""
 
     def close(self) -> None: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from core.errors import StoreUnavailable
 from core.model import IndexHit, Part
@@ -53,8 +53,8 @@ class DeferredVectorIndex:
     def clear(self) -> None:
         self.open().clear()
 
-    def expunge(self) -> None:
-        self.open().expunge()
+    def expunge(self, chunk_ids: Collection[int]) -> bool:
+        return self.open().expunge(chunk_ids)
 
     def close(self) -> None:
         with self._lock:

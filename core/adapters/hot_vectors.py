@@ -7,7 +7,7 @@ part, and all searches until ``load`` has ended or when the head part has outgro
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -91,9 +91,9 @@ class HotVectors:
                 self._memory.clear()
                 self._finish_loading()
 
-    def expunge(self) -> None:
+    def expunge(self, chunk_ids: Collection[int]) -> bool:
         with self._writes:
-            self._inner.expunge()
+            return self._inner.expunge(chunk_ids)
 
     def close(self) -> None:
         with self._writes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 
@@ -104,8 +104,9 @@ class MemoryKeywordIndex:
         with self._lock:
             self._parts = {part: _PartIndex() for part in Part}
 
-    def expunge(self) -> None:
-        """Do nothing: what is in memory alone leaves no trace on the disk."""
+    def expunge(self, chunk_ids: Collection[int]) -> bool:
+        """Tell that nothing is left: what is in memory alone leaves no trace on the disk."""
+        return True
 
     def close(self) -> None:
         """Keep the rows: there is nothing to let go of."""

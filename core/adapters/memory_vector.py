@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -74,8 +74,9 @@ class MemoryVectorIndex:
             self._require_open()
             self._rows.clear()
 
-    def expunge(self) -> None:
-        """Do nothing: what is in memory alone leaves no trace on the disk."""
+    def expunge(self, chunk_ids: Collection[int]) -> bool:
+        """Tell that nothing is left: what is in memory alone leaves no trace on the disk."""
+        return True
 
     def close(self) -> None:
         self._closed = True

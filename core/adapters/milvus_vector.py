@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -112,8 +112,14 @@ class MilvusVectorIndex:
             self._call(self._create)
             self._rows = 0
 
-    def expunge(self) -> None:
-        """Leave what was deleted to the next merge of the files."""
+    def expunge(self, chunk_ids: Collection[int]) -> bool:
+        """Have the files written anew without the rows; a server does it in its own time."""
+        with self._write_lock:
+            if self._server is None:
+                self._call(lambda client: client.compact(COLLECTION, timeout=self._timeout_s))
+                return True
+            server, self._buffered = self._server, 0
+            return self._call(lambda _: server.expunge(COLLECTION, "id", set(chunk_ids)))
 
     def close(self) -> None:
         client, self._client = self._client, None

@@ -6,7 +6,7 @@ The parts head and history are two indexes, so that the statistics behind a scor
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import fsum
 from pathlib import Path
@@ -76,8 +76,11 @@ class TantivyKeywordIndex:
             for index in self._parts.values():
                 index.clear()
 
-    def expunge(self) -> None:
-        """Leave what was deleted to the next merge of the files."""
+    def expunge(self, chunk_ids: Collection[int]) -> bool:
+        """Tell whether no segment holds a deleted row; a segment goes when all its rows were deleted or replaced."""
+        with self._lock, _translated():
+            free = [index.is_free_of(chunk_ids) for index in self._parts.values()]
+            return all(free)
 
     def close(self) -> None:
         """Finish merging and let go of the folder; the index cannot be used after it."""
@@ -130,6 +133,13 @@ class _PartIndex:
             with self._committed() as writer:
                 for chunk_id in present:
                     writer.delete_documents_by_term("id", chunk_id)
+
+    def is_free_of(self, chunk_ids: Collection[int]) -> bool:
+        """Tell whether no file holds one of the rows, deleted ones included; what nothing needs is deleted."""
+        with self._committed() as writer:
+            writer.garbage_collect_files()
+        searcher = self.snapshot.searcher
+        return not any(searcher.doc_freq("id", chunk_id) for chunk_id in chunk_ids)
 
     def clear(self) -> None:
         with self._committed() as writer:

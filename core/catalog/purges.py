@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +12,16 @@ from sqlalchemy import Connection, delete, exists, or_, select, update
 from core.catalog.engine import Database
 from core.catalog.publications import Decision, append
 from core.catalog.removal import remove_all_chunks, remove_chunks, remove_orphans
-from core.catalog.schema import NOT_A_DRAFT, document_tags, documents, jobs, publications, versions
+from core.catalog.schema import (
+    NOT_A_DRAFT,
+    chunks,
+    document_tags,
+    documents,
+    jobs,
+    publications,
+    version_deltas,
+    versions,
+)
 from core.errors import Conflict, Purged
 from core.model import JobState, Publication
 
@@ -57,7 +67,7 @@ class Purges:
                 raise Conflict("It has been purged already.")
             if version_id is None:
                 done = append(tx, Decision(doc_id, None, "purge", actor, note), None)
-                remove_all_chunks(tx, doc_id)
+                remove_all_chunks(tx, doc_id, rows[-1].id)
                 tx.execute(delete(document_tags).where(document_tags.c.doc_id == doc_id))
             elif version_id == shown_id:
                 raise Conflict(
@@ -66,7 +76,7 @@ class Purges:
             else:
                 done = append(tx, Decision(doc_id, shown_id, "purge", actor, note), rows[0].number)
                 remove_chunks(tx, version_id)
-            remove_orphans(tx, doc_id)
+                remove_orphans(tx, doc_id, version_id)
             _empty(tx, [row.id for row in rows], actor)
             tx.execute(update(documents).where(documents.c.id == doc_id).values(updated_at=datetime.now(UTC)))
         return done
@@ -84,6 +94,15 @@ class Purges:
                 for row in tx.execute(query)
             ]
 
+    def lost_chunks(self, tombstones: Sequence[Tombstone]) -> list[int]:
+        """Return the ids of the chunks that left with the versions, but for those that have come back."""
+        ids = [tombstone.version_id for tombstone in tombstones]
+        query = select(version_deltas.c.chunk_id).where(
+            version_deltas.c.version_id.in_(ids), ~exists().where(chunks.c.id == version_deltas.c.chunk_id)
+        )
+        with self._database.read() as tx:
+            return list(tx.scalars(query.distinct()))
+
     def is_named(self, sha256: str) -> bool:
         """Tell whether a version that is kept has its bytes or its parsed text in this blob."""
         named = exists().where(
@@ -93,8 +112,9 @@ class Purges:
             return bool(tx.scalar(select(named)))
 
     def finished(self, version_id: int) -> None:
-        """Forget the checksums, the last that is known of the purged text."""
+        """Forget the checksums and the ids of the chunks, the last that is known of the purged text."""
         with self._database.write() as tx:
+            tx.execute(delete(version_deltas).where(version_deltas.c.version_id == version_id))
             tx.execute(update(versions).where(versions.c.id == version_id).values(sha256="", parsed_sha256=None))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Select, delete, exists, insert, select, update
+from sqlalchemy import Connection, delete, exists, insert, select, update
 
 from core.catalog.deltas import bequeath
 from core.catalog.outbox import STORES
@@ -19,40 +19,55 @@ def remove_chunks(tx: Connection, version_id: int) -> None:
 
     Those that no other version has leave both indexes; the others go to history unless they are shown.
     """
-    doc_id = tx.scalar(select(versions.c.doc_id).where(versions.c.id == version_id))
+    own = version_chunks.c.version_id == version_id
+    if tx.scalar(select(version_chunks.c.chunk_id).where(own).limit(1)) is None:
+        return
+    doc_id = tx.execute(select(versions.c.doc_id).where(versions.c.id == version_id)).scalar_one()
     shown = select(publications.c.version_id).where(publications.c.doc_id == doc_id)
     shown_id = tx.scalar(shown.order_by(publications.c.seq.desc()).limit(1))
-    own = version_chunks.c.version_id == version_id
     other = version_chunks.alias("other")
     elsewhere = exists().where(other.c.chunk_id == version_chunks.c.chunk_id, other.c.version_id != version_id)
-    for few in _slices(tx, select(version_chunks.c.chunk_id).where(own, ~elsewhere).distinct()):
+    lonely: list[int] = list(tx.scalars(select(version_chunks.c.chunk_id).where(own, ~elsewhere).distinct()))
+    for few in _slices(lonely):
         tx.execute(delete(version_chunks).where(own, version_chunks.c.chunk_id.in_(few)))
         _remove_rows(tx, few)
-    shelve(tx, int(doc_id or 0), version_id, shown_id)
+    shelve(tx, doc_id, version_id, shown_id)
     tx.execute(delete(version_chunks).where(own))
     bequeath(tx, version_id)
+    _note_lost(tx, version_id, lonely)
     tx.execute(update(versions).where(versions.c.id == version_id).values(chunk_count=0))
 
 
-def remove_all_chunks(tx: Connection, doc_id: int) -> None:
-    """Take all chunks from all versions of a document that shows nothing; ``remove_orphans`` removes the chunks."""
+def remove_all_chunks(tx: Connection, doc_id: int, version_id: int) -> None:
+    """Take all chunks from all versions of a document that shows nothing; they are noted as lost by one version."""
     own = select(versions.c.id).where(versions.c.doc_id == doc_id)
+    indexed = own.where(versions.c.state.in_(("ready", "stored")))
     tx.execute(delete(version_chunks).where(version_chunks.c.version_id.in_(own)))
-    tx.execute(delete(version_deltas).where(version_deltas.c.version_id.in_(own)))
+    tx.execute(delete(version_deltas).where(version_deltas.c.version_id.in_(indexed)))
     tx.execute(update(versions).where(versions.c.doc_id == doc_id).values(chunk_count=0, base_id=None))
+    remove_orphans(tx, doc_id, version_id)
 
 
-def remove_orphans(tx: Connection, doc_id: int) -> None:
-    """Remove what an interrupted upload left: chunks of the document in no version, embeddings of no chunk."""
+def remove_orphans(tx: Connection, doc_id: int, version_id: int) -> None:
+    """Remove the chunks of the document that no version has, and the embeddings of contents that are gone."""
     held = exists().where(version_chunks.c.chunk_id == chunks.c.id)
-    for few in _slices(tx, select(chunks.c.id).where(chunks.c.doc_id == doc_id, ~held)):
+    orphans: list[int] = list(tx.scalars(select(chunks.c.id).where(chunks.c.doc_id == doc_id, ~held)))
+    for few in _slices(orphans):
         _remove_rows(tx, few)
+    _note_lost(tx, version_id, orphans)
     tx.execute(delete(embeddings).where(~exists().where(chunks.c.content_hash == embeddings.c.content_hash)))
 
 
-def _slices(tx: Connection, ids: Select[tuple[int]]) -> list[Sequence[int]]:
-    found: list[int] = list(tx.scalars(ids))
-    return [found[at : at + _FEW] for at in range(0, len(found), _FEW)]
+def _note_lost(tx: Connection, version_id: int, chunk_ids: Sequence[int]) -> None:
+    """Note what left the catalogue with the version: its rows may have left traces in the files of the stores."""
+    noted = set(tx.scalars(select(version_deltas.c.chunk_id).where(version_deltas.c.version_id == version_id)))
+    rows = [{"version_id": version_id, "chunk_id": chunk_id} for chunk_id in chunk_ids if chunk_id not in noted]
+    if rows:
+        tx.execute(insert(version_deltas), rows)
+
+
+def _slices(ids: Sequence[int]) -> list[Sequence[int]]:
+    return [ids[at : at + _FEW] for at in range(0, len(ids), _FEW)]
 
 
 def _remove_rows(tx: Connection, chunk_ids: Sequence[int]) -> None:

@@ -134,12 +134,13 @@ class VersionControl(Comparing):
     def purge(self, key: str, version: int | None = None, actor: str = "", note: str = "") -> Publication:
         """Remove text, vectors and bytes of a version (of all versions, for None) for good; a tombstone stays.
 
-        What other versions share stays with them. Raises: ``Conflict`` where the one version is shown, or purged.
+        What other versions share stays with them. It is invisible when this returns, and gone from the disk soon after.
+        Raises: ``Conflict`` where the one version is shown, or purged.
         """
         doc_id = self.catalog.documents.id_of(key)
         version_id = None if version is None else self.version(key, version).id
         done = self.catalog.purges.bury(doc_id, version_id, storable_actor(actor), check_note(note))
-        self._purge.finish()
+        self._finish_purges()
         return done
 
     # ---- questions whose answers are watched
@@ -158,16 +159,22 @@ class VersionControl(Comparing):
 
     # ---- at work
 
-    def resume_versions(self, *, watching: bool) -> None:
-        """Go on with purges that a killed process left; publish on time from now on where ``watching``."""
-        self._purge.finish()
-        if watching:
+    def resume_versions(self) -> None:
+        """Go on with purges that a killed process left, and publish on time from now on where there are workers."""
+        self._finish_purges()
+        if self._worker.has_threads:
             self._schedule.start()
 
     def _after_batch(self, jobs: Sequence[Job]) -> None:
         self._schedule.wake()
-        self._purge.finish()
+        self._finish_purges()
         self.prepare_comparisons(jobs)
+
+    def _finish_purges(self) -> None:
+        if self._worker.has_threads:
+            self._purge.finish_soon()
+        else:
+            self._purge.finish()
 
     def _show(self, key: str, number: int, action: str, actor: str, note: str) -> Publication:
         found = self.version(key, number)
