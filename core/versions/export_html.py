@@ -28,11 +28,13 @@ TEXTS = {
     "metadata": "Properties",
     "images": "Images",
     "unchanged_rows": "{count} unchanged lines",
+    "more_rows": "{count} more lines are not shown.",
     "equal": "The texts are the same.",
     "notices": "Coarser than usual",
 }
 MOST_ROWS_UNFOLDED = 50_000
 """In larger comparisons the unchanged lines are counted, not written."""
+MOST_ROWS = 200_000
 MOST_IMAGE_BYTES = 8 * 1024 * 1024
 _SIGNS = {"equal": "", "changed": "~", "added": "+", "removed": "−"}
 
@@ -152,7 +154,11 @@ def _rows(comparison: Comparison, words: Mapping[str, str]) -> Iterator[str]:
     with_unchanged = comparison.count <= MOST_ROWS_UNFOLDED
     items = comparison.view().items
     is_open = False
-    for row, hidden in zip(items.row.tolist(), items.hidden.tolist(), strict=True):
+    for number, (row, hidden) in enumerate(zip(items.row.tolist(), items.hidden.tolist(), strict=True)):
+        if number >= MOST_ROWS:
+            yield "</table>\n" * is_open
+            yield f"<p>{words['more_rows'].replace('{count}', f'{comparison.count - row:,}')}</p>\n"
+            return
         if hidden:
             yield "</table>\n" * is_open
             is_open = False

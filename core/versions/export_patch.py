@@ -17,6 +17,8 @@ from core.versions.kept import EQUAL, JOINTS, Kept
 from core.versions.measure import Ints
 
 CONTEXT = 3
+MOST_ROWS_AT_ONCE = 50_000
+"""A longer stretch without an unchanged line is written as it is read."""
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 Step = tuple[str, str]
@@ -53,11 +55,16 @@ def _hunks(kept: Kept) -> Iterator[str]:
     new_lines = np.cumsum(index["new_joint"], dtype=np.int64)
     for first, last in _stretches(np.flatnonzero(differs), places, len(index)):
         inside = places[np.searchsorted(places, first) : np.searchsorted(places, last)].tolist()
-        borders = sorted({first, *inside, last})
-        steps = [step for low, high in pairwise(borders) for step in _steps(kept, low, high)]
-        old_at = int(old_lines[first]) if first else 0
-        new_at = int(new_lines[first]) if first else 0
-        yield from _written(steps, old_at, new_at)
+        at = (int(old_lines[first]), int(new_lines[first])) if first else (0, 0)
+        steps: list[Step] = []
+        for low, high in pairwise(sorted({first, *inside, last})):
+            if high - low <= MOST_ROWS_AT_ONCE:
+                steps += _steps(kept, low, high)
+                continue
+            yield from _written(steps, *at)
+            yield from _streamed(kept, low, high, int(old_lines[low]) if low else 0, int(new_lines[low]) if low else 0)
+            steps, at = [], (int(old_lines[high]), int(new_lines[high])) if high < len(index) else (0, 0)
+        yield from _written(steps, *at)
 
 
 def _stretches(differing: Ints, places: Ints, count: int) -> Iterator[tuple[int, int]]:
@@ -77,17 +84,7 @@ def _stretches(differing: Ints, places: Ints, count: int) -> Iterator[tuple[int,
 
 def _steps(kept: Kept, first: int, last: int) -> list[Step]:
     """Return what becomes of the lines between two anchors: from the text of one up to that of the next."""
-    index = kept.index
-    sides = []
-    for side, text_of in (("old", kept.old_text), ("new", kept.new_text)):
-        parts = []
-        for row in range(first, min(last + 1, len(index))):
-            if not index[f"{side}_no"][row]:
-                continue
-            joint = JOINTS[index[f"{side}_joint"][row]] if row > first or first == 0 else ""
-            parts.append(joint if row == last else joint + text_of(row))
-        sides.append(_lines("".join(parts)))
-    old, new = sides
+    old, new = list(_lines(kept, "old", first, last)), list(_lines(kept, "new", first, last))
     if old == new:
         return [(" ", line) for line in old]
     head = 0
@@ -104,9 +101,35 @@ def _steps(kept: Kept, first: int, last: int) -> list[Step]:
     ]
 
 
-def _lines(text: str) -> list[str]:
-    *whole, rest = text.split("\n")
-    return [line + "\n" for line in whole] + ([rest] if rest else [])
+def _lines(kept: Kept, side: str, first: int, last: int) -> Iterator[str]:
+    """Yield the lines of one side between two anchors, with their ends; the last one of a text may have none."""
+    text_of = kept.old_text if side == "old" else kept.new_text
+    joints, numbers = kept.index[f"{side}_joint"], kept.index[f"{side}_no"]
+    parts: list[str] = []
+    for row in range(first, min(last + 1, len(kept))):
+        if not numbers[row]:
+            continue
+        # The break before the first anchor belongs to what comes before it.
+        for _ in JOINTS[joints[row]] if row > first else "":
+            yield "".join(parts) + "\n"
+            parts = []
+        if row != last:
+            parts.append(text_of(row))
+    if rest := "".join(parts):
+        yield rest
+
+
+def _streamed(kept: Kept, first: int, last: int, old_at: int, new_at: int) -> Iterator[str]:
+    """Yield one hunk without context for a stretch that is too long to be held: all lines go, all lines come."""
+    counts = [sum(1 for _ in _lines(kept, side, first, last)) for side in ("old", "new")]
+    yield f"@@ -{_range(old_at, counts[0])} +{_range(new_at, counts[1])} @@\n"
+    for sign, side in (("-", "old"), ("+", "new")):
+        for line in _lines(kept, side, first, last):
+            yield _step(sign, line)
+
+
+def _step(sign: str, line: str) -> str:
+    return sign + (line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}")
 
 
 def _written(steps: list[Step], old_at: int, new_at: int) -> Iterator[str]:
@@ -125,7 +148,7 @@ def _written(steps: list[Step], old_at: int, new_at: int) -> Iterator[str]:
         new_at += _count(steps[done:first], "+")
         hunk = steps[first:last]
         yield f"@@ -{_range(old_at, _count(hunk, '-'))} +{_range(new_at, _count(hunk, '+'))} @@\n"
-        yield "".join(sign + (line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}") for sign, line in hunk)
+        yield "".join(_step(sign, line) for sign, line in hunk)
         old_at += _count(hunk, "-")
         new_at += _count(hunk, "+")
         done = last

@@ -21,7 +21,7 @@ MOST_CHAPTERS = 500
 MOST_VALUES = 1_000
 _VALUES_SECONDS = 1.5
 _COMPARED_METADATA = (
-    "title", "subject", "author", "language", "keywords", "pages", "slides", "sheets", "characters", "blocks",
+    "title", "subject", "author", "language", "keywords", "pages", "slides", "sheets",
     "created", "modified", "producer", "encoding", "label", "file_name", "size_bytes", "extension",
 )  # fmt: skip
 

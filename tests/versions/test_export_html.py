@@ -94,3 +94,13 @@ def test_links_lead_to_rows_of_the_page(tmp_path: Path) -> None:
     text = page(kept)
 
     assert 'href="#r1"' in text and 'id="r1"' in text
+
+
+def test_a_page_that_no_browser_could_show_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "MOST_ROWS", 10)
+    kept = comparison(tmp_path, [], paragraphs(*(f"New line {number}." for number in range(40))))
+
+    text = page(kept)
+
+    assert text.count("<tr id=") == 10 and "30 more lines are not shown." in text
+    assert text.endswith("</body></html>\n")

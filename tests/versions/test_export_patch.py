@@ -12,6 +12,7 @@ from hypothesis import example, given
 
 from core.ingest.blockfile import read_blocks
 from core.model import Block
+from core.versions import export_patch as export
 from core.versions.comparison import Comparison
 from core.versions.export_patch import export_patch
 from tests.versions.compared import comparison, paragraphs
@@ -44,6 +45,19 @@ def patched(folder: Path, kept: Comparison, old: str) -> bytes:
 @example(([Block("word. " * 900)], [Block("word. " * 400 + "other. " + "word. " * 500)]))
 def test_gnu_patch_gives_the_new_text(pair: tuple[Blocks, Blocks]) -> None:
     with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        kept = comparison(folder, *pair)
+        old, new = (parsed(read_blocks(folder / side)) for side in ("old", "new"))
+
+        assert patched(folder, kept, old).decode() == new
+
+
+@needs_patch
+@no_deadline
+@given(PAIRS)
+def test_long_stretches_are_patched_as_they_are_read(pair: tuple[Blocks, Blocks]) -> None:
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(export, "MOST_ROWS_AT_ONCE", 1)
         folder = Path(name)
         kept = comparison(folder, *pair)
         old, new = (parsed(read_blocks(folder / side)) for side in ("old", "new"))
