@@ -64,7 +64,7 @@ def document_body(
 def _state_line(past: Past, version: Version | None) -> html.Div:
     document = past.document
     parts: list[Any] = [badge(STATES.get(document.state, "neutral"), t(f"document.state.{document.state}"))]
-    if version is None:
+    if version is None or document.state == "purged":
         return html.Div(parts, className="state-line")
     parts.append(html.Span(t("document.showing", number=version.number, name=version.file_name)))
     if document.published_version is None:

@@ -59,7 +59,7 @@ def document_facts(document: Document, version: Version | None) -> html.Dl:
     code = document.language
     facts: list[tuple[str, Any]] = [
         (t("documents.type"), html.Span([file_icon(document.extension), f" {document.extension}"])),
-        (t("documents.language"), t(f"language.{code}") if has(f"language.{code}") else code),
+        *([(t("documents.language"), t(f"language.{code}") if has(f"language.{code}") else code)] if code else []),
         (t("document.created"), when(document.created_at)),
         (t("documents.updated"), when(document.updated_at)),
     ]

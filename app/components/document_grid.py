@@ -16,11 +16,14 @@ STATES = {
     "published": "ok",
     "indexing": "working",
     "draft": "warning",
+    "scheduled": "working",
     "failed": "error",
     "unpublished": "neutral",
     "deleted": "neutral",
     "purged": "neutral",
 }
+HIDDEN_STATES = ("draft", "unpublished")
+"""Of documents that no question sees, and that a plan may show."""
 MAX_TAG_CHARS = 60
 SHORT_ROWS = 12
 
@@ -122,7 +125,7 @@ def row_of(document: Document) -> dict[str, Any]:
         "name": document.name,
         "type": document.extension,
         "tags": ", ".join(document.tags),
-        "state": document.state,
+        "state": "scheduled" if document.publish_at and document.state in HIDDEN_STATES else document.state,
         "versions": document.version_count,
         "published": document.published_version,
         "size": document.size_bytes,

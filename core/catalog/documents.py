@@ -116,6 +116,7 @@ def _listing(doc_id: int | None) -> Select[Any]:
         versions.c.doc_id,
         func.coalesce(func.max(kept_number), func.max(versions.c.number)).label("number"),
         func.count().label("count"),
+        func.min(versions.c.publish_at).label("publish_at"),
     ).where(versions.c.state != "cancelled")
     if doc_id is not None:
         decided = decided.where(publications.c.doc_id == doc_id)
@@ -142,6 +143,7 @@ def _listing(doc_id: int | None) -> Select[Any]:
             publications.c.seq,
             publications.c.action,
             newest.c.count.label("version_count"),
+            newest.c.publish_at,
         )
         .join(newest, newest.c.doc_id == documents.c.id)
         .join(versions, and_(versions.c.doc_id == documents.c.id, versions.c.number == newest.c.number))
@@ -172,6 +174,7 @@ def _document(row: Row[Any], tags: tuple[str, ...]) -> Document:
         created_at=row.created_at,
         updated_at=row.updated_at,
         is_text_entry=row.is_text_entry,
+        publish_at=row.publish_at,
     )
 
 

@@ -103,6 +103,8 @@ class Document:
     created_at: datetime
     updated_at: datetime
     is_text_entry: bool = False
+    publish_at: datetime | None = None
+    """When the next of its versions is to be published by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from dash import Dash
@@ -136,6 +137,44 @@ def test_rows_of_finished_jobs_are_brought_up_to_date(window: Dash, client: Flas
     assert [row["key"] for row in response["documents-changes"]["data"]["rows"]] == ["late.txt"]
     later = {**sent, "documents-seen.data": "2999-01-01T00:00:00+00:00"}
     assert "documents-changes" not in press(window, client, "documents-tick.n_intervals", later)["response"]
+
+
+def test_states_of_what_no_question_sees_are_told_apart(window: Dash, kb) -> None:
+    for name in ("draft.txt", "planned.txt"):
+        kb.add_text(name, f"Text of {name}.", draft=True)
+    add(kb, "hidden.txt", "Text that is hidden.")
+    kb.work_off()
+    kb.unpublish("hidden.txt")
+    kb.schedule("planned.txt", 1, datetime.now(UTC) + timedelta(hours=1))
+    rows = by_id(open_page(window, "/documents"), "documents-grid").rowData
+    assert {row["key"]: row["state"] for row in rows} == {
+        "draft.txt": "draft",
+        "planned.txt": "scheduled",
+        "hidden.txt": "unpublished",
+    }
+
+
+def test_purged_documents_are_listed_only_with_the_deleted_ones(window: Dash, two) -> None:
+    two.purge("orchard.txt")
+    assert keys(open_page(window, "/documents")) == {"旅費規程.txt"}
+    rows = by_id(open_page(window, "/documents?deleted=1"), "documents-grid").rowData
+    assert {row["key"]: row["state"] for row in rows}["orchard.txt"] == "purged"
+
+
+def test_text_entry_is_saved_as_a_draft_and_edited_further(window: Dash, client: FlaskClient, two) -> None:
+    sent = {
+        "documents-entry-draft.n_clicks": 1,
+        "documents-entry-name.value": "Orchard",
+        "documents-entry-text.value": "The orchard holds 300 trees.",
+        "documents-entry-note.value": "counted again",
+    }
+    answer = press(window, client, "documents-entry-draft.n_clicks", sent)
+    two.work_off()
+    assert "as a draft, version 2" in notice(answer)
+    assert two.document("orchard.txt").published_version == 1
+    assert two.version("orchard.txt", 2).note == "counted again"
+    page = open_page(window, "/documents?edit=orchard.txt")
+    assert by_id(page, "documents-entry-text").value == "The orchard holds 300 trees."
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
