@@ -84,7 +84,10 @@ def _order(item: Fused) -> tuple[float, float, float, int]:
 
 
 def merge_identical(fused: Sequence[Fused], placed: Mapping[int, PlacedChunk]) -> list[Hit]:
-    """Return the hits with identical passages merged into the best of them, ranked from 1."""
+    """Return the hits with identical passages merged into the best of them, ranked from 1.
+
+    Those of one document together tell which versions hold the passage: another title makes it another chunk.
+    """
     hits: list[Hit] = []
     at: dict[tuple[str, str], int] = {}
     for item in fused:
@@ -92,7 +95,10 @@ def merge_identical(fused: Sequence[Fused], placed: Mapping[int, PlacedChunk]) -
         passage = (chunk.chunk.header, chunk.chunk.text)
         if passage in at:
             best = hits[at[passage]]
-            hits[at[passage]] = replace(best, merged=(*best.merged, item.chunk_id))
+            same = best.placed
+            if chunk.doc_id == same.doc_id and chunk.versions:
+                same = replace(same, versions=tuple(sorted({*same.versions, *chunk.versions})))
+            hits[at[passage]] = replace(best, placed=same, merged=(*best.merged, item.chunk_id))
             continue
         at[passage] = len(hits)
         hits.append(Hit(len(hits) + 1, chunk, item.score, item.vector, item.keyword))

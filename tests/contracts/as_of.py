@@ -204,7 +204,8 @@ class AsOfContract:
         def ask_on() -> None:
             while not done.is_set():
                 traces.append(asked(story, QUESTIONS[0]))
-                traces.append(asked(story, QUESTIONS[0], as_of=4))
+                traces.append(asked(story, QUESTIONS[0], as_of=1))
+                traces.append(asked(story, QUESTIONS[0], as_of=5))
 
         asker = threading.Thread(target=ask_on)
         asker.start()

@@ -120,6 +120,15 @@ def test_a_passage_that_is_shown_again_stands_in_the_version_shown(shop: core.Ev
     assert (1, (1, 2)) in places and (2, (1, 2)) not in places
 
 
+def test_a_passage_under_another_title_is_told_with_all_the_versions_that_hold_it(kb: core.KnowledgeBase) -> None:
+    for title in ("Old title", "New title"):
+        kb.add_text("fees", "The yearly fee is twelve euros.", title=title)
+        kb.work_off()
+    [hit] = core.EvoRAG(kb=kb).search(Query("yearly fee", versions="all")).candidates
+    assert hit.placed.versions == (1, 2)
+    assert len(hit.merged) == 1
+
+
 def test_all_versions_of_a_deleted_document_are_gone(shop: core.EvoRAG) -> None:
     shop.kb.delete("hours.txt")
     assert versions(shop, versions="all") <= {("fees.txt", 1)}
