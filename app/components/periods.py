@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -39,12 +39,3 @@ def shown_before(publications: Sequence[Publication], openable: Sequence[int]) -
         if publication.version is not None and publication.version != present and publication.version in openable:
             return publication.version
     return None
-
-
-def replaced(publications: Sequence[Publication]) -> Mapping[int, int | None]:
-    """Return what the document showed before each publication, by sequence number; newest first comes in."""
-    older = [*publications[1:], None]
-    return {
-        publication.seq: before.version if before is not None else None
-        for publication, before in zip(publications, older, strict=True)
-    }

@@ -22,7 +22,6 @@ from dash.exceptions import PreventUpdate
 from app import links
 from app.components.audit_list import ACTIONS, audit_filters, audit_rows, audit_table
 from app.components.frame import named_page, tab_title
-from app.components.periods import replaced
 from app.components.states import empty, link_button, shows_errors
 from app.context import kb
 from app.i18n import t
@@ -49,7 +48,7 @@ def layout(doc: str | list[str] = "", action: str | list[str] = "", **_: Any) ->
     ]
     if found:
         content += [
-            html.Div(audit_table(_rows(found)), className="card-plain audit-card"),
+            html.Div(audit_table(_rows(found, chosen)), className="card-plain audit-card"),
             html.Div(
                 [
                     html.Button(
@@ -82,11 +81,22 @@ def _page(doc: str | None, action: str | None, before: int | None) -> tuple[list
     return found[:PAGE_ROWS], rest
 
 
-def _rows(publications: Sequence[Publication]) -> list[html.Tr]:
-    before: dict[int, int | None] = {}
-    for key in dict.fromkeys(publication.doc_key for publication in publications):
-        before |= replaced(kb().publications(key))
-    return audit_rows(publications, before)
+def _rows(publications: Sequence[Publication], action: str | None) -> list[html.Tr]:
+    """Rows that say what each publication replaced: the next one of its document where all actions are listed."""
+    replaced: dict[int, int | None] = {}
+    waiting: dict[str, int] = {}
+    open_rows = []
+    for publication in publications:
+        key = publication.doc_key
+        if action is None and key in waiting:
+            replaced[waiting[key]] = publication.version
+        elif key in waiting:
+            open_rows.append((key, waiting[key]))
+        waiting[key] = publication.seq
+    for key, seq in [*open_rows, *waiting.items()]:
+        older = kb().audit(limit=1, before=seq, key=key)
+        replaced[seq] = older[0].version if older else None
+    return audit_rows(publications, replaced)
 
 
 def _count(shown: int, before: int | None) -> str:
@@ -109,7 +119,7 @@ def load_more(clicks: int | None, place: dict[str, Any]) -> tuple[Any, ...]:
         raise PreventUpdate
     found, before = _page(place["doc"], place["action"], place["before"])
     rows = Patch()
-    rows.extend(_rows(found))
+    rows.extend(_rows(found, place["action"]))
     shown = int(place.get("shown", PAGE_ROWS)) + len(found)
     return rows, {**place, "before": before, "shown": shown}, before is None, _count(shown, before)
 
