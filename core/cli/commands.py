@@ -1,4 +1,7 @@
-"""The commands: ``evorag serve | sample | add | list | show | ask | search | delete | restore | jobs | eval``.
+"""The commands: ``evorag serve | sample | add | list | show | ask | search | jobs | eval``, and those of other modules.
+
+``core.cli.versions`` adds ``versions | publish | rollback | unpublish | delete | restore | purge | annotate | audit``,
+``core.cli.changes`` adds ``diff | questions | impact``.
 
 Data goes to stdout (``--json``: one JSON document and nothing else), progress and warnings to stderr. The exit status
 is 0 when all went well, 1 for an error that EvoRAG explains, 2 for a wrong command.
@@ -12,16 +15,9 @@ from typing import Annotated
 
 import typer
 
-from core.cli import output
-from core.cli.session import (
-    doc_key,
-    filters_of,
-    finish_uploads,
-    opened,
-    publish_each,
-    query_of,
-    settings,
-)
+from core.cli import changes, output, versions
+from core.cli.options import AllVersions, AsJson, AsOf, DataDir, InDoc, InTag, InType, Name, Question, TopK, Wait
+from core.cli.session import actor, doc_key, filters_of, finish_uploads, moment, opened, query_of, settings
 from core.errors import EvoRAGError
 
 app = typer.Typer(
@@ -30,18 +26,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="A knowledge base with versions inside retrieval and a full account of every rank.",
 )
-
-DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Data folder, instead of EVORAG_DATA_DIR.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until all is indexed.")]
-Names = Annotated[list[str], typer.Argument(metavar="DOC...", help="Documents by name.")]
-Name = Annotated[str, typer.Argument(metavar="DOC", help="A document by name.")]
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads it from standard input.")]
-TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=50, help="Passages shown.")]
-InDoc = Annotated[list[str] | None, typer.Option("--doc", help="Only this document; may be repeated.")]
-InTag = Annotated[list[str] | None, typer.Option("--tag", help="Only documents with this tag; may be repeated.")]
-InType = Annotated[list[str] | None, typer.Option("--type", help="Only this file type; may be repeated.")]
-AsOf = Annotated[str | None, typer.Option("--as-of", help="A sequence number or an ISO 8601 time.")]
 
 
 @app.command()
@@ -72,6 +56,11 @@ def add(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, and folders with all below them.")],
     tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag for each document; may be repeated.")] = None,
     note: Annotated[str, typer.Option(help="A note kept with the versions.")] = "",
+    label: Annotated[str, typer.Option(help="A label of the versions, such as 2.1.")] = "",
+    draft: Annotated[bool, typer.Option("--draft", help="Index the versions without showing them.")] = False,
+    publish_at: Annotated[
+        str | None, typer.Option("--publish-at", metavar="TIME", help="Show the versions from this time on (ISO 8601).")
+    ] = None,
     wait: Wait = True,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -79,13 +68,15 @@ def add(
     """Add files, each as a new document or as the next version of the one with its name."""
     from core.cli.files import found_files
 
+    at = moment(publish_at, "--publish-at")
     files = found_files(paths)
+    filing = {"tags": tag or (), "note": note, "label": label, "draft": draft, "publish_at": at, "actor": actor()}
     uploads, failures = [], []
     with opened(data_dir) as kb:
         with output.bar("Adding") as show_bar:
             for number, path in enumerate(files, start=1):
                 try:
-                    uploads.append(kb.add_path(path, tags=tag or (), note=note))
+                    uploads.append(kb.add_path(path, **filing))
                 except EvoRAGError as error:
                     failures.append((path.name, error))
                 show_bar(number, len(files), path.name)
@@ -118,7 +109,7 @@ def show(
     with opened(data_dir) as kb:
         if text:
             held = kb.text_of(key, version)
-            return output.print_json({"doc_key": key, "text": held}) if as_json else output.print_text(held)
+            return output.print_json({"doc_key": key, "text": held}) if as_json else output.print_exactly(held)
         document, versions, publications = kb.document(key), kb.versions(key), kb.publications(key)
     if as_json:
         return output.print_json({"document": document, "versions": versions, "publications": publications})
@@ -133,6 +124,7 @@ def ask(
     tag: InTag = None,
     file_type: InType = None,
     as_of: AsOf = None,
+    all_versions: AllVersions = False,
     details: Annotated[bool, typer.Option("--details", help="Show why every passage was found.")] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -141,7 +133,7 @@ def ask(
     from core import EvoRAG
 
     with opened(data_dir) as kb:
-        query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of)
+        query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of, all_versions)
         output.wait_until_ready(kb)
         trace = EvoRAG(kb=kb).ask(query)
     if as_json:
@@ -157,6 +149,7 @@ def search(
     tag: InTag = None,
     file_type: InType = None,
     as_of: AsOf = None,
+    all_versions: AllVersions = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -164,25 +157,13 @@ def search(
     from core import EvoRAG
 
     with opened(data_dir) as kb:
-        query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of)
+        query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of, all_versions)
         output.wait_until_ready(kb)
         trace = EvoRAG(kb=kb).search(query)
     if as_json:
         return output.print_json(trace)
     output.print_hits(trace.hits)
     output.warn_degraded(trace)
-
-
-@app.command()
-def delete(docs: Names, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Delete documents; restore brings them back."""
-    publish_each("delete", docs, data_dir, as_json=as_json)
-
-
-@app.command()
-def restore(docs: Names, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Show deleted documents again."""
-    publish_each("restore", docs, data_dir, as_json=as_json)
 
 
 @app.command()
@@ -222,6 +203,10 @@ def evaluate(
     if as_json:
         return output.print_json(report)
     output.print_rows(("measure", "value"), output.flat(report))
+
+
+for part in (versions.commands, changes.commands):
+    app.registered_commands += part.registered_commands
 
 
 def main(arguments: list[str] | None = None) -> None:

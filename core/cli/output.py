@@ -36,7 +36,7 @@ def print_json(value: Any) -> None:
 
 def print_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table in a terminal, and tab-separated lines without a header elsewhere."""
-    cells = [[_clean(value) for value in row] for row in rows]
+    cells = [[clean(value) for value in row] for row in rows]
     if not sys.stdout.isatty():
         sys.stdout.writelines(
             "\t".join(cell.replace("\n", " ").replace("\t", " ") for cell in row) + "\n" for row in cells
@@ -54,7 +54,12 @@ def print_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 def print_text(text: str) -> None:
     """Write text of a document or an answer, without signs that could steer a terminal."""
-    sys.stdout.write(_clean(text) + "\n")
+    sys.stdout.write(clean(text) + "\n")
+
+
+def print_exactly(text: str) -> None:
+    """Write the text of a document as it is, so that a patch applies to it; a terminal gets a line end more."""
+    sys.stdout.write(clean(text) + ("\n" if sys.stdout.isatty() else ""))
 
 
 def print_documents(documents: Iterable[Document]) -> None:
@@ -117,7 +122,7 @@ def flat(report: Mapping[str, Any], prefix: str = "") -> Iterator[list[object]]:
 
 def note(text: str) -> None:
     """Tell a person something that is no data."""
-    sys.stderr.write(_clean(text) + "\n")
+    sys.stderr.write(clean(text) + "\n")
 
 
 def report(error: EvoRAGError, subject: str = "") -> None:
@@ -179,7 +184,7 @@ def bar(title: str) -> Iterator[Bar]:
         task = progress.add_task(title, total=None, remark="")
 
         def show(done: int, total: int, remark: str = "") -> None:
-            progress.update(task, completed=done, total=total, remark=_clean(remark)[:60])
+            progress.update(task, completed=done, total=total, remark=clean(remark)[:60])
 
         yield show
 
@@ -216,5 +221,6 @@ def _hit_row(hit: Hit) -> list[object]:
     return [hit.rank, hit.placed.name, hit.placed.version, f"{hit.score:.5f}", *legs, text[:120]]
 
 
-def _clean(value: object) -> str:
+def clean(value: object) -> str:
+    """Return a value as text without signs that could steer a terminal."""
     return str(value).translate(_CONTROL)

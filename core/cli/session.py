@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import getpass
 import logging
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from core.cli import output
-from core.errors import EvoRAGError
-from core.model import Filters, Job, JobState, Query, Upload
+from core.errors import EvoRAGError, InvalidInput
+from core.model import AsOf, Filters, Job, JobState, Query, Upload, parse_as_of
 
 if TYPE_CHECKING:
     from core.knowledge_base import KnowledgeBase
@@ -51,17 +52,35 @@ def doc_key(name: str) -> str:
     return unicodedata.normalize("NFC", name).lower()
 
 
-def moment(as_of: str | None) -> int | datetime | None:
-    """Return a sequence number or a time; a time without a zone is one of this machine's zone."""
-    if as_of is None or as_of.isdecimal():
-        return None if as_of is None else int(as_of)
+def actor() -> str:
+    """Return who is at work, for the audit: the name of the account, empty where there is none."""
     try:
-        return datetime.fromisoformat(as_of).astimezone(UTC)
-    except ValueError:
-        raise typer.BadParameter("neither a sequence number nor an ISO 8601 time", param_hint="--as-of") from None
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return ""
 
 
-def query_of(kb: KnowledgeBase, question: str, top_k: int | None, filters: Filters, as_of: str | None) -> Query:
+def moment(text: str | None, option: str) -> datetime | None:
+    """Return a time; one without a zone is of this machine's zone. Raises: ``BadParameter``, which names the option."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise typer.BadParameter("no ISO 8601 time, such as 2026-11-21T09:00", param_hint=option) from None
+
+
+def as_of_option(text: str | None) -> AsOf | None:
+    """Return what “as of” names. Raises: ``BadParameter``."""
+    try:
+        return None if text is None else parse_as_of(text)
+    except InvalidInput as error:
+        raise typer.BadParameter(error.message, param_hint="--as-of") from None
+
+
+def query_of(
+    kb: KnowledgeBase, question: str, top_k: int | None, filters: Filters, as_of: str | None, all_versions: bool = False
+) -> Query:
     """Return the query of a command; the question ``-`` is read from standard input."""
     text = sys.stdin.read().strip() if question == "-" else question
     return Query(
@@ -69,7 +88,8 @@ def query_of(kb: KnowledgeBase, question: str, top_k: int | None, filters: Filte
         top_k=top_k or kb.settings.top_k,
         depth=kb.settings.search_depth,
         filters=filters,
-        as_of=moment(as_of),
+        as_of=as_of_option(as_of),
+        versions="all" if all_versions else "shown",
     )
 
 
@@ -114,7 +134,7 @@ def publish_each(action: str, names: Sequence[str], data_dir: Path | None, *, as
         change = {"delete": kb.delete, "restore": kb.restore}[action]
         for name in names:
             try:
-                done.append(change(doc_key(name)))
+                done.append(change(doc_key(name), actor()))
             except EvoRAGError as error:
                 failures.append((name, error))
     if as_json:

@@ -14,48 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli import main
-
-HANDBOOK = "# Handbook\n\n## Leave\n\nEach colleague has 14 days of leave in the first year.\n"
-OLDER = HANDBOOK.replace("14 days", "12 days")
-RULES = "# 規程\n\n日当は3,200円とする。宿泊料は実費を支給する。\n"
-
-
-@pytest.fixture
-def data_dir(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVOSPIKENET_TEST_MODE", "1")
-    monkeypatch.setenv("EVORAG_DATA_DIR", str(tmp_path / "data"))
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def evorag(data_dir, capsys):
-    """Run a command and return its exit status, stdout and stderr."""
-
-    def run(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ending:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return ending.value.code, printed.out, printed.err
-
-    return run
-
-
-@pytest.fixture
-def papers(tmp_path):
-    folder = tmp_path / "papers"
-    (folder / "below").mkdir(parents=True)
-    (folder / "handbook.md").write_text(HANDBOOK, "utf-8")
-    (folder / "below" / "旅費規程.md").write_text(RULES, "utf-8")
-    return folder
-
-
-@pytest.fixture
-def filled(evorag, papers):
-    status, _, err = evorag("add", papers, "--tag", "rules")
-    assert status == 0, err
-    return evorag
+from tests.cli.conftest import OLDER
 
 
 def test_added_folder_is_listed_with_tags(filled):
@@ -292,7 +251,7 @@ def served(data_dir):
     def start(program=("-m", "app")):
         port = free_port()
         command = [sys.executable, *program, "--port", str(port), "--json"]
-        root = Path(__file__).parents[1]
+        root = Path(__file__).parents[2]
         process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         started.append(process)
         return process, port

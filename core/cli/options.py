@@ -1,0 +1,28 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Data folder, instead of EVORAG_DATA_DIR.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until all is indexed.")]
+Names = Annotated[list[str], typer.Argument(metavar="DOC...", help="Documents by name.")]
+Name = Annotated[str, typer.Argument(metavar="DOC", help="A document by name.")]
+Number = Annotated[int, typer.Argument(metavar="N", min=1, help="A version by its number.")]
+Note = Annotated[str, typer.Option("--note", help="A note kept with what is done.")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads it from standard input.")]
+TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=50, help="Passages shown.")]
+InDoc = Annotated[list[str] | None, typer.Option("--doc", help="Only this document; may be repeated.")]
+InTag = Annotated[list[str] | None, typer.Option("--tag", help="Only documents with this tag; may be repeated.")]
+InType = Annotated[list[str] | None, typer.Option("--type", help="Only this file type; may be repeated.")]
+AsOf = Annotated[
+    str | None,
+    typer.Option("--as-of", help="An ISO 8601 time, a sequence number, or a version such as handbook.pdf#v2."),
+]
+AllVersions = Annotated[
+    bool, typer.Option("--all-versions", help="Search everything that was ever shown, not only what is shown now.")
+]
