@@ -35,12 +35,10 @@ class ValueCollector:
     _spent: float = 0.0
 
     def __call__(self, number: int, row: Row) -> None:
-        if self.was_skipped or row.old is None or row.new is None:
-            self.was_skipped = self.was_skipped or row.old is None
+        if self.was_skipped:
             return
         began = time.perf_counter()
-        for one in _values_of(row):
-            self.found.append((number, one))
+        self.found += [(number, one) for one in _values_of(row)]
         self._spent += time.perf_counter() - began
         self.was_skipped = len(self.found) >= MOST_VALUES or self._spent > _VALUES_SECONDS
 
