@@ -7,7 +7,6 @@ and added ones in ``{+…+}``. In a pipe there is no colour.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -17,6 +16,8 @@ from core.cli import output
 from core.model import ChangeSummary, ComparedVersion, to_dict
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from core.versions.comparison import Comparison
     from core.versions.layout import RowView, ScreenLine
 
@@ -63,7 +64,7 @@ def print_comparison(comparison: Comparison, *, every: bool) -> None:
     if comparison.summary.is_equal and not every:
         return
     in_terminal = sys.stdout.isatty()
-    coloured = in_terminal and "NO_COLOR" not in os.environ
+    coloured = in_terminal and not _console().no_color
     width = shutil.get_terminal_size().columns - _GUTTER if in_terminal else _WIDEST
     path: tuple[str, ...] | None = None
     for line in _lines(comparison.view(mode="inline", width=width, folded=not every)):
@@ -71,6 +72,12 @@ def print_comparison(comparison: Comparison, *, every: bool) -> None:
             path = line.path
             output.print_text(f"\n@ {' › '.join(path) or 'Beginning'}")
         sys.stdout.write(_shown(line, coloured=coloured) + "\n")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console()
 
 
 def print_summary(summary: ChangeSummary) -> None:
