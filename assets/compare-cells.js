@@ -16,7 +16,7 @@
   const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
   const seen = (text) => text.replace(UNSEEN, "\u25a1");
 
-  const current = { row: -1, found: "" };
+  const current = { row: -1, found: "", outline: false };
   functions.evoCompareIsFold = (params) => Boolean(params.rowNode.data && params.rowNode.data.fold !== null);
   functions.evoCompareIsCurrent = (params) => Boolean(params.data) && params.data.row === current.row;
 
@@ -110,14 +110,22 @@
     const line = props.data;
     const words = props.context.words;
     const heading = line.path.length ? line.path[line.path.length - 1] : "";
-    const key = line.fold_changed ? "fold_outline" : heading ? "fold_under" : "fold";
+    const part = current.outline ? "fold_whole" : heading ? "fold_under" : "fold";
+    const key = line.fold_changed ? "fold_outline" : part;
     const label = fill(words[key], { count: line.fold, changed: line.fold_changed, heading: seen(heading) || words.start });
-    return element(
+    const button = element(
       "button",
-      { type: "button", className: "fold-line", "data-compare-fold": String(line.row), "data-count": String(line.fold), tabIndex: -1 },
+      {
+        type: "button",
+        className: "fold-line",
+        "data-compare-fold": String(line.row),
+        "data-count": String(line.fold),
+        tabIndex: -1,
+      },
       icon("chevron-right"),
       element("span", null, label),
     );
+    return element("div", { role: "gridcell", className: "fold-cell" }, button);
   };
 
   /* ---- cells of tables -------------------------------------------------------------------------------------------------- */

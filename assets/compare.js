@@ -3,7 +3,7 @@
    The address holds how the comparison is shown. Looking at something else in the same two versions changes it without
    asking the server for the page again; the back button undoes it here as well. */
 (() => {
-  const { current, fill, seen } = window.evorag.compareCells;
+  const { current, fill } = window.evorag.compareCells;
   const GRID = "compare-grid";
   const ROUTE = "/api/v1/compare";
   const TEXT_PAD = 34;
@@ -113,6 +113,8 @@
     const { grid, mode } = state;
     grid.setColumnsVisible(["old", "new"], mode === "side");
     grid.setColumnsVisible(["merged"], mode === "inline");
+    const numbers = at(GRID).clientWidth < NARROW ? 40 : 56;
+    grid.setColumnWidths(["old_no", "new_no"].map((key) => ({ key, newWidth: numbers })));
     const width = grid.getColumn(columnsOf(mode)[0]).getActualWidth();
     const cells = Math.floor((width - TEXT_PAD) / state.cell);
     return Math.min(1000, Math.max(12, cells - (cells % 2)));
@@ -143,6 +145,7 @@
   const reload = async ({ row = -1, keep = true } = {}) => {
     const top = keep && row < 0 ? topRow() : -1;
     state.width = arrange();
+    current.outline = state.outline;
     state.version += 1;
     const version = state.version;
     try {
@@ -167,6 +170,9 @@
   const show = (position, where) => {
     state.grid.ensureIndexVisible(position, where);
     state.position = position;
+    if (where === "middle" && at(GRID).getBoundingClientRect().top > window.innerHeight / 2) {
+      document.querySelector(".compare-tabs").scrollIntoView({ block: "start" });
+    }
   };
   const mark = (row) => {
     const before = current.row;
@@ -429,6 +435,7 @@
     press();
     const row = wholeNumber(search.get("row"));
     current.row = row;
+    at(GRID).querySelector("[role=grid], [role=treegrid]")?.setAttribute("aria-label", state.words.grid);
     grid.addEventListener("cellKeyDown", pressed);
     grid.addEventListener("fullWidthCellKeyDown", pressed);
     grid.addEventListener("cellClicked", clicked);
@@ -608,32 +615,13 @@
   });
 
   /* A cell of a table that has the focus says what stood there before. */
-  const watchCells = (tries = 100) => {
+  document.addEventListener("focusin", (event) => {
     const said = at("compare-cell-said");
-    let grid = null;
-    try {
-      grid = window.dash_ag_grid.getApi("compare-table-grid");
-    } catch {
-      grid = null;
+    const cell = event.target.closest?.("#compare-table-grid .ag-cell");
+    if (said && cell) {
+      said.textContent = cell.querySelector(".cell-changed, .cell-removed")?.title || "\u00a0";
     }
-    if (!grid || !said) {
-      if (tries > 0) {
-        window.setTimeout(() => watchCells(tries - 1), 50);
-      }
-      return;
-    }
-    grid.addEventListener("cellFocused", ({ rowIndex, column }) => {
-      const value = grid.getDisplayedRowAtIndex(rowIndex)?.data?.[column?.getColId?.()];
-      const place = at("compare-cell-said");
-      if (place && Array.isArray(value)) {
-        place.textContent = value[0] ? `${grid.getGridOption("context").was} ${seen(value[1] || "") || "\u2013"}` : "\u00a0";
-      }
-    });
-  };
-  const tabled = () => {
-    watchCells();
-    return skip();
-  };
+  });
 
   /* Steps of a long run end in the next one. */
   const again = (run) => {
@@ -666,5 +654,5 @@
     true,
   );
 
-  window.dash_clientside = Object.assign({}, window.dash_clientside, { compare: { go, start, again, tabled } });
+  window.dash_clientside = Object.assign({}, window.dash_clientside, { compare: { go, start, again } });
 })();

@@ -45,8 +45,8 @@ def document_options(documents: Sequence[Document]) -> list[dict[str, str]]:
 
 
 def version_label(version: Version) -> str:
-    """A version as a choice: number, label, date, and what became of it."""
-    parts = [t("version.number", number=version.number), version.label, _date(version), _state(version)]
+    """A version as a choice: number, label, what became of it, and its date."""
+    parts = [t("version.number", number=version.number), version.label, _state(version), _date(version)]
     return " · ".join(part for part in parts if part)
 
 

@@ -124,7 +124,7 @@ def _chapter(chapter: ChapterChange, index: int) -> html.Li:
         [html.Span(name, className="chapter-name"), html.Small(tally_words(chapter.tally))],
         type="button",
         className="jump",
-        title=t("compare.go_there"),
+        title=" › ".join(chapter.heading_path) or t("compare.go_there"),
         **{"data-compare-row": str(chapter.row)},
     )
     only = html.Button(

@@ -48,12 +48,14 @@ def table_grid(table: TableGrid, with_equal: bool) -> html.Div:
     rows = [row for row in body if with_equal or row.change != Change.EQUAL]
     shown = rows[:SHOWN_ROWS]
     is_short = len(shown) <= SHORT_ROWS
+    first = next((at for at, row in enumerate(shown) if row.change != Change.EQUAL), 0)
     grid = dag.AgGrid(
         id="compare-table-grid",
         rowData=[_row(row) for row in shown],
         columnDefs=_columns(table.headers),
         columnSize="responsiveSizeToFit" if len(table.headers) <= 8 else None,
-        defaultColDef={"resizable": True, "suppressMovable": True, "sortable": False, "minWidth": 110},
+        defaultColDef={"resizable": True, "suppressMovable": True, "sortable": False, "minWidth": 110}
+        | {"cellDataType": False},
         dashGridOptions={
             "theme": {"function": "evoGridTheme(theme, agGrid)"},
             "context": {"was": t("compare.cell_was"), "signs": _signs()},
@@ -63,6 +65,7 @@ def table_grid(table: TableGrid, with_equal: bool) -> html.Div:
             "rowHeight": 36,
             "domLayout": "autoHeight" if is_short else "normal",
         },
+        scrollTo={"rowIndex": first, "rowPosition": "top"} if first else None,
         className="compare-table-grid" + (" is-short" if is_short else ""),
         style={"height": None, "width": "100%"},
     )

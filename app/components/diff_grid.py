@@ -175,7 +175,7 @@ def _find(shown: Shown) -> html.Div:
 
 def chapter_name(path: Sequence[str]) -> str:
     """A chapter by its heading; the text before the first heading has none."""
-    return " › ".join(path[-2:]) if path else t("compare.before_headings")
+    return path[-1] if path else t("compare.before_headings")
 
 
 def _button(action: str, symbol: str, key: str = "") -> html.Button:

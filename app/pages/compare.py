@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 OFFERED_DOCUMENTS = 50
 TICK_MS = 500
+PATIENCE = 3
 DRAWN_LATE = ("table", "images", "answers")
 
 register_page(__name__, path=links.COMPARE, title=tab_title("compare.title"))
@@ -92,14 +93,18 @@ def _names(document: Document, second: Document) -> str:
     return first if second is document else f"{first} ↔ {second.title or second.name}"
 
 
-def _body(compared: Pair, shown: Shown) -> tuple[Any, bool]:
-    """What is shown of two versions now, and whether it is still being computed."""
+def _body(compared: Pair, shown: Shown, elapsed_s: float = 0) -> tuple[Any, bool]:
+    """What is shown of two versions now, and whether it is still being computed.
+
+    What takes far longer than it may is waited for, so that the reason is shown.
+    """
+    wait = elapsed_s > PATIENCE * kb().settings.diff_timeout_s
     try:
-        comparison = kb().compare(compared.doc, compared.old, compared.new, other=compared.other, wait=False)
+        comparison = kb().compare(compared.doc, compared.old, compared.new, other=compared.other, wait=wait)
     except EvoRAGError as error:
         return error_state(error), False
     if comparison is None:
-        return waiting(0), True
+        return waiting(elapsed_s), True
     return _drawn(comparison, compared, shown), False
 
 
@@ -135,8 +140,8 @@ def look_again(_: int, data: dict[str, Any], begun: float, search: str) -> tuple
     """Show the comparison as soon as it is computed, and until then for how long it has been."""
     values = parse_qs(search.lstrip("?"))
     shown = shown_by(values.get("view"), values.get("mode"), values.get("folded"), values.get("find"))
-    body, is_waiting = _body(Pair(**data), shown)
-    return (waiting(time.time() - begun), False) if is_waiting else (body, True)
+    body, is_waiting = _body(Pair(**data), shown, time.time() - begun)
+    return body, not is_waiting
 
 
 @callback(

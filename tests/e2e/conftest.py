@@ -30,15 +30,19 @@ def free_port() -> int:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of ``evorag serve`` on an empty data folder."""
+    yield from serve(tmp_path_factory.mktemp("served"))
+
+
+def serve(folder: Path, **changes: str) -> Iterator[str]:
+    """Serve ``folder`` until the iterator is closed; ``changes`` are variables of its environment."""
     port = free_port()
-    folder = tmp_path_factory.mktemp("served")
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name != "EVOSPIKENET_TEST_MODE"},
         "EVORAG_DATA_DIR": str(folder / "data"),
         "EVORAG_PORT": str(port),
         "EVORAG_EMBEDDER_THREADS": "2",
+        **changes,
     }
-    environment.pop("EVOSPIKENET_TEST_MODE", None)
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "app"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT

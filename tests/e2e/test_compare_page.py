@@ -1,0 +1,300 @@
+"""Two versions of real documents compared in a browser: changes, folds, search, tables, images, exports, answers."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import ARTEFACTS, serve, window
+from tests.e2e.pairs import TERMS, available, word_pair
+
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+INDEXING_S = 300
+ATTACK = '<img src=x onerror="window.__xss=1"><script>window.__xss=1</script>'
+ROWS = 50_000
+VIEWS = ("text", "table", "images", "metadata", "answers")
+
+
+def send(page: Page, name: str, content: bytes) -> None:
+    """Upload a file as the page would, and wait until it is indexed."""
+    answer = page.request.post(
+        "/api/v1/documents",
+        multipart={"file": {"name": name, "mimeType": "application/octet-stream", "buffer": content}},
+    )
+    assert answer.ok, answer.text()
+    deadline = time.monotonic() + INDEXING_S
+    while page.request.get("/api/v1/jobs?active=1").json()["jobs"]:
+        assert time.monotonic() < deadline, "indexing did not end"
+        page.wait_for_timeout(300)
+
+
+def compare(page: Page, doc: str, **state: object) -> None:
+    more = "".join(f"&{name}={quote(str(value))}" for name, value in state.items())
+    page.goto(f"/compare?doc={quote(doc)}&old=1&new=2{more}")
+    expect(page.locator("#compare-sentence")).to_be_visible(timeout=60_000)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server whose embedder only hashes: 50,000 lines are indexed in seconds, and comparing is the same."""
+    yield from serve(tmp_path_factory.mktemp("compared"), EVOSPIKENET_TEST_MODE="1")
+
+
+@pytest.fixture(scope="module")
+def words(browser: Browser, server: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Both versions of the English and the Japanese Word document, uploaded."""
+    if not available():
+        pytest.skip("LibreOffice or debian-reference is not installed")
+    context = window(browser, server)
+    page = context.new_page()
+    for language in TERMS:
+        for path in word_pair(tmp_path_factory.mktemp(language), language):
+            send(page, path.name, path.read_bytes())
+    context.close()
+
+
+def test_numbers_and_dates_lead_to_their_place(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx")
+    first = page.locator(".compare-values .jump").first
+    expect(first).to_contain_text("1,200")
+    expect(first).to_contain_text("1,450")
+    first.click()
+    expect(page.locator(".is-current .line-text").first).to_contain_text("support fee", timeout=10_000)
+    assert re.search(r"[?&]row=\d+", page.url)
+
+
+def test_japanese_words_are_marked_and_the_page_speaks_japanese(browser: Browser, server: str, words: None) -> None:
+    context = window(browser, server, locale="ja-JP")
+    page = context.new_page()
+    compare(page, "terms-ja.docx")
+    expect(page.locator(".compare-values")).to_contain_text("15万円")
+    expect(page.locator(".line-added ins").first).to_be_visible(timeout=10_000)
+    expect(page.locator("h1")).to_have_text("比較")
+    context.close()
+
+
+def test_n_and_p_step_through_the_changes_and_say_so(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx")
+    expect(page.locator(".line-text").first).to_be_visible(timeout=10_000)
+    said = page.locator("#compare-said")
+    page.keyboard.press("n")
+    expect(said).to_contain_text("Change 1 of")
+    page.keyboard.press("n")
+    expect(said).to_contain_text("Change 2 of")
+    page.keyboard.press("p")
+    expect(said).to_contain_text("Change 1 of")
+    expect(said).to_contain_text("became")
+    expect(page.locator("#compare-place")).to_have_text(re.compile(r"^1 of \d+$"))
+
+
+def test_a_permalink_opens_the_fold_around_its_row(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx")
+    fold = page.locator(".fold-line").first
+    expect(fold).to_be_visible(timeout=10_000)
+    row = int(fold.get_attribute("data-compare-fold") or 0) + 1
+    compare(page, "terms-en.docx", row=row)
+    expect(page.locator(".is-current .line-text").first).to_be_visible(timeout=10_000)
+
+
+def test_folds_open_by_click_and_by_enter(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx")
+    folds = page.locator(".fold-line")
+    expect(folds.first).to_be_visible(timeout=10_000)
+    first = folds.first.get_attribute("data-compare-fold")
+    folds.first.click()
+    expect(page.locator(f'[data-compare-fold="{first}"]')).to_have_count(0)
+    page.locator(".ag-row:has(.line-text) .compare-text-cell").first.click()
+    for _ in range(80):
+        if page.evaluate("() => Boolean(document.activeElement?.querySelector?.('.fold-line'))"):
+            break
+        page.keyboard.press("ArrowDown")
+    second = page.evaluate("() => document.activeElement.querySelector('.fold-line').dataset.compareFold")
+    page.keyboard.press("Enter")
+    expect(page.locator(f'[data-compare-fold="{second}"]')).to_have_count(0)
+
+
+def test_search_inside_counts_and_goes_round(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx")
+    expect(page.locator(".line-text").first).to_be_visible(timeout=10_000)
+    page.locator("#compare-find").fill("KEYBOARD")
+    expect(page.locator("#compare-found")).to_have_text(re.compile(r"^1 of \d+$"), timeout=10_000)
+    expect(page.locator("mark.found").first).to_be_visible()
+    page.locator("#compare-find").press("Enter")
+    expect(page.locator("#compare-found")).to_have_text(re.compile(r"^2 of \d+$"))
+    page.locator("#compare-find").press("Shift+Enter")
+    expect(page.locator("#compare-found")).to_have_text(re.compile(r"^1 of \d+$"))
+    assert "find=KEYBOARD" in page.url
+
+
+def test_switches_are_in_the_address_and_the_back_button_undoes_them(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx")
+    expect(page.locator(".line-text").first).to_be_visible(timeout=10_000)
+    page.locator("[data-compare-mode=inline]").click()
+    expect(page.locator('.ag-cell[col-id="merged"] del').first).to_be_visible(timeout=10_000)
+    page.locator("[data-compare-view=metadata]").click()
+    expect(page.locator("#compare-panel-metadata")).to_be_visible()
+    assert "view=metadata" in page.url and "mode=inline" in page.url
+    page.reload()
+    expect(page.locator("#compare-panel-metadata")).to_be_visible(timeout=30_000)
+    page.locator("[data-compare-view=text]").click()
+    expect(page.locator('.ag-cell[col-id="merged"]').first).to_be_visible(timeout=10_000)
+    page.go_back()
+    expect(page.locator("#compare-panel-metadata")).to_be_visible()
+    page.go_back()
+    page.go_back()
+    expect(page.locator('.ag-cell[col-id="old"]').first).to_be_visible(timeout=30_000)
+
+
+def test_changed_cells_of_a_table_show_old_and_new(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx", view="table")
+    changed = page.locator(".compare-cell:has(.cell-changed)").first
+    expect(changed).to_contain_text("4711", timeout=10_000)
+    expect(changed.locator("del")).to_be_visible()
+    changed.click()
+    expect(page.locator("#compare-cell-said")).to_contain_text("Before:")
+
+
+def test_images_are_uncovered_by_the_keyboard(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx", view="images")
+    knob = page.locator(".image-range").first
+    expect(knob).to_be_visible(timeout=10_000)
+    width = page.evaluate("() => document.querySelector('.image-sides img').naturalWidth")
+    assert width == 400
+    knob.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowLeft")
+    assert (
+        page.evaluate("() => document.querySelector('.image-compare').style.getPropertyValue('--at').trim()") == "40%"
+    )
+
+
+def test_exports_are_downloads(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx")
+    page.locator("#compare-export > summary").click()
+    found = {}
+    for name in ("Web page", "Patch", "Summary"):
+        with page.expect_download() as downloading:
+            page.locator("#compare-export a", has_text=name).click()
+        found[name] = Path(downloading.value.path()).read_text(encoding="utf-8")
+    assert found["Web page"].startswith("<!DOCTYPE html>") and "<script" not in found["Web page"]
+    assert "+The support fee is 1,450 euros" in found["Patch"]
+    assert '"values"' in found["Summary"]
+
+
+def test_the_same_question_on_both_versions(page: Page, words: None) -> None:
+    terms = TERMS["en"]
+    compare(page, "terms-en.docx", view="answers")
+    page.locator("#compare-question").fill(terms.question)
+    page.locator("#compare-question").press("Enter")
+    sides = page.locator("#compare-answer .compare-answer-side")
+    expect(sides.nth(0)).to_contain_text(terms.old_answer, timeout=60_000)
+    expect(sides.nth(1)).to_contain_text(terms.new_answer)
+    expect(page.locator(".compare-verdict")).to_contain_text("The answer changes")
+
+
+def test_saved_questions_say_which_answers_would_change(page: Page, words: None) -> None:
+    terms = TERMS["en"]
+    page.request.post("/api/v1/documents/terms-en.docx/versions/1/publish")
+    compare(page, "terms-en.docx", view="answers")
+    page.locator("#compare-save-text").fill(terms.question)
+    page.locator("#compare-save").click()
+    expect(page.locator(".saved-questions")).to_contain_text(terms.question)
+    page.locator("#compare-impact-run").click()
+    expect(page.locator("#compare-impact-progress")).to_contain_text("of 1 answers would change", timeout=60_000)
+    page.locator("[id*=compare-forget]").first.click()
+    expect(page.locator(".saved-questions")).to_have_count(0)
+
+
+def test_other_versions_are_chosen_and_swapped(page: Page, words: None) -> None:
+    compare(page, "terms-en.docx")
+    page.locator("#compare-swap").click()
+    page.wait_for_url(re.compile("old=2&new=1"))
+    expect(page.locator(".compare-values .jump").first).to_contain_text("1,450")
+    page.locator("#compare-old-version").select_option("1")
+    expect(page.locator("#compare-sentence")).to_have_text("The text is the same.", timeout=30_000)
+
+
+def test_hostile_text_and_names_are_never_run(page: Page) -> None:
+    name = f"{ATTACK.replace('/', ' ')}.md"
+    for value in ("old 12", "new 13"):
+        table = f"| a | b |\n| --- | --- |\n| {ATTACK} | {value} |\n"
+        text = f"# Title `{ATTACK}`\n\n{value} `{ATTACK}`\n\n{table}\n\nSame {ATTACK}\n"
+        send(page, name.replace(".md", ".txt"), text.encode())
+        send(page, name, text.encode())
+    keys = [document["doc_key"] for document in page.request.get("/api/v1/documents").json()["documents"]]
+    hostile = [key for key in keys if "onerror" in key]
+    assert len(hostile) == 2
+    for key in hostile:
+        for view in VIEWS:
+            compare(page, key, view=view, find=ATTACK[:20])
+            page.wait_for_timeout(700)
+            assert page.evaluate("() => window.__xss") is None
+        compare(page, key, mode="inline", folded=0)
+        expect(page.locator(".line-text").first).to_be_visible(timeout=10_000)
+        page.keyboard.press("n")
+        page.wait_for_timeout(300)
+        assert page.evaluate("() => window.__xss") is None
+        assert page.locator("#compare img[src='x']").count() == 0
+
+
+def test_a_long_difference_is_there_at_once_and_jumps_anywhere(page: Page) -> None:
+    old = [f"Line {number} of the register, kept for the archive." for number in range(ROWS)]
+    new = [line.replace("kept", "held") if number % 10 == 0 else line for number, line in enumerate(old)]
+    for lines in (old, new):
+        send(page, "register.txt", "\n".join(lines).encode())
+    compare(page, "register.txt", folded=0)
+    began = time.monotonic()
+    page.reload(wait_until="commit")
+    page.wait_for_selector(".line-text", timeout=30_000)
+    first_s = time.monotonic() - began
+    jumps = [page.evaluate(JUMP, row) for row in (40_000, 10, 25_000)]
+    print(f"first rows {first_s:.2f} s, jumps {', '.join(f'{each / 1000:.2f} s' for each in jumps)}")
+    # The goals are 1.5 s and 0.3 s; a machine that does other work as well is given four times that.
+    assert first_s < 6 and min(jumps) < 1_200
+
+
+JUMP = """async (row) => {
+  const button = document.createElement("button");
+  button.dataset.compareRow = row;
+  document.getElementById("compare").append(button);
+  const began = performance.now();
+  button.click();
+  button.remove();
+  const shown = () => [...document.querySelectorAll(".is-current .line-text")].some(
+    (line) => line.textContent.includes(`Line ${row} `));
+  while (!shown() && performance.now() - began < 20000) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
+  return performance.now() - began;
+}"""
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(("scheme", "width", "locale"), [("light", 1280, "en-GB"), ("dark", 400, "ja-JP")])
+def test_page_is_accessible_and_fits(
+    browser: Browser, server: str, words: None, view: str, scheme: str, width: int, locale: str
+) -> None:
+    context = window(browser, server, width=width, scheme=scheme, locale=locale)
+    page = context.new_page()
+    try:
+        compare(page, "terms-ja.docx" if locale == "ja-JP" else "terms-en.docx", view=view)
+        page.wait_for_timeout(1_500)
+        ARTEFACTS.mkdir(exist_ok=True)
+        page.screenshot(path=ARTEFACTS / f"compare-{view}-{scheme}-{width}.png", full_page=True)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("async () => (await axe.run()).violations")
+        serious = [
+            (violation["id"], [node["target"] for node in violation["nodes"]][:3])
+            for violation in found
+            if violation["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+    finally:
+        context.close()
