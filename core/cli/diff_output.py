@@ -66,11 +66,11 @@ def print_comparison(comparison: Comparison, *, every: bool) -> None:
     in_terminal = sys.stdout.isatty()
     coloured = in_terminal and not _console().no_color
     width = shutil.get_terminal_size().columns - _GUTTER if in_terminal else _WIDEST
-    path: tuple[str, ...] | None = None
+    begins = True
     for line in _lines(comparison.view(mode="inline", width=width, folded=not every)):
-        if line.fold is None and line.path != path and line.line == 0:
-            path = line.path
-            output.print_text(f"\n@ {' › '.join(path) or 'Beginning'}")
+        if begins and line.fold is None:
+            output.print_text(f"\n@ {' › '.join(line.path) or 'Beginning'}")
+        begins = line.fold is not None
         sys.stdout.write(_shown(line, coloured=coloured) + "\n")
 
 

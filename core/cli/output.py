@@ -35,7 +35,7 @@ def print_json(value: Any) -> None:
 
 
 def print_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table in a terminal, and tab-separated lines without a header elsewhere."""
+    """Write a table in a terminal, without its empty columns, and tab-separated lines without a header elsewhere."""
     cells = [[clean(value) for value in row] for row in rows]
     if not sys.stdout.isatty():
         sys.stdout.writelines(
@@ -46,9 +46,12 @@ def print_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*header, box=None, pad_edge=False, header_style="bold")
+    filled = [number for number in range(len(header)) if any(row[number] not in ("", "-") for row in cells)]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number in filled:
+        table.add_column(header[number], overflow="fold")
     for row in cells:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(row[number]) for number in filled))
     Console().print(table)
 
 
