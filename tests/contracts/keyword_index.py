@@ -244,3 +244,15 @@ class KeywordIndexContract:
             thread.join()
         assert failures == []
         assert len(ids_of(index, "harbour")) == 6
+
+    def test_nothing_is_left_of_deleted_rows_once_the_others_were_written_again(self, index: KeywordIndex) -> None:
+        rows = generated_rows(60)
+        index.upsert([*rows, row(99, "quaggaquoll")])
+        index.upsert([row(item.chunk_id, item.text, HISTORY, item.doc_id) for item in rows[:30]])
+        index.delete([99])
+        kept = dict(index.ids())
+        if not index.expunge([99]):
+            index.upsert([row(item.chunk_id, item.text, kept[item.chunk_id], item.doc_id) for item in rows])
+        assert index.expunge([99])
+        assert dict(index.ids()) == kept == {item.chunk_id: HISTORY if n < 30 else HEAD for n, item in enumerate(rows)}
+        assert index.search("quaggaquoll", 10, BOTH) == []

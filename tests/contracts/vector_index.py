@@ -199,3 +199,17 @@ class VectorIndexContract:
         expected = [float(np.linalg.norm(head[hit.chunk_id] - unit_vectors(1)[0])) for hit in hits]
         assert [hit.score for hit in hits] == pytest.approx(expected, abs=TOLERANCE)
         assert [hit.score for hit in hits] == sorted(hit.score for hit in hits)
+
+    def test_nothing_is_left_of_deleted_rows_once_the_others_were_written_again(self, index: VectorIndex) -> None:
+        vectors = unit_vectors(60)
+        index.upsert(rows_of(vectors))
+        index.upsert(rows_of(vectors[:30], Part.HISTORY))
+        index.delete([3, 40])
+        kept = {chunk_id: part for chunk_id, part in index.ids() if chunk_id not in (3, 40)}
+        if not index.expunge([3, 40]):
+            index.upsert([row(chunk_id, vectors[chunk_id - 1], part) for chunk_id, part in kept.items()])
+        assert index.expunge([3, 40])
+        assert dict(index.ids()) == kept
+        assert ids_of(index, vectors[2], limit=60) == [
+            chunk_id for chunk_id, _ in nearest(vectors, vectors[2], range(1, 61), 60) if chunk_id in kept
+        ]
