@@ -142,7 +142,8 @@ def _shorten(divided: Divided, budget: int, keep: int = -1) -> Cut:
         lost += chances[end]
         first, last = (first + 1, last) if end == first else (first, last - 1)
     start, stop = spans[first][0], spans[last][1]
-    return Cut(start, start + len(divided.sentence[start:stop].rstrip(_LOOSE)), 1 - lost)
+    chosen = divided.sentence[start:stop]
+    return Cut(start, start + len(chosen.rstrip(_LOOSE) or chosen), 1 - lost)
 
 
 def softmax(scores: list[float]) -> list[float]:

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 
 from core.errors import InvalidInput
-from core.model import VersionRef, parse_as_of
+from core.model import AsOf, VersionRef, format_as_of, parse_as_of
+
+UNREADABLE = ("１２", "-1", "1.5", "9" * 19, "12345-01-01")
 
 
 @pytest.mark.parametrize(
@@ -41,8 +43,7 @@ def test_a_moment_without_a_zone_is_local(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "yesterday", "#v1", "a.txt#v0", "a.txt#v-1", "a.txt#v1x", "a.txt#v２", "a.txt#v9999999999"]
-    + ["１２", "-1", "1.5", "9" * 19, "12345-01-01"],
+    ["", "yesterday", "#v1", "a.txt#v0", "a.txt#v-1", "a.txt#v1x", "a.txt#v２", "a.txt#v9999999999", *UNREADABLE],
 )
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
@@ -63,3 +64,9 @@ def test_a_written_version_is_read_back(name: str, number: int) -> None:
     ref = parse_as_of(str(VersionRef(name, number)))
     assert isinstance(ref, VersionRef)
     assert ref.version == number
+
+
+@pytest.mark.parametrize("as_of", [0, 12, VersionRef("a#v1.txt", 3), datetime(2026, 11, 21, 9, 0, 30, 5, tzinfo=UTC)])
+def test_what_is_written_is_read_back(as_of: AsOf) -> None:
+    assert parse_as_of(format_as_of(as_of) or "") == as_of
+    assert format_as_of(None) is None

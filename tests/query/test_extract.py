@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.model import AnswerType, BlockKind, Chunk, Hit, LegRank, Locator, PlacedChunk, TermScore
@@ -261,6 +261,7 @@ def test_answer_is_the_same_every_time():
     st.text(alphabet="plant 1987何年？ who|、。（", max_size=40),
     st.integers(60, 300),
 )
+@example("-", "年1", 60)
 def test_answer_never_exceeds_its_length_and_cites_what_the_text_holds(text, question, max_chars):
     asked = f"plant {question}"
     answer = ask(asked, text, "The plant opened in 1987. " + text, threshold=0.0, max_chars=max_chars)
