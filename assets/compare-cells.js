@@ -21,7 +21,7 @@
   functions.evoCompareIsCurrent = (params) => Boolean(params.data) && params.data.row === current.row;
 
   /* ---- the text of both versions ------------------------------------------------------------------------------------ */
-  const SIGNS = { removed: "\u2212", added: "+", changed: "\u00b1" };
+  const SIGNS = { removed: "\u2212", added: "+", changed: "\u00b1", moved: "\u21c5" };
   const kindOf = (line, column) => {
     if (line.change === "equal") {
       return "";
@@ -63,15 +63,18 @@
     }
     return element(op === "removed" ? "del" : "ins", { key: at, title: words[op] }, ...marked(text, at));
   };
-  const place = (line, words) =>
-    line.line === 0 && line.move_target !== null
-      ? element(
-          "button",
-          { type: "button", className: "move-link", "data-compare-row": String(line.move_target), tabIndex: -1 },
-          icon(line.change === "removed" ? "arrow-down" : "arrow-up"),
-          words[line.change === "removed" ? "moved_to" : "moved_from"],
-        )
-      : null;
+  /* The sign before a line; that of a moved one leads to its other place. */
+  const sign = (line, kind, words) => {
+    if (kind === "moved" && line.line === 0 && line.move_target !== null) {
+      const title = words[line.change === "removed" ? "moved_to" : "moved_from"];
+      const link = { type: "button", className: "line-sign move-link", title, "aria-label": title, tabIndex: -1 };
+      return element("button", { ...link, "data-compare-row": String(line.move_target) }, "\u21c5");
+    }
+    if (!kind || line.line > 0) {
+      return element("span", { className: "line-sign", "aria-hidden": "true" }, kind ? "\u00b7" : "");
+    }
+    return element("span", { className: "line-sign", role: "img", "aria-label": words[kind], title: words[kind] }, SIGNS[kind]);
+  };
 
   components.CompareText = (props) => {
     const line = props.data;
@@ -86,13 +89,11 @@
     const kind = kindOf(line, column);
     const whole = line.change !== "changed";
     const name = `diff-line${kind ? ` line-${kind}` : ""}${line.heading ? " line-heading" : ""} kind-${line.kind}`;
-    const sign = kind === "moved" ? "\u21c5" : SIGNS[kind] || "";
     return element(
       "div",
       { className: name },
-      element("span", { className: "line-sign", title: words[kind] }, line.line === 0 || kind === "" ? sign : "\u00b7"),
+      sign(line, kind, words),
       element("span", { className: "line-text" }, ...(line[column] || []).map(piece(words, whole))),
-      place(line, words),
     );
   };
 

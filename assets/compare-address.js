@@ -1,0 +1,132 @@
+/* What the Compare page shows, kept in its address, and how it asks the server. One state for all compare-*.js. */
+(() => {
+  const ROUTE = "/api/v1/compare";
+  const BLOCK = 100;
+  /* ``run`` counts the comparisons that were opened, ``version`` the layouts of one; ``pair`` is null before the first. */
+  const state = { pair: null, run: 0 };
+  const at = (id) => document.getElementById(id);
+  const root = () => at("compare");
+
+  const begin = (pair) =>
+    Object.assign(state, {
+      pair,
+      run: state.run + 1,
+      version: 0,
+      grid: null,
+      open: new Set(),
+      ahead: null,
+      position: -1,
+      total: 0,
+      changes: 0,
+      found: [],
+      foundAt: -1,
+      words: {},
+      ...read(),
+    });
+
+  /* ---- the address -------------------------------------------------------------------------------------------------- */
+  const address = () => new URLSearchParams(window.location.search);
+  const wholeNumber = (text) => (/^\d{1,9}$/.test(text || "") ? Number(text) : -1);
+  const read = () => {
+    const search = address();
+    const mode = search.get("mode");
+    const chapter = wholeNumber(search.get("chapter"));
+    const view = search.get("view") || "text";
+    return {
+      chosenMode: mode === "side" || mode === "inline" ? mode : null,
+      folded: search.get("folded") !== "0",
+      outline: search.get("outline") === "1",
+      chapter: chapter >= 0 ? chapter : null,
+      view: document.querySelector(`[data-compare-view="${CSS.escape(view)}"]`) ? view : "text",
+    };
+  };
+  const isShown = () => {
+    const search = address();
+    const { pair } = state;
+    return (
+      Boolean(pair && root()) &&
+      window.location.pathname === "/compare" &&
+      search.get("doc") === pair.doc &&
+      search.get("old") === String(pair.old) &&
+      search.get("new") === String(pair.new) &&
+      (search.get("other") || null) === pair.other
+    );
+  };
+  const remember = (changes, { push = false } = {}) => {
+    const search = address();
+    for (const [name, value] of Object.entries({ ...state.pair, ...changes })) {
+      if (value === null || value === undefined || value === "") {
+        search.delete(name);
+      } else {
+        search.set(name, value);
+      }
+    }
+    const target = `${window.location.pathname}?${search}`;
+    if (target !== window.location.pathname + window.location.search) {
+      window.history[push ? "pushState" : "replaceState"]({}, "", target);
+    }
+  };
+  /* Other versions are shown the way that these were. */
+  const go = (target) => {
+    if (target?.address) {
+      const [path, query] = target.address.split("?");
+      const search = new URLSearchParams(query);
+      for (const name of ["mode", "folded", "view"]) {
+        const kept = address().get(name);
+        if (kept && !search.has(name)) {
+          search.set(name, kept);
+        }
+      }
+      window.evorag.go(`${path}?${search}`);
+    }
+    return window.dash_clientside.no_update;
+  };
+
+  /* ---- asking the server ---------------------------------------------------------------------------------------------- */
+  const ask = async (what, values = {}) => {
+    const search = new URLSearchParams();
+    const shown = {
+      ...state.pair,
+      mode: state.mode,
+      width: state.width,
+      folded: state.folded ? null : "0",
+      outline: state.outline ? "1" : null,
+      chapter: state.chapter,
+      open: [...state.open].join(","),
+      ...values,
+    };
+    for (const [name, value] of Object.entries(shown)) {
+      if (value !== null && value !== undefined && value !== "") {
+        search.set(name, value);
+      }
+    }
+    const answer = await fetch(`${ROUTE}/${what}?${search}`);
+    const body = await answer.json();
+    if (!answer.ok) {
+      throw new Error([body.title, body.detail, body.remedy].filter(Boolean).join(" "));
+    }
+    return body;
+  };
+  /* The answer holds the lines around the place that was asked for: the grid takes them from here. */
+  const askAhead = async (what, values = {}) => {
+    const answer = await ask(what, { ...values, block: BLOCK });
+    state.ahead = answer.lines ? { start: answer.start, lines: answer.lines, total: answer.total } : null;
+    return answer;
+  };
+
+  const say = (text) => {
+    const place = at("compare-said");
+    if (place) {
+      place.textContent = text;
+    }
+  };
+  const failed = (error) => {
+    const place = at("compare-place");
+    if (place) {
+      place.textContent = error.message;
+    }
+    say(error.message);
+  };
+
+  window.evorag.compare = { state, at, root, begin, address, read, isShown, wholeNumber, remember, go, ask, askAhead, say, failed };
+})();

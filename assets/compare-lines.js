@@ -1,0 +1,226 @@
+/* The grid of the Compare page: which lines it shows, ways to a place in them, folds, and search. */
+(() => {
+  const { current, fill } = window.evorag.compareCells;
+  const { state, at, remember, ask, askAhead, say, failed } = window.evorag.compare;
+  const GRID = "compare-grid";
+  /* Padding and sign of a cell, in pixels. */
+  const TEXT_PAD = 36;
+  const NARROW = 700;
+  const NUMBERS = { narrow: 40, wide: 56 };
+
+  /* ---- layout --------------------------------------------------------------------------------------------------------- */
+  const cellWidth = () => {
+    const probe = document.createElement("span");
+    probe.className = "line-probe";
+    document.body.append(probe);
+    const widths = ["0", "\u3042"].map((sign) => {
+      probe.textContent = sign.repeat(100);
+      return probe.getBoundingClientRect().width / 100;
+    });
+    probe.remove();
+    return Math.max(widths[0], widths[1] / 2) || 8;
+  };
+  const isNarrow = () => Boolean(at(GRID).clientWidth) && at(GRID).clientWidth < NARROW;
+  const fittingMode = () => state.chosenMode || (isNarrow() ? "inline" : "side");
+  const columns = () => (state.mode === "side" ? ["old", "new"] : ["merged"]);
+  /* Shows the columns of the mode and returns how many cells of text one of them holds. */
+  const arrange = () => {
+    const { grid, mode } = state;
+    grid.setColumnsVisible(["old", "new"], mode === "side");
+    grid.setColumnsVisible(["merged"], mode === "inline");
+    const newWidth = isNarrow() ? NUMBERS.narrow : NUMBERS.wide;
+    grid.setColumnWidths(["old_no", "new_no"].map((key) => ({ key, newWidth })));
+    const cells = Math.floor((grid.getColumn(columns()[0]).getActualWidth() - TEXT_PAD) / state.cell);
+    return Math.min(1000, Math.max(12, cells - (cells % 2)));
+  };
+
+  /* ---- lines ------------------------------------------------------------------------------------------------------------ */
+  const source = (version) => ({
+    getRows: async (wanted) => {
+      const { ahead } = state;
+      try {
+        const isHere = ahead?.start === wanted.startRow;
+        state.ahead = isHere ? null : ahead;
+        const found = isHere ? ahead : await ask("rows", { start: wanted.startRow, end: wanted.endRow });
+        if (version === state.version) {
+          wanted.successCallback(found.lines, found.total);
+        } else {
+          wanted.failCallback();
+        }
+      } catch (error) {
+        wanted.failCallback();
+        failed(error);
+      }
+    },
+  });
+  const topRow = () => {
+    const first = state.grid?.getFirstDisplayedRowIndex() ?? -1;
+    return first > 0 ? (state.grid.getDisplayedRowAtIndex(first)?.data?.row ?? -1) : -1;
+  };
+  const take = (view) => {
+    state.open = new Set(view.open);
+    state.total = view.total;
+    state.changes = view.changes;
+  };
+  /* Lines are numbered anew for another width, mode or fold; the row that was seen first stays first. */
+  const reload = async ({ row = -1, keep = true } = {}) => {
+    const top = keep && row < 0 ? topRow() : -1;
+    state.width = arrange();
+    current.outline = state.outline;
+    state.version += 1;
+    const { version, run } = state;
+    try {
+      const view = await askAhead("view", { row: row < 0 ? null : row, top: top < 0 ? null : top });
+      if (version !== state.version || run !== state.run) {
+        return;
+      }
+      take(view);
+      state.grid.setGridOption("datasource", source(version));
+      state.grid.setRowCount(view.total, true);
+      tell();
+      const position = row >= 0 ? view.position : view.top;
+      if (position !== null) {
+        show(position, row >= 0 ? "middle" : "top");
+      }
+    } catch (error) {
+      failed(error);
+    }
+  };
+  /* Folds were opened: rows that are there stay until the new ones arrive. */
+  const unfold = (view) => {
+    take(view);
+    state.grid.setRowCount(view.total, true);
+    state.grid.refreshInfiniteCache();
+    tell();
+  };
+  const openFold = async (row, count) => {
+    state.open.add(row);
+    try {
+      unfold(await askAhead("view", { top: row }));
+      say(fill(state.words.unfolded, { count }));
+    } catch (error) {
+      failed(error);
+    }
+  };
+  const measure = () => {
+    if (!state.grid || state.view !== "text" || !at(GRID)?.clientWidth) {
+      return;
+    }
+    const mode = fittingMode();
+    if (mode !== state.mode) {
+      state.mode = mode;
+      document.dispatchEvent(new CustomEvent("evorag:compare-mode"));
+    }
+    if (arrange() !== state.width) {
+      reload();
+    }
+  };
+
+  /* ---- places ------------------------------------------------------------------------------------------------------------- */
+  const show = (position, where) => {
+    state.grid.ensureIndexVisible(position, where);
+    state.position = position;
+    if (where === "middle" && at(GRID).getBoundingClientRect().top > window.innerHeight / 2) {
+      document.querySelector(".compare-tabs").scrollIntoView({ block: "start" });
+    }
+  };
+  const mark = (row) => {
+    const touched = new Set([current.row, row]);
+    current.row = row;
+    const rowNodes = [];
+    state.grid.forEachNode((node) => {
+      if (node.data && touched.has(node.data.row)) {
+        rowNodes.push(node);
+      }
+    });
+    state.grid.redrawRows({ rowNodes });
+  };
+  const tell = (index = 0) => {
+    const { words, changes } = state;
+    const text = index ? fill(words.place, { index, count: changes }) : fill(words.changes, { count: changes });
+    at("compare-place").textContent = text;
+  };
+  const focusLine = (position) => {
+    const line = state.grid.getDisplayedRowAtIndex(position)?.data;
+    const side = line?.change === "added" && state.mode === "side" ? 1 : 0;
+    state.grid.setFocusedCell(position, columns()[side]);
+  };
+  const jump = async (row, { focus = false } = {}) => {
+    try {
+      const view = await askAhead("view", { row });
+      if (view.position === null) {
+        return false;
+      }
+      if (view.open.length !== state.open.size) {
+        unfold(view);
+      }
+      show(view.position, "middle");
+      mark(row);
+      remember({ row });
+      if (focus) {
+        focusLine(view.position);
+      }
+    } catch (error) {
+      failed(error);
+    }
+    return true;
+  };
+  const step = async (to, inGrid = false) => {
+    try {
+      const found = await askAhead("step", { from: state.position < 0 ? null : state.position, to });
+      say(found.text);
+      if (found.position === null) {
+        return;
+      }
+      show(found.position, "middle");
+      mark(found.row);
+      tell(found.index);
+      remember({ row: found.row });
+      if (inGrid) {
+        focusLine(found.position);
+      }
+    } catch (error) {
+      failed(error);
+    }
+  };
+
+  /* ---- search inside ------------------------------------------------------------------------------------------------------ */
+  let asked = 0;
+  const find = async (text, { jumps = true } = {}) => {
+    const wanted = text.trim();
+    const number = ++asked;
+    current.found = wanted;
+    remember({ find: wanted });
+    try {
+      const { rows } = wanted ? await ask("find", { q: wanted }) : { rows: [] };
+      if (number !== asked) {
+        return;
+      }
+      state.found = rows;
+      state.foundAt = -1;
+      state.grid.redrawRows();
+      const count = rows.length ? fill(state.words.found, { count: rows.length }) : state.words.found_none;
+      at("compare-found").textContent = wanted ? count : "";
+      if (rows.length && jumps) {
+        findNext(1);
+      }
+    } catch (error) {
+      failed(error);
+    }
+  };
+  const findNext = (by) => {
+    const { found } = state;
+    if (found.length) {
+      const next = state.foundAt < 0 && by < 0 ? found.length - 1 : state.foundAt + by + found.length;
+      state.foundAt = next % found.length;
+      const place = { index: state.foundAt + 1, count: found.length };
+      at("compare-found").textContent = fill(state.words.found_place, place);
+      document.dispatchEvent(new CustomEvent("evorag:compare-jump", { detail: found[state.foundAt] }));
+    }
+  };
+
+  window.evorag.compareLines = {
+    ...{ GRID, cellWidth, fittingMode, topRow, reload, openFold, measure },
+    ...{ mark, jump, step, find, findNext },
+  };
+})();
