@@ -192,6 +192,24 @@ class AsOfContract:
                 trace = asked(story, QUESTIONS[0], as_of=sequence, versions=versions)
                 assert not any(words in hit.placed.chunk.text for hit in trace.candidates for words in said)
 
+    def test_what_stands_behind_hundreds_of_hidden_rows_is_found(self, story: Story) -> None:
+        few = "Far away a medlar stood."
+        many = "\n\n".join(f"The medlar grows at place {place}, medlar. " * 5 for place in range(300))
+        for number, text in ((1, few), (2, many)):
+            story.texts["crowd.txt", number] = text
+            story.kb.add_text("crowd.txt", text)
+            story.kb.work_off()
+            story.note("crowd.txt", number)
+        assert story.kb.version("crowd.txt", 2).chunk_count >= 300
+        only = Filters(doc_keys=("crowd.txt",))
+        for as_of in (len(story.past) - 2, VersionRef("crowd.txt", 1)):
+            query = Query("The medlar grows at place, medlar.", depth=10, as_of=as_of, filters=only)
+            [hit] = core.EvoRAG(kb=story.kb).search(query).candidates
+            assert (hit.placed.version, hit.placed.chunk.text) == (1, few)
+            assert hit.vector is not None and hit.keyword is not None
+        story.kb.delete("crowd.txt")
+        story.note("crowd.txt", None)
+
     def test_documents_asked_for_are_kept_to_at_every_moment(self, story: Story) -> None:
         for sequence in range(len(story.past)):
             trace = asked(story, QUESTIONS[0], as_of=sequence, filters=Filters(doc_keys=("club.txt",)))
