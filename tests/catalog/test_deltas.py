@@ -7,6 +7,7 @@ from itertools import permutations
 from pathlib import Path
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given, settings
 from sqlalchemy import func, select
 
@@ -17,16 +18,18 @@ from core.model import Chunk
 
 TEXTS = [f"line {number}" for number in range(12)]
 
-contents = st.lists(st.sampled_from(TEXTS), min_size=1, max_size=10)
-"""The chunks of a version; one may come twice."""
+contents = st.tuples(st.sets(st.sampled_from(TEXTS), max_size=3), st.booleans()).map(
+    lambda drawn: [text for text in TEXTS if text not in drawn[0]] + [TEXTS[0]] * drawn[1]
+)
+"""The chunks of a version, most of which the others have as well; one may come twice."""
 
 events = st.lists(
     st.one_of(
-        st.tuples(st.just("begin"), contents),
-        st.tuples(st.sampled_from(["finish", "forget", "purge"]), st.integers(0, 11)),
+        st.tuples(st.sampled_from(["add", "add", "begin"]), contents),
+        st.tuples(st.sampled_from(["finish", "forget", "purge"]), st.integers(0, 23)),
     ),
     min_size=1,
-    max_size=25,
+    max_size=15,
 )
 
 
@@ -52,7 +55,7 @@ class Document:
     def act(self, kind: str, which: int) -> None:
         if not self.begun:
             return
-        version_id = list(self.begun)[which % len(self.begun)]
+        version_id = list(self.begun)[which // 2 % len(self.begun)]
         job_id, texts = self.begun[version_id]
         state = self.state(version_id)
         if kind == "finish" and state == "stored":
@@ -74,14 +77,16 @@ class Document:
             return str(tx.scalar(select(versions.c.state).where(versions.c.id == version_id)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(events)
 def test_differences_are_exact_whatever_was_removed(steps: list[tuple[str, object]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         document = Document(Path(folder))
         for kind, what in steps:
-            if kind == "begin":
+            if kind in ("add", "begin"):
                 document.begin(what)  # type: ignore[arg-type]
+                if kind == "add":
+                    document.act("finish", 2 * len(document.begun) - 1)
             else:
                 document.act(kind, what)  # type: ignore[arg-type]
         with document.catalog.database.read() as tx:
@@ -105,4 +110,20 @@ def test_versions_are_compared_along_their_bases_and_not_as_a_whole(tmp_path: Pa
         statement = str(difference(tx, first, last))
     assert kept == 2 * 5
     assert "version_deltas" in statement
+    document.catalog.close()
+
+
+@pytest.mark.parametrize("gone", [0, 1, 2])
+def test_versions_based_on_a_purged_one_are_told_apart_as_before(tmp_path: Path, gone: int) -> None:
+    document = Document(tmp_path)
+    for dropped in range(5):
+        document.begin([*TEXTS[:dropped], *TEXTS[dropped + 1 :]])
+        document.act("finish", 2 * dropped + 1)
+    document.act("purge", 2 * gone)
+    with document.catalog.database.read() as tx:
+        for one, other in permutations(document.ready, 2):
+            statement = difference(tx, one, other)
+            texts = set(tx.scalars(select(chunks.c.text).where(chunks.c.id.in_(list(tx.scalars(statement))))))
+            assert texts == document.ready[one] - document.ready[other]
+            assert "version_deltas" in str(statement)
     document.catalog.close()
