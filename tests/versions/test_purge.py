@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow.parquet
@@ -16,6 +16,7 @@ from sqlalchemy import select
 
 import core
 from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.catalog import Claim, NewVersion
 from core.catalog.schema import chunks, embeddings, outbox, questions, version_deltas
 from core.errors import Conflict, NotFound, Purged
 from core.model import JobState, UploadOutcome, VersionRef
@@ -228,6 +229,52 @@ def test_purging_cancels_what_is_being_indexed(kb: core.KnowledgeBase, tmp_path:
         kb.retry(str(upload.job_id))
     assert list(kb._keywords.ids()) == list(kb._vectors.ids()) == []
     assert files_with(tmp_path / "data", MARK.encode()) == []
+
+
+def test_purging_while_the_file_is_read_leaves_no_text(kb: core.KnowledgeBase, tmp_path: Path) -> None:
+    kb.add_text("a", f"First {MARK}.")
+    parse = kb._parser.parse
+
+    def purging(source: Path, extension: str, target: Path) -> object:
+        details = parse(source, extension, target)
+        kb.purge("a.txt")
+        return details
+
+    kb._parser.parse = purging  # type: ignore[assignment, method-assign]
+    kb.work_off()
+    assert kb.version("a.txt", 1).state == "purged"
+    assert files_with(tmp_path / "data", MARK.encode()) == []
+    assert kb.catalog.purges.pending() == []
+
+
+def test_purging_while_the_text_is_kept_removes_it_when_the_job_lets_go(kb: core.KnowledgeBase, tmp_path: Path) -> None:
+    kb.add_text("a", f"First {MARK}.")
+    put = kb._blobs.put
+
+    def purging(source: Path, sha256: str) -> None:
+        kb._blobs.put = put  # type: ignore[method-assign]
+        kb.purge("a.txt")
+        put(source, sha256)
+
+    kb._blobs.put = purging  # type: ignore[method-assign]
+    kb.work_off()
+    assert files_with(tmp_path / "data", MARK.encode()) == []
+    assert kb.catalog.purges.pending() == []
+
+
+def test_bytes_that_are_uploaded_again_while_they_are_purged_stay(kb: core.KnowledgeBase) -> None:
+    add(kb, "a", f"First {MARK}.")
+    claim_many = kb.catalog.documents.claim_many
+
+    def purging(news: Sequence[NewVersion]) -> list[Claim]:
+        kb.catalog.documents.claim_many = claim_many  # type: ignore[method-assign]
+        kb.purge("a.txt")
+        return claim_many(news)
+
+    kb.catalog.documents.claim_many = purging  # type: ignore[method-assign]
+    add(kb, "b", f"First {MARK}.")
+    assert kb.original("b.txt", 1)[0].read_text() == kb.text_of("b.txt") == f"First {MARK}."
+    assert kb.catalog.purges.pending() == []
 
 
 def test_a_cancelled_upload_can_be_purged(kb: core.KnowledgeBase, tmp_path: Path) -> None:
