@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.versions.kept import CHANGES, Kept
+from core.model import BlockKind
+from core.versions.kept import CHANGES, KINDS, Kept
 from core.versions.measure import Ints
 from core.versions.wrapping import pieces_needed
 
@@ -73,7 +74,8 @@ def items_of(kept: Kept, options: ViewOptions, chosen: Bools) -> Items:
     starts = np.ones(count, dtype=bool)
     starts[1:] = (shown[1:] != shown[:-1]) | (allowed[1:] != allowed[:-1])
     if options.outline:
-        starts[1:] |= heading[1:] != heading[:-1]
+        is_heading = np.asarray(index["kind"]) == KINDS.index(BlockKind.HEADING)
+        starts[1:] |= is_heading[1:] | ((heading[1:] != heading[:-1]) & ~is_heading[:-1])
     firsts = np.flatnonzero(starts)
     lengths = np.diff(np.concatenate((firsts, [count])))
     is_fold = allowed[firsts] & ~shown[firsts]

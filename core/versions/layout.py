@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.codec import to_dict
-from core.model import CellPair
+from core.model import BlockKind, CellPair
 from core.versions.folding import Bools, ViewOptions, chosen_rows, items_of
 from core.versions.kept import CHANGES, EQUAL, KINDS, Kept
 from core.versions.measure import Ints
@@ -122,6 +122,9 @@ class RowView:
         kind, level = KINDS[record["kind"]].value, int(record["level"])
         if hidden:
             folded = int(items.hidden_changed[item])
+            if kind == BlockKind.HEADING:
+                own = kept.new_text(row) if record["new_no"] else kept.old_text(row)
+                path = path if path[-1:] == (own,) else (*path, own)
             return [ScreenLine(at, row, "equal", kind, path, fold=hidden, fold_changed=folded, level=level)]
         first = ScreenLine(
             position=at,

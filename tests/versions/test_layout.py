@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.model import Block
+from core.model import Block, BlockKind, Locator
 from core.versions.layout import RowView, ScreenLine
 from tests.versions.compared import comparison, paragraphs
 from tests.versions.texts import PAIRS, Blocks, no_deadline
@@ -104,6 +104,25 @@ def test_the_outline_has_one_line_for_each_section(tmp_path: Path) -> None:
         (("Three",), 2, 0),
     ]
     assert [line.row for line in kept.view(outline=True, open_folds=[2]).lines(0, 99)] == [0, 2, 3, 4]
+
+
+def test_a_section_of_the_outline_begins_with_its_heading(tmp_path: Path) -> None:
+    def text_with(fee: str) -> list[Block]:
+        under = Locator(heading_path=("Terms",))
+        heads = [Block(name, BlockKind.HEADING, under, 2) for name in ("Fees", "Term")]
+        bodies = [
+            Block(words, locator=Locator(heading_path=("Terms", head.text)))
+            for head, words in zip(heads, (fee, "Two years."), strict=True)
+        ]
+        return [Block("Terms", BlockKind.HEADING, level=1), heads[0], bodies[0], heads[1], bodies[1]]
+
+    lines = comparison(tmp_path, text_with("It is 10 yen."), text_with("It is 12 yen.")).view(outline=True).lines(0, 9)
+
+    assert [(line.path[-1], line.row, line.fold, line.fold_changed) for line in lines] == [
+        ("Terms", 0, 1, 0),
+        ("Fees", 1, 2, 1),
+        ("Term", 3, 2, 0),
+    ]
 
 
 def test_both_sides_of_a_changed_row_are_marked(tmp_path: Path) -> None:
