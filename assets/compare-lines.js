@@ -6,6 +6,9 @@
   /* Padding and sign of a cell, in pixels. */
   const TEXT_PAD = 36;
   const NARROW = 700;
+  const ROW = 24;
+  /* The bar of a narrow window covers so much. */
+  const FOOT = 96;
   const NUMBERS = { narrow: 40, wide: 56 };
 
   /* ---- layout --------------------------------------------------------------------------------------------------------- */
@@ -63,6 +66,7 @@
     state.changes = view.changes;
   };
   /* Lines are numbered anew for another width, mode or fold; the row that was seen first stays first. */
+  const known = (row) => (row < 0 ? null : row);
   const reload = async ({ row = -1, keep = true } = {}) => {
     const top = keep && row < 0 ? topRow() : -1;
     state.width = arrange();
@@ -70,11 +74,12 @@
     state.version += 1;
     const { version, run } = state;
     try {
-      const view = await askAhead("view", { row: row < 0 ? null : row, top: top < 0 ? null : top });
+      const view = await askAhead("view", { row: known(row), top: known(top) });
       if (version !== state.version || run !== state.run) {
         return;
       }
       take(view);
+      state.position = -1;
       state.grid.setGridOption("datasource", source(version));
       state.grid.setRowCount(view.total, true);
       tell();
@@ -119,8 +124,13 @@
   /* ---- places ------------------------------------------------------------------------------------------------------------- */
   const show = (position, where) => {
     state.grid.ensureIndexVisible(position, where);
-    state.position = position;
-    if (where === "middle" && at(GRID).getBoundingClientRect().top > window.innerHeight / 2) {
+    state.position = where === "middle" ? position : state.position;
+    if (where !== "middle") {
+      return;
+    }
+    const { top } = document.querySelector(`#${GRID} .ag-body`).getBoundingClientRect();
+    const y = top + position * ROW - state.grid.getVerticalPixelRange().top;
+    if (y < 0 || y > window.innerHeight - FOOT) {
       document.querySelector(".compare-tabs").scrollIntoView({ block: "start" });
     }
   };
@@ -167,7 +177,7 @@
   };
   const step = async (to, inGrid = false) => {
     try {
-      const found = await askAhead("step", { from: state.position < 0 ? null : state.position, to });
+      const found = await askAhead("step", { to, ...(state.position < 0 ? { row: known(current.row) } : { from: state.position }) });
       say(found.text);
       if (found.position === null) {
         return;

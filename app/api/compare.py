@@ -103,13 +103,20 @@ def show_rows() -> flask.Response:
 
 @compare.get("/compare/step")
 def step() -> flask.Response:
-    """Answer the change after (or, with ``to=previous``, before) the position ``from``, round the end, in words."""
+    """Answer the change after (or, with ``to=previous``, before) a place, round the end, in words.
+
+    The place is the position ``from``, or that of ``row``.
+    """
     comparison = _comparison(_pair())
     view = _view(comparison)
     changes = view.changes
     if not len(changes):
         return flask.jsonify(count=0, index=0, position=None, row=None, text=t("compare.no_changes"))
     at = _number("from", -1)
+    row = _number("row", -1)
+    if at < 0 <= row < comparison.count:
+        place = view.position_of(row)
+        at = -1 if place is None else place
     if flask.request.args.get("to") == "previous":
         index = (bisect.bisect_left(changes, at) if at >= 0 else 0) - 1
     else:
@@ -118,8 +125,8 @@ def step() -> flask.Response:
     position = int(changes[index])
     row = int(view.row_at(position))
     text = spoken(comparison.rows(row, row + 1)[0], comparison.path_of(row), index + 1, len(changes))
-    place = {"count": len(changes), "index": index + 1, "position": position, "row": row}
-    return flask.jsonify(**place, text=text, total=view.total, **_block(view, position))
+    found = {"count": len(changes), "index": index + 1, "position": position, "row": row}
+    return flask.jsonify(**found, text=text, total=view.total, **_block(view, position))
 
 
 @compare.get("/compare/find")

@@ -66,6 +66,11 @@ def _what(row: Row) -> str:
         if old and new:
             return t("compare.spoken.replaced", old=old, new=new)
         return t("compare.spoken.added_words", text=new) if new else t("compare.spoken.removed_words", text=old)
+    cells = [cell for cell in row.cells if cell.change is Change.CHANGED]
+    if cells:
+        before = " … ".join(cell.old or "" for cell in cells)
+        after = " … ".join(cell.new or "" for cell in cells)
+        return t("compare.spoken.replaced", old=_cut(before), new=_cut(after))
     line = row.new or row.old
     return t(f"compare.spoken.{kind}", text=_cut(line.text if line else ""))
 

@@ -101,6 +101,22 @@ def test_a_step_says_what_changed_and_which_of_how_many(client: FlaskClient, pai
     assert "Change 1 of 2" in text and "“30” became “45”" in text
 
 
+def test_a_step_goes_on_from_a_row_when_the_lines_were_numbered_anew(client: FlaskClient, pair) -> None:
+    first = get(client, "/step").get_json()
+    again = get(client, "/step", row=first["row"], width=12).get_json()
+    assert again["index"] == 2 and again["row"] > first["row"]
+
+
+def test_a_changed_cell_is_said_alone(client: FlaskClient, kb, tmp_path) -> None:
+    for number, price in enumerate(("450", "480")):
+        path = tmp_path / str(number) / "prices.md"
+        path.parent.mkdir()
+        path.write_text(f"| Item | Price |\n| --- | --- |\n| Support | {price} |\n", encoding="utf-8")
+        kb.add_path(path)
+        kb.work_off()
+    assert get(client, "/step", doc="prices.md").get_json()["text"].endswith("“450” became “480”")
+
+
 def test_search_finds_rows_on_either_side_whatever_the_case(client: FlaskClient, pair) -> None:
     assert get(client, "/find", q="CLAUSE 7 ").get_json()["rows"] == [8]
     assert get(client, "/find", q="30 days").get_json()["rows"] == [0]
