@@ -22,6 +22,7 @@ from core.model import (
     EvidenceChange,
     Hit,
     Impact,
+    Reason,
     SavedQuestion,
     Trace,
     Version,
@@ -81,8 +82,8 @@ def answer_comparison(found: AnswerComparison, pair: Pair) -> html.Div:
     sides = html.Div(
         [_answer(found.old, "old", pair.old), _answer(found.new, "new", pair.new)], className="compare-sides"
     )
-    changed = [each for each in found.evidence if each.evidence is not Evidence.STAYED]
-    stayed = [each for each in found.evidence if each.evidence is Evidence.STAYED]
+    changed = [each for each in found.evidence if _differs(each)]
+    stayed = [each for each in found.evidence if not _differs(each)]
     parts: list[Any] = [verdict, sides]
     if changed:
         parts += [html.H3(t("compare.evidence")), html.Ul([_evidence(each) for each in changed], className="moves")]
@@ -138,7 +139,7 @@ def impact_line(impact: Impact) -> html.Details:
                 className="compare-sides",
             ),
             html.Ul(
-                [_evidence(each) for each in found.evidence if each.evidence is not Evidence.STAYED],
+                [_evidence(each) for each in found.evidence if _differs(each)],
                 className="moves",
             ),
         ]
@@ -237,15 +238,16 @@ def _answer(trace: Trace, side: str, number: int | None) -> html.Div:
 def _evidence(change: EvidenceChange) -> html.Li:
     hit = change.new or change.old
     places = [_rank(change.old), _rank(change.new)]
+    is_rewritten = change.evidence is Evidence.STAYED and _differs(change)
+    symbol = "pencil" if is_rewritten else SYMBOLS[change.evidence]
+    word = t("compare.evidence.rewritten") if is_rewritten else t(f"compare.evidence.{change.evidence}")
+    meaning = "warning" if is_rewritten else MEANINGS[change.evidence]
     facts: list[Any] = [
-        html.Span(
-            [icon(SYMBOLS[change.evidence]), t(f"compare.evidence.{change.evidence}")],
-            className=f"meaning meaning-{MEANINGS[change.evidence]}",
-        ),
+        html.Span([icon(symbol), word], className=f"meaning meaning-{meaning}"),
         html.Span(t("compare.ranks", old=places[0], new=places[1]), className="numbers"),
         *[_link(each, side) for side, each in (("old", change.old), ("new", change.new)) if each is not None],
     ]
-    reason = t(f"compare.reason.{change.evidence}.{change.reason}") if change.evidence is not Evidence.STAYED else ""
+    reason = t(f"compare.reason.{change.evidence}.{change.reason}") if _differs(change) else ""
     return html.Li(
         [
             html.Div(facts, className="move-head"),
@@ -253,6 +255,11 @@ def _evidence(change: EvidenceChange) -> html.Li:
             html.P(_excerpt(hit), className="move-text user-text"),
         ]
     )
+
+
+def _differs(change: EvidenceChange) -> bool:
+    """Whether the passage came, went, moved, or was rewritten where it stood."""
+    return change.evidence is not Evidence.STAYED or change.reason is Reason.TEXT
 
 
 def _rank(hit: Hit | None) -> str:

@@ -12,6 +12,9 @@ from core.ingest.child import Child, ChildLost
 
 log = logging.getLogger(__name__)
 
+_AT_ONCE = 2
+"""Children at work at the same time; each may take all the memory that one comparison is allowed."""
+
 
 class CompareChildren:
     """Runs orders of ``core.versions.compare_worker``; one child stays ready, for starting it takes a while."""
@@ -19,6 +22,7 @@ class CompareChildren:
     def __init__(self, memory_bytes: int) -> None:
         self._memory_bytes = memory_bytes
         self._lock = threading.Lock()
+        self._places = threading.BoundedSemaphore(_AT_ONCE)
         self._idle: list[Child] = []
         self._busy: list[Child] = []
         self._closed = False
@@ -28,6 +32,10 @@ class CompareChildren:
 
         Raises: ``Cancelled`` when closed meanwhile.
         """
+        with self._places:
+            return self._carried_out(order, seconds)
+
+    def _carried_out(self, order: Mapping[str, Any], seconds: float) -> str | None:
         child = self._taken()
         spent = True
         try:

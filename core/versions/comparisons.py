@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from core.codec import from_dict, to_dict
-from core.errors import DiffLimit, NotFound
+from core.errors import DiffLimit, EvoRAGError, NotFound
 from core.model import ChangeSummary, ImageRef
 from core.ports import BlobStore
 from core.versions.compare_children import CompareChildren
@@ -73,6 +73,8 @@ class Comparisons:
         self._limits = limits
         self._lock = threading.Lock()
         self._running: dict[str, Future[Path]] = {}
+        self._begun: set[str] = set()
+        self._failed: dict[str, EvoRAGError] = {}
         self._open: OrderedDict[str, Comparison] = OrderedDict()
         self._children = CompareChildren(limits.memory_bytes)
         self._forgotten: set[int] = set()
@@ -117,8 +119,34 @@ class Comparisons:
                 self._preparing.start()
 
     def start(self, old: Compared, new: Compared) -> None:
-        """Begin to compute a comparison at once, without waiting for it."""
-        threading.Thread(target=self._quietly, args=(old, new), name="evorag-compare-now", daemon=True).start()
+        """Begin to compute a comparison at once, unless that has begun, without waiting for it.
+
+        Raises: ``DiffLimit`` and its kin where the attempt that was begun before has failed, once.
+        """
+        name = _name(old, new)
+        with self._lock:
+            failed = self._failed.pop(name, None)
+            if failed is not None:
+                raise failed
+            if name in self._running or name in self._begun:
+                return
+            self._begun.add(name)
+        threading.Thread(target=self._begin, args=(old, new), name="evorag-compare-now", daemon=True).start()
+
+    def _begin(self, old: Compared, new: Compared) -> None:
+        name = _name(old, new)
+        try:
+            self.get(old, new)
+        except EvoRAGError as error:
+            with self._lock:
+                self._failed[name] = error
+        except Exception as error:
+            log.exception("a comparison met an unexpected %s", type(error).__name__)
+            with self._lock:
+                self._failed[name] = DiffLimit("The comparison stopped unexpectedly; the log of the server says why.")
+        finally:
+            with self._lock:
+                self._begun.discard(name)
 
     def image(self, version: Compared, number: int) -> Path:
         """Return the PNG of an image of a version. Raises: ``NotFound``."""

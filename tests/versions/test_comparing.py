@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import core
-from core.errors import Conflict, InvalidInput, NotFound, Purged
+from core.errors import Conflict, DiffLimit, InvalidInput, NotFound, Purged
 from tests.builders import add, knowledge_base
 from tests.versions.test_images import chart, pdf
 
@@ -117,6 +117,35 @@ def test_not_waiting_is_answered_at_once_and_later_with_the_comparison(kb: core.
         found = kb.compare("a.txt", 2, 1, wait=False)
 
     assert found is not None and found.summary.old.version == 2
+
+
+def test_who_does_not_wait_is_told_once_that_it_failed(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path, diff_timeout_s=0.0001) as kb:
+        add(kb, "a.txt", "one")
+        add(kb, "a.txt", "two")
+        assert kb.compare("a.txt", 1, 2, wait=False) is None
+
+        deadline = time.monotonic() + 60
+        with pytest.raises(DiffLimit):
+            while time.monotonic() < deadline:
+                time.sleep(0.05)
+                assert kb.compare("a.txt", 1, 2, wait=False) is None
+
+        assert kb.compare("a.txt", 1, 2, wait=False) is None
+
+
+def test_however_many_pairs_are_asked_for_two_children_are_at_work(kb: core.KnowledgeBase) -> None:
+    for number in range(5):
+        add(kb, "a.txt", f"word {number}. " * 5_000)
+    pairs = [(old, new) for old in range(1, 6) for new in range(1, 6) if old != new][:8]
+    left, most, deadline = set(pairs), 0, time.monotonic() + 120
+    while left and time.monotonic() < deadline:
+        left = {pair for pair in left if kb.compare("a.txt", *pair, wait=False) is None}
+        most = max(most, kb._comparisons._children.at_work)
+        time.sleep(0.01)
+
+    assert not left
+    assert 1 <= most <= 2
 
 
 def test_metadata_and_images_of_files_are_compared(tmp_path: Path, kb: core.KnowledgeBase) -> None:
