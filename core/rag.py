@@ -119,10 +119,13 @@ class EvoRAG:
     ) -> AnswerComparison:
         from core.versions.answers import compare_traces
 
+        # Whatever is published between the two questions changes neither.
+        sequence = self.kb.sequence()
+
         def asked(ref: VersionRef | None) -> Trace:
             filters = Filters(doc_keys=(ref.doc_key,)) if alone and ref else Filters()
             limited = replace(query, as_of=ref, filters=filters, top_k=query.top_k if top_k is None else top_k)
-            return self.kb.queries.run(limited, answering=True, whole=True)
+            return self.kb.queries.run(limited, answering=True, whole=True, sequence=sequence)
 
         before, after = asked(old), asked(new)
         return compare_traces(

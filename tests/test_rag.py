@@ -206,3 +206,23 @@ def test_impact_of_a_document_that_shows_nothing_starts_from_nothing(clubs: core
     assert {hit.placed.doc_key for hit in impact.comparison.old.candidates} <= {"hours.txt"}
     assert "fifteen" in impact.comparison.new.answer.text
     assert Evidence.APPEARED in {change.evidence for change in impact.comparison.evidence}
+
+
+def test_what_is_published_between_the_two_questions_changes_neither(
+    clubs: core.EvoRAG, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = clubs.kb.queries.run
+
+    def run_then_publish(*arguments: object, **named: object) -> object:
+        trace = run(*arguments, **named)  # type: ignore[arg-type]
+        add(clubs.kb, "elsewhere.txt", f"The yearly fee is {trace.id}. Yearly fee, yearly fee.")
+        return trace
+
+    monkeypatch.setattr(clubs.kb.queries, "run", run_then_publish)
+    fees = VersionRef("fees.txt", 1)
+
+    found = clubs.compare_answers("What is the yearly fee?", fees, fees, alone=False)
+
+    assert found.old.sequence == found.new.sequence
+    assert not found.is_changed
+    assert all(each.reason is Reason.NONE for each in found.evidence)

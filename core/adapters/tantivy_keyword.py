@@ -35,6 +35,11 @@ class TantivyKeywordIndex:
             _check_analyser(folder / "analyser.txt")
             self._parts = {part: _PartIndex(folder / part.value) for part in Part}
         self._lock = RLock()
+        self._show()
+
+    def _show(self) -> None:
+        """Give searches both parts as they are now, in one step: a row on its way is in one of them at least."""
+        self._shown = {part: index.snapshot for part, index in self._parts.items()}
 
     def upsert(self, rows: Sequence[KeywordRow]) -> None:
         latest = {row.chunk_id: row for row in rows}
@@ -42,22 +47,26 @@ class TantivyKeywordIndex:
         with self._lock, _translated():
             for part, index in self._parts.items():
                 index.put([(row, terms[chunk_id]) for chunk_id, row in latest.items() if row.part is part])
+            self._show()
             for part, index in self._parts.items():
                 index.remove([chunk_id for chunk_id, row in latest.items() if row.part is not part])
+            self._show()
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         with self._lock, _translated():
             for index in self._parts.values():
                 index.remove(chunk_ids)
+            self._show()
 
     def search(
         self, text: str, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:
         terms = analyse_query(text)
         best: dict[int, IndexHit] = {}
+        shown = self._shown
         with _translated():
             for part in dict.fromkeys(parts):
-                for hit in self._parts[part].search(terms, limit, doc_ids):
+                for hit in self._parts[part].search(shown[part], terms, limit, doc_ids):
                     known = best.get(hit.chunk_id)
                     if known is None or hit.score > known.score:
                         best[hit.chunk_id] = hit
@@ -75,11 +84,13 @@ class TantivyKeywordIndex:
         with self._lock, _translated():
             for index in self._parts.values():
                 index.clear()
+            self._show()
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:
         """Tell whether no segment holds a deleted row; a segment goes when all its rows were deleted or replaced."""
         with self._lock, _translated():
             free = [index.is_free_of(chunk_ids) for index in self._parts.values()]
+            self._show()
             return all(free)
 
     def close(self) -> None:
@@ -111,9 +122,12 @@ class _PartIndex:
 
     @property
     def snapshot(self) -> _Snapshot:
+        self._require_open()
+        return self._snapshot
+
+    def _require_open(self) -> None:
         if self._closed:
             raise StoreUnavailable("The keyword index is closed.")
-        return self._snapshot
 
     def put(self, rows: Sequence[tuple[KeywordRow, str]]) -> None:
         if rows:
@@ -158,8 +172,10 @@ class _PartIndex:
         if writer is not None:
             writer.wait_merging_threads()
 
-    def search(self, terms: Sequence[str], limit: int, doc_ids: Sequence[int] | None) -> list[IndexHit]:
-        snapshot = self.snapshot
+    def search(
+        self, snapshot: _Snapshot, terms: Sequence[str], limit: int, doc_ids: Sequence[int] | None
+    ) -> list[IndexHit]:
+        self._require_open()
         searcher = snapshot.searcher
         frequencies = {term: searcher.doc_freq("terms", term) for term in terms}
         queries = {term: self._term("terms", term, "freq") for term in terms if frequencies[term]}
@@ -205,8 +221,7 @@ class _PartIndex:
     @contextmanager
     def _committed(self) -> Iterator[Any]:
         """Give the writer, commit when the block ends, undo what an error left half done."""
-        if self._closed:
-            raise StoreUnavailable("The keyword index is closed.")
+        self._require_open()
         if self._open_writer is None:
             self._open_writer = self._index.writer(_WRITER_BYTES, 1)
         try:

@@ -63,8 +63,11 @@ class QueryPipeline:
         self._embedder = embedder
         self._settings = settings
 
-    def run(self, query: Query, *, answering: bool, whole: bool = False) -> Trace:
-        """Search, and answer where asked to; ``whole`` searches both parts whatever is asked, for equal statistics.
+    def run(self, query: Query, *, answering: bool, whole: bool = False, sequence: int | None = None) -> Trace:
+        """Search, and answer where asked to.
+
+        ``whole`` searches both parts whatever is asked, for equal statistics; ``sequence`` is the present of the
+        question, so that two questions can have the same one.
 
         Raises: ``InvalidInput`` and its kinds, ``StoreUnavailable``; ``NotFound`` and ``Conflict`` for a version that
         cannot be asked.
@@ -75,7 +78,7 @@ class QueryPipeline:
         with watch.step("analyse"):
             analysis = analyse(query.text, self._settings.max_question_chars)
         with watch.step("scope"):
-            scope = self._scope(query, whole)
+            scope = self._scope(query, whole, sequence)
         found = self._retriever.retrieve(analysis.normalised, query.depth, scope)
         if scope.parts == (Part.HEAD,) and self._catalog.publications.present() != (scope.view.sequence, True):
             # Something was published while the legs searched: what this question may see can have moved to history.
@@ -123,7 +126,7 @@ class QueryPipeline:
 
     def seen_by(self, trace: Trace, hits: Sequence[Hit]) -> set[int]:
         """Return the ids of those chunks of ``hits`` that the question of ``trace`` could have found."""
-        scope = self._scope(replace(trace.query, as_of=trace.query.as_of or trace.sequence), whole=True)
+        scope = self._scope(trace.query, True, trace.sequence)
         allowed = None if scope.doc_ids is None else set(scope.doc_ids)
         seen = self._catalog.visibility.visible({hit.placed.id for hit in hits}, scope.view)
         return {chunk_id for chunk_id, chunk in seen.items() if allowed is None or chunk.doc_id in allowed}
@@ -139,10 +142,10 @@ class QueryPipeline:
         except ModelUnavailable:
             return answer()
 
-    def _scope(self, query: Query, whole: bool) -> Scope:
+    def _scope(self, query: Query, whole: bool, present: int | None = None) -> Scope:
         newest, is_settled = self._catalog.publications.present()
         pinned: tuple[int, int] | None = None
-        sequence, is_present = newest, query.as_of is None
+        sequence, is_present = newest if present is None else present, query.as_of is None
         if isinstance(query.as_of, VersionRef):
             doc_id, version_id, is_present = self._catalog.visibility.version_of(query.as_of)
             pinned = (doc_id, version_id)

@@ -138,6 +138,7 @@ def test_id_in_both_parts_is_reported_once(index: TantivyKeywordIndex) -> None:
     """As a crash between the two commits of a move leaves it."""
     for part in BOTH:
         index._parts[part].put([(row(1, "harbour", part), "harbour")])
+    index._show()
     assert ids_of(index, "harbour") == [1]
     index.upsert([row(1, "harbour", HISTORY)])
     assert list(index.ids()) == [(1, HISTORY)]
@@ -186,3 +187,20 @@ def test_closed_index_is_an_error_and_not_an_empty_result(folder: Path) -> None:
         index.search("harbour", 5, [HEAD])
     with pytest.raises(StoreUnavailable):
         index.upsert([row(2, "harbour")])
+
+
+def test_a_row_that_moves_while_both_parts_are_searched_is_found(
+    index: TantivyKeywordIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.upsert([row(1, "harbour", HISTORY)])
+    head = index._parts[HEAD]
+    search = head.search
+
+    def search_then_move(*arguments: object) -> object:
+        found = search(*arguments)  # type: ignore[arg-type]
+        index.upsert([row(1, "harbour", HEAD)])
+        return found
+
+    monkeypatch.setattr(head, "search", search_then_move)
+
+    assert [hit.chunk_id for hit in index.search("harbour", 10, BOTH)] == [1]
