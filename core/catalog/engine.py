@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -13,7 +13,11 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, make_url, select
+
+from core.catalog.schema import index_settings
+
+log = logging.getLogger(__name__)
 
 # Its own start-up is no news to anyone who runs EvoRAG.
 logging.getLogger("alembic").setLevel(logging.WARNING)
@@ -28,10 +32,9 @@ PRAGMAS = (
 )
 
 _WRITES = {"evorag_write": True}
-_WITHOUT_SECURE_DELETE = "0001"
-"""The schema whose files may hold copies of text that was deleted or moved."""
-_LOG_ATTEMPTS = 50
-_LOG_PAUSE_S = 0.1
+_BUSY_S = 60
+_CLEAN = {"key": "secure_delete", "value": "on"}
+"""The setting that tells that no page of the file is older than ``secure_delete``, or all were written anew."""
 
 
 class Database:
@@ -54,27 +57,44 @@ class Database:
             before = MigrationContext.configure(connection).get_current_revision()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
-        if self.is_sqlite and before == _WITHOUT_SECURE_DELETE:
+            if before is None:
+                connection.execute(insert(index_settings).values(_CLEAN))
+        if self.is_sqlite:
+            self._clean()
+
+    def _clean(self) -> None:
+        """Write the file anew if it may hold copies of text that was deleted or moved, and has not been since."""
+        with self.read() as connection:
+            if connection.scalar(select(index_settings.c.key).where(index_settings.c.key == _CLEAN["key"])):
+                return
+        try:
             self._act("VACUUM")
+        except sqlite3.Error as error:
+            log.warning("the catalogue cannot be written anew and is at the next start: %s", error)
+            return
+        with self.write() as connection:
+            connection.execute(insert(index_settings).values(_CLEAN))
 
     def truncate_log(self) -> bool:
-        """Bring what is committed into the database file and empty its log; tell whether it is empty."""
+        """Bring what is committed into the database file and empty its log; tell whether it is empty.
+
+        It waits for no reader: meanwhile nobody could write.
+        """
         if not self.is_sqlite:
             return True
-        for _ in range(_LOG_ATTEMPTS):
-            busy, *_ = self._act("PRAGMA wal_checkpoint(TRUNCATE)")[0]
-            if not busy:
-                return True
-            time.sleep(_LOG_PAUSE_S)
-        return False
+        busy, *_ = self._act("PRAGMA wal_checkpoint(TRUNCATE)", busy_s=0)[0]
+        return not busy
 
-    def _act(self, statement: str) -> list[Any]:
-        """Run a statement that no transaction may hold."""
+    def _act(self, statement: str, busy_s: int = _BUSY_S) -> list[Any]:
+        """Run a statement that no transaction may hold, waiting so long for other connections."""
         with self._writer or nullcontext():
             connection = self.engine.raw_connection()
+            cursor = connection.cursor()
             try:
-                return list(connection.cursor().execute(statement))
+                cursor.execute(f"PRAGMA busy_timeout={busy_s * 1000}")
+                return list(cursor.execute(statement))
             finally:
+                cursor.execute(f"PRAGMA busy_timeout={_BUSY_S * 1000}")
                 connection.close()
 
     @contextmanager
@@ -94,7 +114,7 @@ class Database:
 def _engine(url: str | URL, is_sqlite: bool) -> Engine:
     if not is_sqlite:
         return create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=True, hide_parameters=True)
-    engine = create_engine(url, pool_size=16, max_overflow=64, connect_args={"timeout": 60.0}, hide_parameters=True)
+    engine = create_engine(url, pool_size=16, max_overflow=64, connect_args={"timeout": _BUSY_S}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _record: Any) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, exists, or_, select, update
 
 from core.catalog.engine import Database
 from core.catalog.publications import Decision, append
-from core.catalog.removal import remove_all_chunks, remove_chunks, remove_orphans
+from core.catalog.removal import remove_all_chunks, remove_chunks, remove_loose_embeddings, remove_orphans
 from core.catalog.schema import (
     NOT_A_DRAFT,
     chunks,
@@ -102,6 +102,10 @@ class Purges:
         )
         with self._database.read() as tx:
             return list(tx.scalars(query.distinct()))
+
+    def remove_embeddings(self) -> None:
+        """Remove the embeddings of texts that no chunk has any more."""
+        remove_loose_embeddings(self._database)
 
     def is_named(self, sha256: str) -> bool:
         """Tell whether a version that is kept has its bytes or its parsed text in this blob."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from sqlalchemy import Connection, delete, exists, insert, select, update
 
 from core.catalog.deltas import bequeath
+from core.catalog.engine import Database
 from core.catalog.outbox import STORES
 from core.catalog.placing import shelve
 from core.catalog.schema import chunks, embeddings, outbox, publications, version_chunks, version_deltas, versions
 
 _FEW = 500
+_T = TypeVar("_T")
 
 
 def remove_chunks(tx: Connection, version_id: int) -> None:
@@ -49,13 +52,22 @@ def remove_all_chunks(tx: Connection, doc_id: int, version_id: int) -> None:
 
 
 def remove_orphans(tx: Connection, doc_id: int, version_id: int) -> None:
-    """Remove the chunks of the document that no version has, and the embeddings of contents that are gone."""
+    """Remove the chunks of the document that no version has."""
     held = exists().where(version_chunks.c.chunk_id == chunks.c.id)
     orphans: list[int] = list(tx.scalars(select(chunks.c.id).where(chunks.c.doc_id == doc_id, ~held)))
     for few in _slices(orphans):
         _remove_rows(tx, few)
     _note_lost(tx, version_id, orphans)
-    tx.execute(delete(embeddings).where(~exists().where(chunks.c.content_hash == embeddings.c.content_hash)))
+
+
+def remove_loose_embeddings(database: Database) -> None:
+    """Remove the embeddings of contents that are gone; nobody waits to write while they are looked for."""
+    loose = ~exists().where(chunks.c.content_hash == embeddings.c.content_hash)
+    with database.read() as tx:
+        found: list[bytes] = list(tx.scalars(select(embeddings.c.content_hash).where(loose).distinct()))
+    for few in _slices(found):
+        with database.write() as tx:
+            tx.execute(delete(embeddings).where(embeddings.c.content_hash.in_(few), loose))
 
 
 def _note_lost(tx: Connection, version_id: int, chunk_ids: Sequence[int]) -> None:
@@ -66,8 +78,8 @@ def _note_lost(tx: Connection, version_id: int, chunk_ids: Sequence[int]) -> Non
         tx.execute(insert(version_deltas), rows)
 
 
-def _slices(ids: Sequence[int]) -> list[Sequence[int]]:
-    return [ids[at : at + _FEW] for at in range(0, len(ids), _FEW)]
+def _slices(found: Sequence[_T]) -> list[Sequence[_T]]:
+    return [found[at : at + _FEW] for at in range(0, len(found), _FEW)]
 
 
 def _remove_rows(tx: Connection, chunk_ids: Sequence[int]) -> None:

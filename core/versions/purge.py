@@ -1,7 +1,8 @@
 """The second half of a purge: what the catalogue no longer shows is removed from everywhere else.
 
 The tombstone is committed first and hides the text from every question. Everything here can be repeated: a version
-counts as pending until its last trace is gone, and what a killed process left is gone on with at the next start.
+counts as pending until its last trace is gone; what could not be removed is tried again by itself, and what a killed
+process left is gone on with at the next start.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from core.catalog import Catalog, Tombstone
 
 log = logging.getLogger(__name__)
+
+_FIRST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 30.0
+_LOG_ATTEMPTS = 50
+_LOG_PAUSE_S = 0.1
 
 Forget = Callable[[Collection[int]], None]
 """Removes what was derived from versions, given by their ids."""
@@ -45,47 +51,82 @@ class Purge:
         self._stores = stores
         self._forget = forget
         self._one = threading.Lock()
+        self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._wake = threading.Event()
+        self._stop = threading.Event()
 
-    def finish(self) -> None:
-        """Remove what is pending; what cannot be removed now stays pending."""
+    def finish(self) -> bool:
+        """Remove what is pending; tell whether nothing is left that is still pending."""
         with self._one:
             pending = self._catalog.purges.pending()
             if not pending:
-                return
+                return True
             try:
-                self._remove(pending)
-            except EvoRAGError as error:
-                log.warning("a purge is not finished and is gone on with later: %s", error.code)
+                return self._remove(pending)
+            except (EvoRAGError, OSError) as error:
+                told = error.code if isinstance(error, EvoRAGError) else type(error).__name__
+                log.warning("a purge is not finished and is gone on with later: %s", told)
+                return False
 
     def finish_soon(self) -> None:
-        """Remove what is pending in the background: an index that has to be written anew takes its time."""
-        if self._catalog.purges.pending():
-            self._thread = threading.Thread(target=self._run, name="evorag-purge", daemon=True)
-            self._thread.start()
+        """Remove what is pending in the background, again and again until it is done.
+
+        An index that has to be written anew takes its time, and a store that is down comes back.
+        """
+        with self._starting:
+            if self._thread is None and not self._stop.is_set():
+                self._thread = threading.Thread(target=self._run, name="evorag-purge", daemon=True)
+                self._thread.start()
+        self._wake.set()
 
     def close(self) -> None:
+        with self._starting:
+            self._stop.set()
+        self._wake.set()
         if self._thread is not None:
             self._thread.join(timeout=30)
 
     def _run(self) -> None:
-        try:
-            self.finish()
-        except Exception:
-            log.exception("a purge is not finished and is gone on with later")
+        pause: float | None = None
+        while not self._stop.is_set():
+            is_awoken = self._wake.wait(pause)
+            if self._stop.is_set():
+                return
+            self._wake.clear()
+            try:
+                is_done = self.finish()
+            except Exception:
+                log.exception("a purge is not finished and is gone on with later")
+                is_done = False
+            if is_done:
+                pause = None
+            elif pause is None or not is_awoken:
+                pause = _FIRST_PAUSE_S if pause is None else min(pause * 2, _LONGEST_PAUSE_S)
 
-    def _remove(self, pending: Sequence[Tombstone]) -> None:
+    def _remove(self, pending: Sequence[Tombstone]) -> bool:
         self._projector.flush()
         self._forget([tombstone.version_id for tombstone in pending])
         self._catalog.questions.redact({(tombstone.doc_key, tombstone.number) for tombstone in pending})
+        self._catalog.purges.remove_embeddings()
         held = {blob for tombstone in pending for blob in tombstone.blobs if not self._remove_blob(blob)}
         self._expunge(pending)
-        if not self._catalog.database.truncate_log():
-            log.warning("a purge is not finished: a long reading transaction keeps the catalogue's log")
-            return
-        for tombstone in pending:
-            if held.isdisjoint(tombstone.blobs):
-                self._catalog.purges.finished(tombstone.version_id)
+        if not self._empty_log():
+            return False
+        done = [tombstone for tombstone in pending if held.isdisjoint(tombstone.blobs)]
+        for tombstone in done:
+            self._catalog.purges.finished(tombstone.version_id)
+        return len(done) == len(pending)
+
+    def _empty_log(self) -> bool:
+        """Empty the catalogue's log once no transaction reads from it; tell whether that was soon enough."""
+        for _ in range(_LOG_ATTEMPTS):
+            if self._catalog.database.truncate_log():
+                return True
+            if self._stop.wait(_LOG_PAUSE_S):
+                return False
+        log.warning("a purge is not finished: a long reading transaction keeps the catalogue's log")
+        return False
 
     def _expunge(self, pending: Sequence[Tombstone]) -> None:
         """Have the stores drop the files in which deleted rows are left, writing their other rows anew if need be."""
