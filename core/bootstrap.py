@@ -57,7 +57,7 @@ def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
         output_bytes=settings.parser_output_bytes,
         table_cells=settings.table_cell_budget,
     )
-    parser = ParserSandbox(limits)
+    parser = ParserSandbox(limits, folder.incoming)
     projector = Projector(catalog, vectors, keywords, embedder.id)
     holds = Holds()
     pipeline = IngestPipeline(
@@ -67,7 +67,7 @@ def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
     retriever = Retriever(catalog, embedder, vectors, keywords, settings.leg_timeout_s)
     queries = QueryPipeline(catalog, retriever, embedder, settings)
     means = DiffLimits(settings.diff_timeout_s, settings.diff_memory_bytes, settings.diff_cache_bytes)
-    comparisons = Comparisons(folder.comparisons, blobs, means)
+    comparisons = Comparisons(folder.comparisons, blobs, means, folder.incoming)
     kb = KnowledgeBase(
         settings,
         folder,

@@ -5,10 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import IO
 
 from core.errors import DataFolderInUse
+
+_ATTEMPTS = 20
+_PAUSE_S = 0.1
 
 
 class DataFolder:
@@ -23,13 +27,23 @@ class DataFolder:
         self.vectors = self.root / "vectors"
         self.comparisons = self.root / "comparisons"
         self._lock = self._take_lock()
-        # What a killed process had not finished receiving was never acknowledged.
-        shutil.rmtree(self.incoming, ignore_errors=True)
-        self.incoming.mkdir()
+        self._empty_incoming()
 
     @property
     def catalog_file(self) -> Path:
         return self.root / "catalog.db"
+
+    def _empty_incoming(self) -> None:
+        """Remove what a killed process had not finished receiving, reading or comparing; none of it was acknowledged.
+
+        Its children end within a second of it, and may write until then.
+        """
+        for _ in range(_ATTEMPTS):
+            shutil.rmtree(self.incoming, ignore_errors=True)
+            if not self.incoming.exists():
+                break
+            time.sleep(_PAUSE_S)
+        self.incoming.mkdir(exist_ok=True)
 
     def _take_lock(self) -> IO[str]:
         lock = (self.root / "lock").open("a+", encoding="ascii")

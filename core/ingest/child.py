@@ -31,11 +31,14 @@ class ChildLost(Exception):
 
 
 class Child:
-    """One process of a module with a loop of ``core.ingest.confined``, its own process group and temporary folder."""
+    """One process of a module with a loop of ``core.ingest.confined``, its own process group and temporary folder.
 
-    def __init__(self, module: str) -> None:
+    The folder is made in ``scratch``, or where the system has its temporary files.
+    """
+
+    def __init__(self, module: str, scratch: Path | None = None) -> None:
         self.orders = 0
-        self._folder = tempfile.TemporaryDirectory(prefix="evorag-child-", ignore_cleanup_errors=True)
+        self._folder = tempfile.TemporaryDirectory(prefix="child-", dir=scratch, ignore_cleanup_errors=True)
         environment = {
             "PATH": os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
             "HOME": self._folder.name,

@@ -30,8 +30,15 @@ class ParserSandbox:
     Each is used for many files, and is killed with all that it started when a file breaks a limit.
     """
 
-    def __init__(self, limits: ParserLimits | None = None, *, files_per_child: int = FILES_PER_CHILD) -> None:
+    def __init__(
+        self,
+        limits: ParserLimits | None = None,
+        scratch: Path | None = None,
+        *,
+        files_per_child: int = FILES_PER_CHILD,
+    ) -> None:
         self._limits = limits or ParserLimits()
+        self._scratch = scratch
         self._files_per_child = files_per_child
         self._lock = threading.Lock()
         self._idle: list[Child] = []
@@ -82,7 +89,7 @@ class ParserSandbox:
                 if child.alive():
                     return child
                 child.kill()
-        return Child("core.ingest.parse_worker")
+        return Child("core.ingest.parse_worker", self._scratch)
 
     def _lost(self, reason: str) -> EvoRAGError:
         match reason:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from core.errors import Cancelled
@@ -19,8 +20,9 @@ _AT_ONCE = 2
 class CompareChildren:
     """Runs orders of ``core.versions.compare_worker``; one child stays ready, for starting it takes a while."""
 
-    def __init__(self, memory_bytes: int) -> None:
+    def __init__(self, memory_bytes: int, scratch: Path | None = None) -> None:
         self._memory_bytes = memory_bytes
+        self._scratch = scratch
         self._lock = threading.Lock()
         self._places = threading.BoundedSemaphore(_AT_ONCE)
         self._idle: list[Child] = []
@@ -72,7 +74,7 @@ class CompareChildren:
         if child is not None and not child.alive():
             child.kill()
             child = None
-        child = child or Child("core.versions.compare_worker")
+        child = child or Child("core.versions.compare_worker", self._scratch)
         with self._lock:
             self._busy.append(child)
             if self._closed:

@@ -67,7 +67,9 @@ class DiffLimits:
 class Comparisons:
     """The kept comparisons and images below one folder. Two requests for one thing wait for one computation."""
 
-    def __init__(self, folder: Path, blobs: BlobStore, limits: DiffLimits = DiffLimits()) -> None:
+    def __init__(
+        self, folder: Path, blobs: BlobStore, limits: DiffLimits = DiffLimits(), scratch: Path | None = None
+    ) -> None:
         self._folder = folder
         self._blobs = blobs
         self._limits = limits
@@ -76,7 +78,7 @@ class Comparisons:
         self._begun: set[str] = set()
         self._failed: dict[str, EvoRAGError] = {}
         self._open: OrderedDict[str, Comparison] = OrderedDict()
-        self._children = CompareChildren(limits.memory_bytes)
+        self._children = CompareChildren(limits.memory_bytes, scratch)
         self._forgotten: set[int] = set()
         self._stop = threading.Event()
         self._queue: SimpleQueue[tuple[Compared, Compared] | None] = SimpleQueue()
