@@ -19,7 +19,7 @@ audit = flask.Blueprint("audit", __name__, url_prefix="/api/v1")
 ACTIONS = ("publish", "rollback", "unpublish", "delete", "restore", "purge")
 COLUMNS = ("seq", "at", "actor", "action", "doc_key", "version", "subject", "note")
 BATCH = 1_000
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_SIGNS = tuple("=+-@＝＋－＠")
 
 
 @audit.get("/audit")
@@ -92,10 +92,13 @@ def _download(parts: Iterator[str], kind: str, mimetype: str) -> flask.Response:
 
 def _line(cells: Sequence[object]) -> str:
     written = io.StringIO()
-    csv.writer(written).writerow(cells)
+    # Where a semicolon separates cells, what follows one in an unquoted text would begin a cell.
+    csv.writer(written, quoting=csv.QUOTE_ALL).writerow(cells)
     return written.getvalue()
 
 
 def _plain(cell: object) -> object:
     """A cell that no spreadsheet computes."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_SIGNS) else cell
+    if not isinstance(cell, str):
+        return cell
+    return f"'{cell}" if cell.lstrip().startswith(FORMULA_SIGNS) or cell.startswith(("\t", "\r", "\n")) else cell

@@ -14,6 +14,7 @@ TAGS_LIMIT = 32
 TAG_CHARS = 64
 NOTE_CHARS = 2_000
 LABEL_CHARS = 200
+DIGITS = len(str(2**63 - 1))
 YES = ("1", "true", "on", "yes")
 NO = ("", "0", "false", "off", "no")
 
@@ -22,7 +23,7 @@ def whole_number(given: str | None, name: str, *, default: int, low: int, high: 
     """Return the number in ``given``, or ``default`` where nothing is given. Raises: ``InvalidInput``."""
     if given is None or given == "":
         return default
-    if not (given.isascii() and given.isdigit() and len(given) < 19 and low <= int(given) <= high):
+    if not (given.isascii() and given.isdigit() and len(given) <= DIGITS and low <= int(given) <= high):
         raise InvalidInput(f"{name} must be a whole number from {low} to {high}.")
     return int(given)
 
