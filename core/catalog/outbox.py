@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import delete, func, insert, literal, select
+from sqlalchemy import delete, func, insert, literal, select, update
 
 from core.catalog.engine import Database
-from core.catalog.schema import chunks, outbox, shown_now, version_chunks
+from core.catalog.schema import chunks, documents, outbox, shown_now, version_chunks
 from core.model import Part
 
 VECTOR = "vector"
@@ -28,12 +28,16 @@ class Outbox:
         self._database = database
 
     def add_everything(self, store: str) -> None:
-        """Ask a store for every chunk there is, in the part where it belongs."""
+        """Ask a store for every chunk there is, in the part where it belongs now.
+
+        Whoever is about to show a version learns by ``documents.shelvings`` that its chunks were sent to history.
+        """
         in_head = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown_now))
-        for part, chosen in ((Part.HEAD, chunks.c.id.in_(in_head)), (Part.HISTORY, chunks.c.id.not_in(in_head))):
-            rows = select(literal(store), chunks.c.id, literal(part.value)).where(chosen)
-            with self._database.write() as tx:
+        with self._database.write() as tx:
+            for part, chosen in ((Part.HEAD, chunks.c.id.in_(in_head)), (Part.HISTORY, chunks.c.id.not_in(in_head))):
+                rows = select(literal(store), chunks.c.id, literal(part.value)).where(chosen)
                 tx.execute(insert(outbox).from_select(["store", "chunk_id", "part"], rows))
+            tx.execute(update(documents).values(shelvings=documents.c.shelvings + 1))
 
     def next_batch(self, store: str, limit: int) -> Batch | None:
         query = (
