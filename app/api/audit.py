@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 import flask
@@ -19,7 +20,8 @@ audit = flask.Blueprint("audit", __name__, url_prefix="/api/v1")
 ACTIONS = ("publish", "rollback", "unpublish", "delete", "restore", "purge")
 COLUMNS = ("seq", "at", "actor", "action", "doc_key", "version", "subject", "note")
 BATCH = 1_000
-FORMULA_SIGNS = tuple("=+-@＝＋－＠")
+FORMULA = re.compile(r"(^|[;\t\r\n])(?=[\s\"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
+"""Where a formula may begin, also in a spreadsheet that cuts cells at semicolons."""
 
 
 @audit.get("/audit")
@@ -92,13 +94,10 @@ def _download(parts: Iterator[str], kind: str, mimetype: str) -> flask.Response:
 
 def _line(cells: Sequence[object]) -> str:
     written = io.StringIO()
-    # Where a semicolon separates cells, what follows one in an unquoted text would begin a cell.
     csv.writer(written, quoting=csv.QUOTE_ALL).writerow(cells)
     return written.getvalue()
 
 
 def _plain(cell: object) -> object:
     """A cell that no spreadsheet computes."""
-    if not isinstance(cell, str):
-        return cell
-    return f"'{cell}" if cell.lstrip().startswith(FORMULA_SIGNS) or cell.startswith(("\t", "\r", "\n")) else cell
+    return FORMULA.sub(lambda found: f"{found[0]}'", cell) if isinstance(cell, str) else cell

@@ -188,3 +188,21 @@ def test_note_that_looks_like_a_formula_is_exported_as_text(client: FlaskClient,
     post(client, "versions/3/publish", note='=HYPERLINK("http://e","x")')
     row = next(csv.DictReader(io.StringIO(client.get("/api/v1/audit.csv").data.decode("utf-8-sig"))))
     assert row["note"] == '\'=HYPERLINK("http://e","x")'
+
+
+def test_no_cell_of_the_table_is_computed_wherever_cells_are_cut(client: FlaskClient, three) -> None:
+    notes = ["x;=2+2;", 'x; "=2+2";', "＝1+1", "＋1", "－1", "＠x", " =1", "a\t=1"]
+    for number, note in enumerate(notes):
+        post(client, f"versions/{3 - number % 2}/publish", note=note)
+    sent = client.get("/api/v1/audit.csv").data.decode("utf-8-sig")
+    noted = [row["note"] for row in csv.DictReader(io.StringIO(sent))][: len(notes)]
+    assert [note.replace("'", "").strip() for note in noted] == [note.strip() for note in reversed(notes)]
+    for sign in (",", ";", "\t"):
+        for line in csv.reader(io.StringIO(sent), delimiter=sign):
+            assert not any(cell.strip(' "').startswith(tuple("=+-@＝＋－＠")) for cell in line)
+    assert all(line.startswith('"') and line.endswith('"') for line in sent.splitlines())
+
+
+def test_largest_number_is_accepted_as_it_is_said(client: FlaskClient, three) -> None:
+    assert len(client.get(f"/api/v1/audit?before={2**63 - 1}").get_json()["publications"]) == 2
+    assert_problem(client.get(f"/api/v1/audit?before={2**63}"), 400, "invalid_input")
