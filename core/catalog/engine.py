@@ -69,6 +69,7 @@ class Database:
                 return
         try:
             self._act("VACUUM")
+            self.truncate_log()
         except sqlite3.Error as error:
             log.warning("the catalogue cannot be written anew and is at the next start: %s", error)
             return

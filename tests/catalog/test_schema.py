@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
+from sqlalchemy import Connection
 
 import core.catalog
 from core.catalog import Catalog
@@ -30,6 +34,48 @@ OLD_ROWS = (
 """A typed and an uploaded document, as the first schema kept them."""
 
 
+LEFT = b"left-over-text"
+
+
+def migrations(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(core.catalog.__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def first_schema_with_copies(path: Path) -> str:
+    """Make a catalogue of the first schema whose file holds text that was deleted; return its address."""
+    database = Database(f"sqlite:///{path}")
+    with database.write() as connection:
+        command.upgrade(migrations(connection), "0001")
+    database.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA secure_delete=OFF")
+        connection.execute("CREATE TABLE gone (text)")
+        connection.executemany("INSERT INTO gone VALUES (?)", [(LEFT.decode() * 200,)] * 50)
+        connection.commit()
+        connection.execute("DROP TABLE gone")
+        connection.commit()
+    assert LEFT in path.read_bytes()
+    return f"sqlite:///{path}"
+
+
+def rewritings(monkeypatch: pytest.MonkeyPatch, error: Exception | None = None) -> list[str]:
+    """Note every time that a file is written anew, which fails with the error if there is one."""
+    act, noted = Database._act, []
+
+    def noting(database: Database, statement: str, *options: Any, **more: Any) -> list[Any]:
+        if statement == "VACUUM":
+            noted.append(statement)
+            if error is not None:
+                raise error
+        return act(database, statement, *options, **more)
+
+    monkeypatch.setattr(Database, "_act", noting)
+    return noted
+
+
 def test_migrations_give_the_tables_of_the_code(tmp_path: Path) -> None:
     catalog = Catalog(f"sqlite:///{tmp_path / 'catalog.db'}")
     with catalog.database.read() as connection:
@@ -42,10 +88,7 @@ def test_a_catalogue_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -
     Catalog(url).close()
     database = Database(url)
     with database.write() as connection:
-        config = Config()
-        config.set_main_option("script_location", str(Path(core.catalog.__file__).parent / "migrations"))
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0001")
+        command.downgrade(migrations(connection), "0001")
     with database.write() as connection:
         for statement in OLD_ROWS:
             connection.exec_driver_sql(statement)
@@ -80,3 +123,30 @@ def test_commits_are_durable_and_readers_do_not_block(tmp_path: Path) -> None:
         }
     assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
     catalog.close()
+
+
+@pytest.mark.parametrize("error", [sqlite3.OperationalError("database or disk is full"), KeyboardInterrupt()])
+def test_an_old_catalogue_is_written_anew_until_that_was_done_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    path = tmp_path / "catalog.db"
+    url = first_schema_with_copies(path)
+    with monkeypatch.context() as failing:
+        rewritings(failing, error)
+        with suppress(KeyboardInterrupt):
+            Catalog(url).close()
+    assert LEFT in path.read_bytes()
+    noted = rewritings(monkeypatch)
+    Catalog(url).close()
+    assert LEFT not in path.read_bytes()
+    Catalog(url).close()
+    assert noted == ["VACUUM"]
+
+
+def test_a_new_catalogue_is_not_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted = rewritings(monkeypatch)
+    for _ in range(2):
+        catalog = Catalog(f"sqlite:///{tmp_path / 'catalog.db'}")
+        catalog.settle_index({"colour": "indigo"})
+        catalog.close()
+    assert noted == []
