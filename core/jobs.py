@@ -90,7 +90,13 @@ class LocalJobs:
             if len(jobs) == 1:
                 error = EvoRAGError("Indexing stopped unexpectedly; the log of the server says why.")
                 _, version_id = self._catalog.jobs.owner(jobs[0].id)
-                self._catalog.jobs.end(jobs[0].id, JobState.FAILED, error=error.as_dict(), version_state="failed")
+                self._catalog.jobs.end(
+                    jobs[0].id,
+                    JobState.FAILED,
+                    error=error.as_dict(),
+                    version_state="failed",
+                    attempt=jobs[0].attempts,
+                )
                 self._pipeline.discard(version_id)
                 return
             for job in jobs:

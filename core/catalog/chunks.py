@@ -11,6 +11,8 @@ from sqlalchemy import Connection, String, and_, case, cast, delete, exists, fun
 
 from core.catalog.deltas import base_of, bequeath, record
 from core.catalog.engine import Database
+from core.catalog.jobs import Attempt
+from core.catalog.placing import shelve
 from core.catalog.removal import remove_chunks
 from core.catalog.schema import chunks, embeddings, publications, shown_now, version_chunks, versions
 from core.codec import to_dict
@@ -39,22 +41,24 @@ class Chunks:
 
     # ---- membership
 
-    def begin(self, version_id: int) -> None:
-        """Forget the version's chunks, so that chunking can start (again)."""
+    def begin(self, version_id: int, attempt: Attempt | None = None) -> None:
+        """Forget the version's chunks, so that chunking can start (again). Raises: ``Cancelled`` as ``add`` does."""
         with self._database.write() as tx:
+            _check(tx, version_id, attempt)
             bequeath(tx, version_id)
             tx.execute(delete(version_chunks).where(version_chunks.c.version_id == version_id))
             tx.execute(update(versions).where(versions.c.id == version_id).values(chunk_count=0))
 
-    def add(self, version_id: int, doc_id: int, title: str, batch: Sequence[Chunk]) -> None:
+    def add(
+        self, version_id: int, doc_id: int, title: str, batch: Sequence[Chunk], attempt: Attempt | None = None
+    ) -> None:
         """Add chunks to the version; a content that the document already has keeps its id.
 
-        Raises: ``Cancelled`` where the version is not being indexed any more.
+        Raises: ``Cancelled`` where the version is not being indexed any more, or not by this attempt.
         """
         hashed = [(content_hash(chunk.indexed_text(title)), chunk) for chunk in batch]
         with self._database.write() as tx:
-            if tx.scalar(select(versions.c.state).where(versions.c.id == version_id)) != "stored":
-                raise Cancelled("The job was cancelled.")
+            _check(tx, version_id, attempt)
             ids = self._ids(tx, doc_id, title, hashed)
             tx.execute(
                 insert(version_chunks),
@@ -110,9 +114,13 @@ class Chunks:
             probe += 1
         return chunk_id(doc_id, digest, probe)
 
-    def finish(self, version_id: int, doc_id: int) -> int:
-        """Record how many chunks the version has, shares with the one before, and lost of it; return the first."""
+    def finish(self, version_id: int, doc_id: int, attempt: Attempt | None = None) -> int:
+        """Record how many chunks the version has, shares with the one before, and lost of it; return the first.
+
+        Raises: ``Cancelled`` as ``add`` does.
+        """
         with self._database.write() as tx:
+            _check(tx, version_id, attempt)
             base_id = base_of(tx, version_id)
             record(tx, version_id, base_id)
             total, added = _count(tx, version_id, base_id)
@@ -130,13 +138,20 @@ class Chunks:
         return total
 
     def forget(self, version_id: int) -> None:
-        """Remove an unfinished version's chunks, those that no other version has from both indexes as well.
+        """Remove the chunks of a failed or cancelled version, from both indexes as well where it alone has them.
 
-        A version that was ever shown keeps them: a citation may name it.
+        One that has been queued again keeps them for its next attempt, one that was ever shown for citations; what
+        had been prepared of these goes back to history.
         """
         with self._database.write() as tx:
-            if not tx.scalar(select(publications.c.seq).where(publications.c.version_id == version_id).limit(1)):
+            row = tx.execute(select(versions).where(versions.c.id == version_id)).one()
+            own = publications.c.version_id == version_id
+            was_shown = tx.scalar(select(publications.c.seq).where(own).limit(1)) is not None
+            if row.state in ("failed", "cancelled") and not was_shown:
                 remove_chunks(tx, version_id)
+            elif row.is_prepared:
+                shown = select(publications.c.version_id).where(publications.c.doc_id == row.doc_id)
+                shelve(tx, row.doc_id, version_id, tx.scalar(shown.order_by(publications.c.seq.desc()).limit(1)))
 
     def ids_of(self, version_id: int) -> list[int]:
         with self._database.read() as tx:
@@ -237,6 +252,13 @@ class Chunks:
                         and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model),
                     )
                 yield from tx.execute(query)
+
+
+def _check(tx: Connection, version_id: int, attempt: Attempt | None) -> None:
+    if tx.scalar(select(versions.c.state).where(versions.c.id == version_id)) != "stored":
+        raise Cancelled("The job was cancelled.")
+    if attempt is not None:
+        attempt.check(tx)
 
 
 def _count(tx: Connection, of: int | None, without: int | None) -> tuple[int, int]:

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy import Connection, Row, Select, func, select, update
 
 from core.catalog.engine import Database
 from core.catalog.schema import documents, jobs, publications, versions
-from core.errors import Conflict, NotFound, Purged
+from core.errors import Cancelled, Conflict, NotFound, Purged
 from core.model import Job, JobState, Stage
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One run of a job; a job that is started again has another one, which the former must not disturb."""
+
+    job_id: str
+    number: int
+
+    def check(self, tx: Connection) -> None:
+        """Raises: ``Cancelled`` where this is not the running attempt."""
+        row = tx.execute(select(jobs.c.state, jobs.c.attempts).where(jobs.c.id == self.job_id)).one()
+        if row.state != JobState.RUNNING or row.attempts != self.number:
+            raise Cancelled("The job was cancelled.")
 
 
 class Jobs:
@@ -86,11 +101,17 @@ class Jobs:
         *,
         error: Mapping[str, Any] | None = None,
         version_state: str,
+        attempt: int | None = None,
     ) -> JobState | None:
-        """End an active job together with its version; return what state it had, None where it had ended before."""
+        """End an active job together with its version; return what state it had, None where it had ended before.
+
+        With ``attempt`` only that one is ended, while it runs.
+        """
         with self._database.write() as tx:
-            row = tx.execute(select(jobs.c.version_id, jobs.c.state).where(jobs.c.id == job_id)).one()
+            row = tx.execute(select(jobs.c.version_id, jobs.c.state, jobs.c.attempts).where(jobs.c.id == job_id)).one()
             if row.state not in ACTIVE:
+                return None
+            if attempt is not None and (row.state != JobState.RUNNING or row.attempts != attempt):
                 return None
             plain = dict(error) if error is not None else None
             tx.execute(
@@ -105,8 +126,11 @@ class Jobs:
             row = tx.execute(select(jobs).where(jobs.c.id == job_id)).one()
             if row.state not in (JobState.FAILED, JobState.CANCELLED):
                 raise Conflict(f"The job is {row.state}; only failed or cancelled jobs can be started again.")
-            if tx.scalar(select(versions.c.state).where(versions.c.id == row.version_id)) == "purged":
+            state = tx.scalar(select(versions.c.state).where(versions.c.id == row.version_id))
+            if state == "purged":
                 raise Purged("What the job worked on was purged.")
+            if state not in ("failed", "cancelled"):
+                raise Conflict("The same file was uploaded again since, and has another job.")
             newest = tx.scalar(select(func.max(versions.c.id)).where(versions.c.doc_id == row.doc_id))
             if newest != row.version_id:
                 raise Conflict("A newer version of this document has been uploaded since.")

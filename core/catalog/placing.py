@@ -6,7 +6,7 @@ from sqlalchemy import Connection, insert, literal, select, update
 
 from core.catalog.deltas import difference
 from core.catalog.outbox import STORES
-from core.catalog.schema import documents, outbox
+from core.catalog.schema import documents, outbox, versions
 from core.model import Part
 
 
@@ -26,4 +26,5 @@ def shelve(tx: Connection, doc_id: int, version_id: int, shown_id: int | None) -
     """
     if shown_id != version_id:
         place(tx, version_id, shown_id, Part.HISTORY)
+    tx.execute(update(versions).where(versions.c.id == version_id).values(is_prepared=False))
     tx.execute(update(documents).where(documents.c.id == doc_id).values(shelvings=documents.c.shelvings + 1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, case, func, insert, select, update
 
 from core.catalog.engine import Database, inserted_id
 from core.catalog.placing import place, shelve
@@ -53,7 +53,10 @@ class Finishing:
     stage_seconds: Mapping[str, float]
 
     def end(self, tx: Connection, stage: Stage) -> None:
-        """End the job and its version as done. Raises: ``Cancelled`` where this attempt is not the running one."""
+        """End the job and its version as done.
+
+        Raises: ``Cancelled`` where this attempt is not the running one; ``Conflict`` where the version has no chunks.
+        """
         ended = tx.execute(
             update(jobs)
             .where(jobs.c.id == self.job_id, jobs.c.state == JobState.RUNNING, jobs.c.attempts == self.attempt)
@@ -68,6 +71,8 @@ class Finishing:
         )
         if not ended.rowcount:
             raise Cancelled("The job was cancelled.")
+        row = tx.execute(select(versions).where(versions.c.id == self.version_id)).one()
+        _check_chunks(row)
         tx.execute(update(versions).where(versions.c.id == self.version_id).values(state="ready", error=None))
 
 
@@ -146,6 +151,7 @@ class Publications:
         with self._database.write() as tx:
             showing = _showing(tx, doc_id)
             place(tx, version_id, showing.version_id, Part.HEAD)
+            tx.execute(update(versions).where(versions.c.id == version_id).values(is_prepared=True))
             return showing
 
     def commit(
@@ -154,13 +160,16 @@ class Publications:
         """Append the publication and send what it replaces to history, or return None if the world has moved on.
 
         ``finishing`` is the job whose end this is: both happen or neither does. Raises: ``Cancelled`` where the job
-        has ended already, or was started again; ``Conflict`` where the version cannot be shown, or no longer shall.
+        has ended already, or was started again; ``Conflict`` where the version cannot be shown, is shown already, or
+        no longer shall be.
         """
         doc_id, version_id = decision.doc_id, decision.version_id
         with self._database.write() as tx:
             showing = _showing(tx, doc_id)
             if showing != expected:
                 return None
+            if decision.action == "restore" and showing.version_id is not None:
+                raise Conflict("The document is shown; there is nothing to restore.")
             shown: dict[str, Any] = {}
             if version_id is not None:
                 row = tx.execute(select(versions).where(versions.c.id == version_id)).one()
@@ -170,9 +179,13 @@ class Publications:
                     finishing.end(tx, Stage.PUBLISHED)
                 elif row.state != "ready":
                     raise Conflict(f"Version {row.number} is {row.state} and cannot be shown.")
+                elif showing.version_id == version_id:
+                    raise Conflict(f"Version {row.number} is shown already.")
+                _check_chunks(row)
                 if decision.due is not None and row.publish_at != decision.due:
                     raise Conflict(f"Version {row.number} is no longer scheduled for this moment.")
-                tx.execute(update(versions).where(versions.c.id == version_id).values(**NOT_A_DRAFT))
+                settled = {**NOT_A_DRAFT, "is_prepared": False}
+                tx.execute(update(versions).where(versions.c.id == version_id).values(**settled))
                 shown = {"name": row.file_name, "is_text_entry": row.is_text_entry}
             if decision.action == "delete":
                 scheduled = versions.c.doc_id == doc_id, versions.c.publish_at.is_not(None)
@@ -184,26 +197,18 @@ class Publications:
             tx.execute(update(documents).where(documents.c.id == doc_id).values(updated_at=datetime.now(UTC), **shown))
         return done
 
-    def is_settled(self, doc_id: int, version_id: int) -> bool:
-        """Tell whether an upload must not publish (again).
+    def finish_settled(self, finishing: Finishing) -> bool:
+        """End the job of an upload that must not publish (again); tell whether it is one.
 
         That is so when its version or a newer one was published, or the document hidden, since it was uploaded.
         """
-        with self._database.read() as tx:
-            own = tx.execute(select(versions.c.number, versions.c.claimed_seq).where(versions.c.id == version_id)).one()
-            newest = tx.scalar(
-                select(func.max(versions.c.number))
-                .join(publications, publications.c.version_id == versions.c.id)
-                .where(publications.c.doc_id == doc_id)
-            )
-            hidden = tx.scalar(
-                select(func.max(publications.c.seq)).where(
-                    publications.c.doc_id == doc_id,
-                    publications.c.version_id.is_(None),
-                    (publications.c.action != "purge") | publications.c.subject.is_(None),
-                )
-            )
-        return bool((newest or 0) >= own.number or (hidden or 0) > own.claimed_seq)
+        with self._database.write() as tx:
+            row = tx.execute(select(versions).where(versions.c.id == finishing.version_id)).one()
+            is_settled = _is_settled(tx, row)
+            if is_settled:
+                shelve(tx, row.doc_id, row.id, _showing(tx, row.doc_id).version_id)
+                finishing.end(tx, Stage.PUBLISHED)
+            return is_settled
 
     # ---- versions that are not shown
 
@@ -211,6 +216,20 @@ class Publications:
         """Ask the indexes for the version's chunks in history, but for those that what is shown shares."""
         with self._database.write() as tx:
             shelve(tx, doc_id, version_id, _showing(tx, doc_id).version_id)
+
+    def shelve_abandoned(self) -> int:
+        """Shelve what a process that has ended had prepared and not published; return how many versions that were.
+
+        Those that are still to be indexed are prepared again by their jobs.
+        """
+        with self._database.write() as tx:
+            prepared = select(versions.c.id, versions.c.doc_id).where(
+                versions.c.is_prepared, versions.c.state != "stored"
+            )
+            rows = tx.execute(prepared).all()
+            for row in rows:
+                shelve(tx, row.doc_id, row.id, _showing(tx, row.doc_id).version_id)
+        return len(rows)
 
     def finish_draft(self, finishing: Finishing) -> bool:
         """End the job of a version that is not to be shown yet; tell whether it is a draft still."""
@@ -237,6 +256,27 @@ def append(tx: Connection, decision: Decision, subject: int | None) -> Publicati
     }
     seq = inserted_id(tx.execute(insert(publications).values(**values)))
     return _publication(tx.execute(_rows().where(publications.c.seq == seq)).one())
+
+
+def _check_chunks(version: Row[Any]) -> None:
+    if not version.chunk_count:
+        raise Conflict(f"Version {version.number} has no text in the index.", remedy="Upload the file again.")
+
+
+def _is_settled(tx: Connection, version: Row[Any]) -> bool:
+    since = (
+        select(func.max(versions.c.number), func.sum(case((publications.c.version_id.is_(None), 1), else_=0)))
+        .select_from(publications)
+        .outerjoin(versions, versions.c.id == publications.c.version_id)
+        .where(
+            publications.c.doc_id == version.doc_id,
+            publications.c.seq > version.claimed_seq,
+            # The purge of one version decides nothing about what the document shows.
+            (publications.c.action != "purge") | publications.c.subject.is_(None),
+        )
+    )
+    newest, hidden = tx.execute(since).one()
+    return bool((newest or 0) >= version.number or hidden)
 
 
 def _number(tx: Connection, version_id: int | None) -> int | None:

@@ -119,6 +119,7 @@ versions = Table(
     Column("purged_by", String(256), nullable=False, default=""),
     Column("base_id", BigInteger),
     Column("is_text_entry", Boolean, nullable=False, default=False),
+    Column("is_prepared", Boolean, nullable=False, default=False),
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
     Index("versions_publish_at", "publish_at"),
 )

@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from core.catalog.jobs import Attempt
 from core.catalog.publications import Decision, Finishing
 from core.errors import Cancelled, EmptyDocument, EvoRAGError, NotFound, ParserFailed, StoreUnavailable
 from core.ingest.chunk import chunk_text_auto
@@ -97,11 +98,17 @@ class IngestPipeline:
         return True
 
     def _fail(self, walker: JobProgress, error: EvoRAGError) -> None:
-        self._catalog.jobs.end(walker.job.id, JobState.FAILED, error=error.as_dict(), version_state="failed")
+        self._catalog.jobs.end(
+            walker.job.id,
+            JobState.FAILED,
+            error=error.as_dict(),
+            version_state="failed",
+            attempt=walker.job.attempts,
+        )
         self.discard(walker.version_id)
 
     def discard(self, version_id: int) -> None:
-        """Take an unfinished version out of both indexes, except for what other versions share with it."""
+        """Take a failed or cancelled version out of both indexes, except for what other versions share with it."""
         self._catalog.chunks.forget(version_id)
         self._projector.flush_soon()
 
@@ -151,14 +158,15 @@ class IngestPipeline:
             return
         parsed = self._catalog.documents.parsed_sha256(walker.version_id)
         blocks = read_blocks(self._blobs.path(str(parsed)))
-        self._catalog.chunks.begin(walker.version_id)
+        attempt = Attempt(walker.job.id, walker.job.attempts)
+        self._catalog.chunks.begin(walker.version_id, attempt)
         title = str(version.metadata["title"])
         done = 0
         for batch in _batches(chunk_text_auto(blocks, target_chunk_tokens=self._chunk_tokens), _CHUNKS_A_TRANSACTION):
-            self._catalog.chunks.add(walker.version_id, walker.doc_id, title, batch)
+            self._catalog.chunks.add(walker.version_id, walker.doc_id, title, batch, attempt)
             done += len(batch)
             walker.advance(done, 0)
-        if not self._catalog.chunks.finish(walker.version_id, walker.doc_id):
+        if not self._catalog.chunks.finish(walker.version_id, walker.doc_id, attempt):
             raise EmptyDocument(f"No text was found in “{version.file_name}”.")
 
     # ---- all documents together
@@ -220,10 +228,7 @@ class IngestPipeline:
         finishing = Finishing(walker.job.id, walker.job.attempts, version_id, walker.stage_seconds())
         if showing is None:
             done = self._catalog.publications.finish_draft(finishing)
-        elif self._catalog.publications.is_settled(doc_id, version_id):
-            self._catalog.publications.shelve(doc_id, version_id)
-            walker.enter(Stage.PUBLISHED)
-            self._catalog.jobs.end(walker.job.id, JobState.DONE, version_state="ready")
+        elif self._catalog.publications.finish_settled(finishing):
             done = True
         else:
             actor = self._catalog.documents.version(version_id).actor

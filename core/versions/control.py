@@ -78,7 +78,10 @@ class VersionControl(Comparing):
     # ---- what is shown
 
     def publish(self, key: str, version: int, actor: str = "", note: str = "") -> Publication:
-        """Show a version from now on. Raises: ``Conflict`` while it is not indexed, or once it is purged."""
+        """Show a version from now on.
+
+        Raises: ``Conflict`` while it is not indexed, where it is shown already, or once it is purged.
+        """
         return self._show(key, version, "publish", actor, note)
 
     def rollback(self, key: str, version: int | None = None, actor: str = "", note: str = "") -> Publication:
@@ -89,15 +92,13 @@ class VersionControl(Comparing):
         if version is None:
             doc_id = self.catalog.documents.id_of(key)
             return self._append(doc_id, self._history.earlier(doc_id), "rollback", actor, note)
-        if self.version(key, version).is_published:
-            raise Conflict(f"Version {version} of “{key}” is shown already.")
         return self._show(key, version, "rollback", actor, note)
 
     def schedule(self, key: str, version: int, at: datetime | None, actor: str = "") -> Version:
         """Publish a version by itself at a moment, or no longer (None); one that is being indexed becomes a draft.
 
         Raises: ``InvalidInput`` for a moment without zone or in the past; ``Conflict`` where the version is shown,
-        purged, or could not be indexed.
+        purged, or could not be indexed, or the document is deleted.
         """
         moment = None if at is None else check_moment(at)
         self.catalog.schedules.set(self.version(key, version).id, moment, storable_actor(actor))
@@ -160,7 +161,8 @@ class VersionControl(Comparing):
     # ---- at work
 
     def resume_versions(self) -> None:
-        """Go on with purges that a killed process left, and publish on time from now on where there are workers."""
+        """Go on with what a killed process left, and publish on time from now on where there are workers."""
+        self._history.resume()
         self._finish_purges()
         if self._worker.has_threads:
             self._schedule.start()
@@ -185,6 +187,8 @@ class VersionControl(Comparing):
                 if found.state == "purged"
                 else "Wait until it is indexed, or start its job again.",
             )
+        if found.is_published:
+            raise Conflict(f"Version {number} of “{key}” is shown already.")
         return self._append(self.catalog.documents.id_of(key), found.id, action, actor, note)
 
     def _append(self, doc_id: int, version_id: int | None, action: str, actor: str, note: str) -> Publication:

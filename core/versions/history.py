@@ -25,16 +25,28 @@ class History:
     def append(self, decision: Decision) -> Publication:
         """Show a version, or nothing, from now on.
 
-        Raises: ``Conflict`` where the version cannot be shown, or there is nothing to unpublish.
+        Raises: ``Conflict`` where the version cannot be shown or is shown already, or there is nothing to unpublish.
         """
-        while True:
-            expected = self._prepared(decision)
-            if decision.action == "unpublish" and expected.version_id is None:
-                raise Conflict("The document shows nothing.")
-            done = self._catalog.publications.commit(decision, expected=expected)
-            if done is not None:
-                self._projector.flush_soon()
-                return done
+        try:
+            while True:
+                expected = self._prepared(decision)
+                if decision.action == "unpublish" and expected.version_id is None:
+                    raise Conflict("The document shows nothing.")
+                done = self._catalog.publications.commit(decision, expected=expected)
+                if done is not None:
+                    return done
+        except Exception:
+            # What was prepared is not to stay among what is shown.
+            if decision.version_id is not None:
+                self._catalog.publications.shelve(decision.doc_id, decision.version_id)
+            raise
+        finally:
+            self._projector.flush_soon()
+
+    def resume(self) -> None:
+        """Take back what a killed process had prepared and not published."""
+        if self._catalog.publications.shelve_abandoned():
+            self._projector.flush_soon()
 
     def earlier(self, doc_id: int) -> int:
         """Return the id of the version that was shown before the present one. Raises: ``Conflict``: there is none."""

@@ -124,8 +124,10 @@ class KnowledgeBaseMachine(RuleBasedStateMachine):
         except NotFound:
             assert number > len(self.versions.get(key, []))
         except Conflict:
-            assert not self.is_kept(key, number) or (at is not None and self.shown.get(key) == number)
+            is_no_time = self.state(key) == "deleted" or self.shown.get(key) == number
+            assert not self.is_kept(key, number) or (at is not None and is_no_time)
         else:
+            assert at is None or self.state(key) != "deleted"
             self.versions[key][number - 1].at = at
 
     @rule(hour=hours)
@@ -191,8 +193,9 @@ class KnowledgeBaseMachine(RuleBasedStateMachine):
         except NotFound:
             assert number > len(self.versions.get(key, []))
         except Conflict:
-            assert not self.is_kept(key, number)
+            assert not self.is_kept(key, number) or self.shown.get(key) == number
         else:
+            assert self.shown.get(key) != number
             self.show_in_model(key, number)
 
     @rule(key=keys, number=st.one_of(st.none(), numbers))
@@ -206,6 +209,7 @@ class KnowledgeBaseMachine(RuleBasedStateMachine):
         except Conflict:
             assert target is None or not self.is_kept(key, target) or self.shown.get(key) == target
         else:
+            assert self.shown.get(key) != target
             self.show_in_model(key, target)
 
     @rule(key=keys, number=numbers)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 import core
 from core.catalog.schema import outbox
 from core.errors import Conflict, InvalidInput, NotFound
-from core.model import Part
+from core.model import Part, Publication
 from tests.builders import add
 
 
@@ -137,3 +137,67 @@ def test_a_rollback_embeds_nothing(three: core.KnowledgeBase) -> None:
 def _outbox(kb: core.KnowledgeBase) -> list[tuple[str, int, str]]:
     with kb.catalog.database.read() as tx:
         return [tuple(row) for row in tx.execute(select(outbox.c.store, outbox.c.chunk_id, outbox.c.part))]
+
+
+@pytest.mark.parametrize("act", ["publish", "rollback", "restore"])
+def test_a_decision_that_was_taken_twice_is_one_publication(
+    three: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    if act == "restore":
+        three.unpublish("a.txt")
+    commit = three.catalog.publications.commit
+    before = len(three.publications("a.txt"))
+
+    def meeting(*args: object, **options: object) -> Publication | None:
+        monkeypatch.setattr(three.catalog.publications, "commit", commit)
+        three.restore("a.txt") if act == "restore" else getattr(three, act)("a.txt", 1)
+        return commit(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(three.catalog.publications, "commit", meeting)
+    with pytest.raises(Conflict):
+        three.restore("a.txt") if act == "restore" else getattr(three, act)("a.txt", 1)
+    assert len(three.publications("a.txt")) == before + 1
+
+
+def test_what_is_shown_is_not_published_again(three: core.KnowledgeBase) -> None:
+    with pytest.raises(Conflict):
+        three.publish("a.txt", 3)
+    assert [entry.version for entry in three.publications("a.txt")] == [3, 2, 1]
+
+
+@pytest.mark.parametrize("error", [Conflict("no"), OSError("the disk is full")])
+def test_what_was_prepared_and_not_published_leaves_head(
+    three: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def failing(*_: object, **__: object) -> None:
+        assert len(_head(three)) == 2
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(three.catalog.publications, "commit", failing)
+        with pytest.raises(type(error)):
+            three.publish("a.txt", 1)
+    three._projector.flush()
+    assert _head(three) == set(three.catalog.chunks.ids_of(three.version("a.txt", 3).id))
+
+
+def test_what_a_killed_process_had_prepared_leaves_head_at_the_next_start(three: core.KnowledgeBase) -> None:
+    doc_id = three.catalog.documents.id_of("a.txt")
+    three.catalog.publications.prepare(doc_id, three.version("a.txt", 1).id)
+    three._projector.flush()
+    assert len(_head(three)) == 2
+    three.resume_versions()
+    three._projector.flush()
+    assert _head(three) == set(three.catalog.chunks.ids_of(three.version("a.txt", 3).id))
+    assert three.catalog.publications.shelve_abandoned() == 0
+
+
+def test_nothing_is_taken_back_at_a_start_after_what_was_prepared_was_published(three: core.KnowledgeBase) -> None:
+    three.rollback("a.txt", 1)
+    three.add_text("a", "fourth fig", draft=True)
+    three.work_off()
+    assert three.catalog.publications.shelve_abandoned() == 0
+
+
+def _head(kb: core.KnowledgeBase) -> set[int]:
+    return {chunk for chunk, part in kb._keywords.ids() if part is Part.HEAD}

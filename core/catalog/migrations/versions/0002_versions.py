@@ -21,6 +21,7 @@ def upgrade() -> None:
         sa.Column("purged_by", sa.String(length=256), nullable=False, server_default=empty),
         sa.Column("base_id", sa.BigInteger()),
         sa.Column("is_text_entry", sa.Boolean(), nullable=False, server_default=false),
+        sa.Column("is_prepared", sa.Boolean(), nullable=False, server_default=false),
     ):
         op.add_column("versions", column)
     op.execute(
@@ -61,6 +62,7 @@ def downgrade() -> None:
     op.drop_index("versions_publish_at", "versions")
     op.drop_column("documents", "shelvings")
     for name in (
+        "is_prepared",
         "is_text_entry",
         "base_id",
         "purged_by",
