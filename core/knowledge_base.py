@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from core.errors import EvoRAGError, NotFound
+from core.errors import Conflict, EvoRAGError, NotFound
 from core.ingest.filing import check_tags
 from core.ingest.holds import Holds
 from core.ingest.intake import Intake
@@ -33,7 +33,7 @@ from core.ports import BlobStore, Embedder, KeywordIndex, Parser, VectorIndex
 from core.versions.control import VersionControl
 
 if TYPE_CHECKING:
-    from core.catalog import Catalog, NewVersion
+    from core.catalog import Catalog, Claim, NewVersion
     from core.data_folder import DataFolder
     from core.jobs import LocalJobs
     from core.projection import Projector
@@ -148,17 +148,27 @@ class KnowledgeBase(VersionControl):
         try:
             news.extend(take_in())
             claims = self.catalog.documents.claim_many(news)
+            self._worker.wake()
+            shown = [self._shown(claim, new) for claim, new in zip(claims, news, strict=True)]
         finally:
             self._intake.release(news)
-        uploads = []
-        for claim, new in zip(claims, news, strict=True):
-            if claim.outcome is UploadOutcome.RESTORED and claim.job_id is None:
+            self._schedule.wake()
+        return [
+            Upload(claim.outcome, new.doc_key, claim.number, new.sha1, claim.job_id)
+            for claim, new in zip(shown, news, strict=True)
+        ]
+
+    def _shown(self, claim: Claim, new: NewVersion) -> Claim:
+        """Show a restored version at once; claim anew what was shown or purged by others in this moment."""
+        while claim.outcome is UploadOutcome.RESTORED and claim.job_id is None:
+            try:
                 self._append(claim.doc_id, claim.version_id, "publish", new.filing.actor, "")
-            uploads.append(Upload(claim.outcome, new.doc_key, claim.number, new.sha1, claim.job_id))
-        if any(upload.job_id for upload in uploads):
-            self._worker.wake()
-        self._schedule.wake()
-        return uploads
+            except Conflict:
+                claim = self.catalog.documents.claim(new)
+                self._worker.wake()
+            else:
+                break
+        return claim
 
     # ---- reading
 

@@ -126,11 +126,16 @@ def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | No
             if row is not None and _same(row, new):
                 return _unchanged(tx, row, new.filing, shown_id)
     elif current is not None and _same(current, new):
+        if current.state == "stored":
+            # Asked for anew: what happened to the document meanwhile does not stand against it.
+            tx.execute(update(versions).where(versions.c.id == current.id).values(claimed_seq=_sequence(tx)))
         return Claim(UploadOutcome.UNCHANGED, doc_id, current.id, current.number, _active_job(tx, current.id))
     elif indexing is not None and _same(indexing, new):
-        tx.execute(update(versions).where(versions.c.id == indexing.id).values(**NOT_A_DRAFT))
+        wanted = {**NOT_A_DRAFT, "claimed_seq": _sequence(tx), **_said(indexing, new.filing)}
+        tx.execute(update(versions).where(versions.c.id == indexing.id).values(**wanted))
         return Claim(UploadOutcome.RESTORED, doc_id, indexing.id, indexing.number, _active_job(tx, indexing.id))
     elif coming is None and ready is not None and _same(ready, new):
+        tx.execute(update(versions).where(versions.c.id == ready.id).values(**_said(ready, new.filing)))
         return Claim(UploadOutcome.RESTORED, doc_id, ready.id, ready.number, None)
     if latest.state in ("failed", "cancelled") and _same(latest, new):
         return _again(tx, latest, new.filing, now)
@@ -162,6 +167,7 @@ def _again(tx: Connection, row: Row[Any], filing: Filing, now: datetime) -> Clai
             state="stored",
             error=None,
             claimed_seq=_sequence(tx),
+            **_said(row, filing),
             is_draft=_is_draft(filing),
             publish_at=filing.publish_at,
             publish_actor=filing.actor if filing.publish_at else "",
@@ -174,7 +180,15 @@ def _is_draft(filing: Filing) -> bool:
     return filing.draft or filing.publish_at is not None
 
 
+def _said(row: Row[Any], filing: Filing) -> dict[str, str]:
+    """Keep what is said of a version, and take what is missing from an upload of the same bytes."""
+    return {"note": row.note or filing.note, "label": row.label or filing.label}
+
+
 def _same(row: Row[Any], new: NewVersion) -> bool:
+    """Tell whether a version has the bytes, and its chunks where it is indexed."""
+    if row.state == "ready" and not row.chunk_count:
+        return False
     return bool(row.sha256 == new.sha256 and row.extension == new.extension and row.title == (new.title or row.title))
 
 

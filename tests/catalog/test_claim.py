@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 import core
+from core.catalog import Claim, NewVersion
 from core.model import JobState, UploadOutcome
 from tests.builders import add, knowledge_base
 
@@ -76,3 +80,73 @@ def test_sixty_four_threads_number_one_name_without_gap_or_duplicate(tmp_path: P
             numbers = [number for taken in threads.map(fifty, range(64)) for number in taken]
         assert sorted(numbers) == list(range(1, 64 * 50 + 1))
         assert [version.number for version in kb.versions("busy.txt")] == list(range(64 * 50, 0, -1))
+
+
+def test_an_upload_that_is_sent_again_after_the_document_was_hidden_is_shown(kb: core.KnowledgeBase) -> None:
+    add(kb, "a", "first")
+    sent = kb.add_text("a", "second")
+    kb.unpublish("a.txt")
+    again = kb.add_text("a", "second")
+    assert (again.outcome, again.version, again.job_id) == (UploadOutcome.UNCHANGED, 2, sent.job_id)
+    kb.work_off()
+    assert kb.document("a.txt").published_version == 2
+
+
+def test_a_draft_that_is_sent_again_for_all_after_the_document_was_hidden_is_shown(kb: core.KnowledgeBase) -> None:
+    add(kb, "a", "first")
+    kb.add_text("a", "second", draft=True)
+    kb.unpublish("a.txt")
+    assert kb.add_text("a", "second").outcome is UploadOutcome.RESTORED
+    kb.work_off()
+    assert kb.document("a.txt").published_version == 2
+
+
+def test_an_upload_that_is_sent_again_after_a_newer_one_was_shown_and_taken_back_is_shown(
+    kb: core.KnowledgeBase,
+) -> None:
+    add(kb, "a", "first")
+    sent = kb.add_text("a", "second")
+    (job,) = kb.catalog.jobs.take(1, 1)
+    add(kb, "a", "third")
+    kb.rollback("a.txt")
+    again = kb.add_text("a", "second")
+    assert (again.outcome, again.job_id) == (UploadOutcome.UNCHANGED, sent.job_id)
+    kb._worker._work([job])
+    assert kb.document("a.txt").published_version == 2
+
+
+def test_what_is_said_of_an_upload_goes_to_a_restored_version_that_has_nothing_said_of_it(
+    kb: core.KnowledgeBase,
+) -> None:
+    kb.add_text("a", "first", draft=True, note="own")
+    kb.add_text("a", "first", note="other", label="approved")
+    kb.work_off()
+    kb.unpublish("a.txt")
+    kb.add_text("a", "first", note="third", label="third")
+    version = kb.version("a.txt", 1)
+    assert (version.is_published, version.note, version.label) == (True, "own", "approved")
+
+
+@pytest.mark.parametrize("act", ["publish", "purge"])
+def test_the_bytes_of_a_version_that_others_show_or_purge_in_this_moment_are_shown(
+    kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    for name in ("a", "b"):
+        add(kb, name, f"first {name}")
+        kb.unpublish(f"{name}.txt")
+    claim_many = kb.catalog.documents.claim_many
+
+    def meeting(news: Sequence[NewVersion]) -> list[Claim]:
+        monkeypatch.setattr(kb.catalog.documents, "claim_many", claim_many)
+        claims = claim_many(news)
+        getattr(kb, act)("a.txt", 1)
+        return claims
+
+    monkeypatch.setattr(kb.catalog.documents, "claim_many", meeting)
+    uploads = kb.add_texts([("a", "", "first a"), ("b", "", "first b"), ("c", "", "first c")])
+    kb.work_off()
+    wanted = UploadOutcome.UNCHANGED if act == "publish" else UploadOutcome.NEW
+    assert [upload.outcome for upload in uploads] == [wanted, UploadOutcome.RESTORED, UploadOutcome.NEW]
+    assert [kb.text_of(f"{name}.txt") for name in "abc"] == ["first a", "first b", "first c"]
+    assert all(document.published_version for document in kb.documents())
+    assert len(kb.publications("b.txt")) == 3
