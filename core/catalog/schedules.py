@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from core.catalog.engine import Database
 from core.catalog.schema import publications, versions
@@ -29,7 +29,7 @@ class Schedules:
     def set(self, version_id: int, at: datetime | None, actor: str) -> None:
         """Schedule a version, or no longer; one that is still being indexed becomes a draft.
 
-        Raises: ``Conflict`` where it is shown, or can never be.
+        Raises: ``Conflict`` where it is shown, or can never be, or its document is deleted.
         """
         with self._database.write() as tx:
             row = tx.execute(select(versions).where(versions.c.id == version_id)).one()
@@ -38,6 +38,8 @@ class Schedules:
                 raise Conflict(f"Version {row.number} is shown already.")
             if row.state not in ("ready", "stored"):
                 raise Conflict(f"Version {row.number} is {row.state} and cannot be shown.")
+            if at is not None and _is_deleted(tx, row.doc_id):
+                raise Conflict("The document is deleted.", remedy="Restore it first.")
             is_draft = row.is_draft or (at is not None and row.state == "stored")
             values = {"publish_at": at, "publish_actor": actor if at is not None else "", "is_draft": is_draft}
             tx.execute(update(versions).where(versions.c.id == version_id).values(**values))
@@ -58,3 +60,16 @@ class Schedules:
         with self._database.read() as tx:
             moment: datetime | None = tx.scalar(select(func.min(versions.c.publish_at)).where(*waiting))
         return moment
+
+
+def _is_deleted(tx: Connection, doc_id: int) -> bool:
+    """Tell whether a document was deleted, and nothing uploaded to it since."""
+    decided = (publications.c.action != "purge") | publications.c.subject.is_(None)
+    last = select(publications.c.seq, publications.c.action).where(publications.c.doc_id == doc_id, decided)
+    decision = tx.execute(last.order_by(publications.c.seq.desc()).limit(1)).one_or_none()
+    if decision is None or decision.action != "delete":
+        return False
+    newest = select(versions.c.claimed_seq).where(
+        versions.c.doc_id == doc_id, versions.c.state.not_in(("cancelled", "purged"))
+    )
+    return (tx.scalar(newest.order_by(versions.c.number.desc()).limit(1)) or 0) < int(decision.seq)

@@ -91,6 +91,27 @@ def test_what_is_shown_or_failed_is_not_scheduled(kb: core.KnowledgeBase, moment
             kb.schedule("a.txt", number, moment)
 
 
+def test_a_version_of_a_deleted_document_is_not_scheduled_before_it_is_restored(
+    scheduled: core.KnowledgeBase, moment: datetime
+) -> None:
+    scheduled.delete("a.txt")
+    with pytest.raises(Conflict):
+        scheduled.schedule("a.txt", 2, moment)
+    assert scheduled.schedule("a.txt", 2, None).publish_at is None
+    scheduled.restore("a.txt")
+    assert scheduled.schedule("a.txt", 2, moment).publish_at == moment
+
+
+def test_what_is_uploaded_to_a_deleted_document_can_be_scheduled(
+    scheduled: core.KnowledgeBase, moment: datetime
+) -> None:
+    scheduled.delete("a.txt")
+    scheduled.add_text("a", "third", draft=True)
+    scheduled.schedule("a.txt", 3, moment)
+    scheduled.work_off()
+    assert [done.version for done in scheduled.publish_due(moment)] == [3]
+
+
 def test_an_upload_that_is_being_indexed_can_still_be_put_off(kb: core.KnowledgeBase, moment: datetime) -> None:
     add(kb, "a", "first")
     kb.add_text("a", "second")
