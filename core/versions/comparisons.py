@@ -186,6 +186,9 @@ class Comparisons:
     def _quietly(self, old: Compared, new: Compared) -> None:
         try:
             self.get(old, new)
+        except Cancelled:
+            # The knowledge base was closed meanwhile; whoever asks for it later has it computed.
+            return
         except Exception as error:
             # Whoever asks for it is told; user text stays out of the log.
             log.warning("a comparison could not be prepared (%s)", type(error).__name__)
