@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from core.codec import from_dict, to_dict
-from core.errors import DiffLimit, EvoRAGError, NotFound
+from core.errors import Cancelled, DiffLimit, EvoRAGError, NotFound
 from core.model import ChangeSummary, ImageRef
 from core.ports import BlobStore
 from core.versions.compare_children import CompareChildren
