@@ -116,6 +116,11 @@ def moment(at: datetime, lang: str | None = None) -> str:
     return f"{at.day} {at:%b %Y, %H:%M} UTC"
 
 
+def day(at: datetime, lang: str | None = None) -> str:
+    """Return the day of a moment, in UTC."""
+    return moment(at, lang).replace(f"{at:%H:%M} UTC", "").rstrip(", ")
+
+
 def _written(value: Any, lang: str) -> str:
     if isinstance(value, (bool, str)):
         return str(value)

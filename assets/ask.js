@@ -22,7 +22,15 @@
     return [texts[kind] ? texts[kind]() : null, ...hidden, kind === "version"];
   };
 
+  /* Whether what is chosen is still what the answer was asked of; returns "hidden" of the line that says it is not. */
+  const differs = (kind, asof, all, asked) => {
+    const [askedOf, askedAll] = asked || [asof, all];
+    const isAll = kind !== "version" && Boolean(all);
+    const isSame = kind === "now" ? !askedOf : Boolean(asof) && asof === askedOf;
+    return !asked || (isSame && isAll === Boolean(askedAll));
+  };
+
   const open = (start) => (start ? local(start) : window.dash_clientside.no_update);
 
-  window.dash_clientside = Object.assign({}, window.dash_clientside, { scope: { choose, open } });
+  window.dash_clientside = Object.assign({}, window.dash_clientside, { scope: { choose, differs, open } });
 })();

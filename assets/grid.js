@@ -57,6 +57,9 @@
   ];
   const timeWords = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto", style: "short" });
   const dates = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium" });
+  const shortly = new Intl.DateTimeFormat(document.documentElement.lang, {
+    month: "short", day: "numeric", hour: "numeric", minute: "2-digit",
+  });
   functions.evoAgo = (params) => {
     const age = Math.max(0, (Date.now() - Date.parse(params.value)) / 1000);
     const step = STEPS.find(([limit]) => age < limit);
@@ -96,12 +99,21 @@
   components.DocumentState = (props) => {
     const words = props.context.words;
     const meaning = words[`meaning_${props.value}`] || "neutral";
-    return element(
+    const { scheduled, hidden } = props.data;
+    const state = element(
       "span",
       { className: `meaning meaning-${meaning}` },
       icon(MEANINGS[meaning]),
       element("span", null, words[`state_${props.value}`] || props.value),
     );
+    if (!scheduled && !hidden) {
+      return state;
+    }
+    const next = scheduled
+      ? words.next_scheduled.replace("{time}", () => shortly.format(new Date(scheduled)))
+      : words.next_hidden.replace("{number}", () => String(hidden));
+    const title = scheduled ? window.evorag.exact(new Date(scheduled)) : next;
+    return element("span", { className: "state-cell" }, state, element("span", { className: "state-next", title }, next));
   };
   components.DocumentEdit = (props) =>
     props.value

@@ -217,19 +217,28 @@
         const word = entry.receipt.outcome === "unchanged"
           ? text("upload.unchanged", { version: entry.receipt.version })
           : text(entry.receipt.outcome === "restored" ? "upload.restored" : "upload.received");
-        return { ...common, meaning: "ok", word, shares: [1, ...STAGES.map(() => 1)], actions: [] };
+        return { ...common, meaning: "ok", isDone: true, word, shares: [1, ...STAGES.map(() => 1)], actions: [] };
       }
       default: {
         const job = entry.job || { id: entry.receipt.job_id, state: "queued", stage: "stored", done: 0, total: 0 };
         const [sign, usual] = meaning(job);
-        const word = sign === "ok" ? finished(entry) : usual;
+        const isDone = sign === "ok";
+        const word = isDone ? finished(entry) : usual;
+        /* A draft is finished and not published: its last bar stays empty. */
+        const isDraft = isDone && Boolean(entry.filing?.draft || entry.filing?.publish_at);
+        const bars = [1, ...shares(job)];
+        if (isDraft) {
+          bars[bars.length - 1] = 0;
+        }
+        const opens = ["box-arrow-up-right", text("upload.open"), () => window.evorag.go(href)];
         const changed = (now) => {
           entry.job = now;
           draw(entry);
           summarise();
         };
         const detail = [...common.detail, make("span", "", text("job.version", { version: entry.receipt.version }))];
-        return { ...common, detail, meaning: sign, word, shares: [1, ...shares(job)], error: job.error, actions: jobActions(job, changed) };
+        const actions = isDone ? [opens] : jobActions(job, changed);
+        return { ...common, detail, meaning: isDraft ? "neutral" : sign, isDone, word, shares: bars, error: job.error, actions };
       }
     }
   };
@@ -268,9 +277,9 @@
     }
     const now = entries.map((entry) => view(entry));
     const failed = now.filter((item) => item.meaning === "error").length;
-    const done = now.filter((item) => item.meaning === "ok").length;
+    const done = now.filter((item) => item.isDone).length;
     const total = now.length;
-    const sum = now.reduce((whole, item) => whole + item.shares.reduce((part, share) => part + Math.max(0, share), 0), 0);
+    const sum = now.reduce((whole, item) => whole + (item.isDone ? COLUMNS.length : item.shares.reduce((part, share) => part + Math.max(0, share), 0)), 0);
     page.body.hidden = total === 0;
     page.element.classList.toggle("upload-busy", total > 0);
     page.overall.value = total ? sum / (total * COLUMNS.length) : 0;
@@ -311,7 +320,7 @@
     const clear = make("button", "btn btn-secondary btn-sm", text("upload.clear"));
     clear.type = "button";
     clear.addEventListener("click", () => {
-      entries.filter((entry) => view(entry).meaning === "ok").forEach(remove);
+      entries.filter((entry) => view(entry).isDone).forEach(remove);
     });
     const onlyFailed = make("button", "btn btn-secondary btn-sm", text("upload.only_failed"));
     onlyFailed.type = "button";

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 
 from dash import dcc, html
 from dash.development.base_component import Component
@@ -12,6 +13,8 @@ from app.components.links import citation_href, passage_href
 from app.components.passage import locator_text, passage
 from app.components.standing import Shown, holders, standing_badge
 from app.components.states import badge, error_line
+from app.components.times import exactly
+from app.components.wording import sentence
 from app.i18n import seconds, t
 from core.model import AnswerType, Citation, Hit, LegRank, Trace
 
@@ -24,15 +27,18 @@ TYPES = {
 CITATION_MARK = re.compile(r"\[(\d{1,3})\]")
 
 
-def answer_card(trace: Trace, shown: Shown | None = None, tool: Component | None = None) -> html.Section:
+def answer_card(
+    trace: Trace, shown: Shown | None = None, tool: Component | None = None, first: datetime | None = None
+) -> html.Section:
     """The answer, how it was come by, and how sure it is; an answer without support says what to do instead.
 
     With ``shown`` its sources say how they stand to what is shown now. ``tool`` stands beside the facts.
+    ``first`` is when the first publication was made, where the question was asked of a moment before it.
     """
     answer = trace.answer
     found = answer.type is not AnswerType.INSUFFICIENT
     text = html.P(linked_text(answer.text, answer.citations), className="answer-text") if answer.text else None
-    body = [text, _sources(trace, shown) if shown is not None else None] if found else [_insufficient(trace)]
+    body = [text, _sources(trace, shown) if shown is not None else None] if found else [_insufficient(trace, first)]
     content = [*degraded_notices(trace), html.Header([*_facts(trace), tool]), *body]
     return html.Section(
         [part for part in content if part is not None],
@@ -130,7 +136,9 @@ def _sources(trace: Trace, shown: Shown) -> html.Ul:
     return html.Ul(items, className="answer-sources")
 
 
-def _insufficient(trace: Trace) -> html.Div:
+def _insufficient(trace: Trace, first: datetime | None) -> html.Div:
+    if first is not None:
+        return html.Div(html.P(sentence("answer.before_first", time=exactly(first)), className="answer-text"))
     tips = [t("answer.tip_words"), t("answer.tip_upload")]
     if trace.query.filters.doc_keys or trace.query.filters.tags or trace.query.filters.extensions:
         tips.insert(0, t("answer.tip_filters"))

@@ -15,7 +15,7 @@ from app.components.icon import icon
 from app.components.times import exactly
 from app.components.version_forms import moment_input
 from app.components.wording import sentence
-from app.i18n import moment, t
+from app.i18n import day, t
 from core.model import AsOf, Document, Query, Version, VersionRef, format_as_of
 
 KINDS = ("now", "moment", "sequence", "version")
@@ -109,8 +109,7 @@ def scope_chips(as_of: AsOf | None, versions: str) -> list[html.Span]:
     """What a question is asked of, where that is not what is shown now."""
     chips = []
     if as_of is not None:
-        moment_asked = exactly(as_of) if isinstance(as_of, datetime) else _short(as_of)
-        chips.append(html.Span([icon("clock-history"), *sentence("ask.chip", moment=moment_asked)], className="chip"))
+        chips.append(html.Span([icon("clock-history"), *_asked_of(as_of)], className="chip"))
     if versions == "all":
         chips.append(html.Span([icon("layers"), t("ask.all_versions")], className="chip"))
     return chips
@@ -123,11 +122,13 @@ def _field(name: str, kind: str, children: list[Any]) -> html.Div:
 def _option(document: Document, version: Version) -> str:
     words = [f"{document.name} · v{version.number}"]
     words += [version.label] if version.label else []
-    words.append(moment(version.created_at))
+    words.append(day(version.created_at))
     if version.is_published:
         words.append(t("ask.standing.current"))
     return " · ".join(words)
 
 
-def _short(as_of: int | VersionRef) -> str:
-    return f"#{as_of}" if isinstance(as_of, int) else str(as_of)
+def _asked_of(as_of: AsOf) -> list[Any]:
+    if isinstance(as_of, VersionRef):
+        return [t("ask.chip_version", name=as_of.doc_key, version=as_of.version)]
+    return sentence("ask.chip", moment=exactly(as_of) if isinstance(as_of, datetime) else f"#{as_of}")

@@ -33,13 +33,14 @@ def document_body(
     everything: bool,
 ) -> list[Any]:
     """The text of ``version`` beside the timeline; ``stretch`` is the part of it that holds the chunk to show."""
-    main: list[Any] = [_state_line(past, version)]
+    jump = html.A([icon("arrow-down"), t("document.versions")], href="#versions-title", className="versions-jump")
+    main: list[Any] = [_state_line(past, version), jump]
     if version is not None and version.is_draft and version.state != "purged":
         main.append(_draft_line(past, version))
     main += [indexing(job) for job in jobs]
     if version is not None and version.error:
         main.append(error_line(version.error))
-    main.append(_text(version, stretch, chunk, span))
+    main.append(_text(past, version, stretch, chunk, span))
     aside = [
         html.Section(
             [
@@ -86,9 +87,9 @@ def _draft_line(past: Past, version: Version) -> html.Div:
     return html.Div(parts, className="draft-line")
 
 
-def _text(version: Version | None, stretch: Preview | None, chunk: int | None, span: Span | None) -> Any:
+def _text(past: Past, version: Version | None, stretch: Preview | None, chunk: int | None, span: Span | None) -> Any:
     if version is not None and version.state == "purged":
-        return _purged(version, is_citation=chunk is not None)
+        return _purged(version, past.purge_note(version), is_citation=chunk is not None)
     if stretch is None or version is None:
         waits = version is not None and version.state == "stored"
         kind = "waiting" if waits else "nothing"
@@ -98,13 +99,14 @@ def _text(version: Version | None, stretch: Preview | None, chunk: int | None, s
     return preview(stretch, page_start(chunk or 0), chunk, span)
 
 
-def _purged(version: Version, *, is_citation: bool) -> html.Div:
+def _purged(version: Version, reason: str, *, is_citation: bool) -> html.Div:
     """What stands where a text was, for whoever opens the version or follows a citation to it."""
     return html.Div(
         [
             icon("slash-circle", "state-icon"),
             html.H2(t("document.purged_title", number=version.number), className="state-title"),
             html.P(purged_words("version.purged_line", version), className="state-text"),
+            html.P(reason, className="version-note") if reason else None,
             html.P(t("document.purged_text"), className="state-text"),
             html.P(t("document.purged_citation"), className="state-text") if is_citation else None,
         ],

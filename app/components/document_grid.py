@@ -81,7 +81,7 @@ def columns() -> list[dict[str, Any]]:
             "flex": 2,
             "minWidth": 100,
         },
-        {"field": "state", "headerName": t("documents.state"), "cellRenderer": "DocumentState", "width": 136},
+        {"field": "state", "headerName": t("documents.state"), "cellRenderer": "DocumentState", "width": 176},
         {
             "field": "versions",
             "headerName": t("documents.versions"),
@@ -128,12 +128,23 @@ def row_of(document: Document) -> dict[str, Any]:
         "state": "scheduled" if document.publish_at and document.state in HIDDEN_STATES else document.state,
         "versions": document.version_count,
         "published": document.published_version,
+        **_next(document),
         "size": document.size_bytes,
         "chunks": document.chunk_count,
         "language": language_word(document.language),
         "updated": document.updated_at.isoformat(),
         "is_text": document.is_text_entry and document.state not in ("deleted", "purged"),
     }
+
+
+def _next(document: Document) -> dict[str, Any]:
+    """What waits behind a published version: when another is published by itself, or a newer one that is not shown."""
+    published = document.published_version
+    if document.state != "published" or published is None:
+        return {}
+    if document.publish_at is not None:
+        return {"scheduled": document.publish_at.isoformat()}
+    return {"hidden": document.latest_version} if document.latest_version > published else {}
 
 
 def language_word(code: str) -> str:
@@ -170,4 +181,8 @@ def _grid_words() -> dict[str, str]:
 def _words() -> dict[str, str]:
     words = {f"state_{state}": t(f"document.state.{state}") for state in STATES}
     words |= {f"meaning_{state}": meaning for state, meaning in STATES.items()}
-    return words | {"edit": t("documents.edit"), "tags_hint": t("documents.tags_hint")}
+    return (
+        words
+        | {"edit": t("documents.edit"), "tags_hint": t("documents.tags_hint")}
+        | {name: t(f"documents.{name}", time="{time}", number="{number}") for name in ("next_scheduled", "next_hidden")}
+    )

@@ -35,7 +35,9 @@ def locator_text(locator: Locator, *, headings: bool = True) -> str:
 
 def passage(chunk: Chunk, spans: Spans = ()) -> html.Div:
     """The text of ``chunk`` with the characters ``spans`` of the parsed text marked as cited."""
-    blocks = [_block(chunk, text, at, spans) for text, at in _blocks(chunk)]
+    texts = list(_blocks(chunk))
+    is_one = sum(text.strip() not in chunk.locator.heading_path for text, _ in texts) == 1
+    blocks = [_block(chunk, text, at, spans, is_one=is_one) for text, at in texts]
     return html.Div(blocks, className="passage")
 
 
@@ -65,14 +67,15 @@ def _blocks(chunk: Chunk) -> Iterator[tuple[str, int]]:
         at += len(text) + len(BLOCK_JOINT)
 
 
-def _block(chunk: Chunk, text: str, at: int, spans: Spans) -> Component:
+def _block(chunk: Chunk, text: str, at: int, spans: Spans, *, is_one: bool) -> Component:
     if is_table(text, chunk.kind):
         return _table(text, at, chunk.header, spans)
     pieces = marked(text, at, spans)
     if text.strip() in chunk.locator.heading_path or chunk.kind is BlockKind.HEADING:
         return html.P(pieces, className="passage-heading")
     if chunk.kind is BlockKind.CODE:
-        return html.Pre(pieces, className="passage-code", tabIndex=0)
+        # The kind of a chunk is that of its first block: prose can follow, and only one block alone is surely code.
+        return html.Pre(pieces, className="passage-code") if is_one else html.P(pieces, className="passage-lines")
     return html.P(pieces)
 
 

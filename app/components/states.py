@@ -26,6 +26,9 @@ MEANINGS = {
     "neutral": "dash-circle",
 }
 
+WIDE_ENDINGS = ("。", "！", "？", "：")
+ENDINGS = (".", "!", "?", "…", ":", *WIDE_ENDINGS)
+
 
 def _usual_remedies(kind: type[EvoRAGError]) -> dict[str, str]:
     below = [_usual_remedies(child) for child in kind.__subclasses__()]
@@ -85,6 +88,13 @@ def error_words(error: EvoRAGError | Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def one_text(*sentences: str) -> str:
+    """Return sentences as one running text, each ended as the language ends it; empty ones are left out."""
+    stop = "。" if language() == "ja" else "."
+    ended = [part if part.endswith(ENDINGS) else part + stop for part in map(str.strip, sentences) if part]
+    return "".join(part if part.endswith(WIDE_ENDINGS) else part + " " for part in ended).rstrip()
+
+
 def error_state(error: EvoRAGError | Mapping[str, Any], *, again: Any = None) -> html.Div:
     """Return an error as a person needs it: what happened, the remedy, the code, "try again".
 
@@ -118,7 +128,7 @@ def error_line(error: EvoRAGError | Mapping[str, Any]) -> html.Div:
     return html.Div(
         [
             icon(MEANINGS["error"]),
-            html.Span([html.Strong(words["title"]), " ", words["detail"], " ", words["remedy"], " "]),
+            html.Span([html.Strong(one_text(words["title"])), " ", one_text(words["detail"], words["remedy"]), " "]),
             html.Code(words["code"]),
         ],
         className="error-line",
@@ -178,7 +188,7 @@ def notify(meaning: str, text: str, action: Any = None) -> None:
 def report_callback_error(error: Exception) -> None:
     """Show an error that a callback raised as a notice; the error handler of the whole application."""
     words = error_words(error if isinstance(error, EvoRAGError) else unknown_error(error))
-    notify("error", " ".join(part for part in (words["title"], words["detail"], words["remedy"]) if part))
+    notify("error", one_text(words["title"], words["detail"], words["remedy"]))
 
 
 def link_button(text: str, href: str, symbol: str | None = None, *, primary: bool = False) -> dcc.Link:

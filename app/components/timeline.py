@@ -37,6 +37,13 @@ class Past:
     def ready(self) -> list[int]:
         return [version.number for version in self.versions if version.state == "ready"]
 
+    def purge_note(self, version: Version) -> str:
+        """Why ``version`` was purged, alone or with the whole document, as far as a reason was given."""
+        purges = [done for done in reversed(self.publications) if done.action == "purge"]
+        alone = [done.note for done in purges if done.subject == version.number]
+        whole = [done.note for done in purges if done.subject is None and done.at >= version.created_at]
+        return next(iter([*alone, *whole]), "")
+
     @property
     def rollback_to(self) -> int | None:
         return shown_before(self.publications, self.ready) if self.document.published_version is not None else None
@@ -104,8 +111,8 @@ def _version(version: Version, past: Past, shown: Sequence[Period], form: Form |
         html.Div(_facts(version), className="version-facts"),
         *_story(version, shown),
     ]
-    if version.note:
-        parts.append(html.P(version.note, className="version-note"))
+    reason = past.purge_note(version) if version.state == "purged" else ""
+    parts += [html.P(words, className="version-note") for words in (version.note, reason) if words]
     if version.error:
         parts.append(error_line(version.error))
     if form is not None and form.number == version.number:
@@ -164,7 +171,11 @@ def _actions(version: Version, past: Past) -> list[Any]:
         goes_back = published is not None and number < published
         show = _button("rollback" if goes_back else "publish", number, "check2")
         is_planned = version.publish_at is not None
-        first.append(_button("unschedule", number, "x-lg") if is_planned else show)
+        is_at_the_foot = number == past.rollback_to and len(past.ready) == 2
+        if is_planned:
+            first.append(_button("unschedule", number, "x-lg"))
+        elif not is_at_the_foot:
+            first.append(show)
         more += [show] if is_planned else []
         more.append(_button("schedule", number, "calendar3"))
     more.append(_button("note", number, "pencil"))
@@ -204,12 +215,7 @@ def _comparisons(version: Version, past: Past) -> list[Any]:
         pairs.append((t("version.the_published", number=published), links.compare(key, old, new)))
     ways: list[Any] = []
     if pairs:
-        compared = [
-            dcc.Link([html.Span(t("version.compare") + " ", className="visually-hidden"), words], href=href)
-            for words, href in pairs
-        ]
-        lead = html.Span(t("version.compare"), **{"aria-hidden": "true"})
-        ways.append(html.Div([lead, *compared], className="version-way"))
+        ways.append(html.Div([dcc.Link(words, href=href) for words, href in pairs], className="version-way"))
     answers = past.answers_href(version) if version.is_draft else None
     if answers is not None:
         ways.append(html.Div(dcc.Link(t("version.answers"), href=answers), className="version-way"))
@@ -233,11 +239,12 @@ def _button(action: str, number: int, symbol: str) -> html.Button:
 def _foot(past: Past) -> html.Div:
     """What can be done with the history as a whole."""
     buttons: list[Any] = []
-    state = past.document.state
+    state, published = past.document.state, past.document.published_version
     back = past.rollback_to
     if back is not None:
-        buttons.append(_act("rollback", "arrow-counterclockwise", t("version.roll_back_to", number=back)))
-    if past.document.published_version is not None:
+        key = "version.show_again" if back > (published or 0) else "version.roll_back_to"
+        buttons.append(_act("rollback", "arrow-counterclockwise", t(key, number=back)))
+    if published is not None:
         buttons.append(_act("unpublish", "eye-slash", t("version.unpublish")))
     if state != "purged" and not any(version.state == "stored" for version in past.versions):
         buttons.append(_act("purge", "trash", t("version.purge_all")))

@@ -77,8 +77,12 @@ def layout(
         ask_form(query, _chosen(query.filters.doc_keys), kb().tags(), _offered("", format_as_of(query.as_of))),
         html.Div(problem, id="ask-problem", role="alert"),
         html.Div(None if ready else waiting(False), id="ask-waiting", role="status"),
+        html.P(t("ask.changed"), id="ask-changed", className="ask-changed", role="status", hidden=True),
         html.Div(_result(kept, is_asking), id="ask-result", className="is-asking" if is_asking else ""),
         dcc.Store(id="ask-trace", data=kept.id if kept else ""),
+        dcc.Store(
+            id="ask-asked", data=[format_as_of(kept.query.as_of), kept.query.versions == "all"] if kept else None
+        ),
         dcc.Store(id="ask-now", data=time.time() if is_asking else 0.0),
         dcc.Store(id="ask-pending", data=False),
         dcc.Store(id="ask-go", data={}),
@@ -118,7 +122,8 @@ def _result(kept: Trace | None, is_asking: bool) -> list[Any]:
     shown = _shown(kept)
     marked = None if is_of_now(kept, shown) else shown
     save = html.Div(_save(kept.query.text), id="ask-save-box")
-    parts: list[Any] = [scope_notice(kept, shown, _moment_of(kept.query)), answer_card(kept, marked, save)]
+    card = answer_card(kept, marked, save, _first_publication() if kept.sequence == 0 else None)
+    parts: list[Any] = [scope_notice(kept, shown, _moment_of(kept.query)), card]
     if kept.hits:
         parts.append(evidence_list(kept, marked))
     return [*parts, html.Div(switch, className="details-switch"), html.Div(id="ask-cards", className="trace-cards")]
@@ -144,6 +149,12 @@ def _moment_of(query: Query) -> datetime | None:
         return None
     newest = kb().audit(limit=1, before=query.as_of + 1)
     return newest[0].at if newest else None
+
+
+def _first_publication() -> datetime | None:
+    """When anything was published first."""
+    first = kb().audit(limit=1, before=2)
+    return first[0].at if first else None
 
 
 def _save(question: str) -> html.Button:
@@ -326,6 +337,16 @@ clientside_callback(
     Input("ask-sequence", "value"),
     Input("ask-version", "value"),
     State("ask-asof-start", "data"),
+    prevent_initial_call=True,
+)
+
+clientside_callback(
+    ClientsideFunction("scope", "differs"),
+    Output("ask-changed", "hidden"),
+    Input("ask-kind", "value"),
+    Input("ask-asof", "data"),
+    Input("ask-all", "value"),
+    State("ask-asked", "data"),
     prevent_initial_call=True,
 )
 

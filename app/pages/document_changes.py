@@ -79,6 +79,8 @@ def _shown_before(done: Publication) -> int | None:
 def _tell_shown(key: str, done: Publication, message: str) -> None:
     """Say which version is shown now, with the way back to what was shown before."""
     before = _shown_before(done)
+    if message == "document.rolled_back" and (before or 0) < (done.version or 0):
+        message = "document.shown_again"
     undo = _undo("publish", key, before) if before is not None and before != done.version else None
     notify("ok", t(message, number=done.version), undo)
 

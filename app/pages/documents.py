@@ -29,7 +29,7 @@ from app import links
 from app.components.document_grid import document_grid, row_of, tags_of
 from app.components.frame import named_page, tab_title
 from app.components.icon import icon
-from app.components.states import empty, error_line, link_button, notify, shows_errors
+from app.components.states import empty, error_line, link_button, notify, report_callback_error, shows_errors
 from app.components.text_entry import text_entry
 from app.context import kb
 from app.i18n import t
@@ -241,7 +241,7 @@ def edit_tags(changes: list[dict[str, Any]] | None) -> dict[str, Any]:
         try:
             kb().set_tags(doc_key, tags_of(str(change["value"] or "")))
         except EvoRAGError as error:
-            notify("error", f"{error.message} {error.remedy}")
+            report_callback_error(error)
     return _changes(touched)
 
 
