@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import flask
 
@@ -207,6 +208,13 @@ def _encoded(pieces: Iterator[str]) -> Iterator[bytes]:
 
 
 def _download(response: flask.Response, pair: Pair, form: str) -> flask.Response:
-    name = f"{pair.doc}-v{pair.old}-v{pair.new}.{form}"
-    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return named(response, f"{pair.doc}-v{pair.old}-v{pair.new}.{form}")
+
+
+def named(response: flask.Response, name: str) -> flask.Response:
+    """Name a download: its ASCII letters for old clients, and all of it in the form of RFC 8187."""
+    safe = "".join(sign if sign.isprintable() and sign not in '/\\"' else "_" for sign in name)
+    ascii_name = safe.encode("ascii", "replace").decode().replace("?", "_")
+    whole = f"UTF-8''{quote(safe.encode('utf-8', 'replace'), safe='')}"
+    response.headers.set("Content-Disposition", "attachment", filename=ascii_name, **{"filename*": whole})
     return response

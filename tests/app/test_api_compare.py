@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
+import docx
+import flask
 import pytest
 from dash import Dash
 from flask.testing import FlaskClient
+from PIL import Image
 from werkzeug.test import TestResponse
 
 import core
+from app.api.compare import named
 from tests.builders import add
 
 OLD = "\n\n".join(
@@ -134,6 +139,43 @@ def test_summary_patch_and_page_are_downloads(client: FlaskClient, pair) -> None
     assert "+Invoices are due within 45 days." in get(client, ".patch").text
     summary = json.loads(get(client, ".json").text)
     assert summary["tally"]["changed"] == 2 and summary["is_equal"] is False
+
+
+def latin(answer: TestResponse) -> str:
+    """The name of a download as a server may send it: a header holds no other letters."""
+    header = answer.headers["Content-Disposition"]
+    assert header.isascii() and "\n" not in header
+    return unquote(header.split("filename*=UTF-8''")[1])
+
+
+def test_downloads_of_a_document_with_a_japanese_name_bear_it(client: FlaskClient, kb, tmp_path) -> None:
+    name = "保守契約書.docx"
+    for number, half in enumerate(("left", "right")):
+        path = tmp_path / str(number) / name
+        path.parent.mkdir()
+        document = docx.Document()
+        document.add_paragraph(f"支払期限は{30 + number}日です。")
+        picture = io.BytesIO()
+        drawn = Image.new("RGB", (64, 64), "white")
+        drawn.paste("black", (0, 0, 32, 64) if half == "left" else (32, 0, 64, 64))
+        drawn.save(picture, "PNG")
+        document.add_picture(picture)
+        document.save(path)
+        kb.add_path(path)
+        kb.work_off()
+    for form in ("html", "patch", "json"):
+        answer = get(client, f".{form}", doc=name)
+        assert answer.status_code == 200 and answer.data
+        assert latin(answer) == f"{name}-v1-v2.{form}"
+    image = client.get(f"/api/v1/documents/{quote(name)}/versions/2/images/1")
+    assert image.status_code == 200 and image.mimetype == "image/png"
+    assert all(value.isascii() for value in image.headers.values())
+
+
+def test_name_of_a_download_holds_no_line_break_or_quote(window: Dash) -> None:
+    with window.server.test_request_context():
+        answer = named(flask.Response("x"), 'a"b\r\nSet-Cookie: x=1/\ud800é.txt')
+    assert latin(answer) == "a_b__Set-Cookie: x=1__é.txt"
 
 
 def test_exported_page_holds_what_a_document_says_as_text_alone(client: FlaskClient, kb) -> None:
