@@ -84,6 +84,9 @@ class Tally:
     words_added: int = 0
     words_removed: int = 0
     cells_changed: int = 0
+    columns_added: int = 0
+    """Columns put into tables. Rows that only got or lost whole columns are not among the changed lines."""
+    columns_removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.model import BlockKind
-from core.versions.kept import CHANGES, KINDS, Kept
+from core.versions.kept import CHANGES, DIFFERS, FIRST_COLUMN, KINDS, Kept
 from core.versions.measure import Ints
 from core.versions.wrapping import pieces_needed
 
@@ -45,7 +45,7 @@ class Items:
 def chosen_rows(kept: Kept, options: ViewOptions) -> Bools:
     """Tell which rows count as differing in this view."""
     index = kept.index
-    chosen: Bools = index["differs"] == 1
+    chosen: Bools = index["differs"] == DIFFERS
     if options.only:
         moved = index["move"] > 0
         wanted = moved & ("moved" in options.only)
@@ -67,7 +67,9 @@ def items_of(kept: Kept, options: ViewOptions, chosen: Bools) -> Items:
     if options.outline:
         shown[:] = False
     elif options.folded or options.only:
-        sums = np.concatenate(([0], np.cumsum(chosen & allowed)))
+        # Of a column that came or went one row stays in sight, though it is no change of its own.
+        seen = chosen if options.only else chosen | (index["differs"] == FIRST_COLUMN)
+        sums = np.concatenate(([0], np.cumsum(seen & allowed)))
         near = np.arange(count)
         low, high = np.maximum(near - options.context, 0), np.minimum(near + options.context + 1, count)
         shown &= sums[high] > sums[low]

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.ingest.parsers.tables import CELL_JOINT
 from core.model import BlockKind, CellPair, Change, Segment
-from core.versions.kept import CHANGES, EQUAL, KINDS, Kept
+from core.versions.kept import CHANGES, COLUMN, DIFFERS, EQUAL, KINDS, Kept
 
 _TABLE = KINDS.index(BlockKind.TABLE)
 _SAMPLED_ROWS = 200
@@ -28,6 +28,8 @@ class TableRef:
     rows: int
     changed: int
     path: tuple[str, ...] = ()
+    columns_changed: bool = False
+    """Whole columns came or went."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +73,13 @@ def tables_of(kept: Kept) -> list[TableRef]:
     breaks[1:] |= (both_known & (header[1:] != header[:-1])) | (neither & (of_old[1:] != of_old[:-1]))
     firsts = np.flatnonzero(breaks)
     lengths = np.diff(np.concatenate((firsts, [len(rows)])))
-    differing = np.add.reduceat(np.asarray(index["differs"])[rows].astype(np.int64), firsts)
+    differs = np.asarray(index["differs"])[rows]
+    differing = np.add.reduceat((differs == DIFFERS).astype(np.int64), firsts)
+    with_columns = np.maximum.reduceat(differs, firsts) >= COLUMN
     return [
-        TableRef(number, row, length, changed, tuple(kept.headings[int(index["heading"][row])]))
-        for number, (row, length, changed) in enumerate(
-            zip(rows[firsts].tolist(), lengths.tolist(), differing.tolist(), strict=True)
+        TableRef(number, row, length, changed, tuple(kept.headings[int(index["heading"][row])]), columns)
+        for number, (row, length, changed, columns) in enumerate(
+            zip(rows[firsts].tolist(), lengths.tolist(), differing.tolist(), with_columns.tolist(), strict=True)
         )
     ]
 
@@ -128,7 +132,8 @@ def _grid_row(kept: Kept, row: int, columns: Sequence[Column]) -> GridRow:
     new = _split(kept.new_text(row)) if new_no else []
     marked = {cell.new_column: cell.words for cell in kept.marks(row)[1]} if differs and old_no and new_no else {}
     cells = tuple(_pair(column, old, new, marked.get(column[1], ())) for column in columns)
-    change = CHANGES[record["change"] if differs else EQUAL].value
+    # A row that only got or lost whole columns is equal but for those cells.
+    change = CHANGES[record["change"] if record["differs"] == DIFFERS else EQUAL].value
     return GridRow(row, change, old_no, new_no, cells, int(record["move"]) or None)
 
 

@@ -47,7 +47,10 @@ ROW = np.dtype(
         ("marks_size", "u4"),
     ]
 )
-"""Line numbers and moves count from 1, 0 means none; ``differs`` is 0 where nothing but a line break differs."""
+"""Line numbers and moves count from 1, 0 means none; ``differs`` is one of ``SAME`` (nothing but a line break differs),
+``DIFFERS``, ``COLUMN`` and ``FIRST_COLUMN`` (only whole columns of the table came or went, here for the first time)."""
+
+SAME, DIFFERS, COLUMN, FIRST_COLUMN = range(4)
 
 CHANGES = (Change.EQUAL, Change.CHANGED, Change.REMOVED, Change.ADDED)
 EQUAL, CHANGED, REMOVED, ADDED = range(4)

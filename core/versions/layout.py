@@ -14,7 +14,7 @@ import numpy as np
 from core.codec import to_dict
 from core.model import BlockKind, CellPair
 from core.versions.folding import Bools, ViewOptions, chosen_rows, items_of
-from core.versions.kept import CHANGES, EQUAL, KINDS, Kept
+from core.versions.kept import CHANGES, COLUMN, EQUAL, KINDS, Kept
 from core.versions.measure import Ints
 from core.versions.pieces import Piece, both_pieces, new_pieces, old_pieces
 from core.versions.wrapping import cut
@@ -43,6 +43,8 @@ class ScreenLine:
     move: int | None = None
     move_target: int | None = None
     cells: tuple[CellPair, ...] = ()
+    columns_only: bool = False
+    """The row only got or lost whole columns of its table: it is drawn as changed, but is no change of its own."""
 
     def as_dict(self) -> dict[str, Any]:
         """The line as plain data for JSON."""
@@ -139,6 +141,7 @@ class RowView:
             new_no=int(record["new_no"]) or None,
             move=int(record["move"]) or None,
             move_target=self._moved_to.get(row),
+            columns_only=bool(record["differs"] >= COLUMN),
         )
         return self._filled(first, row, bool(record["differs"]))
 

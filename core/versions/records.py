@@ -30,6 +30,10 @@ class Rows:
     both_width: Ints
     marks_at: Ints
     marks_size: Ints
+    column: Ints
+    """Above 0 for rows of tables that only got or lost whole columns, as ``core.versions.columns`` tells."""
+    columns_added: Ints
+    columns_removed: Ints
 
     def __len__(self) -> int:
         return len(self.change)
@@ -46,7 +50,7 @@ class Rows:
         move = np.zeros(len(change), dtype=np.int64)
         move[change == REMOVED] = difference.old_moves[old[change == REMOVED]]
         move[change == ADDED] = difference.new_moves[new[change == ADDED]]
-        zeros = (np.zeros(len(change), dtype=np.int64) for _ in range(7))
+        zeros = (np.zeros(len(change), dtype=np.int64) for _ in range(10))
         return cls(change, old, new, move, change != EQUAL, *zeros)
 
 
@@ -122,7 +126,8 @@ class Records:
         old, new = rows.old[part], rows.new[part]
         has_old, has_new = old >= 0, new >= 0
         records = np.zeros(last - first, dtype=ROW)
-        for name in ("change", "differs", "heading", "move", "both_width", "marks_at", "marks_size"):
+        records["differs"] = rows.differs[part] + rows.column[part]
+        for name in ("change", "heading", "move", "both_width", "marks_at", "marks_size"):
             records[name] = getattr(rows, name)[part]
         for name, side, indexes, there in (("old", self.old, old, has_old), ("new", self.new, new, has_new)):
             records[f"{name}_no"] = indexes + 1

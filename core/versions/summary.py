@@ -68,7 +68,7 @@ def tally_of(rows: Rows) -> Tally:
 
 
 def _tallies(rows: Rows, group: Ints, groups: int) -> list[Tally]:
-    still = rows.differs & (rows.move == 0)
+    still = rows.differs & (rows.move == 0) & (rows.column == 0)
 
     def count(chosen: npt.NDArray[np.bool_]) -> list[int]:
         counts: list[int] = np.bincount(group[chosen], minlength=groups).tolist()
@@ -86,6 +86,8 @@ def _tallies(rows: Rows, group: Ints, groups: int) -> list[Tally]:
         total(rows.words_added),
         total(rows.words_removed),
         total(rows.cells_changed),
+        total(rows.columns_added),
+        total(rows.columns_removed),
     )
     return [Tally(*counts) for counts in zip(*columns, strict=True)]
 
@@ -132,11 +134,11 @@ def strip_of(rows: Rows) -> tuple[StripCell, ...]:
     if not cells:
         return ()
     borders = np.linspace(0, len(rows), cells + 1).astype(np.int64)
-    differing = np.flatnonzero(rows.differs)
+    counted = rows.differs & (rows.column == 0)
+    differing = np.flatnonzero(counted)
     next_change = np.searchsorted(differing, borders[:-1])
     sums = {
-        code: np.concatenate(([0], np.cumsum(rows.differs & (rows.change == code))))
-        for code in (CHANGED, ADDED, REMOVED)
+        code: np.concatenate(([0], np.cumsum(counted & (rows.change == code)))) for code in (CHANGED, ADDED, REMOVED)
     }
     found = []
     for cell in range(cells):

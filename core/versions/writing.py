@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 
 from core.model import Change, Row
+from core.versions.columns import ColumnChanges
 from core.versions.diff import Difference
 from core.versions.kept import ADDED, CHANGED, EQUAL, KINDS, REMOVED, ROW, marks_line
 from core.versions.lines import Place
@@ -81,12 +82,14 @@ def _place(place: Place, headings: dict[tuple[str, ...], int]) -> list[Any]:
 
 def _write_marks(path: Path, difference: Difference, rows: Rows, watch: Watcher) -> None:
     at = 0
+    columns = ColumnChanges()
     numbers = iter(np.flatnonzero(rows.change == CHANGED).tolist())
     with path.open("wb", buffering=1024 * 1024) as file:
         for run in np.flatnonzero(difference.runs.change == CHANGED).tolist():
             for row in difference.rows_of(run):
                 number = next(numbers)
                 _measure(rows, number, row)
+                columns.see(number, row.cells)
                 if row.cells or row.words:
                     line = marks_line(row)
                     file.write(line)
@@ -94,6 +97,7 @@ def _write_marks(path: Path, difference: Difference, rows: Rows, watch: Watcher)
                     at += len(line)
                 if rows.differs[number]:
                     watch(number, row)
+    columns.mark(rows, difference)
 
 
 def _measure(rows: Rows, number: int, row: Row) -> None:
