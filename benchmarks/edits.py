@@ -2,7 +2,7 @@
 
 The text is that of Debian's reference manuals, English and Japanese by turns (package ``debian-reference``), or of
 ``benchmarks.corpus`` where they are not installed. A manual is used again with every tenth word replaced by another of
-its words, and by others each time, so that no paragraph occurs twice.
+its words, and by others each time, so that few paragraphs occur twice.
 """
 
 from __future__ import annotations
