@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.model import Change, ChapterChange, MetadataChange, Row, StripCell, Tally, ValueChange
+from core.versions.diff import Difference
 from core.versions.kept import ADDED, CHANGED, REMOVED
+from core.versions.leftovers import Leftovers
 from core.versions.measure import Ints
 from core.versions.records import Rows
 from core.versions.values import Changed, changed_values
@@ -41,6 +43,16 @@ class ValueCollector:
         self.found += [(number, one) for one in _values_of(row)]
         self._spent += time.perf_counter() - began
         self.was_skipped = len(self.found) >= MOST_VALUES or self._spent > _VALUES_SECONDS
+
+    def see_leftovers(self, rows: Rows, difference: Difference) -> None:
+        """Collect those of removed and added lines too: what became another value first, then what is on one side."""
+        left = MOST_VALUES - len(self.found)
+        if self.was_skipped or left <= 0:
+            return
+        leftovers = Leftovers(rows, difference, _VALUES_SECONDS - self._spent, MOST_VALUES)
+        changed, sole = leftovers.found()
+        self.was_skipped = leftovers.was_skipped or len(changed) + len(sole) > left
+        self.found = sorted([*self.found, *changed], key=lambda each: each[0]) + sole
 
     def values(self, rows: Rows, headings: Sequence[tuple[str, ...]]) -> tuple[ValueChange, ...]:
         """Return what was found, dates and numbers in the order of the text."""
