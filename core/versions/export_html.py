@@ -7,11 +7,29 @@ from collections.abc import Iterator, Mapping
 from html import escape
 
 from core.errors import NotFound
-from core.model import ChangeSummary, ComparedVersion, ImagePair, ImageRef, ValueChange
+from core.model import ChangeSummary, ComparedVersion, ImagePair, ImageRef, Tally, ValueChange
 from core.versions.comparison import Comparison
 from core.versions.kept import CHANGES, EQUAL
 from core.versions.pieces import Piece, new_pieces, old_pieces
 
+_METADATA = {
+    "title": "Title",
+    "subject": "Subject",
+    "author": "Author",
+    "language": "Language",
+    "keywords": "Keywords",
+    "pages": "Pages",
+    "slides": "Slides",
+    "sheets": "Sheets",
+    "created": "Created",
+    "modified": "Modified",
+    "producer": "Made with",
+    "encoding": "Encoding",
+    "label": "Label",
+    "file_name": "File name",
+    "size_bytes": "Size in bytes",
+    "extension": "File type",
+}
 TEXTS = {
     "lang": "en",
     "title": "Comparison",
@@ -30,6 +48,9 @@ TEXTS = {
     "unchanged_rows": "{count} unchanged lines",
     "more_rows": "{count} more lines are not shown.",
     "equal": "The texts are the same.",
+    "columns_added": "columns added",
+    "columns_removed": "columns removed",
+    **{f"metadata.{name}": label for name, label in _METADATA.items()},
     "notices": "Coarser than usual",
 }
 MOST_ROWS_UNFOLDED = 50_000
@@ -37,12 +58,14 @@ MOST_ROWS_UNFOLDED = 50_000
 MOST_ROWS = 200_000
 MOST_IMAGE_BYTES = 8 * 1024 * 1024
 _SIGNS = {"equal": "", "changed": "~", "added": "+", "removed": "−"}
+_LINES = ("changed", "added", "removed", "moved")
+_COLUMNS = ("columns_added", "columns_removed")
 
 _STYLE = """
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d0d7de;
---add:#d7f5dd;--del:#ffe1de;--addw:#9be9a8;--delw:#ffb3ab}
+--add:#eaf4fe;--del:#fdeede;--addw:#cfe5fb;--delw:#f7cfa4;--addt:#0b4f94;--delt:#8a3b00}
 @media(prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--dim:#9198a1;--line:#30363d;
---add:#12301d;--del:#3c1618;--addw:#1f6f3a;--delw:#8e2b2b}}
+--add:#122440;--del:#38230f;--addw:#1b3f70;--delw:#6b3a0c;--addt:#8ec5ff;--delt:#ffb57a}}
 body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;
 margin:1.5rem auto;max-width:110rem;padding:0 1rem}
 table{border-collapse:collapse;width:100%;table-layout:fixed}
@@ -50,7 +73,8 @@ td,th{text-align:left;vertical-align:top;padding:.1rem .5rem}
 .d td{font:13px/1.5 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere;tab-size:4}
 .d .n{width:4rem;color:var(--dim);text-align:right}.d .s{width:1.5rem;font-weight:700}
 .added .b,.changed .b,.moved .b{background:var(--add)}.removed .a,.changed .a,.moved .a{background:var(--del)}
-ins{background:var(--addw);text-decoration:underline}del{background:var(--delw);text-decoration:line-through}
+ins{background:var(--addw);text-decoration:underline;text-decoration-color:var(--addt)}
+del{background:var(--delw);text-decoration:line-through;text-decoration-color:var(--delt)}
 summary{color:var(--dim);cursor:pointer;padding:.2rem .5rem;border:1px solid var(--line)}
 .h td{font-weight:700}.k{color:var(--dim)}img{max-width:48%;border:1px solid var(--line);margin:.3rem}
 """
@@ -84,10 +108,8 @@ def _name(side: ComparedVersion) -> str:
 
 def _summary(summary: ChangeSummary, words: Mapping[str, str]) -> Iterator[str]:
     tally = summary.tally
-    counts = [
-        f"{_SIGNS.get(kind, '⇄')} {getattr(tally, kind)} {words[kind]}"
-        for kind in ("changed", "added", "removed", "moved")
-    ]
+    counts = [f"{_SIGNS.get(kind, '⇄')} {getattr(tally, kind)} {words[kind]}" for kind in _LINES]
+    counts += [f"{getattr(tally, kind)} {words[kind]}" for kind in _COLUMNS if getattr(tally, kind)]
     of_words = f"{words['words']}: + {tally.words_added} · − {tally.words_removed}"
     yield f"<p>{words['lines']}: {' · '.join(counts)}<br>{of_words}</p>\n"
     if summary.is_equal:
@@ -102,15 +124,21 @@ def _summary(summary: ChangeSummary, words: Mapping[str, str]) -> Iterator[str]:
         yield f"<h2>{words['metadata']}</h2><table>\n"
         for change in summary.metadata:
             sides = f"<td>{_plain(change.old, 'del')}</td><td>{_plain(change.new, 'ins')}</td>"
-            yield f"<tr><th>{escape(change.name)}</th>{sides}</tr>\n"
+            name = words.get(f"metadata.{change.name}") or escape(change.name)
+            yield f"<tr><th>{name}</th>{sides}</tr>\n"
         yield "</table>\n"
     if summary.chapters:
         yield f"<h2>{words['chapters']}</h2><ul>\n"
         for chapter in summary.chapters:
-            tally = chapter.tally
             path = escape(" › ".join(chapter.heading_path)) or "—"
-            yield f'<li><a href="#r{chapter.row}">{path}</a> ~{tally.changed} +{tally.added} −{tally.removed}</li>\n'
+            yield f'<li><a href="#r{chapter.row}">{path}</a> {_counts(chapter.tally, words)}</li>\n'
         yield "</ul>\n"
+
+
+def _counts(tally: Tally, words: Mapping[str, str]) -> str:
+    lines = [f"{_SIGNS.get(kind, '⇄')}{count}" for kind in _LINES if (count := getattr(tally, kind))]
+    columns = [f"{count} {words[kind]}" for kind in _COLUMNS if (count := getattr(tally, kind))]
+    return " ".join((*lines, *columns))
 
 
 def _value(value: ValueChange) -> str:

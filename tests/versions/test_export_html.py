@@ -11,7 +11,7 @@ from core.model import Block
 from core.versions import export_html as exports
 from core.versions.comparison import Comparison
 from core.versions.export_html import export_html
-from tests.versions.compared import comparison, paragraphs
+from tests.versions.compared import comparison, paragraphs, table
 
 _PAYLOADS = [
     "<script>window.__xss=1</script>",
@@ -104,3 +104,29 @@ def test_a_page_that_no_browser_could_show_is_cut_off(tmp_path: Path, monkeypatc
 
     assert text.count("<tr id=") == 10 and "30 more lines are not shown." in text
     assert text.endswith("</body></html>\n")
+
+
+def test_properties_are_named_in_words_of_the_reader(tmp_path: Path) -> None:
+    facts = ({"title": "A", "size_bytes": 10}, {"title": "B", "size_bytes": 20})
+    kept = comparison(tmp_path, paragraphs("one"), paragraphs("two"), metadata=facts)
+
+    text = page(kept, **{"metadata.title": "タイトル <b>"})
+
+    assert "<th>タイトル &lt;b&gt;</th>" in text and "<th>Size in bytes</th>" in text
+
+
+def test_a_chapter_tells_only_what_happened_in_it(tmp_path: Path) -> None:
+    same = [f"Sentence number {number} stays where it is." for number in range(12)]
+    moved = "This long sentence about the harbour is moved to another place."
+    kept = comparison(tmp_path, paragraphs("# One", moved, *same), paragraphs("# One", *same, moved))
+
+    assert "One</a> ⇄1</li>" in page(kept)
+
+
+def test_columns_that_came_are_counted(tmp_path: Path) -> None:
+    old = table("Item | Price", "Lamp | 100", "Chair | 55")
+    new = table("Item | Colour | Price", "Lamp | red | 100", "Chair | blue | 55")
+
+    text = page(comparison(tmp_path, [old], [new]), columns_added="新しい列")
+
+    assert "~ 0 changed" in text and "1 新しい列" in text
