@@ -16,6 +16,7 @@
       open: new Set(),
       ahead: null,
       position: -1,
+      index: 0,
       total: 0,
       changes: 0,
       found: [],
@@ -71,7 +72,7 @@
     if (target?.address) {
       const [path, query] = target.address.split("?");
       const search = new URLSearchParams(query);
-      for (const name of ["mode", "folded", "view"]) {
+      for (const name of ["mode", "folded", "view", "q", "alone"]) {
         const kept = address().get(name);
         if (kept && !search.has(name)) {
           search.set(name, kept);

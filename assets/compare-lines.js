@@ -87,6 +87,9 @@
       if (position !== null) {
         show(position, row >= 0 ? "middle" : "top");
       }
+      if (row >= 0 && view.index) {
+        tell(view.index);
+      }
     } catch (error) {
       failed(error);
     }
@@ -145,10 +148,12 @@
     });
     state.grid.redrawRows({ rowNodes });
   };
-  const tell = (index = 0) => {
+  const tell = (index = 0, round = "") => {
     const { words, changes } = state;
+    state.index = index;
     const text = index ? fill(words.place, { index, count: changes }) : fill(words.changes, { count: changes });
     at("compare-place").textContent = text;
+    at("compare-round").textContent = round;
   };
   const focusLine = (position) => {
     const line = state.grid.getDisplayedRowAtIndex(position)?.data;
@@ -178,13 +183,16 @@
   const step = async (to, inGrid = false) => {
     try {
       const found = await askAhead("step", { to, ...(state.position < 0 ? { row: known(current.row) } : { from: state.position }) });
-      say(found.text);
+      const was = state.index;
+      const isRound = was > 0 && (to === "next" ? found.index <= was && was === found.count : was === 1 && found.index > 1);
+      const round = isRound ? state.words[to === "next" ? "from_first" : "from_last"] : "";
+      say([round, found.text].filter(Boolean).join(" "));
       if (found.position === null) {
         return;
       }
       show(found.position, "middle");
       mark(found.row);
-      tell(found.index);
+      tell(found.index, round);
       remember({ row: found.row });
       if (inGrid) {
         focusLine(found.position);

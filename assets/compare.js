@@ -108,6 +108,7 @@
     press();
     current.row = wholeNumber(search.get("row"));
     at(GRID).querySelector("[role=grid], [role=treegrid]")?.setAttribute("aria-label", state.words.grid);
+    grid.setGridOption("focusGridInnerElement", enter);
     grid.addEventListener("cellKeyDown", entered);
     grid.addEventListener("fullWidthCellKeyDown", entered);
     grid.addEventListener("cellClicked", numbered);
@@ -156,6 +157,27 @@
     at("compare-place").textContent = said;
     say(said);
   };
+  /* What cannot be made is said on the page; a download would only be a file of an error. */
+  const fetchExport = async (address, failed) => {
+    let said = "";
+    try {
+      const answer = await fetch(address, { method: "HEAD" });
+      if (!answer.ok) {
+        const body = await (await fetch(address)).json();
+        said = [failed, body.detail, body.remedy].filter(Boolean).join(" ");
+      }
+    } catch {
+      said = failed;
+    }
+    at("compare-export-said").textContent = said;
+    if (!said) {
+      window.location.assign(address);
+    }
+  };
+  const rememberQuestion = () => {
+    const question = at("compare-question").value.trim();
+    remember({ q: question, alone: question && !at("compare-alone").checked ? "0" : null });
+  };
   const DOES = {
     next: () => step("next"),
     previous: () => step("previous"),
@@ -180,6 +202,16 @@
     const menu = at("compare-export");
     if (menu?.open && !menu.contains(event.target)) {
       menu.removeAttribute("open");
+    }
+    const download = event.target.closest?.("[data-compare-export]");
+    if (download) {
+      event.preventDefault();
+      menu.removeAttribute("open");
+      fetchExport(download.href, menu.dataset.failed);
+      return;
+    }
+    if (event.target.closest?.("#compare-ask")) {
+      rememberQuestion();
     }
     const tab = event.target.closest?.("[data-compare-view]");
     if (tab && state.pair) {
@@ -266,6 +298,8 @@
     }
     if (key === "Escape") {
       at("compare-export")?.removeAttribute("open");
+    } else if (target.id === "compare-question" && key === "Enter" && !event.isComposing) {
+      rememberQuestion();
     } else if (target.matches?.("[data-compare-view]") && key.startsWith("Arrow")) {
       turn(event);
     } else if (!state.grid) {
@@ -279,6 +313,37 @@
       step(key === "n" ? "next" : "previous", Boolean(target.closest?.(`#${GRID}`)));
     }
   });
+
+  /* The grid is one stop of the Tab key: arrows move inside, Tab goes on behind it and Shift+Tab before it. */
+  const STOPS = "a[href], button, input, select, textarea, summary, [tabindex]";
+  const isStop = (each) => each.tabIndex >= 0 && !each.disabled && each.getClientRects().length > 0;
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      const grid = event.key === "Tab" && event.target.closest?.(`#${GRID}`);
+      if (!grid || event.ctrlKey || event.metaKey || event.altKey) {
+        return;
+      }
+      const side = event.shiftKey ? Node.DOCUMENT_POSITION_PRECEDING : Node.DOCUMENT_POSITION_FOLLOWING;
+      const outside = (each) => !grid.contains(each) && grid.compareDocumentPosition(each) & side;
+      const stops = [...document.querySelectorAll(STOPS)].filter((each) => outside(each) && isStop(each));
+      const next = event.shiftKey ? stops.at(-1) : stops[0];
+      if (next) {
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        next.focus();
+      }
+    },
+    true,
+  );
+  /* Tab comes back to the current line, or to the first one in sight. */
+  const enter = () => {
+    const { grid } = state;
+    const position = state.position >= 0 ? state.position : Math.max(grid.getFirstDisplayedRowIndex(), 0);
+    grid.ensureIndexVisible(position);
+    grid.setFocusedCell(position, state.mode === "side" ? "old" : "merged");
+    return true;
+  };
 
   /* Steps of a long run end in the next one. */
   const again = (run) => {

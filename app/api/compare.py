@@ -61,6 +61,18 @@ def download_patch() -> flask.Response:
     return _download(flask.Response(_encoded(pieces), mimetype="text/x-diff"), pair, "patch")
 
 
+@compare.get("/compare.txt")
+def download_text() -> flask.Response:
+    """Send the text of one ``side`` as it was compared: what the patch applies to, or what it gives."""
+    pair = _pair()
+    side = flask.request.args.get("side", "")
+    if side not in ("old", "new"):
+        raise InvalidInput("side must be old or new.")
+    doc, version = (pair.doc, pair.old) if side == "old" else (pair.new_doc, pair.new)
+    pieces = kb().export(_comparison(pair), side)
+    return named(flask.Response(_encoded(pieces), mimetype="text/plain"), f"{doc}-v{version}.txt")
+
+
 @compare.get("/compare/view")
 def describe_view() -> flask.Response:
     """Answer how many lines and changes a view has, and where ``row`` stands; a fold around it is opened.
@@ -81,9 +93,12 @@ def describe_view() -> flask.Response:
     wanted = _number("top", -1)
     top = view.position_of(min(wanted, comparison.count - 1)) if wanted >= 0 and comparison.count else None
     around = next((at for at in (position, top) if at is not None), 0)
+    index = bisect.bisect_left(view.changes, position) if position is not None else len(view.changes)
+    is_change = index < len(view.changes) and int(view.changes[index]) == position
     return flask.jsonify(
         total=view.total,
         changes=len(view.changes),
+        index=index + 1 if is_change else 0,
         position=position,
         top=top,
         open=opened,

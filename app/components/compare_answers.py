@@ -41,9 +41,17 @@ SYMBOLS = {
     Evidence.STAYED: "check-lg",
 }
 EXCERPT_CHARS = 200
+QUESTION_CHARS = 4_000
 
 
-def answers_view(pair: Pair, saved: Sequence[SavedQuestion], subject: Version | None) -> html.Div:
+def answers_view(
+    pair: Pair,
+    saved: Sequence[SavedQuestion],
+    subject: Version | None,
+    *,
+    question: str = "",
+    alone: bool = True,
+) -> html.Div:
     """The question box for both versions, and the saved questions; ``subject`` is the version to be published."""
     box = html.Div(
         [
@@ -52,7 +60,8 @@ def answers_view(pair: Pair, saved: Sequence[SavedQuestion], subject: Version | 
                 id="compare-question",
                 type="text",
                 placeholder=t("compare.question_placeholder"),
-                maxLength=4_000,
+                maxLength=QUESTION_CHARS,
+                value=question,
                 autocomplete="off",
             ),
             html.Button(
@@ -61,13 +70,13 @@ def answers_view(pair: Pair, saved: Sequence[SavedQuestion], subject: Version | 
         ],
         className="compare-ask-box",
     )
-    alone = dbc.Checkbox(id="compare-alone", label=t("compare.alone"), value=True)
+    only = dbc.Checkbox(id="compare-alone", label=t("compare.alone"), value=alone)
     asked = html.Section(
         [
             html.H2(t("compare.ask_title"), className="section-title"),
             html.P(t("compare.ask_explain"), className="hint"),
             box,
-            alone,
+            only,
             html.Div(id="compare-answer", role="status", className="compare-answer"),
         ],
         className="card-plain",
@@ -86,13 +95,16 @@ def answer_comparison(found: AnswerComparison, pair: Pair) -> html.Div:
     stayed = [each for each in found.evidence if not _differs(each)]
     parts: list[Any] = [verdict, sides]
     if changed:
-        parts += [html.H3(t("compare.evidence")), html.Ul([_evidence(each) for each in changed], className="moves")]
+        parts += [
+            html.H3(t("compare.evidence")),
+            html.Ul([_evidence(each, found) for each in changed], className="moves"),
+        ]
     if stayed:
         parts.append(
             html.Details(
                 [
                     html.Summary(t("compare.evidence_stayed", count=len(stayed))),
-                    html.Ul([_evidence(each) for each in stayed], className="moves"),
+                    html.Ul([_evidence(each, found) for each in stayed], className="moves"),
                 ]
             )
         )
@@ -128,6 +140,7 @@ def impact_line(impact: Impact) -> html.Details:
     key = "compare.impact_changes" if found.is_changed else "compare.impact_stays"
     summary = html.Summary(
         [
+            icon("chevron-right"),
             badge("warning" if found.is_changed else "ok", t(key)),
             html.Span(impact.question.text, className="user-text"),
         ]
@@ -139,7 +152,7 @@ def impact_line(impact: Impact) -> html.Details:
                 className="compare-sides",
             ),
             html.Ul(
-                [_evidence(each) for each in found.evidence if _differs(each)],
+                [_evidence(each, found) for each in found.evidence if _differs(each)],
                 className="moves",
             ),
         ]
@@ -188,7 +201,7 @@ def _saved(saved: Sequence[SavedQuestion], subject: Version | None) -> html.Sect
                 id="compare-save-text",
                 type="text",
                 placeholder=t("compare.save_placeholder"),
-                maxLength=4_000,
+                maxLength=QUESTION_CHARS,
                 size="sm",
                 autocomplete="off",
             ),
@@ -235,9 +248,10 @@ def _answer(trace: Trace, side: str, number: int | None) -> html.Div:
     )
 
 
-def _evidence(change: EvidenceChange) -> html.Li:
+def _evidence(change: EvidenceChange, found: AnswerComparison) -> html.Li:
+    first = (len(found.old.hits), len(found.new.hits))
     hit = change.new or change.old
-    places = [_rank(change.old), _rank(change.new)]
+    places = [_rank(change.old, first[0]), _rank(change.new, first[1])]
     is_rewritten = change.evidence is Evidence.STAYED and _differs(change)
     symbol = "pencil" if is_rewritten else SYMBOLS[change.evidence]
     word = t("compare.evidence.rewritten") if is_rewritten else t(f"compare.evidence.{change.evidence}")
@@ -262,8 +276,9 @@ def _differs(change: EvidenceChange) -> bool:
     return change.evidence is not Evidence.STAYED or change.reason is Reason.TEXT
 
 
-def _rank(hit: Hit | None) -> str:
-    return f"#{hit.rank}" if hit is not None else "–"
+def _rank(hit: Hit | None, first: int) -> str:
+    """The place of a passage among the first hits; candidates beyond them are counted otherwise."""
+    return f"#{hit.rank}" if hit is not None and hit.rank <= first else t("compare.not_first", count=first)
 
 
 def _link(hit: Hit, side: str) -> dcc.Link:

@@ -14,15 +14,19 @@ from app.components.icon import icon
 from app.i18n import language, t
 from core.model import Document, Version
 
+SIDES = ("old", "new")
 EXPORTS = (("html", "file-earmark-code"), ("patch", "file-diff"), ("json", "filetype-txt"))
 
 
 def pickers(
-    pair: Pair | None, sides: tuple[Document, Document], versions: tuple[Sequence[Version], Sequence[Version]]
+    pair: Pair | None,
+    sides: tuple[Document, Document],
+    versions: tuple[Sequence[Version], Sequence[Version]],
+    offered: Sequence[Document],
 ) -> html.Div:
-    """The fields that choose both sides; ``pair`` None leaves the versions open."""
+    """The fields that choose both sides; ``pair`` None leaves the versions open; ``offered`` may be on either side."""
     swap = html.Button(
-        [icon("arrow-repeat"), html.Span(t("compare.swap"), className="visually-hidden")],
+        [icon("arrow-left-right"), html.Span(t("compare.swap"), className="visually-hidden")],
         id="compare-swap",
         type="button",
         className="btn btn-secondary",
@@ -31,9 +35,9 @@ def pickers(
     )
     return html.Div(
         [
-            _side("old", sides[0], versions[0], pair.old if pair else None),
+            _side("old", sides[0], versions[0], pair.old if pair else None, offered),
             swap,
-            _side("new", sides[1], versions[1], pair.new if pair else None),
+            _side("new", sides[1], versions[1], pair.new if pair else None, offered),
         ],
         className="compare-pickers",
     )
@@ -52,12 +56,23 @@ def version_label(version: Version) -> str:
 
 def export_menu(pair: Pair) -> html.Details:
     """The downloads of a comparison."""
-    entries = [
-        html.Li(html.A([icon(symbol), html.Span(_export(form))], href=pair.download(form), download=""))
-        for form, symbol in EXPORTS
-    ]
+    entries = [_entry(symbol, _export(form), pair.download(form)) for form, symbol in EXPORTS]
+    entries += [_entry("body-text", _text_words(pair, side), f"{pair.download('txt')}&side={side}") for side in SIDES]
     summary = html.Summary([icon("download"), t("compare.export")], className="btn btn-secondary")
-    return html.Details([summary, html.Ul(entries)], className="menu", id="compare-export")
+    failure = {"data-failed": t("compare.export_failed")}
+    return html.Details([summary, html.Ul(entries)], className="menu", id="compare-export", **failure)
+
+
+def _entry(symbol: str, words: list[Any], address: str) -> html.Li:
+    return html.Li(
+        html.A([icon(symbol), html.Span(words)], href=address, download="", **{"data-compare-export": "true"})
+    )
+
+
+def _text_words(pair: Pair, side: str) -> list[Any]:
+    number = pair.old if side == "old" else pair.new
+    words = t("compare.export_text", side=t(f"compare.{side}"), number=number)
+    return [html.Span(words), html.Small(t("compare.export_text_explain"))]
 
 
 def _export(form: str) -> list[Any]:
@@ -70,7 +85,9 @@ def side_link(pair: Pair, side: str) -> dcc.Link:
     return dcc.Link(t("version.number", number=number), href=links.document(doc, version=number))
 
 
-def _side(side: str, document: Document, versions: Sequence[Version], chosen: int | None) -> html.Fieldset:
+def _side(
+    side: str, document: Document, versions: Sequence[Version], chosen: int | None, offered: Sequence[Document]
+) -> html.Fieldset:
     options: list[dict[str, Any]] = [
         {"value": str(version.number), "label": version_label(version), "disabled": version.state != "ready"}
         for version in versions
@@ -83,7 +100,7 @@ def _side(side: str, document: Document, versions: Sequence[Version], chosen: in
                     html.Label(t("compare.document"), htmlFor=f"compare-{side}-doc", className="visually-hidden"),
                     dcc.Dropdown(
                         id=f"compare-{side}-doc",
-                        options=document_options([document]),
+                        options=document_options([document, *offered]),
                         value=document.doc_key,
                         clearable=False,
                         placeholder=t("compare.document"),

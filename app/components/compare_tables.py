@@ -71,7 +71,7 @@ def table_grid(table: TableGrid, with_equal: bool) -> html.Div:
     )
     left = len(rows) - len(shown)
     more = html.P(t("compare.table_more", count=left), className="hint") if left else None
-    said = html.P(t("compare.cell_hint"), id="compare-cell-said", className="hint", role="status")
+    said = html.P(id="compare-cell-said", className="hint", role="status")
     return html.Div([grid, said, more])
 
 

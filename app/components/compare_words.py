@@ -13,12 +13,11 @@ COUNTED = ("changed", "added", "removed", "moved")
 
 def sentence(summary: ChangeSummary) -> str:
     """What changed, in one sentence of counts; the numbers and dates are said last because they are looked at first."""
+    pictures = sum(each.change is not Change.EQUAL for each in summary.images)
+    shown = [t("compare.count.images", count=pictures)] if pictures else []
     if summary.is_equal:
-        return t("compare.same_text")
-    parts = counts(summary.tally)
-    if not parts:
-        parts = [t("compare.count.format")]
-    text = joined(parts)
+        return t("compare.same_text_but", changes=joined(shown)) if shown else t("compare.same_text")
+    text = joined([*(counts(summary.tally) or [t("compare.count.format")]), *shown])
     if summary.values:
         return t("compare.sentence_values", changes=text, count=len(summary.values))
     return t("compare.sentence", changes=text)
@@ -27,10 +26,16 @@ def sentence(summary: ChangeSummary) -> str:
 def counts(tally: Tally) -> list[str]:
     """What a tally counts, each kind in words; the first one names what is counted."""
     found = [(name, getattr(tally, name)) for name in COUNTED if getattr(tally, name)]
-    return [
+    lines = [
         t(f"compare.count.{name}" if at else f"compare.count.first_{name}", count=count)
         for at, (name, count) in enumerate(found)
     ]
+    return lines + _columns(tally)
+
+
+def _columns(tally: Tally) -> list[str]:
+    kinds = ("columns_added", "columns_removed")
+    return [t(f"compare.count.{kind}", count=getattr(tally, kind)) for kind in kinds if getattr(tally, kind)]
 
 
 def joined(parts: Sequence[str]) -> str:
@@ -44,6 +49,7 @@ def tally_words(tally: Tally) -> str:
         parts.append(t("compare.tally.words", added=tally.words_added, removed=tally.words_removed))
     if tally.cells_changed:
         parts.append(t("compare.tally.cells", count=tally.cells_changed))
+    parts += _columns(tally)
     return " · ".join(parts)
 
 

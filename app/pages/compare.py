@@ -27,7 +27,7 @@ from dash.exceptions import PreventUpdate
 
 from app import links
 from app.components.compare_address import Given, Pair, Shown, across, chosen, one, pair, shown_by
-from app.components.compare_answers import answers_view
+from app.components.compare_answers import QUESTION_CHARS, answers_view
 from app.components.compare_body import compare_body, start_list, waiting
 from app.components.compare_head import document_options, export_menu, pickers
 from app.components.compare_tables import table_grid, table_view
@@ -36,13 +36,13 @@ from app.components.image_slider import images
 from app.components.states import empty, error_state, link_button, shows_errors
 from app.context import kb
 from app.i18n import t
-from core.errors import EvoRAGError
+from core.errors import EvoRAGError, Purged
 from core.model import Document, Version
 
 if TYPE_CHECKING:
     from core.versions.comparison import Comparison
 
-OFFERED_DOCUMENTS = 50
+OFFERED_DOCUMENTS = 1_000
 TICK_MS = 500
 PATIENCE = 3
 DRAWN_LATE = ("table", "images", "answers")
@@ -73,10 +73,11 @@ def layout(
     compared = chosen(document, versions, old, new) if is_one else across(document, second, old, new)
     shown = shown_by(view, mode, folded, find)
     others = versions if is_one else kb().versions(second.doc_key)
-    head = pickers(compared, (document, second), (versions, others))
+    head = pickers(compared, (document, second), (versions, others), kb().documents()[:OFFERED_DOCUMENTS])
     body, is_waiting = _body(compared, shown) if compared else (_one_version(document, versions), False)
     content = [
         head,
+        html.P(id="compare-export-said", className="meaning meaning-error", role="alert"),
         html.Div(body, id="compare-body"),
         dcc.Store(id="compare-pair", data=compared.as_dict() if compared else None),
         dcc.Store(id="compare-begun", data=time.time()),
@@ -102,7 +103,7 @@ def _body(compared: Pair, shown: Shown, elapsed_s: float = 0) -> tuple[Any, bool
     try:
         comparison = kb().compare(compared.doc, compared.old, compared.new, other=compared.other, wait=wait)
     except EvoRAGError as error:
-        return error_state(error), False
+        return error_state(error, again="" if isinstance(error, Purged) else None), False
     if comparison is None:
         return waiting(elapsed_s), True
     return _drawn(comparison, compared, shown), False
@@ -204,6 +205,8 @@ def offer_new(search: str | None, value: str | None) -> list[dict[str, str]]:
 
 
 def _offered(search: str | None, value: str | None) -> list[dict[str, str]]:
+    if len(kb().documents()) <= OFFERED_DOCUMENTS:
+        raise PreventUpdate  # All of them are there, and the field finds them by itself.
     kept = [kb().document(value)] if value else []
     return document_options([*kept, *kb().documents(search or "")[:OFFERED_DOCUMENTS]])
 
@@ -216,22 +219,25 @@ def _offered(search: str | None, value: str | None) -> list[dict[str, str]]:
     Input("compare-shown-view", "data"),
     State("compare-drawn", "data"),
     State("compare-pair", "data"),
+    State("_pages_location", "search"),
 )
-def draw_panel(view: str, drawn: list[str], data: dict[str, Any]) -> tuple[Any, ...]:
+def draw_panel(view: str, drawn: list[str], data: dict[str, Any], search: str) -> tuple[Any, ...]:
     """Draw the tables, the images or the answers when they are looked at for the first time."""
     if view not in DRAWN_LATE or view in drawn:
         raise PreventUpdate
     compared = Pair(**data)
-    panels = [_panel(name, compared) if name == view else no_update for name in DRAWN_LATE]
+    panels = [_panel(name, compared, search) if name == view else no_update for name in DRAWN_LATE]
     return *panels, [*drawn, view]
 
 
-def _panel(view: str, compared: Pair) -> Any:
+def _panel(view: str, compared: Pair, search: str) -> Any:
     if view == "table":
         return table_view(_comparison(compared).tables())
     if view == "images":
         return images(_comparison(compared).summary.images, compared)
-    return answers_view(compared, kb().saved_questions(), _subject(compared))
+    asked = parse_qs((search or "").lstrip("?"))
+    question, alone = one(asked.get("q"))[:QUESTION_CHARS], one(asked.get("alone")) != "0"
+    return answers_view(compared, kb().saved_questions(), _subject(compared), question=question, alone=alone)
 
 
 @callback(

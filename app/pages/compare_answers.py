@@ -42,10 +42,11 @@ STEP_S = 0.5
     State("compare-alone", "value"),
     State("compare-pair", "data"),
     running=[(Output("compare-ask", "className"), "btn btn-primary is-working", "btn btn-primary")],
-    prevent_initial_call=True,
 )
 def ask_both(_clicks: int | None, _sent: int | None, question: str | None, alone: bool, data: dict[str, Any]) -> Any:
-    """Ask the question of both versions and show what differs."""
+    """Ask the question of both versions and show what differs; one in the address is asked when the field is drawn."""
+    if ctx.triggered_id is None and not (question or "").strip():
+        raise PreventUpdate
     compared = Pair(**data)
     try:
         if not (question or "").strip():

@@ -12,7 +12,7 @@ from core.model import Job, Version
 from core.versions.comparison import Comparison
 from core.versions.comparisons import Compared, Comparisons
 from core.versions.export_html import export_html
-from core.versions.export_patch import export_patch
+from core.versions.export_patch import export_patch, export_text
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -56,12 +56,17 @@ class Comparing:
         return self._comparisons.image(self._side(self.version(key, version)), number)
 
     def export(self, comparison: Comparison, form: str, texts: Mapping[str, str] | None = None) -> Iterator[str]:
-        """Yield a comparison as a standalone page (``html``) or as a unified ``patch``. Raises: ``InvalidInput``."""
+        """Yield a standalone page (``html``), a unified ``patch``, or one of the two texts (``old``, ``new``).
+
+        Raises: ``InvalidInput``.
+        """
         if form == "html":
             return export_html(comparison, texts or {})
         if form == "patch":
             return export_patch(comparison)
-        raise InvalidInput("A comparison is exported as “html” or “patch”.")
+        if form in ("old", "new"):
+            return export_text(comparison, form)
+        raise InvalidInput("A comparison is exported as “html”, “patch”, “old” or “new”.")
 
     def prepare_comparisons(self, jobs: Sequence[Job]) -> None:
         """Compute in the background how the versions that these jobs indexed differ from the ones before them."""

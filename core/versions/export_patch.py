@@ -37,6 +37,11 @@ def export_patch(comparison: Comparison) -> Iterator[str]:
     yield from hunks
 
 
+def export_text(comparison: Comparison, side: str) -> Iterator[str]:
+    """Yield the text of the ``old`` or ``new`` side line by line, as a patch takes and gives it."""
+    yield from _lines(comparison.kept, side, 0, len(comparison.kept))
+
+
 def _file_name(side: ComparedVersion) -> str:
     """A name that no path, quote or line break of a document's name gets into."""
     plain = "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in side.name).lstrip(".")
