@@ -9,7 +9,7 @@ import typer
 
 from core.cli import diff_output, output, version_output
 from core.cli.options import AsJson, DataDir, Name, Number
-from core.cli.session import doc_key, opened
+from core.cli.session import opened, version_of
 from core.errors import InvalidInput
 
 commands = typer.Typer()
@@ -31,7 +31,9 @@ def diff(
     if as_html + as_patch + as_json > 1:
         raise typer.BadParameter("one of --json, --html and --patch")
     with opened(data_dir) as kb:
-        comparison = kb.compare(doc_key(doc), old, new, other=None if other is None else doc_key(other))
+        key = version_of(kb, doc, old)
+        second = version_of(kb, doc if other is None else other, new)
+        comparison = kb.compare(key, old, new, other=None if other is None else second)
         assert comparison is not None
         if as_html or as_patch:
             for part in kb.export(comparison, "html" if as_html else "patch"):
@@ -72,5 +74,5 @@ def impact(doc: Name, version: Number, data_dir: DataDir = None, as_json: AsJson
             )
         output.wait_until_ready(kb)
         with output.bar("Asking") as progress:
-            found = list(EvoRAG(kb=kb).impact(doc_key(doc), version, saved, progress))
+            found = list(EvoRAG(kb=kb).impact(version_of(kb, doc, version), version, saved, progress))
     (output.print_json if as_json else version_output.print_impacts)(found)

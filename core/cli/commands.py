@@ -17,7 +17,7 @@ import typer
 
 from core.cli import changes, output, versions
 from core.cli.options import AllVersions, AsJson, AsOf, DataDir, InDoc, InTag, InType, Name, Question, TopK, Wait
-from core.cli.session import actor, doc_key, filters_of, finish_uploads, moment, opened, query_of, settings
+from core.cli.session import actor, filters_of, finish_uploads, moment, opened, query_of, settings, version_of
 from core.errors import EvoRAGError
 
 app = typer.Typer(
@@ -80,7 +80,8 @@ def add(
                 except EvoRAGError as error:
                     failures.append((path.name, error))
                 show_bar(number, len(files), path.name)
-        finish_uploads(kb, uploads, failures, wait=wait, as_json=as_json)
+        kept_as = "scheduled" if at is not None else "draft" if draft else ""
+        finish_uploads(kb, uploads, failures, wait=wait, as_json=as_json, kept_as=kept_as)
 
 
 @app.command("list")
@@ -105,8 +106,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a document: its versions, its metadata, or its text."""
-    key = doc_key(doc)
     with opened(data_dir) as kb:
+        key = version_of(kb, doc, version)
         if text:
             held = kb.text_of(key, version)
             return output.print_json({"doc_key": key, "text": held}) if as_json else output.print_exactly(held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import logging
+import shlex
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from core.cli import output
-from core.errors import EvoRAGError, InvalidInput
+from core.errors import EvoRAGError, InvalidInput, NotFound
 from core.model import AsOf, Filters, Job, JobState, Query, Upload, parse_as_of
 
 if TYPE_CHECKING:
@@ -50,6 +51,14 @@ def opened(data_dir: Path | None) -> Iterator[KnowledgeBase]:
 def doc_key(name: str) -> str:
     """Return what a file name is kept under."""
     return unicodedata.normalize("NFC", name).lower()
+
+
+def version_of(kb: KnowledgeBase, name: str, number: int | None) -> str:
+    """Return what a document is kept under that has the version ``number``. Raises: ``NotFound``."""
+    key = doc_key(name)
+    if number is not None and all(version.number != number for version in kb.versions(key)):
+        raise NotFound(f"“{key}” has no version {number}.", remedy=f"`evorag versions {shlex.quote(key)}` lists them.")
+    return key
 
 
 def actor() -> str:
@@ -109,8 +118,12 @@ def finish_uploads(
     *,
     wait: bool,
     as_json: bool,
+    kept_as: str = "",
 ) -> None:
-    """Wait for the indexing if so wished and print what became of each file; the status is 1 if any failed."""
+    """Wait for the indexing if so wished and print what became of each file; the status is 1 if any failed.
+
+    ``kept_as`` is what a new version is that is not published at once: a draft, or scheduled.
+    """
     job_ids = [upload.job_id for upload in uploads if upload.job_id]
     ended: list[Job] = output.follow(kb, job_ids) if wait else [kb.job(job_id) for job_id in job_ids]
     if as_json:
@@ -119,7 +132,12 @@ def finish_uploads(
         states = {job.id: job.state for job in ended}
         output.print_rows(
             ("document", "version", "outcome", "indexing"),
-            ([u.doc_key, u.version, u.outcome, states[u.job_id] if u.job_id else "-"] for u in uploads),
+            (
+                [u.doc_key, u.version, kept_as or u.outcome, states[u.job_id]]
+                if u.job_id
+                else [u.doc_key, u.version, u.outcome, "-"]
+                for u in uploads
+            ),
         )
     failed = [job for job in ended if job.state in (JobState.FAILED, JobState.CANCELLED)]
     for job in failed:

@@ -9,7 +9,7 @@ import typer
 
 from core.cli import output, version_output
 from core.cli.options import AsJson, DataDir, Name, Names, Note, Number
-from core.cli.session import actor, doc_key, moment, opened, publish_each
+from core.cli.session import actor, doc_key, moment, opened, publish_each, version_of
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ def publish(
     """Show a version from now on, or from a time on."""
     if at is None:
         with opened(data_dir) as kb:
-            done = kb.publish(doc_key(doc), version, actor(), note)
+            done = kb.publish(version_of(kb, doc, version), version, actor(), note)
         return version_output.end_publication(done, as_json=as_json)
     if note:
         raise typer.BadParameter("goes with publishing at once; annotate the version instead", param_hint="--note")
     due = None if at == _NEVER else moment(at, "--at")
     with opened(data_dir) as kb:
-        scheduled = kb.schedule(doc_key(doc), version, due, actor())
+        scheduled = kb.schedule(version_of(kb, doc, version), version, due, actor())
     version_output.end_version(scheduled, as_json=as_json)
     if due is not None:
         output.note("It is shown from then on if EvoRAG is running, and else as soon as it runs again.")
@@ -65,7 +65,7 @@ def rollback(
 ) -> None:
     """Show an older version again: the one shown before the present one, or another."""
     with opened(data_dir) as kb:
-        done = kb.rollback(doc_key(doc), to, actor(), note)
+        done = kb.rollback(version_of(kb, doc, to), to, actor(), note)
     version_output.end_publication(done, as_json=as_json)
 
 
@@ -100,17 +100,16 @@ def purge(
 ) -> None:
     """Remove text, vectors and bytes for good; a tombstone says when and by whom."""
     with opened(data_dir) as kb:
+        key = version_of(kb, doc, version)
         if not yes:
-            _confirm_purge(kb, doc_key(doc), version)
-        done = kb.purge(doc_key(doc), version, actor(), note)
+            _confirm_purge(kb, key, version)
+        done = kb.purge(key, version, actor(), note)
     version_output.end_publication(done, as_json=as_json)
 
 
 def _confirm_purge(kb: KnowledgeBase, key: str, version: int | None) -> None:
     """Name what would be lost and ask. Raises: ``InvalidInput`` where nobody can answer, ``Abort``."""
     lost = [found for found in kb.versions(key) if version in (None, found.number) and found.state != "purged"]
-    if version is not None:
-        kb.version(key, version)
     output.note(f"What is lost of “{kb.document(key).name}”:")
     for found in lost:
         output.note(f"  {version_output.in_words(found)}")
@@ -134,7 +133,7 @@ def annotate(
     if note is None and label is None:
         raise typer.BadParameter("nothing to change; give --note or --label")
     with opened(data_dir) as kb:
-        changed = kb.annotate(doc_key(doc), version, note=note, label=label)
+        changed = kb.annotate(version_of(kb, doc, version), version, note=note, label=label)
     version_output.end_version(changed, as_json=as_json)
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qs, quote
 
 import pytest
-from dash import Dash, dcc
+from dash import Dash, dcc, html
 from flask.testing import FlaskClient
 
 import core
@@ -43,7 +43,7 @@ def test_a_version_is_asked_and_the_page_says_so(window: Dash, client: FlaskClie
     page = answered(window, client, **{"ask-kind.value": "version", "ask-asof.data": "hours.txt#v1"})
     assert "opens at eight" in text(by_id(page, "ask-answer-card"))
     [notice] = by_class(page, "scope-notice")
-    assert "As of version 1" in text(notice) and "Ask of now instead" in text(notice)
+    assert "As of version 1" in text(notice) and "Ask as of now" in text(notice)
     assert "earlier version" in text(by_class(page, "answer-sources"))
     addresses = [link.href for link in parts(notice, dcc.Link)]
     assert f"/ask?q={quote(WHEN)}&k=5" in addresses
@@ -72,6 +72,14 @@ def test_a_publication_is_asked_by_its_number(window: Dash, client: FlaskClient,
     assert "opens at eight" in text(by_id(page, "ask-answer-card"))
     empty = answered(window, client, **{"ask-kind.value": "sequence", "ask-asof.data": "0"})
     assert "before the first publication" in text(by_class(empty, "scope-notice"))
+
+
+def test_a_moment_before_the_first_publication_is_told_as_such(window: Dash, client: FlaskClient, shop) -> None:
+    values = {"ask-kind.value": "moment", "ask-asof.data": "2001-01-01T00:00+00:00"}
+    card = by_id(answered(window, client, **values), "ask-answer-card")
+    assert "Nothing was published at that moment; the first publication is of" in text(card)
+    assert [time.dateTime for time in parts(card, html.Time)] == [shop.audit(limit=1, before=2)[0].at.isoformat()]
+    assert "Upload" not in text(card)
 
 
 def test_a_moment_is_asked_as_the_address_says_it(window: Dash, client: FlaskClient, shop) -> None:
@@ -184,7 +192,7 @@ def test_the_history_says_which_moment_was_asked_of(window: Dash, client: FlaskC
     ask(window, client, WHEN, **{"ask-all.value": True})
     page = open_page(window, "/history")
     chips = [text(chip).split() for chip in by_class(page, "chip")]
-    assert chips == [["All", "versions"], ["as", "of", "hours.txt#v1"]]
+    assert chips == [["All", "versions"], ["as", "of", "hours.txt,", "version", "1"]]
     again = [link.href for link in parts(page, dcc.Link) if "q=" in link.href]
     assert ["versions=all" in again[0], "asof=hours.txt%23v1" in again[1]] == [True, True]
 
@@ -196,7 +204,7 @@ def test_both_languages_say_what_was_asked_of(
 ) -> None:
     went = ask(window, client, WHEN, **values)["ask-go"]["data"]
     notice = text(by_class(open_page(window, "/ask" + went["search"], lang), "scope-notice"))
-    assert {"en": "Ask of now instead", "ja": "現在の内容で質問する"}[lang] in notice
+    assert {"en": "Ask as of now", "ja": "現在の内容で質問する"}[lang] in notice
 
 
 @pytest.mark.parametrize(

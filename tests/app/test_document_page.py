@@ -53,6 +53,13 @@ def test_table_is_drawn_as_a_table_with_its_head() -> None:
     assert [text(cell) for cell in parts(drawn, html.Td)] == ["Tokyo", "1,204", "Osaka", "804"]
 
 
+def test_prose_after_code_is_not_drawn_as_code() -> None:
+    alone = passage(chunk("Sales\n\ntotal = sum(rows)\nprint(total)", kind=BlockKind.CODE))
+    mixed = passage(chunk("total = sum(rows)\n\nThe rows are those of one month.", kind=BlockKind.CODE))
+    assert [plain(each) for each in parts(alone, html.Pre)] == ["total = sum(rows)\nprint(total)"]
+    assert list(parts(mixed, html.Pre)) == []
+
+
 def test_cut_table_repeats_its_head() -> None:
     drawn = passage(chunk("Osaka | 804", kind=BlockKind.TABLE, header="Region | Q1"))
     assert [text(cell) for cell in parts(drawn, html.Th)] == ["Region", "Q1"]
@@ -266,6 +273,32 @@ def test_rollback_is_taken_back_from_the_notice(window: Dash, client: FlaskClien
     assert three.publications("hours.txt")[0].action == "rollback"
     press_one_of(client, undo_of(answer), {})
     assert three.document("hours.txt").published_version == 2
+
+
+def test_newer_version_is_shown_again_and_not_rolled_back_to(window: Dash, client: FlaskClient, kb) -> None:
+    for price in ("900", "1,000"):
+        add(kb, "prices.txt", f"A ticket costs {price} yen.")
+    foot = text(by_class(open_page(window, "/documents/prices.txt"), "timeline-foot"))
+    assert "Roll back to version 1" in foot
+    assert "Roll back to this" not in text(open_page(window, "/documents/prices.txt"))
+    kb.rollback("prices.txt")
+    foot = text(by_class(open_page(window, "/documents/prices.txt"), "timeline-foot"))
+    assert "Show version 2 again" in foot and "Roll back" not in foot
+    answer = press_one_of(client, {"type": "document-act", "action": "rollback"}, view("prices.txt"))
+    assert kb.document("prices.txt").published_version == 2
+    told = json.dumps(answer["sideUpdate"]["notice"])
+    assert "Version 2 is shown again" in told and "Rolled back" not in told
+
+
+def test_tombstone_says_why_it_is_one(window: Dash, three) -> None:
+    three.purge("hours.txt", 1, note="wrong <b>patient</b>")
+    page = open_page(window, "/documents/hours.txt?version=1")
+    assert text(by_id(page, "version-1")).count("wrong <b>patient</b>") == 1
+    assert "wrong <b>patient</b>" in text(by_class(page, "state-empty"))
+    assert "wrong" not in text(by_id(page, "version-2"))
+    three.purge("hours.txt", note="closed")
+    page = open_page(window, "/documents/hours.txt")
+    assert "closed" in text(by_id(page, "version-2")) and "closed" not in text(by_id(page, "version-1"))
 
 
 def test_one_version_is_rolled_back_to(window: Dash, client: FlaskClient, three) -> None:

@@ -46,6 +46,24 @@ def test_every_document_is_a_row_with_its_state_and_versions(window: Dash, two) 
     assert rows["旅費規程.txt"]["language"] == "Japanese"
 
 
+def test_row_says_what_waits_behind_the_published_version(kb: core.KnowledgeBase) -> None:
+    def waiting() -> dict:
+        return {
+            name: value for name, value in row_of(kb.document("hours.txt")).items() if name in ("scheduled", "hidden")
+        }
+
+    add(kb, "hours.txt", "The shop opens at eight.")
+    assert waiting() == {}
+    kb.add_text("hours.txt", "The shop opens at nine.", draft=True)
+    kb.work_off()
+    assert waiting() == {"hidden": 2} and row_of(kb.document("hours.txt"))["state"] == "published"
+    due = datetime.now(UTC) + timedelta(days=1)
+    kb.schedule("hours.txt", 2, due)
+    assert waiting() == {"scheduled": due.isoformat()}
+    kb.publish("hours.txt", 2)
+    assert waiting() == {}
+
+
 def test_row_carries_a_name_as_it_is(kb: core.KnowledgeBase) -> None:
     add(kb, "<b>a & b #50%.txt", "text of some length")
     row = row_of(kb.documents()[0])

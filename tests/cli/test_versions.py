@@ -33,7 +33,8 @@ def test_versions_are_listed_with_label_and_what_they_changed(revised):
 
 def test_draft_is_shown_only_once_it_is_published(filled, papers):
     (papers / "handbook.md").write_text(OLDER, "utf-8")
-    assert filled("add", papers / "handbook.md", "--draft")[0] == 0
+    status, out, _ = filled("add", papers / "handbook.md", "--draft")
+    assert (status, out.split()) == (0, ["handbook.md", "2", "draft", "done"])
     assert filled("versions", "handbook.md")[1].startswith("2\tdraft\t")
     assert "14 days" in filled("ask", QUESTION)[1]
     assert "12 days" in filled("ask", QUESTION, "--as-of", "Handbook.md#v2")[1]
@@ -165,3 +166,21 @@ def test_account_without_a_name_is_nobody(filled, monkeypatch):
     monkeypatch.setattr("getpass.getuser", nobody)
     filled("delete", "handbook.md")
     assert json.loads(filled("audit", "--json")[1])[0]["actor"] == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("publish", "handbook.md", 9),
+        ("publish", "handbook.md", 9, "--at", "never"),
+        ("rollback", "handbook.md", "--to", 9),
+        ("purge", "handbook.md", "--version", 9, "--yes"),
+        ("annotate", "handbook.md", 9, "--note", "x"),
+        ("show", "handbook.md", "--text", "--version", 9),
+        ("diff", "handbook.md", 1, 9),
+    ],
+)
+def test_unknown_version_is_told_with_the_way_to_those_that_there_are(revised, arguments):
+    status, out, err = revised(*arguments)
+    assert (status, out) == (1, "")
+    assert "has no version 9" in err and "`evorag versions handbook.md` lists them." in err

@@ -66,7 +66,9 @@ def upload(tab: Page, folder: Path, name: str, text: str, *, draft: bool = False
     with tab.expect_response(lambda answer: answer.request.method == "POST" and "documents" in answer.url) as sending:
         tab.locator("[data-upload-picker]").set_input_files(file)
     row = tab.locator(".job-table-upload li.job", has_text=f"Version {sending.value.json()['version']}")
-    expect(row.filter(has_text=name)).to_have_attribute("data-meaning", "ok", timeout=60_000)
+    if draft:
+        expect(row.filter(has_text=name)).to_contain_text("Kept as draft", timeout=60_000)
+    expect(row.filter(has_text=name)).to_have_attribute("data-meaning", "neutral" if draft else "ok", timeout=60_000)
 
 
 def version(tab: Page, number: int):
