@@ -78,11 +78,12 @@
       if (version !== state.version || run !== state.run) {
         return;
       }
+      const index = state.changes === view.changes ? state.index : 0;
       take(view);
       state.position = -1;
       state.grid.setGridOption("datasource", source(version));
       state.grid.setRowCount(view.total, true);
-      tell();
+      tell(index);
       const position = row >= 0 ? view.position : view.top;
       if (position !== null) {
         show(position, row >= 0 ? "middle" : "top");
@@ -171,6 +172,7 @@
       }
       show(view.position, "middle");
       mark(row);
+      tell(view.index);
       remember({ row });
       if (focus) {
         focusLine(view.position);

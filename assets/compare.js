@@ -44,6 +44,7 @@
     if (!("mode" in changes)) {
       state.open = new Set();
       state.position = -1;
+      state.index = 0;
     }
     press();
     const shown = { mode: state.chosenMode, folded: state.folded ? null : "0", outline: state.outline ? "1" : null };
@@ -139,6 +140,7 @@
   const numbered = ({ column, data, rowIndex }) => {
     if (data && column?.getColId().endsWith("_no")) {
       state.position = rowIndex;
+      state.index = 0;
       mark(data.row);
       remember({ row: data.row });
       say(state.words.linked);
@@ -209,6 +211,9 @@
       menu.removeAttribute("open");
       fetchExport(download.href, menu.dataset.failed);
       return;
+    }
+    if (event.target.closest?.("#compare-old-doc, #compare-new-doc")) {
+      window.setTimeout(() => document.querySelector(".dash-dropdown-search")?.focus(), 50);
     }
     if (event.target.closest?.("#compare-ask")) {
       rememberQuestion();

@@ -220,6 +220,72 @@ def test_other_versions_are_chosen_and_swapped(page: Page, words: None) -> None:
     expect(page.locator("#compare-sentence")).to_have_text("The text is the same.", timeout=30_000)
 
 
+@pytest.fixture(scope="module")
+def contract(browser: Browser, server: str) -> str:
+    """Both versions of a text with a Japanese name, and another document beside it."""
+    context = window(browser, server)
+    page = context.new_page()
+    lines = [f"Clause {number} stays as it is." for number in range(60)]
+    for days, end in ((30, 2026), (45, 2027)):
+        text = "\n\n".join([f"Invoices are due within {days} days.", *lines, f"The end of {end}."])
+        send(page, "保守契約書.txt", text.encode())
+    send(page, "zebra.txt", b"Another document.")
+    context.close()
+    return "保守契約書.txt"
+
+
+def test_exports_bear_japanese_names_and_the_menu_closes(page: Page, contract: str) -> None:
+    compare(page, contract)
+    for words, name in (("Web page", f"{contract}-v1-v2.html"), ("Text of version 2", f"{contract}-v2.txt")):
+        page.locator("#compare-export > summary").click()
+        with page.expect_download() as downloading:
+            page.locator("#compare-export a", has_text=words).click()
+        assert downloading.value.suggested_filename == name
+        expect(page.locator("#compare-export")).not_to_have_attribute("open", "")
+    assert "due within 45 days" in Path(downloading.value.path()).read_text(encoding="utf-8")
+
+
+def test_the_grid_is_one_stop_of_the_tab_key(page: Page, contract: str) -> None:
+    compare(page, contract, folded=0)
+    page.locator(".compare-text-cell").first.click()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("() => Boolean(document.activeElement.closest('#compare-grid'))")
+    page.keyboard.press("Tab")
+    expect(page.locator("#compare-strip")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("() => Boolean(document.activeElement.closest('#compare-grid'))")
+    assert page.evaluate("() => Number(document.activeElement.closest('.ag-row').getAttribute('row-index'))") < 20
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("() => Boolean(document.activeElement.closest('.compare-find-tool'))")
+
+
+def test_a_document_is_found_by_typing(page: Page, contract: str) -> None:
+    compare(page, contract)
+    page.locator("#compare-new-doc").click()
+    expect(page.locator(".dash-dropdown-search")).to_be_focused()
+    page.keyboard.type("zeb")
+    expect(page.locator(".dash-dropdown-option")).to_have_count(1)
+    page.locator(".dash-dropdown-option", has_text="zebra.txt").click()
+    page.wait_for_url(re.compile("other=zebra.txt"))
+
+
+def test_a_question_in_the_address_is_asked_again(page: Page, contract: str) -> None:
+    compare(page, contract, view="answers")
+    page.locator("#compare-question").fill("When are invoices due?")
+    page.locator("#compare-question").press("Enter")
+    expect(page.locator(".compare-verdict")).to_be_visible(timeout=60_000)
+    assert "q=When" in page.url
+    page.reload()
+    expect(page.locator(".compare-verdict")).to_be_visible(timeout=60_000)
+
+
+def test_a_permalink_of_a_change_says_which_one_and_steps_say_when_they_begin_anew(page: Page, contract: str) -> None:
+    compare(page, contract, row=61)
+    expect(page.locator("#compare-place")).to_have_text("2 of 2", timeout=10_000)
+    page.keyboard.press("n")
+    expect(page.locator("#compare-said")).to_contain_text("From the first change again.")
+
+
 def test_hostile_text_and_names_are_never_run(page: Page) -> None:
     name = f"{ATTACK.replace('/', ' ')}.md"
     for value in ("old 12", "new 13"):
