@@ -176,9 +176,9 @@ def test_images_are_uncovered_by_the_keyboard(page: Page, words: None) -> None:
 
 def test_exports_are_downloads(page: Page, words: None) -> None:
     compare(page, "terms-en.docx")
-    page.locator("#compare-export > summary").click()
     found = {}
     for name in ("Web page", "Patch", "Summary"):
+        page.locator("#compare-export > summary").click()
         with page.expect_download() as downloading:
             page.locator("#compare-export a", has_text=name).click()
         found[name] = Path(downloading.value.path()).read_text(encoding="utf-8")
