@@ -15,7 +15,10 @@ TEXT = [
     ("text", "accent-soft"),
     ("muted", "accent-soft"),
     ("text", "mark"),
-    *[("text", ground) for ground in ("removed-soft", "removed-mark", "added-soft", "added-mark", "moved-soft", "found")],
+    *[
+        ("text", ground)
+        for ground in ("removed-soft", "removed-mark", "added-soft", "added-mark", "moved-soft", "found")
+    ],
     *[(kind, f"{kind}-soft") for kind in ("removed", "added", "moved")],
     *[(kind, "surface") for kind in ("removed", "added", "moved")],
     ("removed", "removed-mark"),
