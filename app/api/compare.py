@@ -17,7 +17,7 @@ from app.api.fields import whole_number
 from app.components.compare_address import MODES, Pair
 from app.components.compare_words import spoken
 from app.context import kb
-from app.i18n import language, t
+from app.i18n import has, language, t
 from core.errors import InvalidInput
 from core.model import to_dict
 
@@ -32,7 +32,12 @@ OPEN_LIMIT = 2_000
 FIND_CHARS = 200
 EXPORT_WORDS = (
     *("title", "old", "new", "changed", "added", "removed", "moved", "lines", "words"),
-    *("unchanged_rows", "notices", "values", "chapters", "generated"),
+    *("unchanged_rows", "more_rows", "notices", "values", "chapters", "metadata", "images", "equal"),
+    *("columns_added", "columns_removed"),
+)
+NAMED_METADATA = (
+    *("title", "subject", "author", "language", "keywords", "pages", "slides", "sheets", "created", "modified"),
+    *("producer", "encoding", "label", "file_name", "size_bytes", "extension"),
 )
 
 
@@ -49,6 +54,7 @@ def download_page() -> flask.Response:
     """Send the comparison as one page that needs nothing else."""
     pair = _pair()
     texts = {name: t(f"compare.export.{name}") for name in EXPORT_WORDS} | {"lang": language()}
+    texts |= {f"metadata.{name}": t(f"metadata.{name}") for name in NAMED_METADATA if has(f"metadata.{name}")}
     pieces = kb().export(_comparison(pair), "html", texts)
     return _download(flask.Response(_encoded(pieces), mimetype="application/octet-stream"), pair, "html")
 

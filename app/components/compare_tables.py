@@ -24,7 +24,7 @@ CODES = {Change.EQUAL: "", Change.CHANGED: "changed", Change.ADDED: "added", Cha
 
 def table_view(tables: Sequence[TableRef]) -> html.Div:
     """The choice of a table that differs, and the place where it is shown."""
-    differing = [table for table in tables if table.changed]
+    differing = [table for table in tables if table.changed or table.columns_changed]
     if not differing:
         return html.Div(empty("table", t("compare.no_tables"), t("compare.no_tables_text")))
     options = [

@@ -110,7 +110,7 @@ def _body(compared: Pair, shown: Shown, elapsed_s: float = 0) -> tuple[Any, bool
 
 
 def _drawn(comparison: Comparison, compared: Pair, shown: Shown) -> html.Div:
-    tables = sum(1 for table in comparison.tables() if table.changed)
+    tables = sum(1 for table in comparison.tables() if table.changed or table.columns_changed)
     same_bytes = _same_bytes(compared)
     return compare_body(comparison.summary, compared, shown, tables=tables, same_bytes=same_bytes)
 
