@@ -69,14 +69,12 @@ def test_nobody_waits_to_write_while_a_reader_keeps_the_log(served: core.Knowled
         tx.execute(select(chunks.c.id)).all()
         served.catalog.questions.count()
         served.purge("a.txt", 1)
-        slowest = 0.0
         for number in range(20):
             begun = time.monotonic()
             served.save_question(f"Question {number}?")
-            slowest = max(slowest, time.monotonic() - begun)
+            assert time.monotonic() - begun < 5
             time.sleep(0.05)
         assert served.catalog.purges.pending()
-    assert slowest < 5
     assert is_finished(served, PATIENCE_S)
 
 
