@@ -43,7 +43,7 @@ class Settings(BaseSettings):
 
     chunk_tokens: int = Field(400, description="Size of a chunk that is aimed at, in tokens.")
 
-    diff_timeout_s: float = Field(10.0, description="Longest time that comparing two versions may take, in seconds.")
+    diff_timeout_s: float = Field(10.0, description="Time after which comparing two versions gets coarser, in seconds.")
     diff_memory_bytes: int = Field(1024 * MEBIBYTE, description="Memory of the process that compares, in bytes.")
     diff_cache_bytes: int = Field(1024 * MEBIBYTE, description="Disk space that kept comparisons may take, in bytes.")
 

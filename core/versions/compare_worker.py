@@ -27,6 +27,8 @@ from core.versions.writing import write_places, write_rows
 LARGEST_FILE_BYTES = 4 * 1024**3 - 1
 """Offsets of records have 32 bits."""
 _SPENT_KIBIBYTES = 256 * 1024
+_SAFE_SHARE = 0.9
+_AS_MUCH_AGAIN = 2.0
 
 
 def answer(order: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +56,12 @@ def compare(order: dict[str, Any]) -> None:
     new = Lines.of_parts(read_parts(Path(order["new_parsed"])))
     laps.end("read")
     coarse = bool(order["coarse"])
-    budget = Budget(seconds=order["fine_seconds"], words=not coarse, pairing=not coarse)
+    # What remains after aligning and writing, which take about as long again as reading: better coarse than anew.
+    fine_seconds = order["fine_seconds"]
+    if fine_seconds is not None:
+        left = _SAFE_SHARE * order["aim_seconds"] - _AS_MUCH_AGAIN * laps.spent["read"] / 1000
+        fine_seconds = max(min(fine_seconds, left), 0.0)
+    budget = Budget(seconds=fine_seconds, words=not coarse, pairing=not coarse)
     difference = diff_lines(old, new, budget)
     laps.end("align")
     values = ValueCollector()

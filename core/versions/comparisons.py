@@ -31,6 +31,8 @@ _PART = ".part"
 _IMAGES = "images-"
 _WITH_IMAGES = ("pdf", "docx", "pptx", "xlsx")
 _OPEN_COMPARISONS = 8
+_FINE_PATIENCE = 1.5
+"""Fine work ends by itself in time; what is as good as done is not begun anew for a little more."""
 _COARSE_PATIENCE = 3
 """A coarse run is short work; on a machine under load it may still take a while."""
 _GIVE_WAY_S = 0.5
@@ -274,11 +276,14 @@ class Comparisons:
             "new": new.as_dict(),
         }
         seconds = self._limits.seconds
-        reason = self._children.ask(order | {"coarse": False, "fine_seconds": seconds * _FINE_SHARE}, seconds)
+        fine = order | {"coarse": False, "fine_seconds": seconds * _FINE_SHARE, "aim_seconds": seconds}
+        reason = self._children.ask(fine, seconds * _FINE_PATIENCE)
         if reason is None:
             return
         log.warning("a comparison broke its limit (%s) and is made coarsely", reason)
-        reason = self._children.ask(order | {"coarse": True, "fine_seconds": 0.0}, seconds * _COARSE_PATIENCE)
+        reason = self._children.ask(
+            order | {"coarse": True, "fine_seconds": 0.0, "aim_seconds": seconds}, seconds * _COARSE_PATIENCE
+        )
         if reason is not None:
             raise DiffLimit(f"The two versions are too large to be compared ({reason}).")
 
