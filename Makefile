@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 
-.PHONY: setup run test lint bench
+.PHONY: setup run test coverage lint bench
 
 setup: $(STAMP)
 
@@ -24,6 +24,10 @@ lint: setup
 	$(BIN)/mypy --strict core
 
 test: lint
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+
+# Tracing every line makes the tests a good deal slower, so it has a command of its own.
+coverage: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --cov --cov-report=term:skip-covered
 
 bench: setup
