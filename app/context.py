@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, cast
 
 import flask
 
+from core import access
+
 if TYPE_CHECKING:
     from core import EvoRAG, KnowledgeBase
+    from core.model import Principal
 
 KB_KEY = "EVORAG_KB"
 RAG_KEY = "EVORAG_RAG"
@@ -21,3 +24,8 @@ def kb() -> KnowledgeBase:
 def rag() -> EvoRAG:
     """Return the question answering behind the present request."""
     return cast("EvoRAG", flask.current_app.config[RAG_KEY])
+
+
+def principal() -> Principal:
+    """Return on whose behalf the present request is made."""
+    return access.current()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,11 @@ from dash import Dash
 
 from app import context, i18n, pages
 from app.api import register_api
-from app.api.documents import UploadRequest
+from app.api.receiving import UploadRequest
 from app.components.shell import shell, watch_navigation
 from app.components.states import report_callback_error
 from app.security import protect
+from app.sign_in import entrance
 
 if TYPE_CHECKING:
     from core import EvoRAG, KnowledgeBase
@@ -44,7 +46,16 @@ WINDOW = """<!DOCTYPE html>
 
 
 class Window(Dash):
-    """Dash with an index page in the language of the request."""
+    """Dash with an index page in the language of the request; requests that come first together wait for its set-up."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        self._setting_up = threading.Lock()
+        super().__init__(*given, **named)
+
+    def _setup_server(self) -> None:
+        # Dash lets the second request go on while the first is still setting up what both need.
+        with self._setting_up:
+            super()._setup_server()
 
     def interpolate_index(self, **parts: Any) -> str:
         """Return the HTML that the browser loads first; the theme is set before anything is drawn."""
@@ -90,7 +101,7 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
         use_pages=True,
         pages_folder="",
         assets_folder=str(ROOT.parent / "assets"),
-        assets_path_ignore=["vendor", "head"],
+        assets_path_ignore=["vendor", "head", "workers"],
         include_pages_meta=False,
         suppress_callback_exceptions=True,
         on_error=report_callback_error,
@@ -102,6 +113,7 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
     app.layout = shell
     watch_navigation(app)
     register_api(app.server)
+    app.server.register_blueprint(entrance)
     i18n.register(app.server)
-    protect(app, kb.settings.host)
+    protect(app, kb)
     return app

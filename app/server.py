@@ -29,7 +29,15 @@ CANNOT_START = 4
 """The exit status by which gunicorn's master knows that starting again would not help."""
 
 GRACE_S = 15
+HEADER_BYTES = 16 * 1024
 LONGEST_LOADING_S = 120
+
+NO_USERS = """no_users: EvoRAG does not listen on {host} while nobody can sign in.
+Make the first user with “evorag user add NAME --role admin”, then start again;
+or set EVORAG_ACCESS=open if whoever reaches this address may read and change everything.
+"""
+FIRST_USER = """Nobody can sign in yet. Stop the server, run “evorag user add NAME --role admin”, and start it again.
+"""
 
 OUR_LOGGERS = ("core", "app")
 """What EVORAG_LOG_LEVEL applies to; of the libraries only warnings are shown."""
@@ -69,15 +77,21 @@ def serve(settings: Settings, *, as_json: bool = False) -> int:
 
 def gunicorn_options(settings: Settings, as_json: bool) -> dict[str, Any]:
     """Return gunicorn's settings; there is no request timeout, because a killed worker would take its jobs along."""
+    from app.worker import worker_of
+
     return {
         "bind": f"{settings.host}:{settings.port}",
-        "worker_class": "gthread",
+        "worker_class": worker_of(settings),
         "workers": 1,
         "threads": settings.server_threads,
         "preload_app": False,
         "timeout": 0,
         "graceful_timeout": GRACE_S,
         "keepalive": 5,
+        # What is said of an upload stands in one header.
+        "limit_request_field_size": HEADER_BYTES,
+        # Whom to believe about the client's address is decided in one place, app.security.peers.
+        "forwarded_allow_ips": "",
         "loglevel": "warning",
         "post_worker_init": lambda worker: announce(settings, as_json),
     }
@@ -95,9 +109,25 @@ def start(settings: Settings) -> tuple[KnowledgeBase, Callable[..., Any]]:
     except EvoRAGError as error:
         sys.stderr.write(f"{error.code}: {error.message}\n{error.remedy}\n")
         raise SystemExit(CANNOT_START) from error
+    refuse_strangers(kb)
     application = create_app(kb).server
     threading.Thread(target=freeze_memory, args=(kb,), name="evorag-freeze", daemon=True).start()
     return kb, application
+
+
+def refuse_strangers(kb: KnowledgeBase) -> None:
+    """End the process where strangers could reach everything, and say how the first user comes to be."""
+    from app.security import is_loopback
+
+    settings = kb.settings
+    if settings.access == "open" or kb.accounts.has_users():
+        return
+    if not is_loopback(settings.host):
+        kb.close()
+        sys.stderr.write(NO_USERS.format(host=settings.host))
+        raise SystemExit(CANNOT_START)
+    if settings.access == "keys":
+        sys.stderr.write(FIRST_USER)
 
 
 def freeze_memory(kb: KnowledgeBase) -> None:

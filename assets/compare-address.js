@@ -16,6 +16,7 @@
       open: new Set(),
       ahead: null,
       position: -1,
+      going: -1,
       index: 0,
       total: 0,
       changes: 0,
@@ -110,8 +111,12 @@
   };
   /* The answer holds the lines around the place that was asked for: the grid takes them from here. */
   const askAhead = async (what, values = {}) => {
+    const { version, run } = state;
     const answer = await ask(what, { ...values, block: BLOCK });
-    state.ahead = answer.lines ? { start: answer.start, lines: answer.lines, total: answer.total } : null;
+    /* Lines of an answer that was overtaken are numbered for another width. */
+    if (version === state.version && run === state.run) {
+      state.ahead = answer.lines ? { start: answer.start, lines: answer.lines, total: answer.total } : null;
+    }
     return answer;
   };
 

@@ -67,8 +67,11 @@
   };
   /* Lines are numbered anew for another width, mode or fold; the row that was seen first stays first. */
   const known = (row) => (row < 0 ? null : row);
-  const reload = async ({ row = -1, keep = true } = {}) => {
+  const reload = async ({ row: asked = -1, keep = true } = {}) => {
+    /* One that overtakes another, since the width changed meanwhile, goes to where that one was going. */
+    const row = keep && asked < 0 ? state.going : asked;
     const top = keep && row < 0 ? topRow() : -1;
+    state.going = row;
     state.width = arrange();
     current.outline = state.outline;
     state.version += 1;
@@ -80,6 +83,7 @@
       }
       const index = state.changes === view.changes ? state.index : 0;
       take(view);
+      state.going = -1;
       state.position = -1;
       state.grid.setGridOption("datasource", source(version));
       state.grid.setRowCount(view.total, true);

@@ -213,7 +213,7 @@
       return;
     }
     if (event.target.closest?.("#compare-old-doc, #compare-new-doc")) {
-      window.setTimeout(() => document.querySelector(".dash-dropdown-search")?.focus(), 50);
+      state.opensPicker = Date.now();
     }
     if (event.target.closest?.("#compare-ask")) {
       rememberQuestion();
@@ -245,6 +245,17 @@
       target.closest(".image-compare").style.setProperty("--at", `${target.value}%`);
     }
   });
+  /* A picker of documents opens with the focus on its chosen option; its search takes it, so that one can type at once. */
+  document.addEventListener("focusin", (event) => {
+    const search = document.querySelector(".dash-dropdown-search");
+    if (search && event.target.matches(".dash-dropdown-search, .dash-options-list-option-checkbox")) {
+      if (Date.now() - (state.opensPicker || 0) < 3000 && event.target !== search) {
+        search.focus();
+      }
+      state.opensPicker = 0;
+    }
+  });
+
   /* A cell of a table that has the focus says what stood there before. */
   document.addEventListener("focusin", (event) => {
     const said = at("compare-cell-said");

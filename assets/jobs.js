@@ -1,7 +1,7 @@
 /* Rows of background work, drawn in the browser so that hundreds of them stay smooth.
    A row is made once and then only changed where it differs. Names and errors are set as text, never as HTML. */
 (() => {
-  const STAGES = ["stored", "parsing", "chunking", "embedding", "indexing", "published"];
+  const STAGES = ["stored", "parsing", "chunking", "keywords", "embedding", "indexing", "published"];
   const RETRY = "arrow-clockwise";
   const FINISHED = new Set(["done", "failed", "cancelled"]);
   const { text, size } = window.evorag;
@@ -52,7 +52,11 @@
       return ["neutral", text("job.state.queued")];
     }
     const stage = text(`job.stage.${job.stage}`);
-    return ["working", job.total > 1 ? text("job.of", { stage, done: job.done, total: job.total }) : stage];
+    if (job.total > 1) {
+      return ["working", text("job.of", { stage, done: job.done, total: job.total })];
+    }
+    /* How many pieces a text will have is not known before its end. */
+    return ["working", job.done > 1 ? text("job.so_far", { stage, done: job.done }) : stage];
   };
 
   /* The share of each stage that is done, 0 to 1; -1 where a stage runs and cannot say how far it is. The last stage
@@ -80,6 +84,8 @@
     pdf: "file-earmark-pdf", doc: "file-earmark-word", docx: "file-earmark-word", xls: "file-earmark-excel",
     xlsx: "file-earmark-excel", csv: "filetype-csv", ppt: "file-earmark-slides", pptx: "file-earmark-slides",
     html: "file-earmark-code", htm: "file-earmark-code", md: "filetype-md", markdown: "filetype-md", txt: "filetype-txt",
+    zip: "file-earmark-zip", tar: "file-earmark-zip", gz: "file-earmark-zip", tgz: "file-earmark-zip", bz2: "file-earmark-zip",
+    xz: "file-earmark-zip",
   };
   const fileIcon = (name) => FILE_ICONS[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] || "file-earmark-text";
 
@@ -112,6 +118,9 @@
       this.actions = make("div", "job-actions");
       this.error = make("div", "job-error");
       this.error.hidden = true;
+      this.said = make("span");
+      this.remedies = make("span");
+      this.error.append(this.said, this.remedies);
       this.element.append(this.icon, words, this.bars, this.state, this.actions, this.error);
       this.shown = "";
     }
@@ -146,20 +155,33 @@
       this.bars.setAttribute("aria-valuenow", String(Math.round((100 * sum) / view.shares.length)));
       this.bars.setAttribute("aria-valuetext", view.word);
       this.error.hidden = !view.error;
-      this.error.replaceChildren();
+      this.said.replaceChildren();
       if (view.error) {
-        this.error.append(
+        this.said.append(
           make("strong", "", view.error.title),
           make("span", "", ` ${view.error.detail || ""} ${view.error.remedy || ""} `),
           make("code", "", view.error.code),
         );
       }
-      const isRemedy = ([name]) => Boolean(view.error) && name === RETRY;
-      this.error.append(...view.actions.filter(isRemedy).map((action) => button(...action, true)));
-      this.actions.replaceChildren(...view.actions.filter((action) => !isRemedy(action)).map((action) => button(...action)));
-      if (focused) {
+      this.act(view.actions, Boolean(view.error));
+      if (focused && !this.element.contains(document.activeElement)) {
         (this.element.querySelector("button") || this.link).focus();
       }
+    }
+
+    /* A button stays the same one while its place and words do, so that it can be pressed while the row moves. */
+    act(actions, hasError) {
+      this.wanted = actions;
+      const offered = JSON.stringify([hasError, actions.map(([name, label]) => [name, label])]);
+      if (offered === this.offered) {
+        return;
+      }
+      this.offered = offered;
+      const buttons = actions.map(([name, label], index) =>
+        button(name, label, (event) => this.wanted[index][2](event), hasError && name === RETRY));
+      const isRemedy = (_, index) => hasError && actions[index][0] === RETRY;
+      this.remedies.replaceChildren(...buttons.filter(isRemedy));
+      this.actions.replaceChildren(...buttons.filter((each, index) => !isRemedy(each, index)));
     }
   }
 
@@ -176,6 +198,9 @@
     `/documents/${encodeURIComponent(key)}${version ? `?version=${version}` : ""}`;
 
   const jobActions = (job, act) => {
+    if (document.querySelector(".shell")?.dataset.role === "reader") {
+      return [];
+    }
     const call = (verb) => async () => {
       try {
         act(await request(`/api/v1/jobs/${encodeURIComponent(job.id)}/${verb}`, "POST"));
@@ -189,7 +214,7 @@
     return FINISHED.has(job.state) ? [] : [["x-lg", text("job.cancel"), call("cancel")]];
   };
 
-  /* ---- lists of jobs: <div data-job-list="active|all" data-job-limit="n"> ---------------------------------------------- */
+  /* ---- the head of a table of jobs ------------------------------------------------------------------------------------ */
   const heading = (columns) => {
     const row = make("div", "job job-heading");
     row.setAttribute("aria-hidden", "true");
@@ -199,144 +224,7 @@
     return row;
   };
 
-  class JobList {
-    constructor(element) {
-      this.element = element;
-      this.onlyActive = element.dataset.jobList === "active";
-      this.limit = Number(element.dataset.jobLimit || 200);
-      this.filter = new URLSearchParams(window.location.search).get("state") || "all";
-      this.rows = new Map();
-      this.seen = new Map();
-      this.list = make("ul", "job-list");
-      this.summary = make("p", "job-summary");
-      this.summary.setAttribute("role", "status");
-      this.empty = element.querySelector("[data-job-empty]");
-      this.body = make("div", "job-table");
-      this.body.append(heading(STAGES), this.list);
-      element.querySelector("[data-job-loading]")?.remove();
-      element.append(this.summary, this.body);
-      this.body.hidden = true;
-    }
-
-    async refresh() {
-      let jobs;
-      try {
-        const path = this.onlyActive ? "/api/v1/jobs?active=1&limit=500" : `/api/v1/jobs?limit=${this.limit}`;
-        jobs = (await request(path)).jobs;
-      } catch (error) {
-        this.summary.textContent = error.problem?.title || text("job.offline");
-        return 4000;
-      }
-      this.draw(jobs);
-      return jobs.some((job) => !FINISHED.has(job.state)) ? 700 : 1500;
-    }
-
-    draw(jobs) {
-      for (const job of jobs) {
-        this.seen.set(job.id, job.state);
-      }
-      const ids = new Set(jobs.map((job) => job.id));
-      if (this.onlyActive) {
-        const done = [...this.seen.keys()].filter((id) => !ids.has(id)).length;
-        this.summary.textContent = jobs.length ? text("job.progress", { done, total: this.seen.size, count: this.seen.size }) : "";
-        if (!jobs.length) {
-          this.seen.clear();
-        }
-      } else {
-        const count = (state) => jobs.filter((job) => (state === "active" ? !FINISHED.has(job.state) : job.state === state)).length;
-        const summary = text("job.summary", { active: count("active"), done: count("done"), failed: count("failed") });
-        if (this.summary.textContent !== summary) {
-          this.summary.textContent = summary;
-        }
-      }
-      const wanted = this.onlyActive ? jobs.slice(-this.limit).reverse() : jobs.filter((job) => this.fits(job));
-      this.element.dataset.count = String(jobs.length);
-      this.body.hidden = wanted.length === 0;
-      if (this.empty) {
-        this.empty.hidden = jobs.length > 0;
-      }
-      const keep = new Set(wanted.map((job) => job.id));
-      for (const [id, row] of this.rows) {
-        if (!keep.has(id)) {
-          row.element.remove();
-          this.rows.delete(id);
-        }
-      }
-      wanted.forEach((job, index) => {
-        let row = this.rows.get(job.id);
-        if (!row) {
-          row = new Row(job.name, STAGES);
-          this.rows.set(job.id, row);
-        }
-        if (this.list.children[index] !== row.element) {
-          this.list.insertBefore(row.element, this.list.children[index] || null);
-        }
-        this.show(row, job);
-      });
-    }
-
-    fits(job) {
-      return this.filter === "all" || (this.filter === "active" ? !FINISHED.has(job.state) : job.state === this.filter);
-    }
-
-    show(row, job) {
-      const [sign, word] = meaning(job);
-      const time = make("time", "when", window.evorag.relative(new Date(job.created_at)));
-      time.dateTime = job.created_at;
-      row.show({
-        meaning: sign,
-        word,
-        shares: shares(job),
-        href: documentHref(job.doc_key, job.version),
-        detail: [make("span", "", text("job.version", { version: job.version })), time],
-        error: job.error,
-        actions: jobActions(job, (changed) => this.show(row, changed)),
-      });
-    }
-  }
-
-  /* Lists come and go with the pages; each is asked again at its own pace while the window is visible. */
-  const lists = new Map();
-  const look = () => {
-    for (const element of document.querySelectorAll("[data-job-list]")) {
-      if (!lists.has(element)) {
-        lists.set(element, { list: new JobList(element), due: 0, busy: false });
-      }
-    }
-    for (const [element, entry] of lists) {
-      if (!element.isConnected) {
-        lists.delete(element);
-      } else if (!entry.busy && !document.hidden && Date.now() >= entry.due) {
-        entry.busy = true;
-        entry.list.refresh().then((pause) => {
-          entry.due = Date.now() + pause;
-          entry.busy = false;
-        });
-      }
-    }
-  };
-  window.setInterval(look, 200);
-  document.addEventListener("click", (event) => {
-    const choice = event.target.closest?.("[data-job-filter]");
-    if (!choice) {
-      return;
-    }
-    const state = choice.dataset.jobFilter;
-    window.history.replaceState({}, "", state === "all" ? "/jobs" : `/jobs?state=${state}`);
-    markFilter(state);
-    for (const entry of lists.values()) {
-      entry.list.filter = state;
-      entry.due = 0;
-    }
-  });
-  const markFilter = (state) => {
-    for (const choice of document.querySelectorAll("[data-job-filter]")) {
-      choice.setAttribute("aria-pressed", String(choice.dataset.jobFilter === state));
-    }
-  };
-
   Object.assign(window.evorag, {
-    work: { Row, RETRY, STAGES, FINISHED, make, icon, heading, meaning, shares, request, documentHref, jobActions, size,
-      soon: () => lists.forEach((entry) => { entry.due = 0; }) },
+    work: { Row, RETRY, STAGES, FINISHED, make, icon, heading, meaning, shares, request, documentHref, jobActions, size },
   });
 })();

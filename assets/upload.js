@@ -1,263 +1,36 @@
-/* Uploads: files go out three at a time, one request a file, and each is followed through the stages of indexing.
-   The list lives in this script, not in the page, so sending goes on while other pages are shown. */
+/* The Upload page: takes files, and draws a row for each of the list with what is said about all of them. */
 (() => {
-  const { text, size, work, filesOf, documentsIn } = window.evorag;
-  const { Row, RETRY, STAGES, FINISHED, make, icon, heading, meaning, shares, request, documentHref, jobActions } = work;
-  const COLUMNS = ["sending", ...STAGES];
-  const AT_ONCE = 3;
-  const POLL_MS = 400;
-  const POLLED_FIRST = 60;
-  const POLLED_NEXT = 20;
+  const { text, work, filesOf, documentsIn, uploads, uploadList } = window.evorag;
+  const { Row, make, icon, heading } = work;
+  const { COLUMNS, pace, showRefused, uploadView } = uploads;
+  const { entries, setup, shown, acts, restore, take, continueWith } = uploadList;
   const ROWS_A_FRAME = 50;
-  const STORE = "evorag-uploads";
-
-  const entries = [];
-  const byJob = new Map();
+  const DRAW_MS = 200;
+  const RUNNING = new Set(["waiting", "sending", "stalled"]);
+  const UNSENT = new Set([...RUNNING, "paused"]);
   let page = null;
-  let rotation = 0;
-  let restored = false;
 
-  /* ---- remembered over a reload: what the server already has ------------------------------------------------------------ */
-  const remember = () => {
-    const kept = entries.filter((entry) => entry.receipt).slice(-500);
-    const what = ({ name, bytes, receipt, filing }) => ({ name, bytes, receipt, filing });
-    try {
-      sessionStorage.setItem(STORE, JSON.stringify(kept.map(what)));
-    } catch {
-      /* full or forbidden: the jobs page still lists everything */
-    }
-  };
-  const restore = async () => {
-    if (restored) {
-      return;
-    }
-    restored = true;
-    let kept = [];
-    try {
-      kept = JSON.parse(sessionStorage.getItem(STORE) || "[]");
-    } catch {
-      /* nothing was kept */
-    }
-    for (const { name, bytes, receipt, filing } of kept) {
-      add({ name, bytes, receipt, filing, sent: 1, state: receipt.job_id ? "job" : "received" });
-    }
-    try {
-      const { jobs } = await request("/api/v1/jobs?active=1&limit=500");
-      for (const job of jobs.reverse()) {
-        if (!byJob.has(job.id)) {
-          const receipt = { outcome: "new", doc_key: job.doc_key, version: job.version, job_id: job.id };
-          add({ name: job.name, bytes: null, receipt, sent: 1, state: "job", job });
-        }
-      }
-    } catch {
-      /* the next poll says so */
-    }
-    drawAll();
-  };
-
-  const add = (entry) => {
-    entries.push(entry);
-    if (entry.receipt?.job_id) {
-      byJob.set(entry.receipt.job_id, entry);
-    }
-    return entry;
-  };
-
-  /* ---- taking files ------------------------------------------------------------------------------------------------------ */
-  const problem = (code, detail = "") => ({
-    code, detail, title: text(`upload.error.${code}`), remedy: text(`upload.remedy.${code}`),
-  });
-  const refusal = (file) => {
-    const extension = file.name.includes(".") ? file.name.slice(file.name.lastIndexOf(".") + 1).toLowerCase() : "";
-    if (!page.accepted.has(extension)) {
-      return problem("unsupported_type");
-    }
-    return file.size > page.maxBytes ? problem("too_large", text("upload.limit", { size: size(page.maxBytes) })) : null;
-  };
-  const take = (files) => {
-    const tags = page.tags();
-    const filing = page.filing();
-    if (!filing) {
-      return;
-    }
-    const first = entries.length;
-    for (const file of files) {
-      const error = refusal(file);
-      add({ name: file.name, bytes: file.size, file, tags, filing, sent: 0, state: error ? "refused" : "waiting", error });
-    }
-    drawAll(Math.max(0, first - 1));
-    sendNext();
-  };
-  const dropped = async (transfer) => take(await filesOf(transfer));
-
-  /* ---- sending ------------------------------------------------------------------------------------------------------------- */
-  const sendNext = () => {
-    const sending = entries.filter((entry) => entry.state === "sending").length;
-    entries.filter((entry) => entry.state === "waiting").slice(0, Math.max(0, AT_ONCE - sending)).forEach(send);
-  };
-  const send = (entry) => {
-    const form = new FormData();
-    for (const tag of entry.tags) {
-      form.append("tags", tag);
-    }
-    for (const [name, value] of Object.entries(entry.filing)) {
-      form.append(name, value);
-    }
-    form.append("file", entry.file, entry.name);
-    const http = new XMLHttpRequest();
-    Object.assign(entry, { state: "sending", sent: 0, error: null, http });
-    http.open("POST", "/api/v1/documents");
-    http.responseType = "json";
-    http.setRequestHeader("Accept", "application/json");
-    http.upload.addEventListener("progress", (event) => {
-      entry.sent = event.lengthComputable ? event.loaded / event.total : 0;
-      draw(entry);
-    });
-    http.addEventListener("loadend", () => {
-      entry.http = null;
-      if (entry.state !== "sending") {
-        return;
-      }
-      if (http.status >= 200 && http.status < 300 && http.response) {
-        entry.sent = 1;
-        entry.file = null;
-        entry.receipt = http.response;
-        entry.state = entry.receipt.job_id ? "job" : "received";
-        if (entry.receipt.job_id) {
-          byJob.set(entry.receipt.job_id, entry);
-        }
-        remember();
-      } else if (http.response?.code === "busy") {
-        entry.state = "later";
-        window.setTimeout(() => resend(entry), 1500 + 1500 * Math.random());
-      } else {
-        entry.error = http.response?.code ? http.response : problem("offline");
-        entry.again = http.status === 0 || http.status === 408 || http.status === 429 || http.status >= 500;
-        entry.state = "refused";
-      }
-      draw(entry);
-      summarise();
-      sendNext();
-    });
-    draw(entry);
-    http.send(form);
-  };
-
-  /* ---- following the jobs --------------------------------------------------------------------------------------------------- */
-  const unfinished = (entry) => entry.state === "job" && !(entry.job && FINISHED.has(entry.job.state));
-  const poll = async () => {
-    const open = entries.filter(unfinished);
-    if (open.length && !document.hidden) {
-      /* The oldest move first; of the rest a few at a time, so that none is forgotten. */
-      const rest = open.slice(POLLED_FIRST);
-      rotation = rest.length ? (rotation + POLLED_NEXT) % rest.length : 0;
-      const asked = [...open.slice(0, POLLED_FIRST), ...rest.slice(rotation, rotation + POLLED_NEXT)];
-      try {
-        const { jobs } = await request(`/api/v1/jobs?ids=${asked.map((entry) => entry.receipt.job_id).join(",")}`);
-        const found = new Set();
-        for (const job of jobs) {
-          found.add(job.id);
-          const entry = byJob.get(job.id);
-          entry.job = job;
-          draw(entry);
-        }
-        for (const entry of asked) {
-          if (!found.has(entry.receipt.job_id)) {
-            entry.state = "received";
-            draw(entry);
-          }
-        }
-        offline(false);
-      } catch {
-        offline(true);
-      }
-      summarise();
-    }
-    window.setTimeout(poll, POLL_MS);
-  };
+  const view = (entry) => uploadView(entry, acts);
 
   /* ---- drawing ---------------------------------------------------------------------------------------------------------------- */
-  const remove = (entry) => {
-    entry.http?.abort();
-    entries.splice(entries.indexOf(entry), 1);
-    byJob.delete(entry.receipt?.job_id);
-    entry.row?.element.remove();
-    entry.row = null;
-    remember();
-    summarise();
-    sendNext();
-  };
-  const resend = (entry) => {
-    if (!entries.includes(entry)) {
-      return;
-    }
-    Object.assign(entry, { state: "waiting", error: null, sent: 0 });
-    draw(entry);
-    sendNext();
-  };
-  const view = (entry) => {
-    const none = STAGES.map(() => 0);
-    const href = entry.receipt && documentHref(entry.receipt.doc_key, entry.receipt.version);
-    const common = { href, detail: entry.bytes === null ? [] : [make("span", "", size(entry.bytes))], error: entry.error };
-    const drop = ["x-lg", text("upload.remove"), () => remove(entry)];
-    switch (entry.state) {
-      case "later":
-      case "waiting":
-        return { ...common, meaning: "neutral", word: text("upload.waiting"), shares: [0, ...none], actions: [drop] };
-      case "sending": {
-        const word = text("upload.sending", { percent: Math.round(100 * entry.sent) });
-        const cancel = ["x-lg", text("job.cancel"), () => remove(entry)];
-        return { ...common, meaning: "working", word, shares: [entry.sent, ...none], actions: [cancel] };
-      }
-      case "refused": {
-        const actions = entry.again ? [[RETRY, text("job.retry"), () => resend(entry)], drop] : [drop];
-        return { ...common, meaning: "error", word: text("upload.refused"), shares: [1, ...none], actions };
-      }
-      case "received": {
-        const word = entry.receipt.outcome === "unchanged"
-          ? text("upload.unchanged", { version: entry.receipt.version })
-          : text(entry.receipt.outcome === "restored" ? "upload.restored" : "upload.received");
-        return { ...common, meaning: "ok", isDone: true, word, shares: [1, ...STAGES.map(() => 1)], actions: [] };
-      }
-      default: {
-        const job = entry.job || { id: entry.receipt.job_id, state: "queued", stage: "stored", done: 0, total: 0 };
-        const [sign, usual] = meaning(job);
-        const isDone = sign === "ok";
-        const word = isDone ? finished(entry) : usual;
-        /* A draft is finished and not published: its last bar stays empty. */
-        const isDraft = isDone && Boolean(entry.filing?.draft || entry.filing?.publish_at);
-        const bars = [1, ...shares(job)];
-        if (isDraft) {
-          bars[bars.length - 1] = 0;
-        }
-        const opens = ["box-arrow-up-right", text("upload.open"), () => window.evorag.go(href)];
-        const changed = (now) => {
-          entry.job = now;
-          draw(entry);
-          summarise();
-        };
-        const detail = [...common.detail, make("span", "", text("job.version", { version: entry.receipt.version }))];
-        const actions = isDone ? [opens] : jobActions(job, changed);
-        return { ...common, detail, meaning: isDraft ? "neutral" : sign, isDone, word, shares: bars, error: job.error, actions };
-      }
-    }
-  };
-  /* A draft is indexed like any other file, and no question sees it. */
-  const finished = ({ filing }) => {
-    if (filing?.publish_at) {
-      return text("upload.done_at", { time: window.evorag.moment(filing.publish_at) });
-    }
-    return text(filing?.draft ? "upload.done_draft" : "job.state.done");
-  };
   const draw = (entry) => {
-    if (!page) {
+    entry.drawn = Date.now();
+    if (!page || !entries.includes(entry)) {
       return;
     }
     if (!entry.row) {
       entry.row = new Row(entry.name, COLUMNS);
       page.list.append(entry.row.element);
     }
+    entry.row.element.dataset.state = entry.state;
     entry.row.show(view(entry));
+    showRefused(entry);
+  };
+  const drawSoon = (entry) => {
+    if (Date.now() - (entry.drawn || 0) > DRAW_MS) {
+      draw(entry);
+      summarise();
+    }
   };
   /* Hundreds of new rows are made over several frames, so that the page answers in between. */
   const drawAll = (from = 0) => {
@@ -271,7 +44,14 @@
 
   let spoken = 0;
   let later = 0;
+  let summing = 0;
   const summarise = () => {
+    summing ||= window.setTimeout(() => {
+      summing = 0;
+      sumUp();
+    }, DRAW_MS / 2);
+  };
+  const sumUp = () => {
     if (!page) {
       return;
     }
@@ -283,8 +63,17 @@
     page.body.hidden = total === 0;
     page.element.classList.toggle("upload-busy", total > 0);
     page.overall.value = total ? sum / (total * COLUMNS.length) : 0;
+    const isCut = entries.some((entry) => entry.state === "stalled" && entry.reason === "offline");
     page.count.textContent = text("upload.summary", { done, total, count: total })
-      + (failed ? ` · ${text("upload.failed", { count: failed })}` : "");
+      + (failed ? ` · ${text("upload.failed", { count: failed })}` : "")
+      + (isCut ? ` · ${text("upload.stalled.offline")}` : "");
+    const unsent = entries.filter((entry) => UNSENT.has(entry.state));
+    const speed = unsent.reduce((whole, entry) => whole + (entry.state === "sending" && entry.speed ? entry.speed : 0), 0);
+    const missing = unsent.reduce((whole, entry) => whole + (entry.state === "paused" ? 0 : (1 - entry.sent) * entry.bytes), 0);
+    page.rate.textContent = speed && unsent.length > 1 ? pace(speed, missing).join(" · ") : "";
+    const running = unsent.some((entry) => entry.state !== "paused");
+    page.pauseAll.hidden = unsent.length < 2;
+    page.pauseAll.textContent = text(running ? "upload.pause_all" : "upload.resume_all");
     page.clear.hidden = done === 0;
     page.onlyFailed.hidden = failed === 0;
     if (failed === 0 && page.onlyFailed.getAttribute("aria-pressed") === "true") {
@@ -302,6 +91,10 @@
       page.offline.hidden = !is;
     }
   };
+  const erase = (entry) => {
+    entry.row?.element.remove();
+    entry.row = null;
+  };
 
   /* ---- the page comes and goes --------------------------------------------------------------------------------------------------- */
   const attach = (element) => {
@@ -309,6 +102,7 @@
     const body = make("section", "upload-work");
     const head = make("div", "upload-head");
     const count = make("p", "upload-count");
+    const rate = make("p", "upload-rate muted");
     const overall = make("progress", "upload-overall");
     overall.max = 1;
     overall.setAttribute("aria-label", text("upload.overall"));
@@ -320,7 +114,7 @@
     const clear = make("button", "btn btn-secondary btn-sm", text("upload.clear"));
     clear.type = "button";
     clear.addEventListener("click", () => {
-      entries.filter((entry) => view(entry).isDone).forEach(remove);
+      entries.filter((entry) => view(entry).isDone).forEach(acts.remove);
     });
     const onlyFailed = make("button", "btn btn-secondary btn-sm", text("upload.only_failed"));
     onlyFailed.type = "button";
@@ -330,9 +124,19 @@
       onlyFailed.setAttribute("aria-pressed", String(on));
       list.classList.toggle("job-list-failed", on);
     });
+    const pauseAll = make("button", "btn btn-secondary btn-sm");
+    pauseAll.type = "button";
+    pauseAll.addEventListener("click", () => {
+      const running = entries.filter((entry) => RUNNING.has(entry.state));
+      if (running.length) {
+        running.reverse().forEach(acts.pause);
+      } else {
+        entries.filter((entry) => entry.state === "paused").forEach(acts.resume);
+      }
+    });
     const buttons = make("div", "page-action");
-    buttons.append(onlyFailed, clear);
-    head.append(count, buttons);
+    buttons.append(pauseAll, onlyFailed, clear);
+    head.append(count, rate, buttons);
     const table = make("div", "job-table job-table-upload");
     table.append(heading(COLUMNS), list);
     body.append(head, overall, warning, table);
@@ -345,18 +149,29 @@
     picker.multiple = true;
     picker.hidden = true;
     picker.dataset.uploadPicker = "files";
-    picker.accept = element.dataset.accept;
+    picker.accept = element.dataset.picked;
     const folders = make("input");
     folders.type = "file";
     folders.webkitdirectory = true;
     folders.hidden = true;
-    zone.append(picker, folders);
     for (const input of [picker, folders]) {
       input.addEventListener("change", () => {
-        take(documentsIn([...input.files]));
+        takeAll(documentsIn([...input.files]));
         input.value = "";
       });
     }
+    const again = make("input");
+    again.type = "file";
+    again.hidden = true;
+    again.dataset.uploadPicker = "again";
+    let wanted = null;
+    again.addEventListener("change", () => {
+      if (wanted && again.files.length) {
+        continueWith(wanted, again.files[0]);
+      }
+      again.value = "";
+    });
+    zone.append(picker, folders, again);
     element.querySelector('[data-upload-pick="files"]').addEventListener("click", () => picker.click());
     element.querySelector('[data-upload-pick="folder"]').addEventListener("click", () => folders.click());
     const over = (is) => zone.classList.toggle("upload-over", is);
@@ -372,7 +187,7 @@
     element.addEventListener("drop", (event) => {
       event.preventDefault();
       over(false);
-      dropped(event.dataTransfer);
+      filesOf(event.dataTransfer).then(takeAll);
     });
 
     const field = (name) => element.querySelector(`[data-upload-${name}] input`);
@@ -381,8 +196,8 @@
     const filing = () => {
       const said = { note: field("note").value.trim(), label: field("label").value.trim() };
       const choice = element.querySelector("[data-upload-publish] input[type=radio]:checked")?.value;
-      if (choice === "draft") {
-        said.draft = "true";
+      if (choice === "draft" || choice === "early") {
+        said[choice] = "true";
       } else if (choice === "at") {
         const box = element.querySelector("[data-upload-publish] input[type=datetime-local]");
         said.publish_at = window.evorag.instant(box.value);
@@ -391,22 +206,39 @@
           return null;
         }
       }
+      if (element.querySelector("[data-upload-private] input")?.checked) {
+        said.private = "true";
+      }
       return Object.fromEntries(Object.entries(said).filter(([, value]) => value));
     };
     page = {
       element, list, body, count, overall, clear, onlyFailed, live, offline: warning,
-      accepted: new Set(element.dataset.accept.split(",").map((name) => name.slice(1))),
-      maxBytes: Number(element.dataset.maxBytes),
-      filing,
+      filing, rate, pauseAll,
       tags: () => tagBox.value.split(/[,、，]/).map((tag) => tag.trim()).filter(Boolean),
+    };
+    Object.assign(setup, {
+      accepted: element.dataset.accept.split(","), archives: element.dataset.archives.split(","),
+      maxBytes: Number(element.dataset.maxBytes), partBytes: Number(element.dataset.partBytes),
+      scripts: { tus: element.dataset.tus, hasher: element.dataset.hasher },
+    });
+    shown.chooseFor = (entry) => {
+      wanted = entry;
+      again.click();
     };
     drawAll();
     restore();
+  };
+  const takeAll = (found) => {
+    const filing = page.filing();
+    if (filing) {
+      take(found, page.tags(), filing);
+    }
   };
   const detach = () => {
     window.clearTimeout(later);
     for (const entry of entries) {
       entry.row = null;
+      entry.refusedShown = 0;
     }
     page = null;
   };
@@ -429,9 +261,9 @@
     });
   }
   window.addEventListener("beforeunload", (event) => {
-    if (entries.some((entry) => ["sending", "waiting", "later"].includes(entry.state))) {
+    if (entries.some((entry) => UNSENT.has(entry.state))) {
       event.preventDefault();
     }
   });
-  poll();
+  Object.assign(shown, { draw, drawSoon, drawAll, erase, summarise, offline });
 })();

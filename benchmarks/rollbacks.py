@@ -100,10 +100,10 @@ def _add(kb: KnowledgeBase, embedder: CountingEmbedder, key: str, texts: Sequenc
         few = [Chunk(at + place, text, 0, len(text)) for place, text in enumerate(texts[at : at + 500])]
         kb.catalog.chunks.add(claim.version_id, claim.doc_id, key, few)
     kb.catalog.chunks.finish(claim.version_id, claim.doc_id)
-    hashes = list(kb.catalog.chunks.without_embedding(claim.version_id, embedder.id))
+    hashes = [each.digest for each in kb.catalog.embeddings.missing(claim.version_id, embedder.id, -1, 10**7)]
     for at in range(0, len(hashes), 5_000):
         some = hashes[at : at + 5_000]
-        kb.catalog.chunks.add_embeddings(embedder.id, some, np.asarray(vectors.draw(len(some))))
+        kb.catalog.embeddings.add(embedder.id, some, np.asarray(vectors.draw(len(some))))
     kb.catalog.jobs.end(str(claim.job_id), JobState.DONE, version_state="ready")
     expected = kb.catalog.publications.prepare(claim.doc_id, claim.version_id)
     kb._projector.flush()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.bootstrap import build
+    from core.client import RagClient
     from core.errors import EvoRAGError
     from core.knowledge_base import KnowledgeBase
     from core.model import Filters, Query
@@ -25,6 +26,7 @@ _HOMES = {
     "Filters": "core.model",
     "Query": "core.model",
     "EvoRAG": "core.rag",
+    "RagClient": "core.client",
     "Settings": "core.settings",
     "add_user_text": "core.seed",
     "delete_document": "core.seed",
@@ -38,6 +40,7 @@ __all__ = [
     "Filters",
     "KnowledgeBase",
     "Query",
+    "RagClient",
     "Settings",
     "add_user_text",
     "build",

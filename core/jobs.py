@@ -1,17 +1,29 @@
-"""The local job queue: threads of this process work on what the ledger holds."""
+"""The local job queue: threads of this process work on what the ledger holds.
+
+Small files are prepared by threads of their own, large ones and archives by another one, and one lane embeds the texts
+of them all in turns: a page never waits for somebody's gigabyte. Where several processes share the ledger, each leases
+what it works on and queues again what another one, which is gone, had leased.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from core.catalog.jobs import ACTIVE
-from core.errors import EvoRAGError
+from core.access import PROCESS, acting
+from core.catalog.jobs import ACTIVE, Choice, Lease
+from core.catalog.leases import Heartbeat
+from core.errors import Conflict, EvoRAGError
 from core.ingest.pipeline import IngestPipeline
-from core.model import Job, JobState
+from core.ingest.progress import JobProgress
+from core.model import Job, JobKind, JobState
+from core.points import point
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -19,122 +31,345 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _TOGETHER_BYTES = 256 * 1024
-_POLL_S = 0.05
 _RECOVERY_S = 2.0
+_LOOKED_AGAIN_S = 0.5
 _POLLED = 100
+_END_S = 60.0
+_SHARED_LOOK_S = 1.0
+"""How often is looked for what other processes have queued, or have left."""
 
 
 class LocalJobs:
-    """Worker threads over the job ledger; what a killed process left running is queued again at start."""
+    """The port ``JobQueue`` over threads; what a process that ended left running is queued again at start."""
 
-    def __init__(self, catalog: Catalog, pipeline: IngestPipeline, workers: int, batch: int) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        pipeline: IngestPipeline,
+        workers: int,
+        batch: int,
+        lease_s: float | None = None,
+        *,
+        is_alone: bool = True,
+    ) -> None:
+        """Work alone on the ledger, or with ``lease_s`` beside others, that may be at work unless it ``is_alone``."""
+        self._is_alone = is_alone
+        self._lease = None if lease_s is None else Lease(secrets.token_hex(16), lease_s)
+        self._ended_all = threading.Event()
+        self._leasing = threading.Thread(target=self._keep_leases, name="evorag-leases", daemon=True)
         self._catalog = catalog
         self._pipeline = pipeline
         self._batch = batch
-        self._wake = threading.Semaphore(0)
         self._stop = threading.Event()
-        self._changed = threading.Condition()
+        self._bell = threading.Condition()
+        self._rung = 0
+        self._lock = threading.Lock()
+        self._served: dict[bool | None, list[str]] = {}
+        self._taken: dict[str, int] = {}
+        self._lost: set[str] = set()
+        self._long: deque[JobProgress] = deque()
         self._after: Callable[[Sequence[Job]], None] = lambda jobs: None
+        self._acts: dict[str, Callable[[Job, threading.Event], None]] = {}
+        self._tidy_rows: Callable[[], None] = lambda: None
+        acts: list[tuple[str, Callable[[], bool]]] = []
+        if workers:
+            acts = [(f"worker-{number}", lambda: self._prepare_some(large=False)) for number in range(workers)]
+            acts += [("large", self._work_on_large), ("embedding", self._embed_some)]
         self._threads = [
-            threading.Thread(target=self._run, name=f"evorag-worker-{number}", daemon=True) for number in range(workers)
+            threading.Thread(target=self._run, args=(act,), name=f"evorag-{name}", daemon=True) for name, act in acts
         ]
+        self.has_threads = bool(self._threads)
 
-    @property
-    def has_threads(self) -> bool:
-        """Tell whether work is done in the background, and not only by ``work_off``."""
-        return bool(self._threads)
+    def carry_out(self, kind: JobKind, act: Callable[[Job, threading.Event], None]) -> None:
+        """Have jobs of a kind, which are of no single document, carried out by ``act``, one at a time."""
+        self._acts[kind] = act
+
+    def reindex_with(self, reindex: Callable[[Job, threading.Event], None], tidy: Callable[[], None]) -> None:
+        """Have jobs of kind ``reindex`` carried out by ``reindex``, one at a time.
+
+        ``tidy`` is called with ``self.tidy``, and when such a job is cancelled while it waits, or is given up.
+        """
+        self.carry_out(JobKind.REINDEX, reindex)
+        self._tidy_rows = tidy
 
     def after_batch(self, act: Callable[[Sequence[Job]], None]) -> None:
         """Have ``act`` called with jobs whenever they have been worked on."""
         self._after = act
 
     def start(self) -> None:
-        self._catalog.jobs.requeue_interrupted()
+        """Take up what is queued and what a process that ended left running."""
+        point("jobs.starting")
+        if self._lease is None:
+            self._catalog.jobs.requeue_interrupted()
+        else:
+            if self._is_alone:
+                self._catalog.jobs.requeue_lost()
+            self._leasing.start()
+        # Before a worker begins a job: what the last process left must not be taken for that job's.
+        self.tidy()
+        point("jobs.requeued")
         for thread in self._threads:
             thread.start()
-            self._wake.release()
+
+    def tidy(self) -> None:
+        """Remove what jobs that have ended, or the processes that worked on them, have left."""
+        for version_id in self._catalog.jobs.left_behind():
+            self._pipeline.discard(version_id)
+        self._tidy_rows()
 
     def wake(self) -> None:
-        """Tell the workers that a job was queued."""
-        self._wake.release()
+        """Tell the workers that there is something to do."""
+        with self._bell:
+            self._rung += 1
+            self._bell.notify_all()
 
     def work_off(self) -> None:
         """Work on queued jobs in the calling thread until none is left."""
-        while jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES):
-            self._pipeline.run(jobs, self._stop)
-            self._after(jobs)
+        with acting(PROCESS):
+            while self._prepare_some(large=None) or self._embed_some() or self._finish_long():
+                pass
 
-    def _run(self) -> None:
-        while True:
-            self._wake.acquire()
-            if self._stop.is_set():
-                return
+    def work_until_idle(self, stop: threading.Event) -> None:
+        """Have the threads look for work, and return when nothing is left to do, or ``stop`` is set."""
+        self.wake()
+        while not (stop.is_set() or self._stop.is_set()):
             try:
-                while not self._stop.is_set() and (jobs := self._catalog.jobs.take(self._batch, _TOGETHER_BYTES)):
-                    self._work(jobs)
-                    self._after(jobs)
-                    with self._changed:
-                        self._changed.notify_all()
+                if self.is_idle():
+                    return
+            except Exception as error:
+                log.warning("the job ledger does not answer (%s)", type(error).__name__)
+            stop.wait(_LOOKED_AGAIN_S)
+
+    def is_idle(self) -> bool:
+        """Tell whether no job is queued, and none in the hands of this process."""
+        with self._lock:
+            taken = list(self._taken)
+        running = self._catalog.jobs.recent(ids=taken, active=True, limit=len(taken)) if taken else ()
+        return not any(self._is_ours(job) for job in running) and not self._catalog.jobs.is_waiting()
+
+    def _is_ours(self, job: Job) -> bool:
+        with self._lock:
+            return job.state is JobState.RUNNING and self._taken.get(job.id) == job.attempts
+
+    # ---- threads
+
+    def _run(self, act: Callable[[], bool]) -> None:
+        while not self._stop.is_set():
+            with self._bell:
+                heard = self._rung
+            try:
+                self._put_back_lost()
+                while not self._stop.is_set() and act():
+                    pass
             except Exception:
                 # A full disk or a locked catalogue passes; a worker that died of it would be missed until a restart.
                 log.exception("a worker could not read or write the job ledger and tries again")
                 self._stop.wait(_RECOVERY_S)
-                self._wake.release()
+                continue
+            with self._bell:
+                while self._rung == heard and not self._stop.is_set():
+                    self._bell.wait()
+
+    def _keep_leases(self) -> None:
+        """Say that this process lives while it works, take up what others left, and look for what others queued."""
+        lease = self._lease
+        assert lease is not None
+        pause_s, begun = min(lease.seconds / 3, _SHARED_LOOK_S), time.monotonic()
+        heart = Heartbeat(lease, fair_from=begun if self._is_alone else begun + lease.seconds)
+        while not self._ended_all.wait(pause_s):
+            try:
+                if heart.is_due(time.monotonic()):
+                    self._catalog.jobs.renew(lease)
+                    heart.renewed(time.monotonic())
+                if self._stop.is_set():
+                    continue
+                if heart.is_fair(time.monotonic()):
+                    self._catalog.jobs.requeue_lost()
+                if self._catalog.jobs.is_waiting():
+                    self.wake()
+            except Exception as error:
+                heart.failed()
+                log.warning("leases of jobs could not be renewed (%s)", type(error).__name__)
+
+    def _put_back_lost(self) -> None:
+        """Queue again what was in the hands of a worker that could not even end it."""
+        with self._lock:
+            lost = list(self._lost)
+        if lost:
+            self._catalog.jobs.put_back(lost, self._lease)
+            with self._lock:
+                self._lost.difference_update(lost)
+            self.wake()
+
+    # ---- preparing
+
+    def _prepare_some(self, large: bool | None) -> bool:
+        """Take the jobs whose turn it is through the stages before embedding; tell whether there were any."""
+        with self._lock:
+            served = self._served.setdefault(large, [])
+            jobs = self._catalog.jobs.take(Choice(self._batch, _TOGETHER_BYTES, large, tuple(served)), self._lease)
+            for job in jobs:
+                if job.actor in served:
+                    served.remove(job.actor)
+                served.append(job.actor)
+                self._taken[job.id] = job.attempts
+        if jobs:
+            point("jobs.taken")
+            self._work(jobs)
+            self.wake()
+        return bool(jobs)
 
     def _work(self, jobs: Sequence[Job]) -> None:
         """Work on several jobs together, and on each alone where one of them breaks the others."""
         try:
-            self._pipeline.run(jobs, self._stop)
+            if (act := self._acts.get(jobs[0].kind)) is not None:
+                act(jobs[0], self._stop)
+                ended = list(jobs)
+            else:
+                ended = self._pipeline.prepare(jobs, self._stop)
         except Exception:
             log.exception("%d jobs met an unexpected error", len(jobs))
             if len(jobs) == 1:
-                error = EvoRAGError("Indexing stopped unexpectedly; the log of the server says why.")
-                _, version_id = self._catalog.jobs.owner(jobs[0].id)
-                self._catalog.jobs.end(
-                    jobs[0].id,
-                    JobState.FAILED,
-                    error=error.as_dict(),
-                    version_state="failed",
-                    attempt=jobs[0].attempts,
-                )
-                self._pipeline.discard(version_id)
+                self._give_up(jobs[0])
+                ended = list(jobs)
+            else:
+                for job in jobs:
+                    if self._catalog.jobs.get(job.id).state == JobState.RUNNING:
+                        self._work([job])
                 return
-            for job in jobs:
-                if self._catalog.jobs.get(job.id).state == JobState.RUNNING:
-                    self._work([job])
+        self._ended(ended)
+
+    def _give_up(self, job: Job) -> None:
+        """End a job that met an error that nobody foresaw."""
+        with self._lock:
+            self._lost.add(job.id)
+        error = EvoRAGError("Indexing stopped unexpectedly; the log of the server says why.")
+        _, version_id = self._catalog.jobs.owner(job.id)
+        self._catalog.jobs.end(
+            job.id, JobState.FAILED, error=error.as_dict(), version_state="failed", attempt=job.attempts
+        )
+        with self._lock:
+            self._lost.discard(job.id)
+        if version_id:
+            self._pipeline.discard(version_id)
+        if job.kind == JobKind.REINDEX:
+            self._tidy_rows()
+
+    def _ended(self, jobs: Sequence[Job]) -> None:
+        if jobs and not self._stop.is_set():
+            with self._lock:
+                for job in jobs:
+                    self._taken.pop(job.id, None)
+            self._after(jobs)
+
+    # ---- embedding and publishing
+
+    def _work_on_large(self) -> bool:
+        return self._finish_long() or self._prepare_some(large=True)
+
+    def _embed_some(self) -> bool:
+        """Embed one round, and publish what is complete; tell whether there was anything."""
+        if self._pipeline.lane.is_empty():
+            return False
+        complete = self._pipeline.lane.step(self._stop)
+        soon = [walker for walker in complete if not self._pipeline.is_long(walker)]
+        self._long.extend(walker for walker in complete if walker not in soon)
+        if len(soon) < len(complete):
+            self.wake()
+        self._finish(soon)
+        return not self._stop.is_set()
+
+    def _finish_long(self) -> bool:
+        """Publish one large version, step by step; tell whether there was one."""
+        if not self._long:
+            return False
+        self._finish([self._long.popleft()])
+        return not self._stop.is_set()
+
+    def _finish(self, walkers: Sequence[JobProgress]) -> None:
+        try:
+            self._pipeline.finish(walkers, self._stop)
+        except Exception:
+            log.exception("%d versions could not be published", len(walkers))
+            if len(walkers) > 1:
+                for walker in walkers:
+                    if self._catalog.jobs.is_running(walker.attempt):
+                        self._finish([walker])
+                return
+            self._give_up(walkers[0].job)
+        self._ended([walker.job for walker in walkers])
+
+    # ---- waiting and steering
 
     def wait(self, job_ids: Sequence[str], timeout_s: float | None) -> list[Job]:
         """Return the jobs once all have ended, or as they are when the time is over. Raises: ``NotFound``."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        seen = self._catalog.jobs.newest_change()
         known = {job_id: self._catalog.jobs.get(job_id) for job_id in job_ids}
         while active := [job.id for job in known.values() if job.state in ACTIVE]:
-            if deadline is not None and time.monotonic() >= deadline:
+            left = _LOOKED_AGAIN_S if deadline is None else min(deadline - time.monotonic(), _LOOKED_AGAIN_S)
+            if left <= 0:
                 break
-            with self._changed:
-                self._changed.wait(_POLL_S)
+            seen = self.changed(seen, left)
             few = active[:_POLLED]
             known |= {job.id: job for job in self._catalog.jobs.recent(ids=few, limit=len(few))}
         return [known[job_id] for job_id in job_ids]
 
+    def changed(self, seen: int, timeout_s: float) -> int:
+        """Return the ledger's newest change once it is beyond ``seen``, or when the time is over."""
+        return self._catalog.jobs.changes.wait(seen, timeout_s)
+
     def cancel(self, job_id: str) -> Job:
-        """Cancel an active job: at once where it waits, at its next step where it runs."""
-        self._catalog.jobs.get(job_id)
+        """Cancel an active job: at once where it waits, at its next step where it runs; those of its documents as well.
+
+        Raises: ``NotFound``; ``Conflict`` once its version is shown.
+        """
+        job = self._catalog.jobs.get(job_id)
         _, version_id = self._catalog.jobs.owner(job_id)
         before = self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
-        if before is JobState.QUEUED:
+        point("jobs.cancelled")
+        waited = self._pipeline.lane.drop(job_id)
+        if version_id and (waited or before is JobState.QUEUED):
             self._pipeline.discard(version_id)
+        if job.kind == JobKind.REINDEX and before is JobState.QUEUED:
+            self._tidy_rows()
+        if job.kind == JobKind.UNPACK:
+            for child in self._catalog.jobs.children(job_id):
+                with contextlib.suppress(Conflict):
+                    self.cancel(child)
         return self._catalog.jobs.get(job_id)
 
-    def retry(self, job_id: str) -> Job:
+    def retry(self, job_id: str, *, anew: bool = True) -> Job:
+        """Queue a failed or cancelled job again; with ``anew`` a document that was hidden since is shown again.
+
+        Raises: ``NotFound``, ``Conflict`` where it is of no use.
+        """
         self._catalog.jobs.get(job_id)
-        self._catalog.jobs.requeue(job_id)
+        self._catalog.jobs.requeue(job_id, anew=anew)
+        point("jobs.retried")
         self.wake()
         return self._catalog.jobs.get(job_id)
 
+    def prioritise(self, job_id: str, priority: int) -> Job:
+        """Give an active job another priority. Raises: ``NotFound``, ``Conflict`` where it has ended."""
+        self._catalog.jobs.get(job_id)
+        self._catalog.jobs.prioritise(job_id, priority)
+        self._pipeline.lane.prioritise(job_id, priority)
+        return self._catalog.jobs.get(job_id)
+
     def close(self) -> None:
+        """End the threads at their next step; what they leave is queued for the next process."""
         self._stop.set()
-        for _ in self._threads:
-            self._wake.release()
+        self._pipeline.close()
+        self.wake()
+        deadline = time.monotonic() + _END_S
         for thread in self._threads:
             if thread.is_alive():
-                thread.join(timeout=60)
+                thread.join(timeout=max(deadline - time.monotonic(), 0))
+        self._ended_all.set()
+        if self._leasing.is_alive():
+            self._leasing.join(timeout=30)
+        try:
+            self._catalog.jobs.put_back(list(self._taken), self._lease)
+        except Exception:
+            log.exception("running jobs could not be queued again; the next start does it")

@@ -7,6 +7,8 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
+from core.query.escaping import without_live_marks
+
 MAX_ANSWER_CHARS = 250
 """Longer answers never count as containing the gold answer: the whole passage would always be right."""
 
@@ -34,7 +36,7 @@ def ndcg_at(ranked: Sequence[str], relevant: Collection[str], depth: int) -> flo
 
 
 def without_marks(answer: str) -> str:
-    """Return the answer without its citation marks ``[n]``."""
+    """Return the answer without its citation marks ``[n]``; ``(n)`` in an answer is text of a document."""
     return _MARK.sub("", answer)
 
 
@@ -44,11 +46,15 @@ def normalise(text: str) -> str:
 
 
 def contains_answer(answer: str, golds: Sequence[str]) -> bool:
-    """Tell whether an answer of at most 250 characters holds one of the gold answers."""
+    """Tell whether an answer of at most 250 characters holds one of the gold answers.
+
+    A gold answer may hold marks: those of an answer it was taken from, or of a document, which answers write ``(n)``.
+    """
     if len(answer) > MAX_ANSWER_CHARS:
         return False
     held = normalise(without_marks(answer))
-    return any(normalise(gold) in held for gold in golds if normalise(gold))
+    wanted = (normalise(form) for gold in golds for form in (without_live_marks(gold), without_marks(gold)))
+    return any(form in held for form in wanted if form)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from core.model import IndexHit, Part
+from core.model import GeneratorHealth, IndexHit, Job, Part, Prompt, Sampling
+from core.text.vocabulary import Words
 
 Vector = npt.NDArray[np.float32]
 """Shape ``(dimension,)`` or ``(n, dimension)``, unit length."""
@@ -49,6 +50,16 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class StoredRows:
+    """Some rows of a store as it keeps them: ids and fingerprints ``(n,)`` int64, and which are in the head part."""
+
+    ids: npt.NDArray[np.int64]
+    fingerprints: npt.NDArray[np.int64]
+    """What ``core.fingerprints`` says of the row's content and of what it was built by; 0 where the row has none."""
+    in_head: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
 class VectorRow:
     chunk_id: int
     doc_id: int
@@ -56,6 +67,7 @@ class VectorRow:
     vector: Vector
     text: str
     source: str
+    fingerprint: int = 0
 
 
 class VectorIndex(Protocol):
@@ -83,6 +95,9 @@ class VectorIndex(Protocol):
 
     def ids(self) -> Iterator[tuple[int, Part]]: ...
 
+    def stored(self) -> Iterator[StoredRows]:
+        """Yield every row, some thousands at a time, each once. Raises: ``StoreUnavailable``."""
+
     def clear(self) -> None: ...
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:
@@ -101,17 +116,22 @@ class KeywordRow:
     part: Part
     text: str
     source: str
+    fingerprint: int = 0
 
 
 class KeywordIndex(Protocol):
     """BM25 (k1 = 1.2, b = 0.75) over the terms of ``core.text.analysis``; statistics are those of the part searched.
 
+    A vocabulary adds to the terms, and gives a question's words synonyms: of these the best alternative counts.
     Rows behave as in ``VectorIndex``. ``search`` takes the question as literal text, whatever signs it holds, and
     returns hits with the score of each term, best first, ties by id. No term in common means no hit; an engine that
     cannot answer raises ``StoreUnavailable``, and never returns an empty list instead.
     """
 
     engine: str
+
+    def use(self, of_rows: Words, of_questions: Words) -> None:
+        """Analyse the rows that are written from now on, and questions, with these vocabularies."""
 
     def upsert(self, rows: Sequence[KeywordRow]) -> None: ...
 
@@ -125,6 +145,9 @@ class KeywordIndex(Protocol):
 
     def ids(self) -> Iterator[tuple[int, Part]]: ...
 
+    def stored(self) -> Iterator[StoredRows]:
+        """Yield every row, some thousands at a time, each once. Raises: ``StoreUnavailable``."""
+
     def clear(self) -> None: ...
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:
@@ -133,13 +156,118 @@ class KeywordIndex(Protocol):
     def close(self) -> None: ...
 
 
+class JobQueue(Protocol):
+    """Works on what the catalogue's job ledger holds; the ledger, not the queue, knows what there is to do.
+
+    A queue may be lost and made anew at any moment: what it had begun is done again from its last finished stage, and
+    what it had finished is not done twice. It is fair between users and obeys priorities.
+    """
+
+    has_threads: bool
+    """Whether work is done in the background, and not only by ``work_off``."""
+
+    def after_batch(self, act: Callable[[Sequence[Job]], None]) -> None:
+        """Have ``act`` called with jobs whenever they have been worked on."""
+
+    def start(self) -> None:
+        """Take up what is queued and what a process that ended left running."""
+
+    def wake(self) -> None:
+        """Tell that a job was queued."""
+
+    def work_off(self) -> None:
+        """Work on queued jobs in the calling thread until none is left."""
+
+    def wait(self, job_ids: Sequence[str], timeout_s: float | None) -> list[Job]:
+        """Return the jobs once all have ended, or as they are when the time is over. Raises: ``NotFound``."""
+
+    def changed(self, seen: int, timeout_s: float) -> int:
+        """Return the ledger's newest change once it is beyond ``seen``, or when the time is over."""
+
+    def cancel(self, job_id: str) -> Job: ...
+
+    def retry(self, job_id: str, *, anew: bool = True) -> Job: ...
+
+    def prioritise(self, job_id: str, priority: int) -> Job: ...
+
+    def close(self) -> None: ...
+
+
+class Generator(Protocol):
+    """Writes an answer piece by piece.
+
+    Loading happens with the first writing, or in the background; ``health`` never waits for it. Only one answer is
+    written at a time where the engine takes no more; others wait within their own time.
+    """
+
+    name: str
+    model: str
+
+    def health(self) -> GeneratorHealth: ...
+
+    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Iterator[str]:
+        """Yield pieces of the answer as they are written; closing the iterator stops the writing at once.
+
+        While a model loads, reads or thinks an empty piece comes every few seconds, by which a reader who has gone is
+        noticed. Raises: ``ModelUnavailable``, ``GenerationTimedOut``, ``GenerationFailed``; what was yielded stays
+        true.
+        """
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class RecordingGenerator(Generator, Protocol):
+    """A generator whose neurons can be recorded while it writes."""
+
+    def write_recorded(
+        self,
+        prompt: Prompt,
+        sampling: Sampling,
+        timeout_s: float,
+        into: Path,
+        failed: Callable[[Exception], object] = ...,
+    ) -> Iterator[str]:
+        """Do what ``write`` does, the very same way, and leave the recording in the file ``into``.
+
+        The file is whole once the iterator has ended, also where it was closed or failed after its first piece; there
+        is none where nothing was written, or it could not be: then ``failed`` was told why. Raises: what ``write``
+        raises.
+        """
+
+
+class Reranker(Protocol):
+    """Scores passages for a question by reading both together."""
+
+    name: str
+
+    def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+        """Return one score a passage, larger is better. Raises: ``ModelUnavailable``."""
+
+
 class BlobStore(Protocol):
-    """Immutable bytes named by their SHA-256 in lower-case hexadecimal."""
+    """Immutable bytes named by their SHA-256 in lower-case hexadecimal.
+
+    Everything raises ``StoreUnavailable`` while the place where they are does not answer; nothing of a ``put`` counts
+    then, and its source is left.
+    """
 
     def put(self, source: Path, sha256: str) -> None:
         """Take the file ``source``, whose hash is ``sha256``, away from its place; durable when it returns."""
 
     def path(self, sha256: str) -> Path:
-        """Return a file that can be read. Raises: ``NotFound``."""
+        """Return a file that can be opened within the next minutes. Raises: ``NotFound``."""
 
     def delete(self, sha256: str) -> None: ...
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all blobs."""
+
+
+class Passwords(Protocol):
+    """Slow, salted hashes of passwords."""
+
+    def hash(self, password: str) -> str: ...
+
+    def verify(self, password: str, hashed: str) -> bool:
+        """Tell whether a hash is that of a password, in a time that does not depend on how near it is."""

@@ -1,20 +1,32 @@
-"""Projection: brings both indexes to what the catalogue's outbox asks, in order, and keeps trying while one is down."""
+"""Projection: brings the indexes to what the catalogue's outbox asks, in order, and keeps trying while one is down.
+
+One process at a time drains a store, and looks first whether it is empty: then it is asked for everything. What a
+generation lacks to write a vector, it embeds then.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from core.errors import EvoRAGError, StoreUnavailable
-from core.ports import KeywordIndex, VectorIndex
+from core.catalog.outbox import KEYWORD, STORES, VECTOR, place_of, stores_beside
+from core.errors import EvoRAGError, IndexLost, ModelUnavailable, StoreUnavailable, WrongIndex
+from core.points import point
+from core.ports import VectorRow
+from core.serving import Opened, Serving
 
 if TYPE_CHECKING:
     from core.catalog import Batch, Catalog
+    from core.model import Part
 
 log = logging.getLogger(__name__)
 
-_BATCH = 1000
+_BATCH = {VECTOR: 1000, KEYWORD: 4000}
+"""Rows that a store gets at once; each commit of the keyword index begins a segment that is merged later."""
+_BATCH_EMBEDDED = 128
+"""Rows that a generation beside the serving one gets at once, which have to be embedded first."""
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 30.0
 
@@ -22,53 +34,173 @@ _LONGEST_WAIT_S = 30.0
 class Projector:
     """Drains the outbox into the stores; every write may be repeated, so a crash between the two is harmless."""
 
-    def __init__(self, catalog: Catalog, vectors: VectorIndex, keywords: KeywordIndex, model: str) -> None:
+    def __init__(self, catalog: Catalog, serving: Serving) -> None:
         self._catalog = catalog
-        self._vectors = vectors
-        self._keywords = keywords
-        self._model = model
-        self._locks = {"vector": threading.Lock(), "keyword": threading.Lock()}
+        self._serving = serving
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._after: Callable[[], None] = lambda: None
+        self._before_keywords: Callable[[], None] = lambda: None
+        self._known: set[tuple[str, int]] = set()
+        """Kinds and generations of the stores that have what they have not been told of, as far as is known."""
         self.errors: dict[str, EvoRAGError] = {}
 
+    def after_serving(self, act: Callable[[], None]) -> None:
+        """Have ``act`` called when stores that serve have got rows, which may have been handed on."""
+        self._after = act
+
+    def before_keywords(self, act: Callable[[], None]) -> None:
+        """Have ``act`` called before rows of words are written: another process may have begun to analyse otherwise."""
+        self._before_keywords = act
+
     def flush(self) -> None:
-        """Apply everything that waits. Raises: ``StoreUnavailable``; what was not applied goes on waiting."""
-        first: StoreUnavailable | None = None
-        for store in self._locks:
+        """Apply everything that waits to be served. Raises: ``StoreUnavailable``; what was not applied waits on."""
+        self._flush(STORES)
+
+    def flush_keywords(self) -> None:
+        """Apply what waits for the keyword index. Raises: ``StoreUnavailable``, as ``flush`` does."""
+        self._flush((KEYWORD,))
+
+    def flush_store(self, store: str, *, afresh: bool = False) -> None:
+        """Apply what waits for one of the stores that serve; ``afresh`` looks again first whether it lost its rows.
+
+        Raises: ``StoreUnavailable``, as ``flush`` does.
+        """
+        if afresh:
+            self._known.clear()
+        self._flush((store,))
+
+    def flush_generation(self, number: int, stop: threading.Event | None = None) -> bool:
+        """Apply what waits for a generation that does not serve; tell whether that was done before ``stop`` was set.
+
+        Raises: ``StoreUnavailable``, as ``flush`` does.
+        """
+        return self._flush(stores_beside(number), stop)
+
+    def flush_all(self) -> None:
+        """Apply what waits to be served, and the deletes that wait for any other generation: these need no model.
+
+        What is written there later is read from the catalogue then. Raises: ``StoreUnavailable``, as ``flush`` does.
+        """
+        self._flush(STORES)
+        for number in self._catalog.generations.standing().keys() - {self._serving.follow().number}:
+            for store in stores_beside(number):
+                self._delete(store)
+
+    def _delete(self, store: str) -> None:
+        kind, _ = place_of(store)
+        with self._catalog.database.exclusive(f"outbox:{store}"):
+            while batch := self._catalog.outbox.next_batch(store, _BATCH[kind], gone=True):
+                to = self._serving.behind(store)
+                self._apply(to, kind, batch)
+                self._catalog.outbox.done(batch, to.number)
+
+    def _flush(self, stores: Iterable[str], stop: threading.Event | None = None, *, looks: bool = True) -> bool:
+        """Drain every store that can be, then raise the first error; tell whether that was done before ``stop``."""
+        first: Exception | None = None
+        is_done = True
+        for store in stores:
             try:
-                self._drain(store)
+                is_done = self._drain(store, stop, looks) and is_done
                 self.errors.pop(store, None)
-            except StoreUnavailable as error:
-                self.errors[store] = error
+            except Exception as error:
+                told = EvoRAGError(f"The {store} store failed ({type(error).__name__}).")
+                self.errors[store] = error if isinstance(error, EvoRAGError) else told
                 first = first or error
         if first is not None:
             raise first
+        return is_done
 
     def flush_soon(self) -> None:
-        """Apply what waits in the background."""
+        """Apply what waits to be served in the background."""
         self._wake.set()
 
-    def _drain(self, store: str) -> None:
-        with self._locks[store]:
-            while batch := self._catalog.outbox.next_batch(store, _BATCH):
-                self._apply(store, batch)
-                self._catalog.outbox.done(batch)
+    def _drain(self, store: str, stop: threading.Event | None, looks: bool) -> bool:
+        """Tell a store what waits for it. Without ``looks`` a store is left alone that nothing waits for."""
+        kind, number = place_of(store)
+        limit = _BATCH_EMBEDDED if kind == VECTOR and number is not None else _BATCH[kind]
+        has_written, is_done = False, True
+        with self._catalog.database.exclusive(f"outbox:{store}"):
+            if not looks and self._catalog.outbox.next_batch(store, 1) is None:
+                return True
+            to = self._serving.behind(store)
+            try:
+                self._look(store, kind, to)
+                while batch := self._catalog.outbox.next_batch(store, limit):
+                    if stop is not None and stop.is_set():
+                        is_done = False
+                        break
+                    point("index.batch.read")
+                    if kind == KEYWORD:
+                        self._before_keywords()
+                    to = self._serving.behind(store)
+                    self._apply(to, kind, batch)
+                    point("index.batch.applied")
+                    self._catalog.outbox.done(batch, to.number)
+                    point("index.batch.done")
+                    has_written = True
+            except IndexLost:
+                self._known.discard((kind, to.number))
+                raise
+        if has_written and number is None:
+            self._after()
+        return is_done
 
-    def _apply(self, store: str, batch: Batch) -> None:
+    def _look(self, store: str, kind: str, to: Opened) -> None:
+        """Ask a store that turns out to be empty for everything, before any row makes it look as if it had them."""
+        if (kind, to.number) in self._known:
+            return
+        is_wrong = False
+        try:
+            # However long a store takes for its first rows: a count ends after the time that a question has.
+            rows = next((to.vectors if kind == VECTOR else to.keywords).stored(), None)
+        except (WrongIndex, IndexLost):
+            if kind == VECTOR:
+                raise
+            rows, is_wrong = None, True
+        if rows is None or not len(rows.ids):
+            self._catalog.outbox.add_everything(store, but_waiting=True)
+        if is_wrong:
+            log.warning("the %s store is not what it was, and is built anew", store)
+            to.keywords.clear()
+        self._known.add((kind, to.number))
+
+    def _apply(self, to: Opened, kind: str, batch: Batch) -> None:
         parts = {chunk: part for chunk, part in batch.wanted.items() if part is not None}
         gone = [chunk for chunk, part in batch.wanted.items() if part is None]
-        if store == "vector":
+        if kind == VECTOR:
             if gone:
-                self._vectors.delete(gone)
+                to.vectors.delete(gone)
             if parts:
-                self._vectors.upsert(self._catalog.chunks.vector_rows(parts, self._model))
+                to.vectors.upsert(self._vector_rows(to, parts))
         else:
             if gone:
-                self._keywords.delete(gone)
+                to.keywords.delete(gone)
             if parts:
-                self._keywords.upsert(self._catalog.chunks.keyword_rows(parts))
+                to.keywords.upsert(self._catalog.chunks.keyword_rows(parts))
+
+    def _vector_rows(self, to: Opened, parts: dict[int, Part]) -> list[VectorRow]:
+        model = to.model.id
+        rows = self._catalog.chunks.vector_rows(parts, model)
+        missing = parts.keys() - {row.chunk_id for row in rows}
+        if not missing:
+            return rows
+        texts = self._catalog.generations.lacking(missing, model)
+        if not texts:
+            return rows
+        try:
+            vectors = to.embedder.embed_passages(list(texts.values()))
+        except ModelUnavailable as error:
+            raise StoreUnavailable(error.message, remedy=error.remedy) from error
+        point("generation.embedded")
+        self._catalog.generations.keep(model, list(texts), vectors)
+        return rows + self._catalog.chunks.vector_rows({chunk: parts[chunk] for chunk in missing}, model)
+
+    def unknown(self) -> set[str]:
+        """Return the stores that serve and have not been looked at yet: they may be empty, and not know it."""
+        number = self._serving.now().number
+        return {store for store in STORES if (store, number) not in self._known}
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._run, name="evorag-projector", daemon=True)
@@ -85,8 +217,8 @@ class Projector:
             try:
                 self.flush()
                 wait = _FIRST_WAIT_S
-            except StoreUnavailable as error:
-                log.warning("a store does not answer, trying again in %.0f s: %s", wait, error.code)
+            except EvoRAGError as error:
+                log.warning("a store cannot be used, trying again in %.0f s: %s", wait, error.code)
                 self._stop.wait(wait)
                 wait = min(wait * 2, _LONGEST_WAIT_S)
                 self._wake.set()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.access import acting, current, needs
 from core.codec import to_dict
-from core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
+from core.errors import Conflict, InvalidInput, NotFound
 from core.model import (
     AnswerComparison,
     AnswerType,
@@ -16,7 +20,9 @@ from core.model import (
     Impact,
     IndexHit,
     Query,
+    Role,
     SavedQuestion,
+    Task,
     Trace,
     VersionRef,
 )
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
     from core.ports import Progress
 
 PREVIEW_CHARS = 200
-LLM_TYPES = ("none", "huggingface", "standard", "snn", "openai", "command")
+_SENTENCE = re.compile(r"(?<=[。！？\n])(?!\[)|(?<=[.!?]\s)(?!\[)|(?<=\]\s)(?!\[)")
 
 
 class Passage(str):
@@ -45,43 +51,76 @@ class Passage(str):
 class EvoRAG:
     """Answers questions from a knowledge base; without one, from that of the environment.
 
-    Raises: ``ModelUnavailable`` for a generator that this version does not have.
+    ``llm_type`` writes the answers of questions that choose nothing; empty for the generator of the settings.
+    Raises: ``InvalidInput`` for a name that is none of them.
     """
 
-    def __init__(self, llm_type: str = "none", kb: KnowledgeBase | None = None) -> None:
-        if llm_type not in LLM_TYPES:
-            raise InvalidInput(f"llm_type is one of {', '.join(LLM_TYPES)}.")
-        if llm_type != "none":
-            raise ModelUnavailable(
-                f"The generator “{llm_type}” is not part of this version.",
-                remedy="Use llm_type='none': answers are extracted from the documents.",
-            )
+    def __init__(self, llm_type: str = "", kb: KnowledgeBase | None = None) -> None:
         if kb is None:
             from core.bootstrap import default_knowledge_base
 
             kb = default_knowledge_base()
+        if llm_type:
+            kb.generators.chosen(Task.ANSWER, llm_type)
         self.llm_type = llm_type
         self.kb = kb
 
+    @needs(Role.READER)
     def ask(self, query: Query | str, *, keep: bool = True) -> Trace:
-        """Search and answer; the trace is kept in the history unless ``keep`` is false."""
-        trace = self.kb.queries.run(self._query(query), answering=True)
-        if keep:
-            self.kb.catalog.questions.keep(trace)
-        return trace
+        """Search and answer; the trace is kept in the history unless ``keep`` is false.
 
+        A question of a conversation becomes its next turn. Where the same was asked before of the same documents, the
+        kept answer is given (``Trace.cache``), unless the query is ``fresh`` or not to be kept.
+        """
+        steps = self.kb.asking.events(self._query(query), keep=keep)
+        return next(value for _, value in steps if isinstance(value, Trace))
+
+    @needs(Role.READER)
+    def ask_events(self, query: Query | str, *, keep: bool = True) -> Generator[tuple[str, Any], None, None]:
+        """Answer as ``ask`` does, and tell each step at once.
+
+        ``analysis``, ``passages`` (the hits, as soon as they are ordered), ``writing`` (``{"text": piece}``, again and
+        again, what a generator writes before it is held against the passages; ``""`` while it goes on without a word,
+        also first of all), ``answer`` (likewise; the pieces joined are the answer) and ``done`` with the trace, which
+        the history has kept unless ``keep`` is false. Closing the iterator stops the generator, and nothing is kept.
+        """
+        who = current()
+
+        def told() -> Generator[tuple[str, Any], None, None]:
+            with closing(self.kb.asking.events(self._query(query), keep=keep)) as steps:
+                # Whoever reads the steps may do so in another thread, after the request has ended.
+                while True:
+                    with acting(who):
+                        step = next(steps, None)
+                    if step is None:
+                        return
+                    if isinstance(step[1], Trace):
+                        yield from (("answer", {"text": piece}) for piece in pieces_of(step[1].answer.text))
+                        yield "done", step[1]
+                    elif step[0] == "writing":
+                        yield "writing", {"text": step[1]}
+                    else:
+                        yield step
+
+        return told()
+
+    @needs(Role.READER)
     def search(self, query: Query | str) -> Trace:
-        """Search without answering; the history does not keep it."""
-        return self.kb.queries.run(self._query(query), answering=False)
+        """Search without answering; the history does not keep it, and no conversation goes on with it."""
+        asked = self._query(query)
+        return self.kb.queries.run(asked, answering=False, standalone=self.kb.asking.standalone(asked))
 
     def _query(self, query: Query | str) -> Query:
-        if isinstance(query, Query):
+        if not isinstance(query, Query):
+            settings = self.kb.settings
+            query = Query(query, top_k=settings.top_k, depth=settings.search_depth)
+        if query.generator or query.record or not self.llm_type:
             return query
-        settings = self.kb.settings
-        return Query(query, top_k=settings.top_k, depth=settings.search_depth)
+        return replace(query, generator=self.llm_type)
 
     # ---- what another version changes in the answers
 
+    @needs(Role.READER)
     def compare_answers(
         self, question: str, old: VersionRef, new: VersionRef, *, alone: bool = True, top_k: int | None = None
     ) -> AnswerComparison:
@@ -92,6 +131,7 @@ class EvoRAG:
         """
         return self._compare(self._query(question), old, new, alone=alone, top_k=top_k)
 
+    @needs(Role.READER)
     def impact(
         self, key: str, version: int, questions: Sequence[SavedQuestion], progress: Progress | None = None
     ) -> Iterator[Impact]:
@@ -104,11 +144,15 @@ class EvoRAG:
         shown = self.kb.document(key).published_version
         old = None if shown is None else VersionRef(key, shown)
 
+        who = current()
+
         def compared() -> Iterator[Impact]:
             for done, question in enumerate(questions):
                 if progress is not None:
                     progress(done, len(questions))
-                yield Impact(question, self._compare(self._query(question.text), old, new, alone=False))
+                with acting(who):
+                    found = self._compare(self._query(question.text), old, new, alone=False)
+                yield Impact(question, found)
             if progress is not None:
                 progress(len(questions), len(questions))
 
@@ -138,6 +182,7 @@ class EvoRAG:
 
     # ---- the names of the seed system
 
+    @needs(Role.READER)
     def retrieve(
         self, query: str, top_k: int = 3, return_debug_info: bool = False
     ) -> list[Passage] | tuple[list[Passage], dict[str, Any]]:
@@ -146,32 +191,47 @@ class EvoRAG:
         passages = [Passage(hit) for hit in trace.hits]
         return (passages, debug_info(trace)) if return_debug_info else passages
 
+    @needs(Role.READER)
     def generate(self, query: str, docs: list[Passage]) -> str:
         """Return the answer that the passages from ``retrieve`` support, with ``[n]`` marks, or say that none does."""
         hits = [doc.hit for doc in docs]
         threshold = self.kb.settings.answer_threshold
         return extract_answer(query, hits, None, question_vector=None, threshold=threshold).text
 
+    @needs(Role.READER)
     def rag(self, query: str, return_debug_info: bool = False) -> dict[str, Any]:
         """Return ``answer``, ``answer_type``, ``documents`` and ``citations``, and ``debug_info`` where asked for."""
-        trace = self.ask(query)
-        result: dict[str, Any] = {
-            "answer": trace.answer.text,
-            "answer_type": trace.answer.type.value,
-            "documents": [hit.placed.chunk.text for hit in trace.hits],
-            "citations": to_dict(trace.answer.citations),
-            "trace_id": trace.id,
-        }
-        if return_debug_info:
-            result["debug_info"] = debug_info(trace)
+        return _told(self.ask(query), return_debug_info)
+
+    @needs(Role.READER)
+    def rag_with_vis(
+        self, query: str, path: Path | str = "rag_neuron_data.pt", return_debug_info: bool = False
+    ) -> dict[str, Any]:
+        """Do what ``rag`` does with spiking neurons, and write what they did to the file ``path``.
+
+        The result also has ``recording_id`` (of ``KnowledgeBase.recordings``) and ``neuron_data_path``; both are empty,
+        and the file is left as it was, where nothing was to be written or recorded. Raises: ``InvalidInput`` for a path
+        that no file can have.
+        """
+        target = Path(path).expanduser().absolute()
+        if target.is_dir() or not target.parent.is_dir():
+            raise InvalidInput("The recording cannot be written there.", remedy="Name a file in a folder that exists.")
+        trace = self.ask(replace(self._query(query), generator="", record=True))
+        result = _told(trace, return_debug_info) | {"recording_id": "", "neuron_data_path": ""}
+        recording_id = trace.generation.get("recording", {}).get("id", "")
+        if recording_id:
+            self.kb.recordings.write(recording_id, target)
+            result |= {"recording_id": recording_id, "neuron_data_path": str(target)}
         return result
 
+    @needs(Role.EDITOR)
     def add_user_text(self, text: str, source: str = "user text") -> int:
         """Add a text entry, wait until it can be found, and return its document id."""
         upload = self.kb.add_text(source, text)
         self._finished(upload.job_id)
         return self.kb.document(upload.doc_key).id
 
+    @needs(Role.READER)
     def get_all_data(self) -> list[dict[str, Any]]:
         """Return id, text, source and version of every document that is shown."""
         return [
@@ -185,6 +245,7 @@ class EvoRAG:
             for document, text in self.kb.texts()
         ]
 
+    @needs(Role.EDITOR)
     def update_document(self, doc_id: int | str, text: str) -> int:
         """Make ``text`` the next version of a document, wait until it can be found, and return the version's number."""
         document = self.kb.document(self._doc_key(doc_id))
@@ -193,10 +254,16 @@ class EvoRAG:
                 f"“{document.name}” is no text; its next version is another file of that name.",
                 remedy="Upload the new file under the same name.",
             )
-        upload = self.kb.add_text(document.name, text)
+        if document.owner and document.owner != current().name:
+            raise Conflict(
+                f"“{document.name}” is the private document of “{document.owner}”.",
+                remedy="Only its owner adds versions to it.",
+            )
+        upload = self.kb.add_text(document.name, text, private=bool(document.owner))
         self._finished(upload.job_id)
         return upload.version
 
+    @needs(Role.EDITOR)
     def delete_document(self, doc_id: int | str) -> None:
         """Take a document out of every answer; ``KnowledgeBase.restore`` brings it back."""
         self.kb.delete(self._doc_key(doc_id))
@@ -212,6 +279,24 @@ class EvoRAG:
     def _finished(self, job_id: str | None) -> None:
         if job_id is not None:
             self.kb.finish(job_id)
+
+
+def pieces_of(text: str) -> list[str]:
+    """Cut an answer after its sentences; joined again the pieces are the answer."""
+    return [piece for piece in _SENTENCE.split(text) if piece]
+
+
+def _told(trace: Trace, return_debug_info: bool) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "answer": trace.answer.text,
+        "answer_type": trace.answer.type.value,
+        "documents": [hit.placed.chunk.text for hit in trace.hits],
+        "citations": to_dict(trace.answer.citations),
+        "trace_id": trace.id,
+    }
+    if return_debug_info:
+        result["debug_info"] = debug_info(trace)
+    return result
 
 
 def debug_info(trace: Trace) -> dict[str, Any]:

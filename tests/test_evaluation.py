@@ -92,6 +92,14 @@ def test_answer_is_compared_without_width_case_space_and_marks():
     assert not contains_answer("anything", [""])
 
 
+def test_marks_of_documents_are_their_text_and_those_of_answers_are_not():
+    extracted = "It opens at nine (12). [1]"
+    assert contains_answer(extracted, ["at nine [12]"])
+    assert contains_answer(extracted, ["at nine (12)"])
+    assert contains_answer("It opens at nine. [1]", ["opens [2] at nine [1]"])
+    assert not contains_answer(extracted, ["at nine (13)"])
+
+
 def test_answer_over_250_characters_counts_as_wrong():
     assert contains_answer("x" * 246 + "four", ["four"])
     assert not contains_answer("x" * 247 + "four", ["four"])
@@ -105,7 +113,8 @@ def test_percentile_is_a_value_of_the_list():
 
 def test_document_stands_where_its_first_chunk_stands():
     outcome = observe(question("a"), trace(vector=[3, 2, 1, 9], keyword=[4], fused=[2, 3]), PASSAGE_OF.get)
-    assert outcome.rankings == {"vector": ("b", "a"), "keyword": ("c",), "fused": ("a", "b")}
+    fused = ("a", "b")
+    assert outcome.rankings == {"vector": ("b", "a"), "keyword": ("c",), "fused": fused, "final": fused}
 
 
 def test_identical_passage_that_was_merged_counts_as_found():

@@ -10,6 +10,7 @@ import pytest
 
 import core
 import core.jobs
+from core.catalog.jobs import Choice
 from core.errors import (
     BadFilename,
     Conflict,
@@ -19,7 +20,6 @@ from core.errors import (
     TooLarge,
     TypeMismatch,
     UnsupportedType,
-    WrongIndex,
 )
 from core.model import JobState, Part, Stage
 from tests.builders import add, knowledge_base
@@ -229,11 +229,14 @@ def test_a_second_process_is_told_the_first_ones_id(tmp_path: Path) -> None:
         knowledge_base(tmp_path)
 
 
-def test_another_embedder_than_the_one_that_built_the_index_is_refused(tmp_path: Path) -> None:
-    with knowledge_base(tmp_path):
-        pass
-    with pytest.raises(WrongIndex, match=r"hash-384.*multilingual-e5-small"):
-        knowledge_base(tmp_path, test_mode=False)
+def test_the_embedder_that_built_the_index_goes_on_serving_where_another_is_configured(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path) as kb:
+        add(kb, "a", "medlar")
+    with knowledge_base(tmp_path, embedder="hash:128") as kb:
+        told = {store.name: store for store in kb.health().stores}["embedder"]
+        assert core.EvoRAG(kb=kb).search("medlar").vector.hits
+    assert (told.engine, told.state) == ("hash-384", "ok")
+    assert "“hash:128” is configured" in told.detail and "evorag generations build" in told.detail
 
 
 def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
@@ -303,7 +306,7 @@ def test_a_document_deleted_and_restored_while_it_is_indexed_keeps_what_it_showe
 
 def test_a_question_that_meets_a_publication_still_finds_the_document(kb: core.KnowledgeBase) -> None:
     add(kb, "a", "first medlar")
-    retrieve = kb.queries._retriever.retrieve
+    retrieve = kb.queries._searcher._retriever.retrieve
     calls = []
 
     def meeting(text: str, depth: int, scope: object) -> object:
@@ -313,7 +316,7 @@ def test_a_question_that_meets_a_publication_still_finds_the_document(kb: core.K
             kb._projector.flush()
         return retrieve(text, depth, scope)  # type: ignore[arg-type]
 
-    kb.queries._retriever.retrieve = meeting  # type: ignore[assignment, method-assign]
+    kb.queries._searcher._retriever.retrieve = meeting  # type: ignore[assignment, method-assign]
     assert names(kb, "medlar") == {("a.txt", 1)}
     assert len(calls) == 2
 
@@ -347,10 +350,10 @@ def test_an_error_of_the_catalogue_does_not_end_the_worker(tmp_path: Path, monke
         take = kb.catalog.jobs.take
         failures = iter([OSError("disk full")])
 
-        def failing(limit: int, max_bytes: int) -> list[core.model.Job]:
+        def failing(choice: Choice, *lease: object) -> list[core.model.Job]:
             for error in failures:
                 raise error
-            return take(limit, max_bytes)
+            return take(choice, *lease)
 
         kb.catalog.jobs.take = failing  # type: ignore[method-assign]
         kb.finish(str(kb.add_text("a", "medlar").job_id), timeout_s=30)

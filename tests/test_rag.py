@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import core
-from core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
+from core.errors import Conflict, InvalidInput, NotFound
 from core.model import Evidence, Reason, VersionRef
 from core.settings import Settings
 from tests.builders import add, knowledge_base
@@ -114,9 +114,10 @@ def test_test_mode_keeps_both_indexes_in_memory(monkeypatch: pytest.MonkeyPatch,
     assert engines["embedder"].startswith("hash")
 
 
-def test_generators_that_are_not_here_say_so(kb: core.KnowledgeBase) -> None:
-    with pytest.raises(ModelUnavailable):
-        core.EvoRAG(llm_type="snn", kb=kb)
+def test_every_generator_has_its_name_and_no_other_is_taken(kb: core.KnowledgeBase) -> None:
+    assert core.EvoRAG(kb=kb).llm_type == ""
+    for name in ("none", "huggingface", "standard", "snn", "openai", "command"):
+        assert core.EvoRAG(llm_type=name, kb=kb).llm_type == name
     with pytest.raises(InvalidInput):
         core.EvoRAG(llm_type="oracle", kb=kb)
 

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import flask
 
-from app.api.fields import whole_number
+from app.api.describe import obj, one_of, operation, whole, words
+from app.api.inputs import KEY_CHARS, page_limit
+from app.api.reading import arguments
 from app.context import kb
-from core.errors import InvalidInput
+from core.errors import NotFound
 from core.model import Publication, to_dict
 
 audit = flask.Blueprint("audit", __name__, url_prefix="/api/v1")
@@ -20,22 +22,39 @@ audit = flask.Blueprint("audit", __name__, url_prefix="/api/v1")
 ACTIONS = ("publish", "rollback", "unpublish", "delete", "restore", "purge")
 COLUMNS = ("seq", "at", "actor", "action", "doc_key", "version", "subject", "note")
 BATCH = 1_000
+CHOSEN = {
+    "doc": words("Only this document.", most=KEY_CHARS),
+    "action": one_of("Only this action.", *ACTIONS),
+}
 FORMULA = re.compile(r"(^|[;\t\r\n])(?=[\s\"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
 """Where a formula may begin, also in a spreadsheet that cuts cells at semicolons."""
 
 
 @audit.get("/audit")
-def list_publications() -> flask.Response:
-    """Answer publications, newest first; ``next`` is the ``before`` of the next page, null at the end."""
-    given = flask.request.args
-    limit = whole_number(given.get("limit"), "limit", default=200, low=1, high=BATCH)
-    before = whole_number(given.get("before"), "before", default=0, low=1, high=2**63 - 1) or None
-    found = _page(limit + 1, before)
+@operation(
+    "Publications",
+    tag="audit",
+    query={**CHOSEN, "limit": page_limit(), "before": whole("Only those before this one.", low=1, high=2**63 - 1)},
+    answers={200: obj(publications=[Publication], next=int | None)},
+    errors=(NotFound,),
+)
+def list_audit() -> flask.Response:
+    """Answer the publications of all documents, newest first: what was shown from when on, and by whose doing."""
+    limit = arguments()["limit"]
+    found = _page(limit + 1, arguments()["before"])
     rest = found[limit - 1].seq if len(found) > limit else None
     return flask.jsonify(publications=[to_dict(publication) for publication in found[:limit]], next=rest)
 
 
 @audit.get("/audit.json")
+@operation(
+    "Publications as one list",
+    tag="audit",
+    query=CHOSEN,
+    answers={200: [Publication]},
+    answer_headers={"Content-Disposition": ""},
+    errors=(NotFound,),
+)
 def export_json() -> flask.Response:
     """Send every publication as one JSON list."""
     found = _everything()
@@ -51,6 +70,14 @@ def export_json() -> flask.Response:
 
 
 @audit.get("/audit.csv")
+@operation(
+    "Publications as a table",
+    tag="audit",
+    query=CHOSEN,
+    answers={200: "text/csv"},
+    answer_headers={"Content-Disposition": ""},
+    errors=(NotFound,),
+)
 def export_csv() -> flask.Response:
     """Send every publication as a table; what a spreadsheet would take for a formula is sent as text."""
     found = _everything()
@@ -66,11 +93,8 @@ def export_csv() -> flask.Response:
 
 def _page(limit: int, before: int | None) -> list[Publication]:
     """The publications that the address asks for. Raises: ``InvalidInput``, ``NotFound``."""
-    action = flask.request.args.get("action") or None
-    if action is not None and action not in ACTIONS:
-        raise InvalidInput(f"action must be one of {', '.join(ACTIONS)}.")
-    key = flask.request.args.get("doc") or None
-    return kb().audit(limit=limit, before=before, key=key, action=action)
+    given = arguments()
+    return kb().audit(limit=limit, before=before, key=given["doc"] or None, action=given["action"])
 
 
 def _everything() -> Iterator[Publication]:

@@ -1,106 +1,165 @@
-"""Routes of documents: upload a file, add a text, list, download an original."""
+"""Routes of documents: list, tag, take away, bring back, and remove for good."""
 
 from __future__ import annotations
 
-import tempfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import BinaryIO, cast
-
 import flask
-from werkzeug.exceptions import ServiceUnavailable
 
-from app.api.fields import filing, json_object, tag_list, text, whole_number
+from app.api.describe import obj, one_of, operation, texts, words, yes_no
+from app.api.fields import tag_list
+from app.api.inputs import KEY_CHARS, NOTE, TAGS, VERSION, page_limit
+from app.api.reading import arguments, body
 from app.context import kb
-from core.errors import InvalidInput, TooLarge
-from core.model import Upload, to_dict
+from core.errors import Conflict, InvalidInput, Purged
+from core.model import Document, Publication, Role, to_dict
 
 documents = flask.Blueprint("documents", __name__, url_prefix="/api/v1")
 
-FORM_OVERHEAD_BYTES = 64 * 1024
-KEPT_FREE = 4
-FORM_MEMORY_BYTES = 256 * 1024
-"""Most of a field; Werkzeug counts its own 64 KiB reading buffer, files included, against it."""
-
-
-class UploadRequest(flask.Request):
-    """A request whose files are kept on the disk of the data folder while they arrive, under no name."""
-
-    def _get_file_stream(
-        self,
-        total_content_length: int | None,
-        content_type: str | None,
-        filename: str | None = None,
-        content_length: int | None = None,
-    ) -> BinaryIO:
-        return cast("BinaryIO", tempfile.TemporaryFile(dir=kb().settings.data_dir))
-
-
-@documents.post("/documents")
-def upload_document() -> tuple[flask.Response, int]:
-    """Take one file and answer its receipt; indexing goes on after.
-
-    The part ``file`` is the file; ``tags`` may come many times; ``note``, ``label``, ``draft`` and ``publish_at`` once.
-    """
-    request = flask.request
-    limit = kb().settings.max_upload_bytes
-    if request.content_length is not None and request.content_length > limit + FORM_OVERHEAD_BYTES:
-        raise TooLarge(f"The file is larger than the {limit:,} bytes that are accepted.")
-    request.max_content_length = limit + FORM_OVERHEAD_BYTES
-    request.max_form_memory_size = FORM_MEMORY_BYTES
-    with _slot():
-        files = request.files.getlist("file")
-    if len(files) != 1:
-        raise InvalidInput("Send exactly one file in the part 'file'.")
-    given = files[0]
-    tags = tag_list(request.form.getlist("tags"))
-    receipt = kb().add_file(
-        given.filename or "", cast("BinaryIO", given.stream), tags=tags, **filing(request.form.to_dict())
-    )
-    return _receipt(receipt)
-
-
-@documents.post("/texts")
-def add_text() -> tuple[flask.Response, int]:
-    """Take a text entry as JSON ``{"name", "text", "tags"}``, with what a file may say, and answer its receipt."""
-    body = json_object()
-    tags = tag_list(body.get("tags", []))
-    receipt = kb().add_text(text(body, "name"), text(body, "text"), tags=tags, **filing(body))
-    return _receipt(receipt)
+STATES = ("published", "indexing", "failed", "deleted", "purged", "unpublished", "draft")
+GONE = ("deleted", "purged")
+NOTED = obj(note=NOTE)
 
 
 @documents.get("/documents")
+@operation(
+    "Documents",
+    tag="documents",
+    query={
+        "search": words("Literal text in the name, the title or a tag.", most=1_000),
+        "tag": texts("Only documents with all of these tags.", most=32, chars=KEY_CHARS),
+        "extension": texts("Only files of these types, such as `pdf`.", most=32, chars=32),
+        "state": one_of("Only documents in this state.", *STATES),
+        "deleted": yes_no("Deleted and purged documents as well."),
+        "limit": page_limit(),
+        "after": words("Go on after this key.", most=KEY_CHARS),
+    },
+    answers={200: obj(documents=[Document], total=int, next=str | None)},
+)
 def list_documents() -> flask.Response:
-    """Answer the documents whose name, title or tags hold ``search``."""
-    found = kb().documents(flask.request.args.get("search", ""))
-    return flask.jsonify(documents=[to_dict(document) for document in found])
-
-
-@documents.get("/documents/<path:doc_key>/versions/<number>/original")
-def download_original(doc_key: str, number: str) -> flask.Response:
-    """Send the bytes that were uploaded, always as a download that no browser opens by itself."""
-    version = whole_number(number, "version", default=1, low=1, high=2**31 - 1)
-    path, name = kb().original(doc_key, version)
-    return flask.send_file(
-        path.resolve(), mimetype="application/octet-stream", as_attachment=True, download_name=name, conditional=True
+    """Answer documents by their keys; ``total`` counts all that fit."""
+    given = arguments()
+    page, total, has_more = kb().documents_page(
+        given["search"],
+        include_deleted=given["deleted"] or given["state"] in GONE,
+        tags=given["tag"],
+        extensions=[kind.lower().lstrip(".") for kind in given["extension"]],
+        state=given["state"],
+        after=given["after"],
+        limit=given["limit"],
     )
+    following = page[-1].doc_key if has_more else None
+    return flask.jsonify(documents=[to_dict(document) for document in page], total=total, next=following)
 
 
-@contextmanager
-def _slot() -> Iterator[None]:
-    """Keep threads free for the pages: at most all but four receive files at a time."""
-    settings = kb().settings
-    slots = flask.current_app.extensions.setdefault(
-        "evorag-uploads", threading.BoundedSemaphore(max(1, settings.server_threads - KEPT_FREE))
-    )
-    if not slots.acquire(blocking=False):
-        raise ServiceUnavailable("Too many files are being received.", retry_after=2)
-    try:
-        yield
-    finally:
-        slots.release()
+@documents.get("/documents/<doc_key:doc_key>")
+@operation("A document", tag="documents", answers={200: Document})
+def show_document(doc_key: str) -> flask.Response:
+    """Answer one document, also a deleted or purged one."""
+    return flask.jsonify(to_dict(kb().document(doc_key)))
 
 
-def _receipt(receipt: Upload) -> tuple[flask.Response, int]:
-    return flask.jsonify(to_dict(receipt)), 202 if receipt.job_id else 200
+@documents.get("/tags")
+@operation("Tags", tag="documents", answers={200: obj(tags=[str])})
+def list_tags() -> flask.Response:
+    """Answer every tag that a document has."""
+    return flask.jsonify(tags=kb().tags())
+
+
+@documents.put("/documents/<doc_key:doc_key>/tags")
+@operation("Tags of a document", tag="documents", role=Role.EDITOR, body=obj(tags=TAGS), answers={200: Document})
+def set_tags(doc_key: str) -> flask.Response:
+    """Give a document these tags and no others."""
+    return flask.jsonify(to_dict(kb().set_tags(doc_key, tag_list(body()["tags"]))))
+
+
+@documents.delete("/documents/<doc_key:doc_key>")
+@operation("Delete a document", tag="documents", role=Role.EDITOR, answers={200: Publication}, errors=(Conflict,))
+def delete_document(doc_key: str) -> flask.Response:
+    """Take a document out of the list and out of every answer; ``restore`` brings it back. Twice is as once."""
+    if kb().document(doc_key).state in GONE:
+        return _done(kb().publications(doc_key)[0])
+    return _done(kb().delete(doc_key))
+
+
+@documents.post("/documents/<doc_key:doc_key>/delete")
+@operation(
+    "Delete a document, with a note",
+    tag="documents",
+    role=Role.EDITOR,
+    body=NOTED,
+    body_optional=True,
+    answers={200: Publication},
+    errors=(Conflict,),
+)
+def delete(doc_key: str) -> flask.Response:
+    """Take a document out of the list and out of every answer; ``restore`` brings it back."""
+    return _done(kb().delete(doc_key, note=body()["note"].strip()))
+
+
+@documents.post("/documents/<doc_key:doc_key>/restore")
+@operation(
+    "Bring a document back",
+    tag="documents",
+    role=Role.EDITOR,
+    body=NOTED,
+    body_optional=True,
+    answers={200: Publication},
+    errors=(Conflict,),
+)
+def restore(doc_key: str) -> flask.Response:
+    """Show again what a deleted or unpublished document showed last."""
+    return _done(kb().restore(doc_key, note=body()["note"].strip()))
+
+
+@documents.post("/documents/<doc_key:doc_key>/unpublish")
+@operation(
+    "Show nothing of a document",
+    tag="documents",
+    role=Role.EDITOR,
+    body=NOTED,
+    body_optional=True,
+    answers={200: Publication},
+    errors=(Conflict,),
+)
+def unpublish(doc_key: str) -> flask.Response:
+    """Show nothing of the document; it stays listed."""
+    return _done(kb().unpublish(doc_key, note=body()["note"].strip()))
+
+
+@documents.post("/documents/<doc_key:doc_key>/rollback")
+@operation(
+    "Go back to an older version",
+    tag="documents",
+    role=Role.EDITOR,
+    body=obj(version=VERSION, note=NOTE),
+    body_optional=True,
+    answers={200: Publication},
+    errors=(Conflict, Purged),
+)
+def roll_back(doc_key: str) -> flask.Response:
+    """Show again ``version``, or what was shown before."""
+    given = body()
+    return _done(kb().rollback(doc_key, given["version"], note=given["note"].strip()))
+
+
+@documents.post("/documents/<doc_key:doc_key>/purge")
+@operation(
+    "Remove for good",
+    tag="documents",
+    role=Role.ADMIN,
+    body=obj(confirm=words("The key of the document.", most=KEY_CHARS, required=True), version=VERSION, note=NOTE),
+    answers={200: Publication},
+    errors=(Conflict, Purged),
+)
+def purge(doc_key: str) -> flask.Response:
+    """Remove ``version``, or all of them, for good; ``confirm`` must repeat the key of the document."""
+    given = body()
+    if given["confirm"] != kb().document(doc_key).doc_key:
+        raise InvalidInput(
+            "Nothing was removed: the field 'confirm' must hold the key of the document.",
+            remedy="Repeat the key of the document in 'confirm'; what is removed cannot be brought back.",
+        )
+    return _done(kb().purge(doc_key, given["version"], note=given["note"].strip()))
+
+
+def _done(publication: Publication) -> flask.Response:
+    return flask.jsonify(to_dict(publication))

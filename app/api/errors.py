@@ -5,19 +5,32 @@ from __future__ import annotations
 import flask
 from werkzeug.exceptions import HTTPException
 
+from app.api.describe import operation_of
 from app.components.states import error_words, unknown_error
 from core.errors import EvoRAGError
 
 CODES = {
     400: "invalid_input",
-    403: "forbidden",
+    401: "unauthorized",
+    403: "cross_site",
     404: "not_found",
-    405: "invalid_input",
+    405: "method_not_allowed",
+    408: "invalid_input",
+    411: "invalid_input",
+    412: "invalid_input",
     413: "too_large",
+    414: "invalid_input",
     415: "invalid_input",
-    421: "forbidden",
+    416: "invalid_input",
+    421: "cross_site",
+    422: "invalid_input",
+    429: "rate_limited",
+    431: "invalid_input",
     503: "busy",
 }
+UNKNOWN_ADDRESS = "unknown_address"
+KEPT_HEADERS = ("Allow", "Content-Range", "Retry-After", "WWW-Authenticate")
+ADDRESSES = ("/api/", "/health")
 
 
 def problem(words: dict[str, str], status: int) -> flask.Response:
@@ -47,7 +60,12 @@ def answer_errors(server: flask.Flask) -> None:
         status = error.code or 500
         if status < 400:
             return error.get_response()
-        return _answer(error_words({"code": CODES.get(status, "error"), "message": error.description or ""}), status)
+        words = error_words({"code": CODES.get(status, "error"), "message": error.description or ""})
+        response = _answer(words, status)
+        for name, value in error.get_headers():
+            if name in KEPT_HEADERS:
+                response.headers[name] = value
+        return response
 
     @server.errorhandler(Exception)
     def unknown(error: Exception) -> flask.Response:
@@ -55,7 +73,16 @@ def answer_errors(server: flask.Flask) -> None:
 
 
 def _answer(words: dict[str, str], status: int) -> flask.Response:
-    if flask.request.path.startswith(("/api/", "/health")):
+    if _is_for_programs():
         return problem(words, status)
     line = " ".join(words[part] for part in ("title", "detail", "remedy") if words[part])
     return flask.Response(f"{line}\n", status, mimetype="text/plain")
+
+
+def _is_for_programs() -> bool:
+    """Tell whether the present request came for the interface, by its address or by what its route says of itself."""
+    request = flask.request
+    if request.path == "/api" or request.path.startswith(ADDRESSES) or flask.g.get("evorag_for_programs"):
+        return True
+    view = flask.current_app.view_functions.get(request.endpoint or "")
+    return operation_of(view) is not None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 import flask
+from werkzeug.exceptions import UnsupportedMediaType
 
 from core.errors import InvalidInput
 
@@ -16,6 +20,7 @@ NOTE_CHARS = 2_000
 LABEL_CHARS = 200
 DIGITS = len(str(2**63 - 1))
 YES = ("1", "true", "on", "yes")
+PRIORITY = re.compile(r"|[+-]?(?:10|[0-9])")
 NO = ("", "0", "false", "off", "no")
 
 
@@ -29,14 +34,42 @@ def whole_number(given: str | None, name: str, *, default: int, low: int, high: 
 
 
 def json_object() -> dict[str, Any]:
-    """Return the JSON object in the body. Raises: ``InvalidInput``."""
+    """Return the JSON object in the body. Raises: ``InvalidInput``; 415 for a body that says to be no JSON.
+
+    JSON is UTF-8 without repeated keys, NaN, infinite numbers and halves of surrogate pairs, none of which can be kept.
+    """
+    request = flask.request
+    if not request.is_json:
+        raise UnsupportedMediaType("The body must be JSON; say so with “Content-Type: application/json”.")
+    if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
+        raise InvalidInput("JSON is written in UTF-8.")
     try:
-        body = flask.request.get_json()
+        read = request.get_data(cache=True).decode("utf-8")
+        body = json.loads(read, object_pairs_hook=_unrepeated, parse_constant=_no_number, parse_float=_finite)
+        json.dumps(body, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise InvalidInput("The body is not JSON that can be read.") from error
     if not isinstance(body, dict):
         raise InvalidInput("The body must be a JSON object.")
     return body
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice")
+    return found
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError("a number is too large")
+    return value
 
 
 def optional_json() -> dict[str, Any]:
@@ -101,11 +134,23 @@ def moment(given: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def filing(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an upload says about its version, where it says it: note, label, draft, when to publish."""
+    """Return what an upload says of itself, where it says it: all that a ``Filing`` has but tags and actor."""
     said = {
         "note": short_text(given, "note", NOTE_CHARS),
         "label": short_text(given, "label", LABEL_CHARS),
         "draft": flag(given, "draft"),
         "publish_at": moment(given, "publish_at"),
+        "private": flag(given, "private"),
+        "early": flag(given, "early"),
+        "priority": priority(given),
     }
     return {name: value for name, value in said.items() if value}
+
+
+def priority(given: Mapping[str, Any]) -> int:
+    """Return the priority of the upload's job, 0 where none is given. Raises: ``InvalidInput``."""
+    value = given.get("priority")
+    word = str(value).strip() if isinstance(value, str) or type(value) is int else "0" if value is None else ""
+    if not PRIORITY.fullmatch(word):
+        raise InvalidInput("The field 'priority' must be a whole number from -10 to 10.")
+    return int(word or 0)

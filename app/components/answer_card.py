@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from app.components.links import citation_href, passage_href
+from app.components.chips import Names, intent_badge, understood
+from app.components.citations import citation_link
+from app.components.icon import icon
+from app.components.links import ask_href, passage_href
 from app.components.passage import locator_text, passage
 from app.components.standing import Shown, holders, standing_badge
 from app.components.states import badge, error_line
-from app.components.times import exactly
+from app.components.support_marks import dropped_sentences, support_line, supported_text
+from app.components.times import exactly, when
 from app.components.wording import sentence
-from app.i18n import seconds, t
-from core.model import AnswerType, Citation, Hit, LegRank, Trace
+from app.i18n import has, seconds, t
+from core.model import AnswerType, Citation, Hit, Intent, LegRank, Trace
 
 TYPES = {
     AnswerType.EXTRACTIVE: "ok",
@@ -24,51 +28,37 @@ TYPES = {
     AnswerType.HALLUCINATION_FALLBACK: "warning",
     AnswerType.INSUFFICIENT: "neutral",
 }
-CITATION_MARK = re.compile(r"\[(\d{1,3})\]")
 
 
 def answer_card(
-    trace: Trace, shown: Shown | None = None, tool: Component | None = None, first: datetime | None = None
+    trace: Trace,
+    shown: Shown | None = None,
+    tool: Component | None = None,
+    first: datetime | None = None,
+    names: Names | None = None,
 ) -> html.Section:
     """The answer, how it was come by, and how sure it is; an answer without support says what to do instead.
 
     With ``shown`` its sources say how they stand to what is shown now. ``tool`` stands beside the facts.
-    ``first`` is when the first publication was made, where the question was asked of a moment before it.
+    ``first`` is when the first publication was made, where the question was asked of a moment before it. ``names``
+    are those of documents that filters name.
     """
     answer = trace.answer
     found = answer.type is not AnswerType.INSUFFICIENT
-    text = html.P(linked_text(answer.text, answer.citations), className="answer-text") if answer.text else None
-    body = [text, _sources(trace, shown) if shown is not None else None] if found else [_insufficient(trace, first)]
-    content = [*degraded_notices(trace), html.Header([*_facts(trace), tool]), *body]
+    text = html.P(supported_text(answer), className="answer-text") if answer.text else None
+    said = [text, support_line(answer), _reason(trace), dropped_sentences(answer)]
+    # Small talk and questions about the knowledge base are answered without passages.
+    if found or trace.analysis.intent is not Intent.DOCUMENTS:
+        body = [*said, _sources(trace, shown) if shown is not None and found else None]
+    else:
+        body = [_insufficient(trace, first), None if first else _reason(trace), dropped_sentences(answer)]
+    header = html.Header([*_facts(trace), *_cached(trace), tool])
+    content = [*degraded_notices(trace), *_generator_error(trace), understood(trace, names), header, *body]
     return html.Section(
         [part for part in content if part is not None],
         className="answer-card",
         id="ask-answer-card",
         **{"aria-label": t("answer.title")},
-    )
-
-
-def linked_text(text: str, citations: Sequence[Citation]) -> list[str | Component]:
-    """``text`` whose ``[n]`` marks are links where ``n`` is a citation; any other mark stays as it is."""
-    known = {citation.number: citation for citation in citations}
-    pieces: list[str | Component] = []
-    at = 0
-    for mark in CITATION_MARK.finditer(text):
-        citation = known.get(int(mark[1]))
-        if citation is None:
-            continue
-        pieces += [text[at : mark.start()], citation_link(citation)]
-        at = mark.end()
-    return [piece for piece in [*pieces, text[at:]] if piece != ""]
-
-
-def citation_link(citation: Citation) -> dcc.Link:
-    place = " · ".join(part for part in (citation.name, locator_text(citation.locator)) if part)
-    return dcc.Link(
-        f"[{citation.number}]",
-        href=citation_href(citation),
-        className="citation",
-        title=t("answer.open_citation", place=place),
     )
 
 
@@ -109,11 +99,43 @@ def type_badge(kind: AnswerType) -> html.Span:
 
 def _facts(trace: Trace) -> list[Component]:
     total = trace.timings_ms.get("total", sum(trace.timings_ms.values()))
-    facts: list[Component] = [type_badge(trace.answer.type)]
+    intent = intent_badge(trace.analysis.intent)
+    facts: list[Component] = [type_badge(trace.answer.type), *([intent] if intent is not None else [])]
+    if trace.answer.generator not in ("", "none"):
+        facts.append(html.Span(t("answer.by", generator=trace.answer.generator), className="user-text"))
     if trace.answer.type is not AnswerType.INSUFFICIENT:
         facts.append(html.Span(t("answer.confidence", percent=round(trace.answer.confidence * 100))))
     facts.append(html.Span(t("answer.took", time=seconds(total / 1000))))
     return facts
+
+
+def _reason(trace: Trace) -> html.P | None:
+    """Why the answer is as it is, where the guard or the search has said so."""
+    key = f"answer.reason.{trace.answer.reason}"
+    if trace.answer.reason in ("", "no_passages") or not has(key):
+        return None
+    return html.P(t("answer.because", reason=t(key)), className="hint answer-reason")
+
+
+def _generator_error(trace: Trace) -> list[Component]:
+    """What ended the generator, where it did not end by itself; the extracted answer stands below."""
+    error = trace.generation.get("error")
+    return [html.Div(error_line(error), className="degraded")] if error else []
+
+
+def _cached(trace: Trace) -> list[Component]:
+    """That the answer was given before, and the way to one that was not."""
+    use = trace.cache
+    if use is None:
+        return []
+    similar = t("answer.cache.semantic", question=use.question, percent=round(use.similarity * 100))
+    title = t("answer.cache.exact") if use.kind == "exact" else similar
+    words = html.Span([icon("clock-history"), *sentence("answer.cached", when=when(use.asked_at))], className="cached")
+    words.title = title
+    afresh = dcc.Link(
+        [icon("arrow-repeat"), t("answer.afresh")], href=ask_href(replace(trace.query, fresh=True)), className="afresh"
+    )
+    return [words, afresh]
 
 
 def _sources(trace: Trace, shown: Shown) -> html.Ul:
@@ -166,6 +188,8 @@ def _evidence(hit: Hit, citations: Sequence[Citation], score: str, shown: Shown 
         html.Span(_leg_text("keyword", hit.keyword), title=t("answer.leg_explain.keyword")),
         html.Span(score, title=t("answer.score_explain")),
     ]
+    if hit.rerank is not None and hit.rerank.fused_rank != hit.rank:
+        ranks.append(html.Span(t("answer.reranked", rank=hit.rerank.fused_rank), title=t("answer.reranked_explain")))
     if hit.merged:
         ranks.append(html.Span(t("answer.merged", count=len(hit.merged))))
     text = html.Details(

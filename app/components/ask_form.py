@@ -8,8 +8,10 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import dcc, html
 
+from app.components.ask_options import Offer, answer_fields, option_chips
 from app.components.ask_scope import Offered, scope_chips, scope_fields
 from app.components.filter_words import dropdown_words
+from app.components.generator_choice import generator_line, writer
 from app.components.icon import icon
 from app.components.states import badge
 from app.i18n import t
@@ -17,11 +19,18 @@ from core.model import Document, Query
 
 TYPES = ("pdf", "docx", "xlsx", "pptx", "html", "md", "txt", "csv", "doc", "xls", "ppt", "gdoc")
 MAX_TOP_K = 50
+NOTHING = Offer()
 
 
-def ask_form(query: Query, documents: Sequence[Document], tags: Sequence[str], offered: Offered = ()) -> html.Div:
-    """The form filled with ``query``, limited to ``documents``; ``offered`` are versions that can be asked."""
-    chips = _chips(query, documents)
+def ask_form(
+    query: Query, documents: Sequence[Document], tags: Sequence[str], offered: Offered = (), offer: Offer = NOTHING
+) -> html.Div:
+    """The form filled with ``query``, limited to ``documents``; ``offered`` are versions that can be asked.
+
+    ``offer`` is what can be chosen about how it is answered.
+    """
+    limits = _chips(query, documents)
+    chips = [*limits, *option_chips(query, offer)]
     box = html.Div(
         [
             html.Label(t("ask.question"), htmlFor="ask-question", className="visually-hidden"),
@@ -40,8 +49,13 @@ def ask_form(query: Query, documents: Sequence[Document], tags: Sequence[str], o
     options = html.Div(
         [
             html.Details(
-                [_summary(query, chips), _fields(query, documents, tags), scope_fields(query, offered)],
-                open=bool(chips),
+                [
+                    _summary(query, chips),
+                    _fields(query, documents, tags),
+                    scope_fields(query, offered),
+                    answer_fields(query, offer),
+                ],
+                open=bool(limits),
                 className="filters",
             ),
             html.Div(
@@ -54,7 +68,12 @@ def ask_form(query: Query, documents: Sequence[Document], tags: Sequence[str], o
         ],
         className="ask-options",
     )
-    hint = html.P(t("ask.hint"), className="hint")
+    line = html.Div(
+        generator_line(offer.generators, writer(query.generator or offer.generator, record=query.record)),
+        id="ask-generator-line",
+        role="status",
+    )
+    hint = html.Div([html.P(t("ask.hint"), className="hint"), line], className="ask-hints")
     return html.Div([box, hint, options], className="ask-form")
 
 

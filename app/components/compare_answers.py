@@ -8,7 +8,8 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import dcc, html
 
-from app.components.answer_card import degraded_notices, linked_text, type_badge
+from app.components.answer_card import degraded_notices, type_badge
+from app.components.citations import linked_text
 from app.components.compare_address import Pair
 from app.components.icon import icon
 from app.components.links import passage_href

@@ -50,7 +50,7 @@ def document_actions(document: Document, version: Version | None) -> html.Div:
             _button("document-restore", "arrow-counterclockwise", restore, is_hidden=not can_restore),
             _button("document-delete", "trash", t("document.delete"), is_hidden=is_deleted or is_purged),
         ],
-        className="button-row document-actions",
+        className="button-row document-actions for-editors",
     )
 
 
@@ -96,7 +96,7 @@ def tags_editor(document: Document) -> html.Div:
 def indexing(job: Job) -> html.Div:
     """The stage that a new version is in, with what is done of how much."""
     share = round(100 * job.done / job.total) if job.total else None
-    stage = t(f"stage.{job.stage}") if has(f"stage.{job.stage}") else job.stage
+    stage = t(f"job.stage.{job.stage}") if has(f"job.stage.{job.stage}") else job.stage
     count = t("document.done_of", done=job.done, total=job.total) if job.total else ""
     bar = html.Div(
         html.Div(
@@ -110,8 +110,9 @@ def indexing(job: Job) -> html.Div:
         },
     )
     words = t("document.indexing", number=job.version, stage=stage)
+    ready = html.P(t("document.keyword_ready"), className="muted") if job.keyword_ready else None
     return html.Div(
-        [html.Div([html.Span(words), html.Span(count)], className="label-row"), bar], className="card-plain"
+        [html.Div([html.Span(words), html.Span(count)], className="label-row"), bar, ready], className="card-plain"
     )
 
 

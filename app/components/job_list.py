@@ -9,7 +9,8 @@ from dash import html
 from app.components.states import loading
 from app.i18n import t
 
-FILTERS = ("all", "active", "failed", "done")
+FILTERS = ("all", "active", "failed", "done", "cancelled")
+KINDS = ("ingest", "unpack", "reindex", "repair")
 
 
 def job_list(which: str, *, limit: int = 200, empty: Any = None) -> html.Div:
@@ -24,8 +25,11 @@ def job_list(which: str, *, limit: int = 200, empty: Any = None) -> html.Div:
     )
 
 
-def job_filters(chosen: str) -> html.Div:
-    """Return the buttons that choose which jobs are listed."""
+def job_filters(chosen: str, me: str) -> html.Div:
+    """Return what chooses the jobs that are listed; ``me`` is who looks, empty where nobody has signed in.
+
+    ``assets/jobs_lists.js`` adds the fields, because it alone reads them.
+    """
     buttons = [
         html.Button(
             t(f"jobs.{name}"),
@@ -34,4 +38,6 @@ def job_filters(chosen: str) -> html.Div:
         )
         for name in FILTERS
     ]
-    return html.Div(buttons, className="switch switch-words", role="group", **{"aria-label": t("jobs.filter")})
+    states = html.Div(buttons, className="switch switch-words", role="group", **{"aria-label": t("jobs.filter")})
+    more = html.Div(className="job-choices", **{"data-job-choices": ",".join(KINDS), "data-job-me": me})
+    return html.Div([states, more], className="job-filters")

@@ -59,7 +59,7 @@ def counts_strip(counts: Counts) -> html.Section:
     return html.Section(figures, className="counts card-plain", **{"aria-label": t("home.counts")})
 
 
-def stores_card(health: Health) -> html.Section:
+def stores_card(health: Health, *, may_check: bool = False) -> html.Section:
     """Return the state of each store and model in a word, and what waits."""
     notes = []
     if not health.models_ready:
@@ -71,6 +71,7 @@ def stores_card(health: Health) -> html.Section:
             html.H2(t("home.stores"), className="section-title"),
             html.Ul([_store(store) for store in health.stores], className="plain-list"),
             *notes,
+            dcc.Link(t("stores.open"), href=links.STORES) if may_check else None,
         ],
         className="card-plain",
     )

@@ -14,7 +14,7 @@ def save_button(is_saved: bool) -> html.Button:
         [icon("star-fill" if is_saved else "star"), t("ask.is_saved" if is_saved else "ask.save")],
         id="ask-save",
         type="button",
-        className="btn btn-secondary btn-sm save-question",
+        className="btn btn-secondary btn-sm save-question for-editors",
         title=t("ask.forget_explain" if is_saved else "ask.save_explain"),
         **{"aria-pressed": "true" if is_saved else "false"},
     )

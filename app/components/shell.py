@@ -7,7 +7,9 @@ import json
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html, page_container
 
 from app import ids, links
+from app.components.account import account_dialog, account_entry, account_rows, signed_out_dialog
 from app.components.icon import icon
+from app.context import principal
 from app.i18n import LANGUAGES, language, messages, t
 
 NAVIGATION = (
@@ -17,12 +19,17 @@ NAVIGATION = (
     ("upload", links.UPLOAD, "upload"),
     ("jobs", links.JOBS, "list-task"),
     ("history", links.HISTORY, "clock-history"),
+    ("neurons", links.NEURONS, "activity"),
+    ("evaluate", links.EVALUATE, "bar-chart"),
     ("audit", links.AUDIT, "journal-text"),
+    ("access", links.ACCESS, "shield-lock"),
+    ("settings", links.SETTINGS, "gear"),
 )
-IN_MORE = ("audit",)
+IN_MORE = ("neurons", "evaluate", "audit", "access", "settings")
 """What has no room in the bar of a narrow window and stands in its dialog instead."""
-SCRIPT_AREAS = ("job.", "upload.")
-"""The areas of messages that scripts show: job rows and uploads are drawn in the browser."""
+SCRIPT_AREAS = ("job.", "upload.", "error.", "ask.live.", "neurons.live.")
+"""The areas of messages that scripts show: rows of jobs and uploads, answers on their way, recorded neurons, and what
+went wrong."""
 THEMES = (("light", "sun"), ("dark", "moon-stars"), ("system", "circle-half"))
 KEYS = (
     ("/", "keys.ask"),
@@ -44,10 +51,13 @@ def shell() -> html.Div:
             html.Div(id=ids.NOTICE, className="notice-area", role="status", **{"aria-live": "polite"}),
             _keys_dialog(),
             _more_dialog(),
+            account_dialog(principal()),
+            signed_out_dialog(principal()),
             html.Div(id=ids.SCRIPT_TEXTS, hidden=True, **{"data-texts": _script_texts()}),
             html.Div(id=ids.SHELL_PATH, hidden=True),
         ],
         className="shell",
+        **{"data-role": principal().role.value},
     )
 
 
@@ -78,6 +88,7 @@ def _rail() -> html.Nav:
     )
     foot = html.Div(
         [
+            account_entry(principal()),
             _theme_switch(),
             _language_switch(),
             html.Button(
@@ -149,7 +160,9 @@ def _more_dialog() -> html.Dialog:
     return html.Dialog(
         [
             html.H2(t("shell.more"), id="more-title", className="dialog-title"),
-            html.Div([*pages, _theme_switch(), _language_switch()], className="dialog-rows"),
+            html.Div(
+                [*account_rows(principal()), *pages, _theme_switch(), _language_switch()], className="dialog-rows"
+            ),
             html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"}),
         ],
         id="more-dialog",
@@ -170,6 +183,7 @@ def _keys_dialog() -> html.Dialog:
         [
             html.H2(t("keys.title"), id="keys-title", className="dialog-title"),
             html.Table(html.Tbody(rows), className="keys-table"),
+            html.P(dcc.Link(t("api.title"), href=links.API_DOCS)),
             html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"}),
         ],
         id="keys-dialog",

@@ -80,6 +80,11 @@ def timeline(past: Past, form: Form | None = None, *, everything: bool = False) 
 
 def version_state(version: Version, was_shown: bool) -> html.Span:
     """What became of a version, as an icon and a word."""
+    if version.keyword_ready and version.embedded_chunks < version.chunk_count:
+        share = 100 * version.embedded_chunks // version.chunk_count
+        return badge(
+            "working", t("version.shown_early" if version.is_published else "version.keyword_ready", share=share)
+        )
     if version.is_published:
         return badge("ok", t("version.published"))
     if version.state != "ready":
@@ -219,6 +224,9 @@ def _comparisons(version: Version, past: Past) -> list[Any]:
     answers = past.answers_href(version) if version.is_draft else None
     if answers is not None:
         ways.append(html.Div(dcc.Link(t("version.answers"), href=answers), className="version-way"))
+    if version.is_draft:
+        gate = dcc.Link(t("version.gate"), href=links.evaluate(doc=key, version=number))
+        ways.append(html.Div(gate, className="version-way for-editors"))
     return ways
 
 
@@ -231,7 +239,7 @@ def _button(action: str, number: int, symbol: str) -> html.Button:
         ],
         id={"type": "version-act", "action": action, "number": number},
         type="button",
-        className="btn btn-secondary btn-sm",
+        className="btn btn-secondary btn-sm for-editors",
         title=t(f"version.explain.{action}", number=number),
     )
 
@@ -257,5 +265,5 @@ def _act(action: str, symbol: str, words: str) -> html.Button:
         [icon(symbol), words],
         id={"type": "document-act", "action": action},
         type="button",
-        className="btn btn-secondary btn-sm",
+        className="btn btn-secondary btn-sm for-editors",
     )

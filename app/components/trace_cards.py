@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
@@ -12,6 +11,7 @@ from app import links
 from app.components import figures
 from app.components.icon import icon
 from app.components.states import error_line
+from app.components.trace_facts import Fact, generation_facts, named, reranking_words, understanding_facts
 from app.components.trace_tables import (
     FIRST_ROWS,
     cosine,
@@ -23,12 +23,11 @@ from app.components.trace_tables import (
     rrf_k,
     vector_table,
 )
-from app.i18n import has, number, t
+from app.i18n import t
 from core.model import Leg, TermScore, Trace
 
 PLOT_ROWS = 10
 PROMPT_CHARS = 1_500
-DRAWN_ELSEWHERE = frozenset({"template", "prompt_chars", "context_chars", "fusion", "rrf_k"})
 
 
 def trace_cards(trace: Trace) -> html.Div:
@@ -53,13 +52,15 @@ def _analysis_card(trace: Trace) -> html.Section:
     analysis = trace.analysis
     keywords = [html.Span(word, className="chip") for word in analysis.keywords] or t("trace.analysis.no_keywords")
     facts = [
-        (t("trace.analysis.language"), _word("language", analysis.language)),
+        (t("trace.analysis.language"), named("language", analysis.language)),
         (t("trace.analysis.normalised"), html.Span(analysis.normalised, className="user-text")),
         (t("trace.analysis.keywords"), html.Span(keywords, className="chips")),
         (t("trace.analysis.prompt_type"), analysis.prompt_type),
         (t("trace.analysis.sequence"), t("trace.analysis.sequence_value", number=trace.sequence)),
     ]
-    return _card("analysis", "translate", t("trace.analysis.explain"), [_facts(facts)])
+    facts += understanding_facts(trace)
+    explain = "trace.analysis.explain" if analysis.syntax is None else "trace.analysis.explain_advanced"
+    return _card("analysis", "translate", t(explain), [_facts(facts)])
 
 
 def _vector_card(trace: Trace) -> html.Section:
@@ -105,7 +106,7 @@ def _fusion_card(trace: Trace) -> html.Section:
         figures.RankPath(
             f"{hit.rank}. {hit.placed.name}",
             hit.vector.rank if hit.vector else None,
-            hit.rank,
+            hit.rerank.fused_rank if hit.rerank else hit.rank,
             hit.keyword.rank if hit.keyword else None,
         )
         for hit in trace.candidates[:PLOT_ROWS]
@@ -113,27 +114,20 @@ def _fusion_card(trace: Trace) -> html.Section:
     titles = (t("trace.vector.title"), t("trace.fusion.title"), t("trace.keyword.title"))
     plot = figures.graph(figures.slopes(paths, titles), t("trace.fusion.plot"))
     table = html.Div(fusion_table(trace), id={"type": "trace-rows", "card": "fusion"})
-    content = [html.Div([html.Div([table, _more("fusion", len(trace.candidates))]), plot], className="trace-pair")]
+    # Every part of a reranked score is a column of its own, which leaves no room beside them.
+    look = "trace-pair trace-stacked" if any(hit.rerank for hit in trace.candidates) else "trace-pair"
+    pair = html.Div([html.Div([table, _more("fusion", len(trace.candidates))]), plot], className=look)
+    content = [*reranking_words(trace), pair]
     merged = sum(len(hit.merged) for hit in trace.candidates)
     note = t("trace.fusion.merged", count=merged) if merged else t("trace.fusion.none_merged")
     return _card("fusion", "intersect", explain, content, note)
 
 
 def _generation_card(trace: Trace) -> html.Section:
-    facts: list[tuple[str, Any]] = [
-        (t("trace.generation.type"), t(f"answer.type.{trace.answer.type}")),
-        (t("trace.generation.context"), t("trace.chars", count=len(trace.context))),
-        (t("trace.generation.prompt"), t("trace.chars", count=len(trace.prompt))),
-    ]
-    if trace.answer.reason:
-        facts.append((t("trace.generation.reason"), _word("answer.reason", trace.answer.reason)))
-    more = {
-        name: value for name, value in trace.generation.items() if name not in DRAWN_ELSEWHERE and value is not None
-    }
-    facts += [(_word("trace.generation", name), _value(value)) for name, value in more.items()]
+    facts = generation_facts(trace)
     times = dict(trace.timings_ms)
     total = times.pop("total", sum(times.values()))
-    bars = [figures.Bar(_word("trace.stage", name), {t("trace.ms"): value}) for name, value in times.items()]
+    bars = [figures.Bar(named("trace.stage", name), {t("trace.ms"): value}) for name, value in times.items()]
     plot = figures.graph(figures.stacked(bars, t("trace.ms_axis"), [t("trace.ms")], " ms"), t("trace.generation.plot"))
     left = html.Div(
         [
@@ -193,7 +187,7 @@ def _more(name: str, count: int) -> Component:
     )
 
 
-def _facts(facts: Sequence[tuple[str, Any]]) -> html.Dl:
+def _facts(facts: Sequence[Fact]) -> html.Dl:
     return html.Dl([part for name, value in facts for part in (html.Dt(name), html.Dd(value))], className="facts")
 
 
@@ -203,18 +197,3 @@ def _parts(terms: Sequence[TermScore], shown: Sequence[str]) -> dict[str, float]
         name = term.term if term.term in shown else t("trace.other_terms")
         parts[name] = parts.get(name, 0.0) + term.score
     return parts
-
-
-def _word(area: str, name: str) -> str:
-    """The text for a name that the pipeline chose, or the name itself where the pages do not know it yet."""
-    return t(f"{area}.{name}") if has(f"{area}.{name}") else name.replace("_", " ")
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return t("trace.yes") if value else t("trace.no")
-    if isinstance(value, int):
-        return number(value)
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    return str(value)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from app.components.links import passage_href
+from app.components.links import ask_href, passage_href
 from app.components.passage import locator_text
-from app.i18n import t
+from app.components.why_not_panel import why_not_link
+from app.i18n import has, t
 from core.model import Hit, IndexHit, Leg, LegRank, TermScore, Trace
 
 FIRST_ROWS = 10
@@ -49,18 +50,27 @@ def keyword_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
 
 
 def fusion_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
+    """The candidates in their final order; reranked ones with the rank and share that fusion gave them, and why."""
+    parts = list(dict.fromkeys(name for hit in trace.candidates if hit.rerank for name in hit.rerank.parts))
+    is_reranked = any(hit.rerank for hit in trace.candidates)
     heads = [t("trace.rank"), t("trace.passage"), t("trace.vector.title"), t("trace.keyword.title"), t("trace.sum")]
-    body = [
-        [
-            str(hit.rank),
-            _hit_cell(hit),
-            _leg_cell(hit.vector, trace),
-            _leg_cell(hit.keyword, trace),
-            f"{hit.score:.5f}",
-        ]
-        for hit in trace.candidates[:rows]
-    ]
-    return _table(heads, body, t("trace.fusion.table"), numeric=(0, 2, 3, 4))
+    if is_reranked:
+        recency = [t("trace.rerank.recency")] if trace.rerank is not None and trace.rerank.recency else []
+        heads += [*(part_name(name) for name in parts), *recency, t("trace.rerank.final")]
+    chosen = {hit.placed.id for hit in trace.hits}
+    body = []
+    for hit in trace.candidates[:rows]:
+        row = [str(hit.rank), _candidate_cell(hit, trace, chosen)]
+        row += [_leg_cell(hit.vector, trace), _leg_cell(hit.keyword, trace), _sum_cell(hit)]
+        if is_reranked:
+            row += _rerank_cells(hit, parts, has_recency=len(heads) > len(parts) + 6)
+        body.append(row)
+    return _table(heads, body, t("trace.fusion.table"), numeric=(0, *range(2, len(heads))))
+
+
+def part_name(name: str) -> str:
+    """The name of a part of a reranked score, as the pages say it where they know it."""
+    return t(f"trace.rerank.part.{name}") if has(f"trace.rerank.part.{name}") else name.replace("_", " ")
 
 
 def rrf_k(trace: Trace) -> int:
@@ -102,6 +112,30 @@ def _hit_cell(hit: Hit) -> list[Component]:
     ]
 
 
+def _candidate_cell(hit: Hit, trace: Trace, chosen: Collection[int]) -> list[Component]:
+    """The passage, with the question why it is not among the first where it is not."""
+    cell = _hit_cell(hit)
+    if hit.placed.id in chosen:
+        return cell
+    place = (hit.placed.doc_key, hit.placed.chunk.position, hit.placed.version)
+    return [*cell, why_not_link(ask_href(trace.query, trace.id, place))]
+
+
+def _sum_cell(hit: Hit) -> Any:
+    if hit.rerank is None:
+        return f"{hit.score:.5f}"
+    return [f"{hit.score:.5f}", html.Small(t("trace.at_rank", rank=hit.rerank.fused_rank))]
+
+
+def _rerank_cells(hit: Hit, parts: Sequence[str], *, has_recency: bool) -> list[Any]:
+    """Each part of the reranked score and their sum; dashes for a candidate that was not ordered anew."""
+    if hit.rerank is None:
+        return ["–"] * (len(parts) + has_recency + 1)
+    cells = [f"{hit.rerank.parts[name]:.4f}" if name in hit.rerank.parts else "–" for name in parts]
+    cells += [f"× {hit.rerank.recency:.2f}"] if has_recency else []
+    return [*cells, f"{hit.rerank.score:.4f}"]
+
+
 def _leg_cell(leg: LegRank | None, trace: Trace) -> Any:
     """A leg's share of the fused score, with the rank and the fraction that it comes from."""
     if leg is None:
@@ -132,14 +166,17 @@ def leading_terms(hits: Sequence[IndexHit]) -> list[TermScore]:
 
 
 def _term_head(term: TermScore) -> list[Component]:
-    detail = t("trace.idf_df", idf=f"{term.idf:.2f}", df=term.document_frequency)
+    is_told = term.document_frequency > 0
+    detail = t(
+        "trace.idf_df", idf=f"{term.idf:.2f}" if is_told else "–", df=term.document_frequency if is_told else "–"
+    )
     return [html.Span(term.term, className="user-text"), html.Small(detail)]
 
 
 def _term_cell(term: TermScore | None) -> Any:
     if term is None:
         return "–"
-    return [f"{term.score:.3f}", html.Small(t("trace.tf", tf=f"{term.score / term.idf if term.idf else 0.0:.3f}"))]
+    return [f"{term.score:.3f}", html.Small(t("trace.tf", tf=f"{term.score / term.idf:.3f}" if term.idf else "–"))]
 
 
 def _table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], label: str, numeric: Sequence[int]) -> html.Div:

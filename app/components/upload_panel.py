@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import dash_bootstrap_components as dbc
-from dash import html
+from dash import get_asset_url, html
 
 from app import ids
 from app.components.icon import icon
@@ -17,8 +17,16 @@ EXTENSIONS = (
 )  # fmt: skip
 
 
-def upload_panel(extensions: Sequence[str], max_bytes: int) -> html.Div:
-    """Return the panel for files with one of ``extensions`` of at most ``max_bytes`` each."""
+ARCHIVES = ("zip", "tar", "tar.gz", "tgz", "tar.bz2", "tbz2", "tar.xz", "txz")
+PICKED_ENDINGS = ("gz", "bz2", "xz")
+"""What the browser's file dialog takes for the double endings of archives."""
+
+
+def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, private: bool) -> html.Div:
+    """Return the panel for archives and files with one of ``extensions``, each of at most ``max_bytes``.
+
+    They are sent in parts of ``part_bytes``; ``private`` offers to keep them to oneself.
+    """
     zone = html.Div(
         [
             icon("cloud-upload", "state-icon"),
@@ -35,20 +43,30 @@ def upload_panel(extensions: Sequence[str], max_bytes: int) -> html.Div:
         className="state upload-zone",
         **{"data-upload-zone": "true"},
     )
+    choices = [*_words(), _publishing(), *([_private()] if private else [])]
     return html.Div(
         [
             zone,
-            html.Div([*_words(), _publishing()], className="upload-choice"),
+            html.Div(choices, className="upload-choice"),
             html.P(t("upload.note"), className="field-hint upload-hint"),
             html.Div(**{"data-upload-rows": "true"}),
         ],
         className="upload-panel",
         **{
             "data-upload": "true",
-            "data-accept": ",".join(f".{name}" for name in extensions),
+            "data-accept": _endings(extensions),
+            "data-archives": _endings(ARCHIVES),
+            "data-picked": _endings([*extensions, *ARCHIVES, *PICKED_ENDINGS]),
             "data-max-bytes": str(max_bytes),
+            "data-part-bytes": str(part_bytes),
+            "data-tus": get_asset_url("vendor/tus/tus.min.js"),
+            "data-hasher": get_asset_url("workers/sha256.js"),
         },
     )
+
+
+def _endings(extensions: Sequence[str]) -> str:
+    return ",".join(f".{name}" for name in extensions)
 
 
 def _words() -> list[html.Div]:
@@ -74,7 +92,7 @@ def _field(name: str, component_id: str, label: str, limit_chars: int, hint: str
 
 def _publishing() -> html.Div:
     """When questions see the files: once they are indexed, when someone says so, or at a set time."""
-    choices = [{"value": choice, "label": t(f"upload.publish.{choice}")} for choice in ("now", "draft", "at")]
+    choices = [{"value": choice, "label": t(f"upload.publish.{choice}")} for choice in ("now", "early", "draft", "at")]
     return html.Div(
         [
             html.Div(t("upload.publish"), id="upload-publish-label", className="form-label"),
@@ -93,6 +111,18 @@ def _publishing() -> html.Div:
         ],
         className="upload-field upload-publish",
         **{"data-upload-publish": "true"},
+    )
+
+
+def _private() -> html.Div:
+    """Whether other people see the documents."""
+    return html.Div(
+        [
+            dbc.Checkbox(id="upload-private", value=False, label=t("upload.private"), input_class_name="choice"),
+            html.P(t("upload.private.hint"), className="field-hint"),
+        ],
+        className="upload-field upload-publish",
+        **{"data-upload-private": "true"},
     )
 
 

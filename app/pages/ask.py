@@ -7,11 +7,9 @@ copied link all show the same answer; an address with a question and no trace as
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
-import dash_bootstrap_components as dbc
 from dash import (
     MATCH,
     ClientsideFunction,
@@ -29,26 +27,27 @@ from dash import (
 from dash.exceptions import PreventUpdate
 
 from app import links
-from app.components.answer_card import answer_card, evidence_list
+from app.ask_view import OFFERED_DOCUMENTS, Talk, chosen_documents, offer, offered_versions, result, talk_of
+from app.asking import asked, body_of, kept_with
 from app.components.ask_form import ask_form, document_options, waiting
-from app.components.ask_scope import Offered, version_options
+from app.components.ask_scope import version_options
+from app.components.conversation_turns import conversation_head
+from app.components.conversations_list import conversations_button, conversations_dialog
 from app.components.frame import named_page, tab_title
-from app.components.links import Values, ask_search, query_of
-from app.components.question_list import question_list, saved_links
+from app.components.generator_choice import NONE, generator_line, generator_loads, writer
+from app.components.links import ask_search, place_of, query_of
+from app.components.query_options import Values, one
 from app.components.save_question import save_button
-from app.components.standing import Shown, is_of_now, scope_notice
-from app.components.states import empty, error_line, link_button, notify, shows_errors
+from app.components.states import error_line, notify, shows_errors
 from app.components.trace_cards import trace_cards
 from app.components.trace_tables import fusion_table, keyword_table, vector_table
 from app.context import kb, rag
 from app.i18n import t
 from core.errors import EvoRAGError, InvalidInput, NotFound
-from core.model import Document, Query, Trace, VersionRef, format_as_of
+from core.model import Task, Trace, format_as_of
 
-RECENT_QUESTIONS = 6
-OFFERED_DOCUMENTS = 50
-OFFERED_HISTORIES = 20
 WAIT_MS = 1_000
+GENERATOR_WAIT_MS = 3_000
 
 register_page(__name__, path=links.ASK, title=tab_title("ask.title"))
 
@@ -63,33 +62,59 @@ def layout(
     asof: Values = None,
     versions: Values = None,
     trace: str = "",
-    **_: Any,
+    why: Values = None,
+    position: Values = None,
+    version: Values = None,
+    **options: Any,
 ) -> html.Div:
     """The question of the address with its kept answer, or asked at once where the address names none."""
+    talk, lost = _talk(one(options.get("conversation")), trace)
+    if talk is not None and not trace and not q and talk.turns:
+        trace = talk.turns[-1].summary.id
+        talk = replace(talk, trace_id=trace)
     kept, problem = _kept(trace)
     try:
-        query = kept.query if kept is not None else query_of(q, k, doc, tag, type, asof, versions)
+        query = kept.query if kept is not None else query_of(q, k, doc, tag, type, asof, versions, **options)
     except InvalidInput as error:
         query, problem = query_of(q, k, doc, tag, type), error_line(error)
+    if talk is None and query.conversation_id and lost is None:
+        talk, _ = _talk(query.conversation_id, trace)
+    query = replace(query, conversation_id=talk.conversation.id if talk is not None else "")
+    problem = problem or lost
     is_asking = bool(query.text) and kept is None and problem is None
     ready = kb().health().models_ready
+    choices = offer()
+    documents = chosen_documents(query.filters.doc_keys)
+    writing = writer(query.generator or choices.generator, record=query.record)
+    is_loading = generator_loads(choices.generators, writing)
     content = [
-        ask_form(query, _chosen(query.filters.doc_keys), kb().tags(), _offered("", format_as_of(query.as_of))),
+        ask_form(query, documents, kb().tags(), offered_versions("", format_as_of(query.as_of)), choices),
         html.Div(problem, id="ask-problem", role="alert"),
         html.Div(None if ready else waiting(False), id="ask-waiting", role="status"),
         html.P(t("ask.changed"), id="ask-changed", className="ask-changed", role="status", hidden=True),
-        html.Div(_result(kept, is_asking), id="ask-result", className="is-asking" if is_asking else ""),
+        *([conversation_head(talk.conversation), talk.earlier()] if talk is not None else []),
+        html.Div(id="ask-live", className="ask-live"),
+        html.Div(
+            result(kept, talk, place_of(why, position, version)) if not is_asking else [],
+            id="ask-result",
+            className="is-asking" if is_asking else "",
+        ),
+        conversations_dialog(),
         dcc.Store(id="ask-trace", data=kept.id if kept else ""),
         dcc.Store(
             id="ask-asked", data=[format_as_of(kept.query.as_of), kept.query.versions == "all"] if kept else None
         ),
+        dcc.Store(id="ask-extra", data=kept_with(query, is_asking=is_asking)),
         dcc.Store(id="ask-now", data=time.time() if is_asking else 0.0),
         dcc.Store(id="ask-pending", data=False),
         dcc.Store(id="ask-go", data={}),
         dcc.Store(id="ask-went", data=False),
+        dcc.Store(id="ask-stream", data={}),
+        dcc.Store(id="ask-streamed", data=False),
         dcc.Interval(id="ask-wait", interval=WAIT_MS, disabled=ready),
+        dcc.Interval(id="ask-generator-wait", interval=GENERATOR_WAIT_MS, disabled=not is_loading),
     ]
-    return named_page("ask", content)
+    return named_page("ask", content, action=conversations_button())
 
 
 def _kept(trace_id: str) -> tuple[Trace | None, Any]:
@@ -101,143 +126,67 @@ def _kept(trace_id: str) -> tuple[Trace | None, Any]:
         return None, error_line(error)
 
 
-def _chosen(doc_keys: Sequence[str]) -> list[Document]:
-    chosen = []
-    for doc_key in doc_keys:
-        try:
-            chosen.append(kb().document(doc_key))
-        except NotFound:
-            continue
-    return chosen
-
-
-def _result(kept: Trace | None, is_asking: bool) -> list[Any]:
-    if is_asking:
-        return []
-    if kept is None:
-        return [_start()]
-    switch = dbc.Switch(
-        id="ask-details", label=t("ask.details"), value=False, persistence="ask-details", persistence_type="local"
-    )
-    shown = _shown(kept)
-    marked = None if is_of_now(kept, shown) else shown
-    save = html.Div(_save(kept.query.text), id="ask-save-box")
-    card = answer_card(kept, marked, save, _first_publication() if kept.sequence == 0 else None)
-    parts: list[Any] = [scope_notice(kept, shown, _moment_of(kept.query)), card]
-    if kept.hits:
-        parts.append(evidence_list(kept, marked))
-    return [*parts, html.Div(switch, className="details-switch"), html.Div(id="ask-cards", className="trace-cards")]
-
-
-def _shown(trace: Trace) -> Shown:
-    """What each document that the trace names shows now."""
-    keys = {hit.placed.doc_key for hit in trace.hits}
-    if isinstance(trace.query.as_of, VersionRef):
-        keys.add(trace.query.as_of.doc_key)
-    shown: dict[str, int | None] = {}
-    for key in keys:
-        try:
-            shown[key] = kb().document(key).published_version
-        except NotFound:
-            shown[key] = None
-    return shown
-
-
-def _moment_of(query: Query) -> datetime | None:
-    """When the publication was made that the question is asked of."""
-    if not isinstance(query.as_of, int):
-        return None
-    newest = kb().audit(limit=1, before=query.as_of + 1)
-    return newest[0].at if newest else None
-
-
-def _first_publication() -> datetime | None:
-    """When anything was published first."""
-    first = kb().audit(limit=1, before=2)
-    return first[0].at if first else None
-
-
-def _save(question: str) -> html.Button:
-    return save_button(any(saved.text == question.strip() for saved in kb().saved_questions()))
-
-
-def _offered(search: str, chosen: str | None = None) -> Offered:
-    """The documents whose names fit, and the one chosen, with their versions."""
-    found = {document.doc_key: document for document in kb().documents(search)[:OFFERED_HISTORIES]}
-    if chosen is not None and "#v" in chosen:
-        key = chosen.rpartition("#v")[0]
-        found = {**{document.doc_key: document for document in _chosen([key])}, **found}
-    return [(document, kb().versions(key)) for key, document in found.items()]
-
-
-def _start() -> html.Div:
-    if kb().counts().documents == 0:
-        action = link_button(t("ask.upload"), links.UPLOAD, "upload", primary=True)
-        return empty("chat-square-text", t("ask.no_documents_title"), t("ask.no_documents_text"), action)
-    recent, saved = kb().history(RECENT_QUESTIONS), kb().saved_questions()
-    if not recent and not saved:
-        return empty("chat-square-text", t("ask.first_title"), t("ask.first_text"))
-    lists = [("ask.saved", saved_links(saved))] if saved else []
-    lists += [("ask.recent", question_list(recent))] if recent else []
-    return html.Div(
-        [
-            html.Section([html.H2(t(key), className="section-title"), below], className="card-plain")
-            for key, below in lists
-        ],
-        className="ask-start",
-    )
+def _talk(conversation_id: str, trace_id: str) -> tuple[Talk | None, Any]:
+    try:
+        return talk_of(conversation_id, trace_id), None
+    except NotFound as error:
+        return None, error_line(error)
 
 
 @callback(
-    Output("ask-go", "data"),
-    Output("ask-problem", "children"),
-    Output("ask-waiting", "children"),
-    Output("ask-pending", "data"),
-    Output("ask-wait", "disabled"),
-    Input("ask-send", "n_clicks"),
-    Input("ask-now", "data"),
-    State("ask-question", "value"),
-    State("ask-k", "value"),
-    State("ask-doc", "value"),
-    State("ask-tag", "value"),
-    State("ask-type", "value"),
-    State("ask-kind", "value"),
-    State("ask-asof", "data"),
-    State("ask-all", "value"),
+    output=[
+        Output("ask-go", "data"),
+        Output("ask-problem", "children"),
+        Output("ask-waiting", "children"),
+        Output("ask-pending", "data"),
+        Output("ask-wait", "disabled"),
+        Output("ask-stream", "data"),
+    ],
+    inputs={"_clicks": Input("ask-send", "n_clicks"), "now": Input("ask-now", "data")},
+    state={
+        "form": {
+            "question": State("ask-question", "value"),
+            "k": State("ask-k", "value"),
+            "doc": State("ask-doc", "value"),
+            "tag": State("ask-tag", "value"),
+            "type": State("ask-type", "value"),
+            "kind": State("ask-kind", "value"),
+            "asof": State("ask-asof", "data"),
+            "of_all": State("ask-all", "value"),
+            "generator": State("ask-generator", "value"),
+            "rerank": State("ask-rerank", "value"),
+            "recency": State("ask-recency", "value"),
+            "read": State("ask-read", "value"),
+            "syntax": State("ask-syntax", "value"),
+            "record": State("ask-record", "value"),
+            "extra": State("ask-extra", "data"),
+        }
+    },
     running=[
         (Output("ask-send", "className"), "btn btn-primary is-working", "btn btn-primary"),
         (Output("ask-result", "className"), "is-asking", ""),
     ],
 )
-def ask(
-    _clicks: int | None,
-    now: float,
-    question: str | None,
-    k: int | None,
-    doc: list[str] | None,
-    tag: list[str] | None,
-    file_type: list[str] | None,
-    kind: str | None,
-    asof: str | None,
-    of_all: bool | None,
-) -> tuple[Any, ...]:
-    """Ask the question and go to the address of its trace; wait with it while the models are loading."""
+def ask(_clicks: int | None, now: float, form: dict[str, Any]) -> tuple[Any, ...]:
+    """Ask the question and go to the address of its trace; wait with it while the models are loading.
+
+    Where a generator writes the answer, the browser asks by itself and shows it on its way.
+    """
     by_address = ctx.triggered_id != "ask-send"
     if by_address and not now:
         raise PreventUpdate
-    versions = "all" if of_all and kind != "version" else ""
     try:
-        if (kind or "now") != "now" and not asof:
-            raise InvalidInput(t("ask.no_as_of"), remedy=t(f"ask.no_as_of_remedy.{kind}"))
-        query = query_of((question or "").strip(), str(k or ""), doc, tag, file_type, asof, versions)
-        if not query.text:
-            raise InvalidInput(t("ask.no_question"), remedy=t("ask.no_question_remedy"))
+        query = asked(form, by_address=by_address)
         if not kb().health().models_ready:
-            return no_update, None, waiting(True), True, False
+            return no_update, None, waiting(True), True, False, no_update
+        after = replace(query, fresh=False)
+        if query.record or kb().generators.chosen(Task.ANSWER, query.generator or rag().llm_type) != NONE:
+            stream = {"body": body_of(query), "search": ask_search(after), "replace": by_address, "at": time.time()}
+            return no_update, None, None, False, True, stream
         answered = rag().ask(query)
     except EvoRAGError as error:
-        return no_update, error_line(error), None, False, no_update
-    return {"search": ask_search(query, answered.id), "replace": by_address}, None, None, False, True
+        return no_update, error_line(error), None, False, no_update, no_update
+    return {"search": ask_search(after, answered.id), "replace": by_address}, None, None, False, True, no_update
 
 
 @callback(
@@ -253,6 +202,21 @@ def look_for_models(_: int, pending: bool) -> tuple[Any, ...]:
     if not kb().health().models_ready:
         raise PreventUpdate
     return (time.time() if pending else no_update), None, True
+
+
+@callback(
+    Output("ask-generator-line", "children"),
+    Output("ask-generator-wait", "disabled"),
+    Input("ask-generator", "value"),
+    Input("ask-record", "value"),
+    Input("ask-generator-wait", "n_intervals"),
+    prevent_initial_call=True,
+)
+def show_generator(chosen: str | None, record: bool, _: int | None) -> tuple[Any, bool]:
+    """How the chosen generator is, again and again while it loads."""
+    healths = kb().generators.health()
+    name = writer(chosen or NONE, record=record)
+    return generator_line(healths, name), not generator_loads(healths, name)
 
 
 @callback(Output("ask-cards", "children"), Input("ask-details", "value"), State("ask-trace", "data"))
@@ -291,7 +255,7 @@ def show_all_rows(clicks: int | None, trace_id: str) -> tuple[Any, bool]:
 def offer_documents(search: str | None, chosen: list[str] | None) -> list[dict[str, str]]:
     """The documents whose names fit what is written, and the chosen ones."""
     found = kb().documents(search or "")[:OFFERED_DOCUMENTS]
-    return document_options([*_chosen(chosen or []), *found])
+    return document_options([*chosen_documents(chosen or []), *found])
 
 
 @callback(
@@ -302,7 +266,7 @@ def offer_documents(search: str | None, chosen: list[str] | None) -> list[dict[s
 )
 def offer_versions(search: str | None, chosen: str | None) -> list[dict[str, str]]:
     """The versions of the documents whose names fit what is written, and the chosen one."""
-    return version_options(_offered(search or "", chosen), chosen)
+    return version_options(offered_versions(search or "", chosen), chosen)
 
 
 @callback(
@@ -361,4 +325,18 @@ clientside_callback(
     Output("ask-went", "data"),
     Input("ask-go", "data"),
     prevent_initial_call=True,
+)
+
+clientside_callback(
+    ClientsideFunction("ask", "stream"),
+    Output("ask-streamed", "data"),
+    Input("ask-stream", "data"),
+    prevent_initial_call=True,
+)
+
+clientside_callback(
+    ClientsideFunction("ask", "arrived"),
+    Output("ask-went", "data", allow_duplicate=True),
+    Input("ask-trace", "data"),
+    prevent_initial_call="initial_duplicate",
 )

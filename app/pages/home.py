@@ -13,8 +13,9 @@ from app.components.icon import icon
 from app.components.job_list import job_list
 from app.components.overview import ask_box, counts_strip, questions_card, stores_card
 from app.components.states import empty, link_button, notify, shows_errors
-from app.context import kb
+from app.context import kb, principal
 from app.i18n import t
+from core.model import Role
 
 REFRESH_MS = 3_000
 LAST_QUESTIONS = 5
@@ -94,7 +95,7 @@ def _first(is_empty: bool) -> Any:
             [icon("collection"), t("home.empty.sample")],
             id=ids.HOME_LOAD_SAMPLE,
             type="button",
-            className="btn btn-primary",
+            className="btn btn-primary for-editors",
         ),
         link_button(t("home.empty.upload"), links.UPLOAD, "upload"),
     ]
@@ -102,7 +103,7 @@ def _first(is_empty: bool) -> Any:
 
 
 def _state(is_empty: bool) -> list[Any]:
-    stores = stores_card(kb().health())
+    stores = stores_card(kb().health(), may_check=principal().role.includes(Role.ADMIN))
     if is_empty:
         return [stores]
     cards = html.Div([questions_card(kb().history(LAST_QUESTIONS)), stores], className="home-cards")

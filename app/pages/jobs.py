@@ -11,6 +11,7 @@ from app import links
 from app.components.frame import named_page, tab_title
 from app.components.job_list import FILTERS, job_filters, job_list
 from app.components.states import empty, link_button, shows_errors
+from app.context import principal
 from app.i18n import t
 
 dash.register_page(__name__, path=links.JOBS, title=tab_title("jobs.title"))
@@ -18,12 +19,12 @@ dash.register_page(__name__, path=links.JOBS, title=tab_title("jobs.title"))
 
 @shows_errors
 def layout(state: str = "all", **_: Any) -> html.Div:
-    """Return the page; ``state`` chooses which jobs are listed first."""
+    """Return the page; the address says which jobs are listed."""
     nothing = empty(
         "list-task", t("jobs.empty.title"), t("jobs.empty.text"), link_button(t("nav.upload"), links.UPLOAD, "upload")
     )
     return named_page(
         "jobs",
-        html.Div([job_filters(state if state in FILTERS else "all"), job_list("all", empty=nothing)]),
+        html.Div([job_filters(state if state in FILTERS else "all", principal().name), job_list("all", empty=nothing)]),
         action=link_button(t("nav.upload"), links.UPLOAD, "upload"),
     )

@@ -9,10 +9,12 @@ from dash import html
 
 from app import links
 from app.components.frame import named_page, tab_title
-from app.components.states import link_button, shows_errors
+from app.components.states import empty, link_button, shows_errors
 from app.components.upload_panel import EXTENSIONS, upload_panel
 from app.context import kb
 from app.i18n import t
+from core import access
+from core.model import Role
 
 dash.register_page(__name__, path=links.UPLOAD, title=tab_title("upload.title"))
 
@@ -20,8 +22,13 @@ dash.register_page(__name__, path=links.UPLOAD, title=tab_title("upload.title"))
 @shows_errors
 def layout(**_: Any) -> html.Div:
     """Return the page; the rows are drawn by the browser."""
+    settings = kb().settings
+    who = access.current()
+    if not who.role.includes(Role.EDITOR):
+        return named_page("upload", empty("eye", t("upload.readers.title"), t("upload.readers")))
+    is_somebody = who.user_id is not None
     return named_page(
         "upload",
-        upload_panel(EXTENSIONS, kb().settings.max_upload_bytes),
+        upload_panel(EXTENSIONS, settings.max_upload_bytes, settings.upload_part_bytes, private=is_somebody),
         action=link_button(t("nav.documents"), links.DOCUMENTS, "files"),
     )

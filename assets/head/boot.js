@@ -64,5 +64,8 @@
   };
   const exact = (moment) => new Intl.DateTimeFormat(root.lang, { dateStyle: "full", timeStyle: "long" }).format(moment);
 
-  window.evorag = { applyTheme: apply, text, size, relative, exact };
+  /* Japanese sentences follow each other without a blank. */
+  const sentences = (parts) => parts.filter(Boolean).join(root.lang === "ja" ? "" : " ");
+  const quoted = (words) => (root.lang === "ja" ? `「${words}」` : `“${words}”`);
+  window.evorag = { applyTheme: apply, text, size, relative, exact, sentences, quoted };
 })();

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from core.errors import StoreUnavailable
 from core.model import IndexHit, Part
-from core.ports import Vector, VectorIndex, VectorRow
+from core.ports import StoredRows, Vector, VectorIndex, VectorRow
 
 
 class DeferredVectorIndex:
@@ -17,18 +17,34 @@ class DeferredVectorIndex:
         self.engine = engine
         self._opening = opening
         self._opened: VectorIndex | None = None
-        self._lock = threading.Lock()
+        self._opens = threading.Lock()
+        """Held while the index is opened, however long that takes."""
+        self._state = threading.Lock()
         self._closed = False
 
     def open(self) -> VectorIndex:
         """Return the index, opening it where that has not been done. Raises: ``StoreUnavailable``."""
-        with self._lock:
+        found = self._found()
+        if found is None:
+            with self._opens:
+                found = self._found()
+                if found is None:
+                    found = self._keep(self._opening())
+        return found
+
+    def _found(self) -> VectorIndex | None:
+        with self._state:
             if self._closed:
                 raise StoreUnavailable("The vector store is closed.")
-            if self._opened is None:
-                self._opened = self._opening()
-                self.engine = self._opened.engine
             return self._opened
+
+    def _keep(self, opened: VectorIndex) -> VectorIndex:
+        with self._state:
+            if not self._closed:
+                self._opened, self.engine = opened, opened.engine
+                return opened
+        opened.close()
+        raise StoreUnavailable("The vector store is closed.")
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         return self.engine
@@ -50,6 +66,9 @@ class DeferredVectorIndex:
     def ids(self) -> Iterator[tuple[int, Part]]:
         return self.open().ids()
 
+    def stored(self) -> Iterator[StoredRows]:
+        return self.open().stored()
+
     def clear(self) -> None:
         self.open().clear()
 
@@ -57,7 +76,9 @@ class DeferredVectorIndex:
         return self.open().expunge(chunk_ids)
 
     def close(self) -> None:
-        with self._lock:
+        """Close the index; one that is just being opened is closed by whoever opens it, and not waited for."""
+        with self._state:
             self._closed = True
-            if self._opened is not None:
-                self._opened.close()
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()

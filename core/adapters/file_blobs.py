@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from core.errors import InvalidInput, NotFound
@@ -23,10 +24,10 @@ class FileBlobStore:
         if target.exists():
             source.unlink()
             return
-        _sync(source)
+        sync(source)
         target.parent.mkdir(exist_ok=True)
         os.replace(source, target)
-        _sync(target.parent)
+        sync(target.parent)
 
     def path(self, sha256: str) -> Path:
         place = self._place(sha256)
@@ -37,13 +38,22 @@ class FileBlobStore:
     def delete(self, sha256: str) -> None:
         self._place(sha256).unlink(missing_ok=True)
 
+    def names(self) -> Iterator[str]:
+        return (each.name for each in self._folder.glob("??/*") if _NAME.fullmatch(each.name))
+
     def _place(self, sha256: str) -> Path:
-        if not _NAME.fullmatch(sha256):
-            raise InvalidInput("A blob is named by 64 hexadecimal digits.")
-        return self._folder / sha256[:2] / sha256
+        return self._folder / checked_name(sha256)[:2] / sha256
 
 
-def _sync(path: Path) -> None:
+def checked_name(sha256: str) -> str:
+    """Return the name of a blob. Raises: ``InvalidInput`` for what is none."""
+    if not _NAME.fullmatch(sha256):
+        raise InvalidInput("A blob is named by 64 hexadecimal digits.")
+    return sha256
+
+
+def sync(path: Path) -> None:
+    """Bring a file, or the names in a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

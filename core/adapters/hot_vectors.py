@@ -14,7 +14,7 @@ import numpy as np
 
 from core.adapters.flat_vectors import FlatVectors
 from core.model import IndexHit, Part
-from core.ports import Vector, VectorIndex, VectorRow
+from core.ports import StoredRows, Vector, VectorIndex, VectorRow
 
 ENGINE = "exact scan in memory (FAISS fp16)"
 LOAD_BATCH = 4096
@@ -83,6 +83,9 @@ class HotVectors:
 
     def ids(self) -> Iterator[tuple[int, Part]]:
         return self._inner.ids()
+
+    def stored(self) -> Iterator[StoredRows]:
+        return self._inner.stored()
 
     def clear(self) -> None:
         with self._writes:

@@ -7,10 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 
+import numpy as np
+
 from core.model import IndexHit, Part, TermScore
-from core.ports import KeywordRow
+from core.ports import KeywordRow, StoredRows
 from core.text import bm25
-from core.text.analysis import analyse, analyse_query
+from core.text.vocabulary import PLAIN, Clause, Words, counted, terms_of
+
+_STORED_AT_ONCE = 4_096
 
 
 @dataclass(slots=True)
@@ -18,6 +22,7 @@ class _Entry:
     doc_id: int
     frequencies: Counter[str]
     length: int
+    fingerprint: int
 
 
 @dataclass(slots=True)
@@ -45,10 +50,10 @@ class _PartIndex:
             if not holders:
                 del self.postings[term]
 
-    def search(self, terms: Sequence[str], doc_ids: frozenset[int] | None) -> list[IndexHit]:
-        found: dict[int, list[TermScore]] = {}
+    def search(self, asked: Sequence[Clause], doc_ids: frozenset[int] | None) -> list[IndexHit]:
+        found: dict[int, dict[str, TermScore]] = {}
         mean_length = self.total_length / len(self.entries) if self.entries else 1.0
-        for term in terms:
+        for term in terms_of(asked):
             holders = self.postings.get(term, ())
             idf = bm25.idf(len(self.entries), len(holders))
             for chunk_id in holders:
@@ -56,8 +61,9 @@ class _PartIndex:
                 if doc_ids is None or entry.doc_id in doc_ids:
                     tf = bm25.tf_part(entry.frequencies[term], entry.length, mean_length)
                     score = TermScore(term, idf * tf, idf, tf, len(holders))
-                    found.setdefault(chunk_id, []).append(score)
-        return [IndexHit(chunk_id, sum(t.score for t in scores), tuple(scores)) for chunk_id, scores in found.items()]
+                    found.setdefault(chunk_id, {})[term] = score
+        counting = {chunk_id: counted(asked, scores) for chunk_id, scores in found.items()}
+        return [IndexHit(chunk_id, sum(t.score for t in scores), scores) for chunk_id, scores in counting.items()]
 
 
 class MemoryKeywordIndex:
@@ -68,13 +74,17 @@ class MemoryKeywordIndex:
     def __init__(self) -> None:
         self._lock = RLock()
         self._parts = {part: _PartIndex() for part in Part}
+        self._of_rows = self._of_questions = PLAIN
+
+    def use(self, of_rows: Words, of_questions: Words) -> None:
+        self._of_rows, self._of_questions = of_rows, of_questions
 
     def upsert(self, rows: Sequence[KeywordRow]) -> None:
-        analysed = [(row, Counter(analyse(row.text))) for row in rows]
+        analysed = [(row, Counter(self._of_rows.analyse(row.text))) for row in rows]
         with self._lock:
             for row, frequencies in analysed:
                 self.delete([row.chunk_id])
-                entry = _Entry(row.doc_id, frequencies, frequencies.total())
+                entry = _Entry(row.doc_id, frequencies, frequencies.total(), row.fingerprint)
                 self._parts[row.part].add(row.chunk_id, entry)
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
@@ -86,10 +96,10 @@ class MemoryKeywordIndex:
     def search(
         self, text: str, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:
-        terms = analyse_query(text)
+        asked = self._of_questions.ask(text)
         allowed = None if doc_ids is None else frozenset(doc_ids)
         with self._lock:
-            hits = [hit for part in dict.fromkeys(parts) for hit in self._parts[part].search(terms, allowed)]
+            hits = [hit for part in dict.fromkeys(parts) for hit in self._parts[part].search(asked, allowed)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[: max(limit, 0)]
 
     def count(self) -> Mapping[Part, int]:
@@ -99,6 +109,17 @@ class MemoryKeywordIndex:
     def ids(self) -> Iterator[tuple[int, Part]]:
         with self._lock:
             return iter([(chunk_id, part) for part, index in self._parts.items() for chunk_id in index.entries])
+
+    def stored(self) -> Iterator[StoredRows]:
+        with self._lock:
+            rows = [
+                (chunk_id, entry.fingerprint, part is Part.HEAD)
+                for part, index in self._parts.items()
+                for chunk_id, entry in index.entries.items()
+            ]
+        for at in range(0, len(rows), _STORED_AT_ONCE):
+            ids, fingerprints, in_head = zip(*rows[at : at + _STORED_AT_ONCE], strict=True)
+            yield StoredRows(np.array(ids, np.int64), np.array(fingerprints, np.int64), np.array(in_head, np.bool_))
 
     def clear(self) -> None:
         with self._lock:

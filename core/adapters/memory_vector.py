@@ -9,7 +9,9 @@ import numpy as np
 
 from core.errors import StoreUnavailable
 from core.model import IndexHit, Part
-from core.ports import Vector, VectorRow
+from core.ports import StoredRows, Vector, VectorRow
+
+STORED_BATCH = 4096
 
 
 class MemoryVectorIndex:
@@ -19,7 +21,7 @@ class MemoryVectorIndex:
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self._rows: dict[int, tuple[int, Part, Vector]] = {}
+        self._rows: dict[int, tuple[VectorRow, Vector]] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -32,7 +34,7 @@ class MemoryVectorIndex:
             self._require_open()
             for row in rows:
                 vector = np.array(row.vector, dtype=np.float32).reshape(self._dimension)
-                self._rows[row.chunk_id] = (row.doc_id, row.part, vector)
+                self._rows[row.chunk_id] = (row, vector)
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         with self._lock:
@@ -48,8 +50,8 @@ class MemoryVectorIndex:
             self._require_open()
             found = [
                 (chunk_id, stored)
-                for chunk_id, (doc_id, part, stored) in self._rows.items()
-                if part in parts and (wanted is None or doc_id in wanted)
+                for chunk_id, (row, stored) in self._rows.items()
+                if row.part in parts and (wanted is None or row.doc_id in wanted)
             ]
         if not found:
             return []
@@ -61,13 +63,25 @@ class MemoryVectorIndex:
     def count(self) -> Mapping[Part, int]:
         with self._lock:
             self._require_open()
-            return {wanted: sum(part is wanted for _, part, _ in self._rows.values()) for wanted in Part}
+            return {wanted: sum(row.part is wanted for row, _ in self._rows.values()) for wanted in Part}
 
     def ids(self) -> Iterator[tuple[int, Part]]:
         with self._lock:
             self._require_open()
-            listed = [(chunk_id, part) for chunk_id, (_, part, _) in self._rows.items()]
+            listed = [(chunk_id, row.part) for chunk_id, (row, _) in self._rows.items()]
         return iter(listed)
+
+    def stored(self) -> Iterator[StoredRows]:
+        with self._lock:
+            self._require_open()
+            rows = [row for row, _ in self._rows.values()]
+        for start in range(0, len(rows), STORED_BATCH):
+            few = rows[start : start + STORED_BATCH]
+            yield StoredRows(
+                np.array([row.chunk_id for row in few], dtype=np.int64),
+                np.array([row.fingerprint for row in few], dtype=np.int64),
+                np.array([row.part is Part.HEAD for row in few], dtype=np.bool_),
+            )
 
     def clear(self) -> None:
         with self._lock:

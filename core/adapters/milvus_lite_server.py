@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import tempfile
 from collections.abc import Set
 from concurrent.futures import ThreadPoolExecutor
@@ -26,12 +27,16 @@ class MilvusLiteServer:
     def __init__(self, folder: Path) -> None:
         import grpc  # type: ignore[import-untyped]
         from milvus_lite.adapter.grpc.servicer import MilvusServicer
-        from milvus_lite.db import MilvusLite
+        from milvus_lite.db import COLLECTIONS_DIRNAME, SCHEMA_FILENAME, MilvusLite
         from pymilvus.grpc_gen import milvus_pb2_grpc
 
         folder.mkdir(parents=True, exist_ok=True)
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._database: Any = MilvusLite(str(folder))
+        for unfinished in (folder / COLLECTIONS_DIRNAME).iterdir():
+            if not (unfinished / SCHEMA_FILENAME).exists():
+                # Whoever began it was killed; Milvus Lite neither sees it nor makes it anew.
+                shutil.rmtree(unfinished)
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="milvus-lite")
         self._server: Any = grpc.server(
             self._pool,

@@ -6,13 +6,13 @@ sent in bounded batches, and filters are built from integers and fixed words onl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from core.model import Part
-from core.ports import VectorRow
+from core.ports import StoredRows, VectorRow
 
 TEXT_BYTES = 65_535
 SOURCE_BYTES = 255
@@ -30,7 +30,17 @@ def as_row(row: VectorRow) -> dict[str, Any]:
         "source": cut(row.source, SOURCE_BYTES),
         "part": row.part.value,
         "doc_id": int(row.doc_id),
+        "fingerprint": int(row.fingerprint),
     }
+
+
+def as_stored(rows: Sequence[Mapping[str, Any]]) -> StoredRows:
+    """Return rows with ``id``, ``part`` and ``fingerprint``, as Milvus gives them, as arrays."""
+    return StoredRows(
+        np.array([row["id"] for row in rows], dtype=np.int64),
+        np.array([row["fingerprint"] for row in rows], dtype=np.int64),
+        np.array([row["part"] == Part.HEAD.value for row in rows], dtype=np.bool_),
+    )
 
 
 def cut(text: str, limit_bytes: int) -> str:

@@ -6,71 +6,92 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from core.adapters.milvus_collection import ROWS_PER_CLUSTER, LiteCollection
 from core.adapters.milvus_lite_server import MilvusLiteServer
-from core.adapters.milvus_rows import SOURCE_BYTES, TEXT_BYTES, as_row, batches, filters, slices
+from core.adapters.milvus_rows import as_row, as_stored, batches, filters, slices
+from core.adapters.milvus_server import ServerCollection
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part
-from core.ports import Vector, VectorRow
+from core.ports import StoredRows, Vector, VectorRow
 
 COLLECTION = "rag_kb"
 LARGEST_LIMIT = 16_384
-ROWS_PER_CLUSTER = 39
-"""Fewer rows a cluster than FAISS trains with: an approximate search would save nothing and lose neighbours."""
+NLIST = 128
+LITE_NPROBE, SERVER_NPROBE = 10, 20
 TIE_MARGIN = 16
 """Hits read beyond the limit, so that equal distances at its edge are told apart by id."""
+COUNT_AGE_S = 60.0
 
 Result = TypeVar("Result")
 
 
 class MilvusVectorIndex:
-    """Rows of the collection ``rag_kb``, IVF_FLAT by L2; ``address`` is a folder or an ``http(s)://`` URL."""
+    """Rows of a collection, IVF_FLAT by L2; ``address`` is a folder or an ``http(s)://`` URL.
+
+    Without ``nprobe`` as many clusters are looked into as the number of rows asks for.
+    """
 
     def __init__(
         self,
         address: str | Path,
         dimension: int,
         *,
-        nlist: int = 128,
-        nprobe: int = 10,
+        name: str = COLLECTION,
+        token: str = "",
+        nlist: int | None = None,
+        nprobe: int | None = None,
         attempts: int = 3,
         pause_s: float = 5.0,
         timeout_s: float = 30.0,
+        search_timeout_s: float = 30.0,
+        mends: bool = True,
     ) -> None:
-        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+        """Open the index; a folder's of before fingerprints is emptied where this ``mends``, or is ``WrongIndex``."""
+        self._address = address
+        self._mends = mends
+        self._is_embedded = isinstance(address, Path) or "://" not in address
+        self._name = name
         self._dimension = dimension
-        self._nlist = nlist
-        self._nprobe = min(nprobe, nlist)
+        self._nlist = nlist or NLIST
+        self._nprobe = min(nprobe or (LITE_NPROBE if self._is_embedded else SERVER_NPROBE), self._nlist)
         self._timeout_s = timeout_s
+        self._search_timeout_s = search_timeout_s
         self._write_lock = threading.Lock()
-        self._rows = 0
-        self._buffered = 0
-        self._server: MilvusLiteServer | None = None
+        self._counts = dict.fromkeys(Part, 0)
+        self._counted = 0.0
+        self._collection: LiteCollection | ServerCollection | None = None
         self._client: Any = None
-        embedded = isinstance(address, Path) or "://" not in address
-        self.engine = "Milvus Lite IVF_FLAT" if embedded else "Milvus IVF_FLAT"
-        self._connect(address, embedded, attempts, pause_s)
+        self.engine = LiteCollection.engine if self._is_embedded else ServerCollection.engine
+        self._connect(token, attempts, pause_s)
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts."""
         return self.engine
 
     def upsert(self, rows: Sequence[VectorRow]) -> None:
+        last = {row.chunk_id: row for row in rows}
+        if not last:
+            return
         with self._write_lock:
-            for batch in batches([as_row(row) for row in {row.chunk_id: row for row in rows}.values()]):
+            for batch in batches([as_row(row) for row in last.values()]):
                 self._call(partial(self._send, batch))
-                self._write_out(len(batch))
-            self._rows += len(rows)
+            self._call(lambda client: self._of().wrote(client, len(last)))
+            for row in last.values():
+                self._counts[row.part] += 1
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         with self._write_lock:
             for ids in slices(chunk_ids):
                 self._call(partial(self._forget, ids))
+            if chunk_ids:
+                self._call(lambda client: self._of().wrote(client, 0))
 
     def search(
         self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
@@ -78,11 +99,11 @@ class MilvusVectorIndex:
         if limit < 1 or not parts or (doc_ids is not None and not doc_ids):
             return []
         wanted = min(limit + TIE_MARGIN, LARGEST_LIMIT)
+        # Clusters are probed before the filter is applied: with few rows, or few that pass, all have to be.
+        is_narrow = doc_ids is not None or self._rows(parts) < ROWS_PER_CLUSTER * self._nlist
         found: list[tuple[int, float]] = []
         for expression in filters(parts, doc_ids):
-            # Clusters are probed before the filter is applied: with few rows, or few that pass, all have to be.
-            narrow = doc_ids is not None or self._rows < ROWS_PER_CLUSTER * self._nlist
-            probed = self._nlist if narrow else self._nprobe
+            probed = self._nlist if is_narrow else self._nprobe
             hits = self._nearest(vector, wanted, expression, probed)
             if len(hits) < wanted and probed < self._nlist:
                 hits = self._nearest(vector, wanted, expression, self._nlist)
@@ -92,49 +113,37 @@ class MilvusVectorIndex:
         return [IndexHit(chunk_id, distance) for distance, chunk_id in ranked[:limit]]
 
     def count(self) -> Mapping[Part, int]:
-        counts = {}
-        for part in Part:
-            rows = self._query(filters([part], None)[0], ["count(*)"])
-            counts[part] = int(rows[0]["count(*)"])
-        self._rows = sum(counts.values())
-        return counts
+        return self._count("Strong")
 
     def ids(self) -> Iterator[tuple[int, Part]]:
-        if self._server is None:
-            yield from self._ids_from_server()
-            return
-        for part in Part:
-            yield from ((int(row["id"]), part) for row in self._query(filters([part], None)[0], ["id"]))
+        for rows in self._pages(["id", "part"]):
+            yield from ((int(row["id"]), Part(row["part"])) for row in rows)
+
+    def stored(self) -> Iterator[StoredRows]:
+        yield from map(as_stored, self._pages(["id", "part", "fingerprint"]))
 
     def clear(self) -> None:
         with self._write_lock:
-            self._call(lambda client: client.drop_collection(COLLECTION, timeout=self._timeout_s))
-            self._call(self._create)
-            self._rows = 0
+            self._call(lambda client: self._of().clear(client))
+            self._counts = dict.fromkeys(Part, 0)
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:
         """Have the files written anew without the rows; a server does it in its own time."""
         with self._write_lock:
-            if self._server is None:
-                self._call(lambda client: client.compact(COLLECTION, timeout=self._timeout_s))
-                return True
-            server, self._buffered = self._server, 0
-            return self._call(lambda _: server.expunge(COLLECTION, "id", set(chunk_ids)))
+            return self._call(lambda client: self._of().expunge(client, chunk_ids))
 
     def close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
             client.close()
-        server, self._server = self._server, None
-        if server is not None:
-            server.close()
+        collection, self._collection = self._collection, None
+        if collection is not None:
+            collection.close()
 
-    def _connect(self, address: str | Path, embedded: bool, attempts: int, pause_s: float) -> None:
+    def _connect(self, token: str, attempts: int, pause_s: float) -> None:
         for attempt in range(1, attempts + 1):
             try:
-                if embedded:
-                    self._server = MilvusLiteServer(Path(address))
-                self._open(self._server.uri if self._server is not None else str(address))
+                self._open(token)
                 return
             except WrongIndex:
                 self.close()
@@ -147,86 +156,81 @@ class MilvusVectorIndex:
                     ) from error
                 time.sleep(pause_s)
 
-    def _open(self, uri: str) -> None:
+    def _open(self, token: str) -> None:
         from pymilvus import MilvusClient
 
-        self._client = MilvusClient(uri=uri, timeout=self._timeout_s)
-        if not self._client.has_collection(COLLECTION):
-            self._create(self._client)
-            return
-        fields = {field["name"]: field for field in self._client.describe_collection(COLLECTION)["fields"]}
-        stored = int(fields["embedding"]["params"]["dim"])
-        if stored != self._dimension:
-            raise WrongIndex(
-                f"The vector store holds vectors of {stored} dimensions, and the model gives {self._dimension}."
+        # Importing it sets its loggers, which name hosts and write whole requests.
+        for logger in ("pymilvus", "pymilvus.milvus_client"):
+            logging.getLogger(logger).setLevel(logging.CRITICAL)
+        if self._is_embedded:
+            server = MilvusLiteServer(Path(self._address))
+            self._collection = LiteCollection(server, self._name, self._dimension, self._nlist, self._mends)
+        else:
+            self._collection = ServerCollection(
+                str(self._address), self._name, self._dimension, self._nlist, self._timeout_s
             )
-        self._client.load_collection(COLLECTION)
+        self._client = MilvusClient(uri=self._collection.socket, token=token, timeout=self._timeout_s)
+        self._collection.open(self._client)
         self.count()
 
-    def _create(self, client: Any) -> None:
-        from pymilvus import DataType
+    def _rows(self, parts: Sequence[Part]) -> int:
+        """Return about how many rows the parts have; others may write those of a server, which are counted beside."""
+        if not self._is_embedded and time.monotonic() - self._counted > COUNT_AGE_S:
+            self._counted = time.monotonic()
+            threading.Thread(target=self._count_again, name="evorag-count", daemon=True).start()
+        return sum(self._counts[part] for part in set(parts))
 
-        schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
-        schema.add_field("id", DataType.INT64, is_primary=True)
-        schema.add_field("embedding", DataType.FLOAT_VECTOR, dim=self._dimension)
-        schema.add_field("text", DataType.VARCHAR, max_length=TEXT_BYTES)
-        schema.add_field("source", DataType.VARCHAR, max_length=SOURCE_BYTES)
-        schema.add_field("part", DataType.VARCHAR, max_length=16)
-        schema.add_field("doc_id", DataType.INT64)
-        index = client.prepare_index_params()
-        # pymilvus flattens the parameters for a server; Milvus Lite reads only the nested form, and drops the flat one.
-        clusters: dict[str, Any] = {"nlist": self._nlist}
-        nested = {"params": clusters} if self._server is not None else clusters
-        index.add_index("embedding", index_type="IVF_FLAT", metric_type="L2", params=nested)
-        # Session: a client sees its own writes at once, without waiting for those of others.
-        client.create_collection(COLLECTION, schema=schema, index_params=index, consistency_level="Session")
+    def _count_again(self) -> None:
+        with suppress(StoreUnavailable):
+            self._count("Session")
+
+    def _count(self, level: str) -> Mapping[Part, int]:
+        counts: dict[Part, int] = {}
+        for part in Part:
+            counts[part] = self._call(partial(self._count_of, filters([part], None)[0], level))
+        self._counts, self._counted = dict(counts), time.monotonic()
+        return counts
+
+    def _count_of(self, expression: str, level: str, client: Any) -> int:
+        rows = client.query(
+            self._name,
+            filter=expression,
+            output_fields=["count(*)"],
+            consistency_level=level,
+            timeout=self._timeout_s,
+        )
+        return int(rows[0]["count(*)"])
 
     def _nearest(self, vector: Vector, limit: int, expression: str, nprobe: int) -> list[tuple[int, float]]:
         query = np.asarray(vector, dtype=np.float32).tolist()
         results = self._call(
             lambda client: client.search(
-                COLLECTION,
+                self._name,
                 data=[query],
                 anns_field="embedding",
                 limit=limit,
                 filter=expression,
                 search_params={"metric_type": "L2", "params": {"nprobe": nprobe}},
-                timeout=self._timeout_s,
+                timeout=self._search_timeout_s,
             )
         )
         return [(int(hit["id"]), float(hit["distance"])) for hit in results[0]]
 
-    def _ids_from_server(self) -> Iterator[tuple[int, Part]]:
-        """Read in windows, which Milvus Lite does not offer and a server demands."""
-        rows = self._call(
-            lambda client: client.query_iterator(
-                COLLECTION, batch_size=4096, filter="", output_fields=["id", "part"], timeout=self._timeout_s
-            )
-        )
-        try:
-            while batch := self._call(lambda _: rows.next()):
-                yield from ((int(row["id"]), Part(row["part"])) for row in batch)
-        finally:
-            rows.close()
-
-    def _write_out(self, rows: int) -> None:
-        """Have Milvus Lite index its write buffer, in which a search takes ten times longer a row."""
-        self._buffered += rows
-        if self._server is not None and self._buffered >= ROWS_PER_CLUSTER * self._nlist:
-            self._call(lambda client: client.flush(COLLECTION, timeout=self._timeout_s))
-            self._buffered = 0
+    def _pages(self, fields: list[str]) -> Iterator[list[Any]]:
+        pages = self._call(lambda client: self._of().pages(client, fields))
+        while (page := self._call(lambda _: next(pages, None))) is not None:
+            yield page
 
     def _send(self, rows: list[dict[str, Any]], client: Any) -> None:
-        client.upsert(COLLECTION, rows, timeout=self._timeout_s)
+        client.upsert(self._name, rows, timeout=self._timeout_s)
 
     def _forget(self, ids: list[int], client: Any) -> None:
-        client.delete(COLLECTION, ids=ids, timeout=self._timeout_s)
+        client.delete(self._name, ids=ids, timeout=self._timeout_s)
 
-    def _query(self, expression: str, fields: list[str]) -> list[Any]:
-        rows: list[Any] = self._call(
-            lambda client: client.query(COLLECTION, filter=expression, output_fields=fields, timeout=self._timeout_s)
-        )
-        return rows
+    def _of(self) -> LiteCollection | ServerCollection:
+        if self._collection is None:
+            raise StoreUnavailable("The vector store is closed.")
+        return self._collection
 
     def _call(self, action: Callable[[Any], Result]) -> Result:
         client = self._client

@@ -13,15 +13,21 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from core.errors import EvoRAGError, StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part, TermScore
-from core.ports import KeywordRow
+from core.ports import KeywordRow, StoredRows
 from core.text import bm25
-from core.text.analysis import ANALYSER_ID, analyse, analyse_query
+from core.text.analysis import ANALYSER_ID
+from core.text.vocabulary import PLAIN, Clause, Words, counted, terms_of
 
 _WRITER_BYTES = 64_000_000
 _FEW_IDS = 256
 _SAME_SCORE = 1e-5
+_STORED_AT_ONCE = 50_000
+_LEAST_ID, _LARGEST_ID = -(1 << 63), (1 << 63) - 1
+_ROWS = "id doc terms fingerprint"
 
 
 class TantivyKeywordIndex:
@@ -29,13 +35,18 @@ class TantivyKeywordIndex:
 
     engine = "tantivy"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, analyser: str = ANALYSER_ID) -> None:
+        """Open the index of a folder whose rows ``analyser`` made; those that are written are of this release's."""
         with _translated():
             folder.mkdir(parents=True, exist_ok=True)
-            _check_analyser(folder / "analyser.txt")
+            _check_made_by(folder, analyser)
             self._parts = {part: _PartIndex(folder / part.value) for part in Part}
         self._lock = RLock()
+        self._of_rows = self._of_questions = PLAIN
         self._show()
+
+    def use(self, of_rows: Words, of_questions: Words) -> None:
+        self._of_rows, self._of_questions = of_rows, of_questions
 
     def _show(self) -> None:
         """Give searches both parts as they are now, in one step: a row on its way is in one of them at least."""
@@ -43,7 +54,7 @@ class TantivyKeywordIndex:
 
     def upsert(self, rows: Sequence[KeywordRow]) -> None:
         latest = {row.chunk_id: row for row in rows}
-        terms = {chunk_id: " ".join(analyse(row.text)) for chunk_id, row in latest.items()}
+        terms = {chunk_id: " ".join(self._of_rows.analyse(row.text)) for chunk_id, row in latest.items()}
         with self._lock, _translated():
             for part, index in self._parts.items():
                 index.put([(row, terms[chunk_id]) for chunk_id, row in latest.items() if row.part is part])
@@ -61,12 +72,12 @@ class TantivyKeywordIndex:
     def search(
         self, text: str, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:
-        terms = analyse_query(text)
+        asked = self._of_questions.ask(text)
         best: dict[int, IndexHit] = {}
         shown = self._shown
         with _translated():
             for part in dict.fromkeys(parts):
-                for hit in self._parts[part].search(shown[part], terms, limit, doc_ids):
+                for hit in self._parts[part].search(shown[part], asked, limit, doc_ids):
                     known = best.get(hit.chunk_id)
                     if known is None or hit.score > known.score:
                         best[hit.chunk_id] = hit
@@ -79,6 +90,14 @@ class TantivyKeywordIndex:
     def ids(self) -> Iterator[tuple[int, Part]]:
         with _translated():
             return iter([(chunk_id, part) for part, index in self._parts.items() for chunk_id in index.ids()])
+
+    def stored(self) -> Iterator[StoredRows]:
+        shown = self._shown
+        with _translated():
+            for part, index in self._parts.items():
+                for ids, fingerprints in index.stored(shown[part]):
+                    in_head = np.full(len(ids), part is Part.HEAD)
+                    yield StoredRows(np.array(ids, np.int64), np.array(fingerprints, np.int64), in_head)
 
     def clear(self) -> None:
         with self._lock, _translated():
@@ -101,7 +120,7 @@ class TantivyKeywordIndex:
 
 
 class _PartIndex:
-    """One tantivy index: ``id`` and ``doc`` as indexed columns, ``terms`` cut at white space."""
+    """One tantivy index: ``id`` and ``doc`` as indexed columns, ``fingerprint`` as one, ``terms`` cut at blanks."""
 
     def __init__(self, folder: Path) -> None:
         import tantivy
@@ -110,6 +129,7 @@ class _PartIndex:
         builder = tantivy.SchemaBuilder()
         builder.add_integer_field("id", indexed=True, fast=True)
         builder.add_integer_field("doc", indexed=True, fast=True)
+        builder.add_integer_field("fingerprint", fast=True)
         builder.add_text_field("terms", tokenizer_name="terms", index_option="freq")
         self._schema = builder.build()
         folder.mkdir(exist_ok=True)
@@ -137,6 +157,7 @@ class _PartIndex:
                     document = self._tantivy.Document()
                     document.add_integer("id", row.chunk_id)
                     document.add_integer("doc", row.doc_id)
+                    document.add_integer("fingerprint", row.fingerprint)
                     document.add_text("terms", terms)
                     writer.add_document(document)
 
@@ -166,6 +187,21 @@ class _PartIndex:
         found = searcher.search(self._tantivy.Query.all_query(), searcher.num_docs, count=False).hits
         return list(searcher.fast_field_values("id", [address for _, address in found]))
 
+    def stored(self, snapshot: _Snapshot) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        """Yield ids and fingerprints of the rows, by ranges of ids that are halved until each holds few."""
+        searcher, spans = snapshot.searcher, [(_LEAST_ID, _LARGEST_ID)]
+        while spans:
+            self._require_open()
+            low, high = spans.pop()
+            rows = self._tantivy.Query.range_query(self._schema, "id", self._tantivy.FieldType.Integer, low, high)
+            addresses = [address for _, address in searcher.search(rows, _STORED_AT_ONCE + 1, count=False).hits]
+            if len(addresses) > _STORED_AT_ONCE and low < high:
+                middle = (low + high) // 2
+                spans += [(middle + 1, high), (low, middle)]
+            elif addresses:
+                fingerprints = searcher.fast_field_values("fingerprint", addresses)
+                yield searcher.fast_field_values("id", addresses), fingerprints
+
     def close(self) -> None:
         self._closed = True
         writer, self._open_writer = self._open_writer, None
@@ -173,22 +209,22 @@ class _PartIndex:
             writer.wait_merging_threads()
 
     def search(
-        self, snapshot: _Snapshot, terms: Sequence[str], limit: int, doc_ids: Sequence[int] | None
+        self, snapshot: _Snapshot, asked: Sequence[Clause], limit: int, doc_ids: Sequence[int] | None
     ) -> list[IndexHit]:
         self._require_open()
         searcher = snapshot.searcher
-        frequencies = {term: searcher.doc_freq("terms", term) for term in terms}
-        queries = {term: self._term("terms", term, "freq") for term in terms if frequencies[term]}
+        frequencies = {term: searcher.doc_freq("terms", term) for term in terms_of(asked)}
+        queries = {term: self._term("terms", term, "freq") for term, count in frequencies.items() if count}
         if not queries or limit < 1 or (doc_ids is not None and not doc_ids):
             return []
-        query = self._any_of(list(queries.values()))
+        query = self._any_of([found for clause in asked if (found := self._best_of(clause, queries)) is not None])
         if doc_ids is not None:
             query = self._all_of(self._rows_with("doc", doc_ids), query)
         chosen = _top(searcher, query, min(limit, searcher.num_docs))
         if not chosen:
             return []
-        documents = snapshot.documents(query, next(iter(chosen.values())))
-        parts: dict[int, list[TermScore]] = {chunk_id: [] for chunk_id in chosen}
+        documents = snapshot.documents(self._any_of(list(queries.values())), next(iter(chosen.values())))
+        parts: dict[int, dict[str, TermScore]] = {chunk_id: {} for chunk_id in chosen}
         at = {(address.segment_ord, address.doc): chunk_id for chunk_id, address in chosen.items()}
         rows = self._rows_with("id", list(chosen))
         for term, term_query in queries.items():
@@ -196,10 +232,17 @@ class _PartIndex:
             idf = bm25.idf(documents, frequency)
             for score, address in searcher.search(self._all_of(rows, term_query), len(chosen), count=False).hits:
                 chunk_id = at[address.segment_ord, address.doc]
-                parts[chunk_id].append(TermScore(term, score, idf, score / idf, frequency))
-        return [
-            IndexHit(chunk_id, fsum(part.score for part in found), tuple(found)) for chunk_id, found in parts.items()
-        ]
+                parts[chunk_id][term] = TermScore(term, score, idf, score / idf, frequency)
+        counting = {chunk_id: counted(asked, scores) for chunk_id, scores in parts.items()}
+        return [IndexHit(chunk_id, fsum(part.score for part in found), found) for chunk_id, found in counting.items()]
+
+    def _best_of(self, clause: Clause, queries: Mapping[str, Any]) -> Any | None:
+        """Match the rows that a clause asks for, with the score of its best alternative; None where no row has one."""
+        held = [[queries[term] for term in terms if term in queries] for terms in clause.alternatives]
+        alternatives = [few[0] if len(few) == 1 else self._any_of(few) for few in held if few]
+        if len(alternatives) > 1:
+            return self._tantivy.Query.disjunction_max_query(alternatives)
+        return alternatives[0] if alternatives else None
 
     def _rows_with(self, column: str, values: Sequence[int]) -> Any:
         """Match the rows with any of the values; adds nothing to a score."""
@@ -283,13 +326,17 @@ def _best_first(hit: IndexHit) -> tuple[float, int]:
     return -hit.score, hit.chunk_id
 
 
-def _check_analyser(record: Path) -> None:
-    if not record.exists():
-        draft = record.with_suffix(".new")
-        draft.write_text(ANALYSER_ID, encoding="utf-8")
-        draft.replace(record)
-    elif (built_by := record.read_text(encoding="utf-8")) != ANALYSER_ID:
-        raise WrongIndex(f"The keyword index was built by the analyser “{built_by}”; this is “{ANALYSER_ID}”.")
+def _check_made_by(folder: Path, analyser: str) -> None:
+    """Note in a new folder what makes its rows. Raises: ``WrongIndex`` where another analyser or format did."""
+    is_new = not (folder / "analyser.txt").exists()
+    for name, wanted in (("rows.txt", _ROWS), ("analyser.txt", analyser)):
+        record = folder / name
+        if is_new:
+            draft = record.with_suffix(".new")
+            draft.write_text(wanted, encoding="utf-8")
+            draft.replace(record)
+        elif (found := record.read_text(encoding="utf-8") if record.exists() else "an earlier format") != wanted:
+            raise WrongIndex(f"The keyword index was built by “{found}”; this is “{wanted}”.")
 
 
 @contextmanager

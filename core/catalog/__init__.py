@@ -6,23 +6,40 @@ projections of what stands here; what a question may see is decided here.
 
 from __future__ import annotations
 
-from sqlalchemy import URL, func, insert, select
+from typing import Any
 
+from sqlalchemy import URL, Select, func, select
+
+from core.catalog.archives import Archives
+from core.catalog.cached_answers import CachedAnswers
 from core.catalog.chunks import Chunks
 from core.catalog.claims import Claim, NewVersion
+from core.catalog.consistency import ConsistencyTable
+from core.catalog.conversations import Conversations
+from core.catalog.credentials import Keys, Sessions
 from core.catalog.documents import Documents
+from core.catalog.embeddings import Embeddings
 from core.catalog.engine import Database
-from core.catalog.jobs import Jobs
+from core.catalog.evaluations import Evaluations
+from core.catalog.generations import GenerationTable
+from core.catalog.indexing import Indexing
+from core.catalog.isolation import seen, viewer
+from core.catalog.jobs import ACTIVE, Jobs
+from core.catalog.naming import Naming
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
 from core.catalog.publications import Decision, Publications, Showing
 from core.catalog.purges import Purges, Tombstone
+from core.catalog.question_sets import QuestionSets
 from core.catalog.questions import Questions
+from core.catalog.recordings import Recordings
 from core.catalog.saved import SavedQuestions
 from core.catalog.schedules import Due, Schedules
-from core.catalog.schema import chunks, index_settings, jobs, shown_now, version_chunks, versions
+from core.catalog.schema import chunks, documents, shown_now, version_chunks, versions
+from core.catalog.transfers import TransferLedger
+from core.catalog.users import Users
 from core.catalog.visibility import Visibility
-from core.errors import WrongIndex
-from core.model import Counts
+from core.catalog.vocabulary import VocabularyTable
+from core.model import Counts, JobFilter
 
 __all__ = [
     "KEYWORD",
@@ -53,33 +70,48 @@ class Catalog:
         self.schedules = Schedules(self.database)
         self.purges = Purges(self.database)
         self.chunks = Chunks(self.database)
+        self.embeddings = Embeddings(self.database)
+        self.indexing = Indexing(self.database)
         self.visibility = Visibility(self.database)
+        self.naming = Naming(self.database)
         self.outbox = Outbox(self.database)
+        self.generations = GenerationTable(self.database)
         self.jobs = Jobs(self.database)
+        self.archives = Archives(self.database)
+        self.transfers = TransferLedger(self.database)
         self.questions = Questions(self.database)
+        self.conversations = Conversations(self.database)
+        self.answers = CachedAnswers(self.database)
+        self.recordings = Recordings(self.database)
         self.saved = SavedQuestions(self.database)
-
-    def settle_index(self, wanted: dict[str, str]) -> None:
-        """Record what builds the indexes on first use. Raises: ``WrongIndex`` where something else has built them."""
-        with self.database.write() as tx:
-            present = {row.key: row.value for row in tx.execute(select(index_settings))}
-            for key, value in wanted.items():
-                built = present.get(key)
-                if built is None:
-                    tx.execute(insert(index_settings).values(key=key, value=value))
-                elif built != value:
-                    raise WrongIndex(f"The index was built with the {key} “{built}”, but “{value}” is configured.")
+        self.question_sets = QuestionSets(self.database)
+        self.evaluations = Evaluations(self.database)
+        self.users = Users(self.database)
+        self.sessions = Sessions(self.database)
+        self.keys = Keys(self.database)
+        self.vocabulary = VocabularyTable(self.database)
+        self.consistency = ConsistencyTable(self.database)
 
     def counts(self) -> Counts:
-        """Return the totals; documents and chunks are those that are shown now."""
+        """Return the totals of what whoever acts sees; documents and chunks are those that are shown now."""
         with self.database.read() as tx:
+
+            def total(what: Select[Any]) -> int:
+                return int(tx.scalar(what.where(versions.c.doc_id.in_(mine)) if limited else what) or 0)
+
+            limited = viewer() is not None
+            mine = select(documents.c.id).where(seen())
+            shown = select(func.count()).select_from(versions).where(versions.c.id.in_(shown_now))
+            placed = select(func.count()).select_from(version_chunks).where(version_chunks.c.version_id.in_(shown_now))
+            if limited:
+                placed = placed.join(versions, versions.c.id == version_chunks.c.version_id)
             return Counts(
-                documents=tx.scalar(select(func.count()).select_from(shown_now.subquery())) or 0,
-                versions=tx.scalar(select(func.count()).where(versions.c.state == "ready")) or 0,
-                chunks=tx.scalar(select(func.count()).where(version_chunks.c.version_id.in_(shown_now))) or 0,
+                documents=total(shown),
+                versions=total(select(func.count()).select_from(versions).where(versions.c.state == "ready")),
+                chunks=total(placed),
                 questions=self.questions.count(),
-                running_jobs=tx.scalar(select(func.count()).where(jobs.c.state.in_(("queued", "running")))) or 0,
-                size_bytes=tx.scalar(_kept_bytes) or 0,
+                running_jobs=sum(self.jobs.counts(JobFilter(states=ACTIVE)).values()),
+                size_bytes=total(_kept_bytes),
                 sequence=self.publications.sequence(),
             )
 

@@ -10,23 +10,30 @@ import numpy as np
 from sqlalchemy import Connection, String, and_, case, cast, delete, exists, func, insert, select, update
 
 from core.catalog.deltas import base_of, bequeath, record
+from core.catalog.embeddings import indexed_text
 from core.catalog.engine import Database
 from core.catalog.jobs import Attempt
 from core.catalog.placing import shelve
-from core.catalog.removal import remove_chunks
-from core.catalog.schema import chunks, embeddings, publications, shown_now, version_chunks, versions
+from core.catalog.removal import UNINDEXED, remove_orphans, remove_some
+from core.catalog.schema import chunks, documents, embeddings, publications, version_chunks, versions
 from core.codec import to_dict
 from core.errors import Cancelled
+from core.fingerprints import fingerprint
 from core.model import Chunk, Part
-from core.ports import KeywordRow, Vector, VectorRow
+from core.ports import KeywordRow, VectorRow
+from core.text.analysis import ANALYSER_ID
 
 _ID_BITS = (1 << 63) - 1
 _FEW = 500
 
 
-def content_hash(indexed_text: str) -> bytes:
-    """Return the SHA-256 of the text that the indexes read."""
-    return hashlib.sha256(indexed_text.encode("utf-8", "surrogatepass")).digest()
+def content_hash(indexed_text: str, owner_id: int | None = None) -> bytes:
+    """Return the SHA-256 of the text that the indexes read, for a private document one that its owner alone shares.
+
+    Else what an upload has to embed would tell whether somebody else keeps the same text to themselves.
+    """
+    salt = b"" if owner_id is None else b"\0private\0%d\0" % owner_id
+    return hashlib.sha256(salt + indexed_text.encode("utf-8", "surrogatepass")).digest()
 
 
 def chunk_id(doc_id: int, digest: bytes, probe: int = 0) -> int:
@@ -38,6 +45,8 @@ def chunk_id(doc_id: int, digest: bytes, probe: int = 0) -> int:
 class Chunks:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.keywords_built_by = ANALYSER_ID
+        """What this process makes the terms of keyword rows with: ``Words.built_by``."""
 
     # ---- membership
 
@@ -47,7 +56,7 @@ class Chunks:
             _check(tx, version_id, attempt)
             bequeath(tx, version_id)
             tx.execute(delete(version_chunks).where(version_chunks.c.version_id == version_id))
-            tx.execute(update(versions).where(versions.c.id == version_id).values(chunk_count=0))
+            tx.execute(update(versions).where(versions.c.id == version_id).values(**UNINDEXED))
 
     def add(
         self, version_id: int, doc_id: int, title: str, batch: Sequence[Chunk], attempt: Attempt | None = None
@@ -56,9 +65,10 @@ class Chunks:
 
         Raises: ``Cancelled`` where the version is not being indexed any more, or not by this attempt.
         """
-        hashed = [(content_hash(chunk.indexed_text(title)), chunk) for chunk in batch]
         with self._database.write() as tx:
             _check(tx, version_id, attempt)
+            owner_id = tx.scalar(select(documents.c.owner_id).where(documents.c.id == doc_id))
+            hashed = [(content_hash(chunk.indexed_text(title), owner_id), chunk) for chunk in batch]
             ids = self._ids(tx, doc_id, title, hashed)
             tx.execute(
                 insert(version_chunks),
@@ -85,11 +95,14 @@ class Chunks:
             chunks.c.doc_id == doc_id, chunks.c.content_hash.in_(digests)
         )
         ids: dict[bytes, int] = {row.content_hash: row.id for row in tx.execute(known)}
+        likely = {chunk_id(doc_id, digest) for digest in digests - ids.keys()}
+        taken = set(tx.scalars(select(chunks.c.id).where(chunks.c.id.in_(likely))))
         rows = []
         for digest, chunk in hashed:
             if digest in ids:
                 continue
-            ids[digest] = self._free_id(tx, doc_id, digest)
+            own = chunk_id(doc_id, digest)
+            ids[digest] = own if own not in taken else self._free_id(tx, doc_id, digest)
             rows.append(
                 {
                     "id": ids[digest],
@@ -137,21 +150,36 @@ class Chunks:
             )
         return total
 
-    def forget(self, version_id: int) -> None:
+    def forget(self, version_id: int) -> str | None:
         """Remove the chunks of a failed or cancelled version, from both indexes as well where it alone has them.
 
         One that has been queued again keeps them for its next attempt, one that was ever shown for citations; what
-        had been prepared of these goes back to history.
+        had been prepared of these goes back to history. Return the name of the parsed text that nothing needs then.
         """
-        with self._database.write() as tx:
-            row = tx.execute(select(versions).where(versions.c.id == version_id)).one()
-            own = publications.c.version_id == version_id
-            was_shown = tx.scalar(select(publications.c.seq).where(own).limit(1)) is not None
-            if row.state in ("failed", "cancelled") and not was_shown:
-                remove_chunks(tx, version_id)
-            elif row.is_prepared:
+        while True:
+            with self._database.write() as tx:
+                row = tx.execute(select(versions).where(versions.c.id == version_id)).one()
                 shown = select(publications.c.version_id).where(publications.c.doc_id == row.doc_id)
-                shelve(tx, row.doc_id, version_id, tx.scalar(shown.order_by(publications.c.seq.desc()).limit(1)))
+                shown_id = tx.scalar(shown.order_by(publications.c.seq.desc()).limit(1))
+                was_shown = tx.scalar(shown.where(publications.c.version_id == version_id).limit(1)) is not None
+                if row.state not in ("failed", "cancelled") or was_shown:
+                    if row.is_prepared:
+                        shelve(tx, row.doc_id, version_id, shown_id)
+                    return None
+                is_cancelled = row.state == "cancelled"
+                if row.chunk_count:
+                    # From now on a new attempt begins with cutting the text anew.
+                    bequeath(tx, version_id)
+                    tx.execute(update(versions).where(versions.c.id == version_id).values(**UNINDEXED))
+                if remove_some(tx, version_id, with_embeddings=is_cancelled):
+                    continue
+                shelve(tx, row.doc_id, version_id, shown_id)
+                tx.execute(delete(version_chunks).where(version_chunks.c.version_id == version_id))
+                remove_orphans(tx, row.doc_id, version_id)
+                if not is_cancelled:
+                    return None
+                tx.execute(update(versions).where(versions.c.id == version_id).values(parsed_sha256=None))
+                return str(row.parsed_sha256) if row.parsed_sha256 else None
 
     def ids_of(self, version_id: int) -> list[int]:
         with self._database.read() as tx:
@@ -161,54 +189,11 @@ class Chunks:
                 )
             )
 
-    # ---- embeddings
-
-    def without_embedding(self, version_id: int, model: str) -> dict[bytes, int]:
-        """Return the hash, and the length in characters, of the version's contents that the model has not embedded."""
-        query = select(chunks.c.content_hash, func.length(chunks.c.text)).where(
-            chunks.c.id.in_(select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == version_id)),
-            ~exists().where(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model),
-        )
+    def placed_ids(self, version_id: int, limit: int) -> list[int]:
+        """Return the ids of the chunks at the version's first places, in their order."""
+        query = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id == version_id)
         with self._database.read() as tx:
-            return {row[0]: row[1] for row in tx.execute(query.order_by(chunks.c.id))}
-
-    def texts_of(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
-        """Return the indexed texts of contents, without those that are gone."""
-        with self._database.read() as tx:
-            rows = tx.execute(select(chunks).where(chunks.c.content_hash.in_(hashes)))
-            return {row.content_hash: _indexed_text(row) for row in rows}
-
-    def add_embeddings(self, model: str, hashes: Sequence[bytes], vectors: Vector) -> None:
-        """Keep ``(n, dimension)`` vectors as half-precision floats, but for contents that are gone."""
-        halves = vectors.astype(np.float16)
-        with self._database.write() as tx:
-            wanted = set(tx.scalars(select(chunks.c.content_hash).where(chunks.c.content_hash.in_(hashes))))
-            known = set(
-                tx.scalars(
-                    select(embeddings.c.content_hash).where(
-                        embeddings.c.model == model, embeddings.c.content_hash.in_(hashes)
-                    )
-                )
-            )
-            rows = {
-                digest: {"content_hash": digest, "model": model, "vector": half.tobytes()}
-                for digest, half in zip(hashes, halves, strict=True)
-                if digest in wanted - known
-            }
-            if rows:
-                tx.execute(insert(embeddings), list(rows.values()))
-
-    def head_vectors(self, model: str) -> Iterator[tuple[int, int, Vector]]:
-        """Yield id, document id and vector of every chunk of a published version."""
-        members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown_now))
-        query = (
-            select(chunks.c.id, chunks.c.doc_id, embeddings.c.vector)
-            .join(embeddings, and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model))
-            .where(chunks.c.id.in_(members))
-        )
-        with self._database.read() as tx:
-            for row in tx.execute(query.execution_options(yield_per=5000)):
-                yield row.id, row.doc_id, np.frombuffer(row.vector, np.float16).astype(np.float32)
+            return list(tx.scalars(query.order_by(version_chunks.c.position).limit(limit)))
 
     # ---- rows for the indexes
 
@@ -219,15 +204,24 @@ class Chunks:
                 row.doc_id,
                 parts[row.id],
                 np.frombuffer(row.vector, np.float16).astype(np.float32),
-                _indexed_text(row),
+                indexed_text(row),
                 row.source,
+                fingerprint(row.content_hash, model),
             )
             for row in self._rows(parts, model)
         ]
 
     def keyword_rows(self, parts: dict[int, Part]) -> list[KeywordRow]:
+        built_by = self.keywords_built_by
         return [
-            KeywordRow(row.id, row.doc_id, parts[row.id], _indexed_text(row), row.source)
+            KeywordRow(
+                row.id,
+                row.doc_id,
+                parts[row.id],
+                indexed_text(row),
+                row.source,
+                fingerprint(row.content_hash, built_by),
+            )
             for row in self._rows(parts, None)
         ]
 
@@ -268,8 +262,3 @@ def _count(tx: Connection, of: int | None, without: int | None) -> tuple[int, in
     own = select(func.count(), func.sum(case((~shared, 1), else_=0))).where(version_chunks.c.version_id == of)
     total, alone = tx.execute(own).one()
     return total, alone or 0
-
-
-def _indexed_text(row: Any) -> str:
-    lines = (row.title, " › ".join(row.heading_path), row.header, row.text)
-    return "\n".join(line for line in lines if line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,8 +10,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
 
 from core.catalog.engine import inserted_id
+from core.catalog.jobs import Attempt, NewJob, queue
 from core.catalog.schema import NOT_A_DRAFT, document_tags, documents, jobs, publications, versions
-from core.model import Filing, JobState, Stage, UploadOutcome
+from core.model import Filing, JobKind, JobState, UploadOutcome
 
 _UNFILED = Filing()
 
@@ -30,6 +30,10 @@ class NewVersion:
     is_text_entry: bool = False
     title: str = ""
     filing: Filing = _UNFILED
+    owner_id: int | None = None
+    """Whose private document it is."""
+    parent: Attempt | None = None
+    """The attempt at the archive that it came in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +48,15 @@ class Claim:
 
 
 def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
-    """Find the same bytes, or take the document's next number and queue its job."""
+    """Find the same bytes, or take the document's next number and queue its job.
+
+    Raises: ``Cancelled`` where the archive that it came in is not being unpacked any more.
+    """
+    if new.parent is not None:
+        new.parent.check(tx)
     doc_id = tx.scalar(select(documents.c.id).where(documents.c.doc_key == new.doc_key))
     if doc_id is None:
-        named = {"doc_key": new.doc_key, "name": new.name, "is_text_entry": new.is_text_entry}
+        named = {"doc_key": new.doc_key, "name": new.name, "is_text_entry": new.is_text_entry, "owner_id": new.owner_id}
         doc_id = inserted_id(tx.execute(insert(documents).values(**named, created_at=now, updated_at=now)))
         add_tags(tx, doc_id, new.filing.tags)
         return _next_version(tx, doc_id, new, now)
@@ -99,10 +108,11 @@ def _next_version(tx: Connection, doc_id: int, new: NewVersion, now: datetime) -
                 is_draft=_is_draft(filing),
                 publish_at=filing.publish_at,
                 publish_actor=filing.actor if filing.publish_at else "",
+                publish_early=filing.early,
             )
         )
     )
-    return Claim(UploadOutcome.NEW, doc_id, version_id, number, _queue_job(tx, doc_id, version_id, now))
+    return Claim(UploadOutcome.NEW, doc_id, version_id, number, _queue_job(tx, doc_id, version_id, new, now))
 
 
 def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | None, now: datetime) -> Claim | None:
@@ -129,7 +139,11 @@ def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | No
         if current.state == "stored":
             # Asked for anew: what happened to the document meanwhile does not stand against it.
             tx.execute(update(versions).where(versions.c.id == current.id).values(claimed_seq=_sequence(tx)))
-        return Claim(UploadOutcome.UNCHANGED, doc_id, current.id, current.number, _active_job(tx, current.id))
+        job_id = _active_job(tx, current.id)
+        if job_id is None and current.state == "ready" and current.embedded_chunks < current.chunk_count:
+            # Published early, and its embedding failed: it goes on.
+            job_id = _queue_job(tx, doc_id, current.id, new, now)
+        return Claim(UploadOutcome.UNCHANGED, doc_id, current.id, current.number, job_id)
     elif indexing is not None and _same(indexing, new):
         wanted = {**NOT_A_DRAFT, "claimed_seq": _sequence(tx), **_said(indexing, new.filing)}
         tx.execute(update(versions).where(versions.c.id == indexing.id).values(**wanted))
@@ -138,7 +152,7 @@ def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | No
         tx.execute(update(versions).where(versions.c.id == ready.id).values(**_said(ready, new.filing)))
         return Claim(UploadOutcome.RESTORED, doc_id, ready.id, ready.number, None)
     if latest.state in ("failed", "cancelled") and _same(latest, new):
-        return _again(tx, latest, new.filing, now)
+        return _again(tx, latest, new, now)
     return None
 
 
@@ -158,8 +172,9 @@ def _unchanged(tx: Connection, row: Row[Any], filing: Filing, shown_id: int | No
     return Claim(UploadOutcome.UNCHANGED, row.doc_id, row.id, row.number, _active_job(tx, row.id))
 
 
-def _again(tx: Connection, row: Row[Any], filing: Filing, now: datetime) -> Claim:
+def _again(tx: Connection, row: Row[Any], new: NewVersion, now: datetime) -> Claim:
     """Index a version again that failed or was cancelled."""
+    filing = new.filing
     tx.execute(
         update(versions)
         .where(versions.c.id == row.id)
@@ -171,9 +186,10 @@ def _again(tx: Connection, row: Row[Any], filing: Filing, now: datetime) -> Clai
             is_draft=_is_draft(filing),
             publish_at=filing.publish_at,
             publish_actor=filing.actor if filing.publish_at else "",
+            publish_early=filing.early,
         )
     )
-    return Claim(UploadOutcome.NEW, row.doc_id, row.id, row.number, _queue_job(tx, row.doc_id, row.id, now))
+    return Claim(UploadOutcome.NEW, row.doc_id, row.id, row.number, _queue_job(tx, row.doc_id, row.id, new, now))
 
 
 def _is_draft(filing: Filing) -> bool:
@@ -206,18 +222,16 @@ def _active_job(tx: Connection, version_id: int) -> str | None:
     return tx.scalar(select(jobs.c.id).where(jobs.c.version_id == version_id, jobs.c.state.in_(active)))
 
 
-def _queue_job(tx: Connection, doc_id: int, version_id: int, now: datetime) -> str:
-    job_id = secrets.token_hex(16)
-    tx.execute(
-        insert(jobs).values(
-            id=job_id,
-            kind="ingest",
-            state=JobState.QUEUED,
-            stage=Stage.STORED,
-            doc_id=doc_id,
-            version_id=version_id,
-            created_at=now,
-            updated_at=now,
-        )
+def _queue_job(tx: Connection, doc_id: int, version_id: int, new: NewVersion, now: datetime) -> str:
+    job = NewJob(
+        kind=JobKind.INGEST,
+        name=new.name,
+        size_bytes=new.size_bytes,
+        actor=new.filing.actor,
+        owner_id=new.owner_id,
+        priority=new.filing.priority,
+        parent_id=new.parent.job_id if new.parent is not None else None,
+        doc_id=doc_id,
+        version_id=version_id,
     )
-    return job_id
+    return queue(tx, job, now)

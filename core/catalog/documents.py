@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, case, delete, func, or_, select, update
+from sqlalchemy import Case, Connection, FromClause, Row, Select, and_, case, delete, func, or_, select, update
 
 from core.catalog.claims import Claim, NewVersion, add_tags, claim
 from core.catalog.engine import Database
+from core.catalog.isolation import seen
 from core.catalog.schema import document_tags, documents, publications, versions
 from core.errors import NotFound
 from core.model import Document, Version
+
+_GONE = ("deleted", "purged")
 
 
 class Documents:
@@ -23,43 +28,92 @@ class Documents:
         """Find the same bytes, or take the document's next number and queue its job; durable when it returns."""
         return self.claim_many([new])[0]
 
-    def claim_many(self, news: Sequence[NewVersion]) -> list[Claim]:
-        """Claim several versions in one transaction."""
+    def claim_many(
+        self, news: Sequence[NewVersion], also: Callable[[Connection, list[Claim]], None] | None = None
+    ) -> list[Claim]:
+        """Claim several versions in one transaction, together with what ``also`` writes."""
         with self._database.write() as tx:
-            return [claim(tx, new, datetime.now(UTC)) for new in news]
+            claims = [claim(tx, new, datetime.now(UTC)) for new in news]
+            if also is not None:
+                also(tx, claims)
+        return claims
 
     def id_of(self, doc_key: str) -> int:
+        """Return the id of a document that whoever acts sees. Raises: ``NotFound``."""
         with self._database.read() as tx:
-            doc_id = tx.scalar(select(documents.c.id).where(documents.c.doc_key == doc_key))
+            doc_id = tx.scalar(select(documents.c.id).where(documents.c.doc_key == doc_key, seen()))
         if doc_id is None:
             raise NotFound(f"There is no document “{doc_key}”.")
         return int(doc_id)
 
     def key_of(self, doc_id: int) -> str:
         with self._database.read() as tx:
-            doc_key = tx.scalar(select(documents.c.doc_key).where(documents.c.id == doc_id))
+            doc_key = tx.scalar(select(documents.c.doc_key).where(documents.c.id == doc_id, seen()))
         if doc_key is None:
             raise NotFound(f"There is no document with the id {doc_id}.")
         return str(doc_key)
 
     def find(self, search: str = "", *, include_deleted: bool = False, doc_id: int | None = None) -> list[Document]:
-        """Return documents by name; ``search`` is literal text within the name, title or a tag."""
+        """Return the documents that whoever acts sees, by name; ``search`` is literal text in name, title or tag."""
+        doc_ids = None if doc_id is None else (doc_id,)
         with self._database.read() as tx:
-            rows = tx.execute(_listing(doc_id)).all()
-            tags: dict[int, list[str]] = {}
-            tag_rows = select(document_tags.c.doc_id, document_tags.c.tag).order_by(document_tags.c.tag)
-            if doc_id is not None:
-                tag_rows = tag_rows.where(document_tags.c.doc_id == doc_id)
-            for owner, tag in tx.execute(tag_rows):
-                tags.setdefault(owner, []).append(tag)
+            rows = tx.execute(_listing(doc_ids).where(seen())).all()
+            tags = _tags(tx, doc_ids)
         found = [_document(row, tuple(tags.get(row.id, ()))) for row in rows]
         needle = search.casefold().strip()
         return [
             document
             for document in found
-            if (include_deleted or document.state not in ("deleted", "purged"))
-            and (not needle or needle in "\n".join((document.name, document.title, *document.tags)).casefold())
+            if (include_deleted or document.state not in _GONE)
+            and (not needle or _holds(needle, document.name, document.title, document.tags))
         ]
+
+    def page(
+        self,
+        search: str = "",
+        *,
+        include_deleted: bool = False,
+        tags: Collection[str] = (),
+        extensions: Collection[str] = (),
+        state: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> tuple[list[Document], int, bool]:
+        """Return documents by key from behind ``after`` on, how many fit in all, and whether more follow.
+
+        ``search`` is as for ``find``; ``tags`` are those that a document must have all.
+        """
+        listed = _listing(None).where(seen()).order_by(None).subquery()
+        is_shown = listed.c.published_version.is_not(None)
+        query = select(
+            listed.c.id, listed.c.doc_key, listed.c.name, case((is_shown, listed.c.title), else_=listed.c.latest_title)
+        )
+        if not include_deleted:
+            query = query.where(listed.c.state.not_in(_GONE))
+        if state is not None:
+            query = query.where(listed.c.state == state)
+        if extensions:
+            kind = case((is_shown, listed.c.extension), else_=listed.c.latest_extension)
+            query = query.where(kind.in_(extensions))
+        if tags:
+            having = (
+                select(document_tags.c.doc_id).where(document_tags.c.tag.in_(tags)).group_by(document_tags.c.doc_id)
+            )
+            query = query.where(listed.c.id.in_(having.having(func.count() == len(set(tags)))))
+        needle = search.casefold().strip()
+        with self._database.read() as tx:
+            rows = tx.execute(query).all()
+            if needle:
+                # No database folds the letters of all scripts.
+                known = _tags(tx, None)
+                rows = [row for row in rows if _holds(needle, row[2], row[3] or "", known.get(row[0], ()))]
+            keys = sorted((row[1], row[0]) for row in rows)
+            first = bisect_right(keys, after, key=itemgetter(0))
+            doc_ids = [doc_id for _, doc_id in keys[first : first + limit]]
+            shown = tx.execute(_listing(doc_ids)).all()
+            tags_of = _tags(tx, doc_ids)
+        found = [_document(row, tuple(tags_of.get(row.id, ()))) for row in shown]
+        return sorted(found, key=lambda each: each.doc_key), len(keys), first + limit < len(keys)
 
     def set_tags(self, doc_id: int, tags: Sequence[str]) -> None:
         with self._database.write() as tx:
@@ -67,8 +121,10 @@ class Documents:
             add_tags(tx, doc_id, tags)
 
     def tags(self) -> list[str]:
+        """Return the tags of the documents that whoever acts sees."""
         with self._database.read() as tx:
-            return list(tx.scalars(select(document_tags.c.tag).distinct().order_by(document_tags.c.tag)))
+            used = select(document_tags.c.tag).join(documents, documents.c.id == document_tags.c.doc_id).where(seen())
+            return list(tx.scalars(used.distinct().order_by(document_tags.c.tag)))
 
     # ---- versions
 
@@ -106,8 +162,23 @@ class Documents:
             return bool(tx.scalar(select(versions.c.is_text_entry).where(versions.c.id == version_id)))
 
 
-def _listing(doc_id: int | None) -> Select[Any]:
-    """Select documents with their newest and their published version; of one document without reading the others."""
+def _tags(tx: Connection, doc_ids: Collection[int] | None) -> dict[int, list[str]]:
+    """Return the tags of documents (None: of all) by document."""
+    query = select(document_tags.c.doc_id, document_tags.c.tag).order_by(document_tags.c.tag)
+    if doc_ids is not None:
+        query = query.where(document_tags.c.doc_id.in_(doc_ids))
+    found: dict[int, list[str]] = {}
+    for doc_id, tag in tx.execute(query):
+        found.setdefault(doc_id, []).append(tag)
+    return found
+
+
+def _holds(needle: str, name: str, title: str, tags: Iterable[str]) -> bool:
+    return needle in "\n".join((name, title or name, *tags)).casefold()
+
+
+def _listing(doc_ids: Collection[int] | None) -> Select[Any]:
+    """Select documents with their newest and their published version; of some without reading the others."""
     decided = select(publications.c.doc_id, func.max(publications.c.seq).label("seq"))
     # The purge of one version decides nothing about what the document shows.
     decided = decided.where(or_(publications.c.action != "purge", publications.c.subject.is_(None)))
@@ -118,9 +189,9 @@ def _listing(doc_id: int | None) -> Select[Any]:
         func.count().label("count"),
         func.min(versions.c.publish_at).label("publish_at"),
     ).where(versions.c.state != "cancelled")
-    if doc_id is not None:
-        decided = decided.where(publications.c.doc_id == doc_id)
-        last_version = last_version.where(versions.c.doc_id == doc_id)
+    if doc_ids is not None:
+        decided = decided.where(publications.c.doc_id.in_(doc_ids))
+        last_version = last_version.where(versions.c.doc_id.in_(doc_ids))
     decision = decided.group_by(publications.c.doc_id).subquery("decision")
     newest = last_version.group_by(versions.c.doc_id).subquery("last_version")
     shown = versions.alias("shown")
@@ -128,8 +199,7 @@ def _listing(doc_id: int | None) -> Select[Any]:
         select(
             documents,
             versions.c.number.label("latest_version"),
-            versions.c.state.label("latest_state"),
-            versions.c.claimed_seq.label("latest_claimed_seq"),
+            _state(versions, shown).label("state"),
             versions.c.extension.label("latest_extension"),
             versions.c.title.label("latest_title"),
             versions.c.language.label("latest_language"),
@@ -140,8 +210,6 @@ def _listing(doc_id: int | None) -> Select[Any]:
             shown.c.language,
             shown.c.size_bytes,
             shown.c.chunk_count,
-            publications.c.seq,
-            publications.c.action,
             newest.c.count.label("version_count"),
             newest.c.publish_at,
         )
@@ -152,7 +220,7 @@ def _listing(doc_id: int | None) -> Select[Any]:
         .outerjoin(shown, shown.c.id == publications.c.version_id)
         .order_by(documents.c.name)
     )
-    return query if doc_id is None else query.where(documents.c.id == doc_id)
+    return query if doc_ids is None else query.where(documents.c.id.in_(doc_ids))
 
 
 def _document(row: Row[Any], tags: tuple[str, ...]) -> Document:
@@ -166,7 +234,7 @@ def _document(row: Row[Any], tags: tuple[str, ...]) -> Document:
         extension=row.extension if is_shown else row.latest_extension,
         language=(row.language if is_shown else row.latest_language) or "",
         size_bytes=row.size_bytes if is_shown else row.latest_size,
-        state=_state(row),
+        state=row.state,
         published_version=row.published_version,
         latest_version=row.latest_version,
         version_count=row.version_count,
@@ -175,21 +243,29 @@ def _document(row: Row[Any], tags: tuple[str, ...]) -> Document:
         updated_at=row.updated_at,
         is_text_entry=row.is_text_entry,
         publish_at=row.publish_at,
+        owner="" if row.owner_id is None else owner_of(row.doc_key),
     )
 
 
-def _state(row: Row[Any]) -> str:
-    if row.latest_state == "stored":
-        return "indexing"
-    if row.published_version is not None:
-        return "failed" if row.latest_state == "failed" else "published"
-    if row.latest_state == "purged":
-        return "purged"
-    if row.action == "delete" and row.latest_claimed_seq < row.seq:
-        return "deleted"
-    if row.latest_state == "failed":
-        return "failed"
-    return "unpublished" if row.action == "unpublish" else "draft"
+def owner_of(doc_key: str) -> str:
+    """Return the name of the user whose private document a key names."""
+    return doc_key.partition("/")[0].removeprefix("~")
+
+
+def _state(latest: FromClause, shown: FromClause) -> Case[str]:
+    """Say in words what a document is, by its newest version, the one it shows, and what was decided last."""
+    is_shown, failed = shown.c.number.is_not(None), latest.c.state == "failed"
+    is_deleted = and_(publications.c.action == "delete", latest.c.claimed_seq < publications.c.seq)
+    return case(
+        (latest.c.state == "stored", "indexing"),
+        (and_(is_shown, failed), "failed"),
+        (is_shown, "published"),
+        (latest.c.state == "purged", "purged"),
+        (is_deleted, "deleted"),
+        (failed, "failed"),
+        (publications.c.action == "unpublish", "unpublished"),
+        else_="draft",
+    )
 
 
 def _version_rows() -> Select[Any]:
@@ -227,4 +303,6 @@ def _version(row: Row[Any], is_published: bool) -> Version:
         publish_at=row.publish_at,
         purged_at=row.purged_at,
         purged_by=row.purged_by,
+        keyword_ready=row.keyword_ready,
+        embedded_chunks=row.embedded_chunks,
     )

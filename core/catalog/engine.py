@@ -5,17 +5,22 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, make_url, select
 
+from core.catalog import postgresql
+from core.catalog.changes import noted
 from core.catalog.schema import index_settings
+from core.errors import StoreUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +31,16 @@ PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",
-    "cache_size=-65536",
+    "cache_size=-16384",
+    "soft_heap_limit=100663296",  # of all connections together: their caches give way to one another
     "secure_delete=ON",  # what is purged, or was moved between pages, leaves no copy in the file
-    "mmap_size=2147483648",  # a question reads a hundred texts; mapped pages are not copied
+    "mmap_size=0",  # mapped pages would count as memory of this process, as many as the file has
 )
 
 _WRITES = {"evorag_write": True}
+_SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+_AGAIN_S = (0.1, 0.3, 0.6, 1.0)
+"""Waits before a server that takes no connection is asked again, so that its restart fails nothing that begins."""
 _BUSY_S = 60
 _CLEAN = {"key": "secure_delete", "value": "on"}
 """The setting that tells that no page of the file is older than ``secure_delete``, or all were written anew."""
@@ -41,19 +50,32 @@ class Database:
     """A database with ``read()`` and ``write()`` transactions; a write transaction sees no other writer.
 
     On SQLite a write begins with ``BEGIN IMMEDIATE`` behind a lock of this process, so that 64 threads queue instead
-    of polling a busy file; WAL and ``synchronous=FULL`` make a commit durable when it returns.
+    of polling a busy file; WAL and ``synchronous=FULL`` make a commit durable when it returns. On PostgreSQL it begins
+    with a lock over all processes, and a read sees one snapshot, as it does on SQLite.
+
+    Both raise ``StoreUnavailable`` where the server does not answer: nothing of a write stays then, unless the answer
+    to its commit was lost.
     """
 
     def __init__(self, url: str | URL) -> None:
-        self.is_sqlite = make_url(url).get_backend_name() == "sqlite"
-        self.engine = _engine(url, self.is_sqlite)
-        self._writer = threading.RLock() if self.is_sqlite else None
+        address = make_url(url)
+        self.is_sqlite = address.get_backend_name() == "sqlite"
+        self.engine = _sqlite(address) if self.is_sqlite else postgresql.opened(address)
+        event.listen(self.engine, "begin", self._begin)
+        self._reads = self.engine if self.is_sqlite else self.engine.execution_options(**_SNAPSHOT)
+        self._writes = self.engine.execution_options(**_WRITES)
+        self._sessions = None if self.is_sqlite else postgresql.Parts(address)
+        self._writer = threading.RLock()
+        self._tell: Callable[[int], None] = lambda change: None
+        # A part that nobody is in is forgotten: some are named by ids, of which there is no end.
+        self._parts: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+        self._naming = threading.Lock()
 
     def migrate(self) -> None:
         """Bring the schema to the newest migration."""
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-        with self.engine.execution_options(**_WRITES).begin() as connection:
+        with _connected(self._writes) as connection, connection.begin():
             before = MigrationContext.configure(connection).get_current_revision()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
@@ -88,7 +110,7 @@ class Database:
 
     def _act(self, statement: str, busy_s: int = _BUSY_S) -> list[Any]:
         """Run a statement that no transaction may hold, waiting so long for other connections."""
-        with self._writer or nullcontext():
+        with self._writer:
             connection = self.engine.raw_connection()
             cursor = connection.cursor()
             try:
@@ -100,21 +122,76 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self.engine.connect() as connection:
+        with _connected(self._reads) as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        with self._writer or nullcontext(), self.engine.execution_options(**_WRITES).begin() as connection:
+        with self._writer, _connected(self._writes) as connection, connection.begin():
+            noted(connection)
             yield connection
+            change = noted(connection)
+        if change:
+            self._tell(change)
+
+    @contextmanager
+    def exclusive(self, name: str) -> Iterator[None]:
+        """Wait until nobody else, in whatever process, is in the part of this name, and hold it."""
+        with self._part(name):
+            if self._sessions is None:
+                yield
+                return
+            with self._sessions.held(name, wait=True):
+                yield
+
+    @contextmanager
+    def if_free(self, name: str) -> Iterator[bool]:
+        """Hold the part of this name as ``exclusive`` does where nobody has it; give whether that is so."""
+        part = self._part(name)
+        if not part.acquire(blocking=False):
+            yield False
+            return
+        try:
+            if self._sessions is None:
+                yield True
+                return
+            with self._sessions.held(name, wait=False) as has_it:
+                yield has_it
+        finally:
+            part.release()
+
+    def _part(self, name: str) -> threading.Lock:
+        with self._naming:
+            return self._parts.setdefault(name, threading.Lock())
+
+    def after_change(self, tell: Callable[[int], None]) -> None:
+        """Have ``tell`` called with the number of each change of the job ledger, once it is committed."""
+        self._tell = tell
 
     def close(self) -> None:
         self.engine.dispose()
+        if self._sessions is not None:
+            self._sessions.close()
+
+    def _begin(self, connection: Connection) -> None:
+        write = connection.get_execution_options().get("evorag_write")
+        if self.is_sqlite:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        elif write:
+            postgresql.begin_write(connection)
 
 
-def _engine(url: str | URL, is_sqlite: bool) -> Engine:
-    if not is_sqlite:
-        return create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=True, hide_parameters=True)
+def _connected(engine: Engine) -> Connection:
+    """Return a connection of an engine. Raises: ``StoreUnavailable``."""
+    for wait_s in _AGAIN_S:
+        try:
+            return engine.connect()
+        except StoreUnavailable:
+            time.sleep(wait_s)
+    return engine.connect()
+
+
+def _sqlite(url: URL) -> Engine:
     engine = create_engine(url, pool_size=16, max_overflow=64, connect_args={"timeout": _BUSY_S}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
@@ -123,11 +200,6 @@ def _engine(url: str | URL, is_sqlite: bool) -> Engine:
         connection.isolation_level = None
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        write = connection.get_execution_options().get("evorag_write")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
 

@@ -1,20 +1,28 @@
-"""The job ledger: background work, its stage and counts, kept so that a restart can go on."""
+"""The job ledger: background work, its stages and counts, kept so that a restart can go on."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select, update
+from sqlalchemy import Connection, Row, and_, exists, func, insert, literal, or_, select, update
 
-from core.catalog.engine import Database
-from core.catalog.schema import documents, jobs, publications, versions
-from core.errors import Cancelled, Conflict, NotFound, Purged
-from core.model import Job, JobState, Stage
+from core import access
+from core.catalog.changes import next_change
+from core.catalog.job_events import interruptions, record, shorten
+from core.catalog.job_lists import ACTIVE, JobLists, rows_of
+from core.catalog.job_turns import Choice, choose
+from core.catalog.leases import Lease, lost
+from core.catalog.schema import Instant, jobs, publications, version_chunks, versions
+from core.errors import Cancelled, Conflict, EvoRAGError, NotFound, Purged
+from core.model import Job, JobKind, JobState, Stage
 
-ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+__all__ = ["ACTIVE", "Attempt", "Choice", "Jobs", "Lease", "NewJob", "Step", "end_all", "queue"]
+
+_MOST_INTERRUPTIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,68 +39,107 @@ class Attempt:
             raise Cancelled("The job was cancelled.")
 
 
-class Jobs:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """Work that is to be done; of a version, or of what ``payload`` says."""
 
-    def recent(self, *, active: bool = False, limit: int = 200, ids: Sequence[str] | None = None) -> list[Job]:
-        """Return jobs, newest first."""
-        query = _rows().order_by(jobs.c.created_at.desc(), jobs.c.id).limit(limit)
-        if active:
-            query = query.where(jobs.c.state.in_(ACTIVE))
-        if ids is not None:
-            query = query.where(jobs.c.id.in_(ids))
-        with self._database.read() as tx:
-            return [_job(row) for row in tx.execute(query)]
+    kind: JobKind
+    name: str
+    size_bytes: int
+    actor: str = ""
+    owner_id: int | None = None
+    priority: int = 0
+    parent_id: str | None = None
+    doc_id: int | None = None
+    version_id: int | None = None
+    payload: Mapping[str, Any] | None = None
 
-    def get(self, job_id: str) -> Job:
-        with self._database.read() as tx:
-            row = tx.execute(_rows().where(jobs.c.id == job_id)).one_or_none()
-        if row is None:
-            raise NotFound(f"There is no job {job_id[:64]!r}.")
-        return _job(row)
 
-    def owner(self, job_id: str) -> tuple[int, int]:
-        """Return the ids of the document and the version that the job works on."""
-        with self._database.read() as tx:
-            row = tx.execute(select(jobs.c.doc_id, jobs.c.version_id).where(jobs.c.id == job_id)).one()
-        return row.doc_id, row.version_id
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where an attempt stands; ``finished`` is the stage that ended with this step, if any."""
 
-    def take(self, limit: int, max_bytes: int) -> list[Job]:
-        """Mark the oldest queued jobs as running and return them: one of any size, or several up to ``max_bytes``."""
-        oldest = (
-            select(jobs.c.id, versions.c.size_bytes)
-            .join(versions, versions.c.id == jobs.c.version_id)
-            .where(jobs.c.state == JobState.QUEUED)
-            .order_by(jobs.c.created_at, jobs.c.id)
-            .limit(limit)
-        )
-        ids: list[str] = []
-        size_bytes = 0
+    attempt: Attempt
+    stage: Stage
+    done: int = 0
+    total: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    resources: Mapping[str, float] = field(default_factory=dict)
+    finished: Stage | None = None
+
+    def values(self) -> dict[str, Any]:
+        return {
+            "stage": self.stage,
+            "done": self.done,
+            "total": self.total,
+            "stage_seconds": dict(self.seconds),
+            "stage_counts": dict(self.counts),
+            "resources": dict(self.resources),
+            "updated_at": datetime.now(UTC),
+        }
+
+    def log(self, tx: Connection) -> None:
+        """Note the stage that ended."""
+        if self.finished is not None:
+            told = {"seconds": self.seconds.get(self.finished, 0.0), "count": self.counts.get(self.finished, 0)}
+            record(tx, [self.attempt.job_id], "stage", stage=self.finished, values=told)
+
+
+class Jobs(JobLists):
+    """The ledger as the queue and the pipeline write it."""
+
+    def add(self, new: NewJob) -> str:
+        """Queue a job; return its id."""
         with self._database.write() as tx:
-            for row in tx.execute(oldest.with_for_update(skip_locked=True, of=jobs)).all():
-                size_bytes += row.size_bytes
-                if ids and size_bytes > max_bytes:
-                    break
-                ids.append(row.id)
-            if not ids:
-                return []
-            tx.execute(
-                update(jobs)
-                .where(jobs.c.id.in_(ids))
-                .values(state=JobState.RUNNING, attempts=jobs.c.attempts + 1, updated_at=datetime.now(UTC))
-            )
-            rows = tx.execute(_rows().where(jobs.c.id.in_(ids)).order_by(jobs.c.created_at, jobs.c.id)).all()
-        return [_job(row) for row in rows]
+            return queue(tx, new, datetime.now(UTC))
 
-    def progress(
-        self, job_id: str, stage: Stage, done: int, total: int, stage_seconds: Mapping[str, float] | None = None
-    ) -> None:
-        values: dict[str, Any] = {"stage": stage, "done": done, "total": total, "updated_at": datetime.now(UTC)}
-        if stage_seconds is not None:
-            values["stage_seconds"] = dict(stage_seconds)
+    def take(self, choice: Choice, lease: Lease | None = None) -> list[Job]:
+        """Mark the jobs whose turn it is as running, by the one who has the lease, and return them, in turn."""
         with self._database.write() as tx:
-            tx.execute(update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.RUNNING).values(**values))
+            ids = choose(tx, choice)
+            if ids:
+                now = datetime.now(UTC)
+                taken = {"state": JobState.RUNNING, "attempts": jobs.c.attempts + 1, "updated_at": now}
+                first = {
+                    "started_at": func.coalesce(jobs.c.started_at, literal(now, Instant())),
+                    "change": next_change(tx),
+                }
+                by = lease.values(tx) if lease else {}
+                tx.execute(update(jobs).where(jobs.c.id.in_(ids)).values(**taken, **first, **by))
+                record(tx, ids, "started")
+            return rows_of(tx, ids)
+
+    def advance(self, steps: Sequence[Step]) -> set[str]:
+        """Note where attempts stand; return the ids of the jobs whose attempt still is the running one."""
+        running = set()
+        with self._database.write() as tx:
+            change = next_change(tx) if steps else 0
+            for step in steps:
+                own = jobs.c.id == step.attempt.job_id, jobs.c.attempts == step.attempt.number
+                present = update(jobs).where(*own, jobs.c.state == JobState.RUNNING)
+                if tx.execute(present.values(**step.values(), change=change)).rowcount:
+                    running.add(step.attempt.job_id)
+                    step.log(tx)
+        return running
+
+    def note(self, job_ids: Sequence[str], code: str, stage: Stage, **values: Any) -> None:
+        """Add a warning to the logs of jobs."""
+        with self._database.write() as tx:
+            record(tx, job_ids, code, stage=stage, level="warning", values=values)
+            tx.execute(update(jobs).where(jobs.c.id.in_(job_ids)).values(change=next_change(tx)))
+
+    def is_running(self, attempt: Attempt) -> bool:
+        """Tell whether this attempt is the running one."""
+        own = jobs.c.id == attempt.job_id, jobs.c.attempts == attempt.number, jobs.c.state == JobState.RUNNING
+        with self._database.read() as tx:
+            return tx.scalar(select(jobs.c.id).where(*own)) is not None
+
+    def set_payload(self, attempt: Attempt, payload: Mapping[str, Any]) -> None:
+        """Keep what a job without a document works on. Raises: ``Cancelled`` where the attempt is over."""
+        with self._database.write() as tx:
+            attempt.check(tx)
+            tx.execute(update(jobs).where(jobs.c.id == attempt.job_id).values(payload=dict(payload)))
 
     def end(
         self,
@@ -103,83 +150,173 @@ class Jobs:
         version_state: str,
         attempt: int | None = None,
     ) -> JobState | None:
-        """End an active job together with its version; return what state it had, None where it had ended before.
+        """End an active job, and with it its version where that is still being indexed.
 
-        With ``attempt`` only that one is ended, while it runs.
+        Return what state the job had, None where it had ended before. With ``attempt`` only that one is ended, while it
+        runs. Raises: ``Conflict`` for cancelling what is shown already.
         """
         with self._database.write() as tx:
-            row = tx.execute(select(jobs.c.version_id, jobs.c.state, jobs.c.attempts).where(jobs.c.id == job_id)).one()
+            row = tx.execute(select(jobs).where(jobs.c.id == job_id)).one()
             if row.state not in ACTIVE:
                 return None
             if attempt is not None and (row.state != JobState.RUNNING or row.attempts != attempt):
                 return None
-            plain = dict(error) if error is not None else None
-            tx.execute(
-                update(jobs).where(jobs.c.id == job_id).values(state=state, error=plain, updated_at=datetime.now(UTC))
-            )
-            tx.execute(update(versions).where(versions.c.id == row.version_id).values(state=version_state, error=plain))
+            if state == JobState.CANCELLED and _was_shown(tx, row.version_id):
+                raise Conflict(
+                    "The version is shown already; only its embedding goes on.",
+                    remedy="Publish another version or delete the document, and purge it if nothing is to be left.",
+                )
+            end_all(tx, [job_id], JobState(state), error)
+            own = versions.c.id == row.version_id, versions.c.state == "stored"
+            told = None if error is None else dict(error)
+            tx.execute(update(versions).where(*own).values(state=version_state, error=told))
         return JobState(row.state)
 
-    def requeue(self, job_id: str) -> None:
-        """Queue a failed or cancelled job again. Raises: ``Conflict`` unless its version is the document's newest."""
+    def requeue(self, job_id: str, *, anew: bool = True) -> None:
+        """Queue a failed or cancelled job again.
+
+        With ``anew`` its version is shown whatever happened to the document since. Raises: ``NotFound``; ``Conflict``
+        where its version has a newer one, unless it is shown and lacks embeddings.
+        """
         with self._database.write() as tx:
             row = tx.execute(select(jobs).where(jobs.c.id == job_id)).one()
             if row.state not in (JobState.FAILED, JobState.CANCELLED):
                 raise Conflict(f"The job is {row.state}; only failed or cancelled jobs can be started again.")
-            state = tx.scalar(select(versions.c.state).where(versions.c.id == row.version_id))
-            if state == "purged":
-                raise Purged("What the job worked on was purged.")
-            if state not in ("failed", "cancelled"):
-                raise Conflict("The same file was uploaded again since, and has another job.")
-            newest = tx.scalar(select(func.max(versions.c.id)).where(versions.c.doc_id == row.doc_id))
-            if newest != row.version_id:
-                raise Conflict("A newer version of this document has been uploaded since.")
-            tx.execute(
-                update(jobs)
-                .where(jobs.c.id == job_id)
-                .values(state=JobState.QUEUED, error=None, stage=Stage.STORED, updated_at=datetime.now(UTC))
-            )
-            # Asked for anew: what happened to the document meanwhile does not stand against it.
-            present = tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0)))
-            tx.execute(
-                update(versions)
-                .where(versions.c.id == row.version_id)
-                .values(state="stored", error=None, claimed_seq=present)
-            )
+            if row.version_id is not None:
+                _requeue_version(tx, row, anew)
+            again = {"state": JobState.QUEUED, "error": None, "stage": Stage.STORED, "done": 0, "total": 0}
+            moments = {"started_at": None, "finished_at": None, "updated_at": datetime.now(UTC)}
+            tx.execute(update(jobs).where(jobs.c.id == job_id).values(**again, **moments, change=next_change(tx)))
+            record(tx, [job_id], "retried", values={"by": access.current().name})
 
-    def requeue_interrupted(self) -> int:
-        """Queue again what was running when the last process ended; return how many jobs that were."""
+    def prioritise(self, job_id: str, priority: int) -> None:
+        """Give an active job another priority. Raises: ``Conflict`` where it has ended."""
+        active = update(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(ACTIVE))
         with self._database.write() as tx:
-            result = tx.execute(update(jobs).where(jobs.c.state == JobState.RUNNING).values(state=JobState.QUEUED))
-        return int(result.rowcount)
+            if not tx.execute(active.values(priority=priority, change=next_change(tx))).rowcount:
+                raise Conflict("The job has ended.")
 
-    def active_of(self, doc_id: int) -> list[str]:
+    def put_back(self, job_ids: Sequence[str], lease: Lease | None = None) -> None:
+        """Queue again what this process was working on and leaves to the next one; only its own, with a lease."""
+        running = update(jobs).where(jobs.c.id.in_(job_ids), jobs.c.state == JobState.RUNNING)
+        if lease is not None:
+            running = running.where(jobs.c.worker == lease.worker)
+        with self._database.write() as tx:
+            tx.execute(running.values(state=JobState.QUEUED, change=next_change(tx)))
+
+    def renew(self, lease: Lease) -> None:
+        """Say that this process lives and works on what it has taken."""
+        own = jobs.c.worker == lease.worker, jobs.c.state == JobState.RUNNING
+        with self._database.write() as tx:
+            tx.execute(update(jobs).where(*own).values(**lease.values(tx)))
+
+    def requeue_lost(self) -> int:
+        """Queue again what workers had that have said nothing for too long; return how many jobs that were."""
         with self._database.read() as tx:
-            return list(tx.scalars(select(jobs.c.id).where(jobs.c.doc_id == doc_id, jobs.c.state.in_(ACTIVE))))
+            if tx.scalar(select(jobs.c.id).where(lost(tx)).limit(1)) is None:
+                return 0
+        return self._requeue_running(only_lost=True)
+
+    def is_waiting(self) -> bool:
+        """Tell whether any job is queued."""
+        with self._database.read() as tx:
+            return tx.scalar(select(jobs.c.id).where(jobs.c.state == JobState.QUEUED).limit(1)) is not None
+
+    def requeue_interrupted(self) -> None:
+        """Queue again what was running when the last process ended; a job at which process after process died fails."""
+        self._requeue_running(only_lost=False)
+
+    def _requeue_running(self, *, only_lost: bool) -> int:
+        failed = []
+        with self._database.write() as tx:
+            running = lost(tx) if only_lost else jobs.c.state == JobState.RUNNING
+            rows = tx.execute(select(jobs).where(running)).all()
+            for row in rows:
+                stage = Stage(row.stage)
+                record(tx, [row.id], "interrupted", stage=stage, level="warning", values={"done": row.done})
+                if interruptions(tx, row.id, stage, row.done) >= _MOST_INTERRUPTIONS:
+                    failed.append(row)
+            ids = [row.id for row in rows if row not in failed]
+            queued = {"state": JobState.QUEUED, "change": next_change(tx)} if rows else {}
+            for at in range(0, len(ids), 500):
+                tx.execute(update(jobs).where(jobs.c.id.in_(ids[at : at + 500])).values(**queued))
+            shorten(tx, [row.id for row in rows if row.attempts > 100])
+        for row in failed:
+            told = _interrupted().as_dict()
+            self.end(row.id, JobState.FAILED, error=told, version_state="failed", attempt=row.attempts)
+        return len(rows)
+
+    def left_behind(self) -> list[int]:
+        """Return the ids of failed and cancelled versions that still have what was to be removed with their ends."""
+        has_chunks = exists().where(version_chunks.c.version_id == versions.c.id)
+        was_shown = exists().where(publications.c.version_id == versions.c.id)
+        failed = and_(versions.c.state == "failed", has_chunks)
+        cancelled = and_(versions.c.state == "cancelled", or_(has_chunks, versions.c.parsed_sha256.is_not(None)))
+        with self._database.read() as tx:
+            return list(tx.scalars(select(versions.c.id).where(or_(failed, cancelled), ~was_shown)))
 
 
-def _rows() -> Select[Any]:
-    return (
-        select(jobs, documents.c.doc_key, documents.c.name, versions.c.number)
-        .join(documents, documents.c.id == jobs.c.doc_id)
-        .join(versions, versions.c.id == jobs.c.version_id)
+def queue(tx: Connection, new: NewJob, now: datetime) -> str:
+    """Write a new job into the ledger; return its id."""
+    job_id = secrets.token_hex(16)
+    values = {name: getattr(new, name) for name in new.__slots__}
+    tx.execute(
+        insert(jobs).values(
+            id=job_id,
+            state=JobState.QUEUED,
+            stage=Stage.STORED,
+            created_at=now,
+            updated_at=now,
+            change=next_change(tx),
+            **values,
+        )
     )
+    record(tx, [job_id], "queued")
+    return job_id
 
 
-def _job(row: Row[Any]) -> Job:
-    return Job(
-        id=row.id,
-        kind=row.kind,
-        state=JobState(row.state),
-        stage=Stage(row.stage),
-        done=row.done,
-        total=row.total,
-        doc_key=row.doc_key,
-        version=row.number,
-        name=row.name,
-        attempts=row.attempts,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        error=row.error,
-        stage_seconds=row.stage_seconds or {},
+def end_all(tx: Connection, job_ids: Sequence[str], state: JobState, error: Mapping[str, Any] | None = None) -> None:
+    """End jobs that have not ended, and note it in their logs."""
+    now = datetime.now(UTC)
+    ended = {"state": state, "error": None if error is None else dict(error), "updated_at": now, "finished_at": now}
+    active = jobs.c.id.in_(job_ids), jobs.c.state.in_(ACTIVE)
+    rows = tx.execute(select(jobs.c.id, jobs.c.stage).where(*active)).all()
+    tx.execute(update(jobs).where(*active).values(**ended, change=next_change(tx)))
+    told = {"code": error["code"]} if error is not None else {}
+    for row in rows:
+        level = "error" if state == JobState.FAILED else "info"
+        record(tx, [row.id], state.value, stage=Stage(row.stage), level=level, values=told)
+
+
+def _was_shown(tx: Connection, version_id: int | None) -> bool:
+    own = select(publications.c.seq).where(publications.c.version_id == version_id, versions.c.state == "ready")
+    own = own.join(versions, versions.c.id == publications.c.version_id)
+    return version_id is not None and tx.scalar(own.limit(1)) is not None
+
+
+def _requeue_version(tx: Connection, job: Row[Any], anew: bool) -> None:
+    version = tx.execute(select(versions).where(versions.c.id == job.version_id)).one_or_none()
+    if version is None:
+        raise NotFound("The version is gone.")
+    if version.state == "purged":
+        raise Purged("What the job worked on was purged.")
+    if version.state == "ready" and version.publish_early and version.embedded_chunks < version.chunk_count:
+        return
+    if version.state not in ("failed", "cancelled"):
+        raise Conflict("The same file was uploaded again since, and has another job.")
+    newest = tx.scalar(select(func.max(versions.c.id)).where(versions.c.doc_id == version.doc_id))
+    if newest != version.id:
+        raise Conflict("A newer version of this document has been uploaded since.")
+    stored: dict[str, Any] = {"state": "stored", "error": None}
+    if anew:
+        # What happened to the document meanwhile does not stand against it.
+        stored["claimed_seq"] = tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0)))
+    tx.execute(update(versions).where(versions.c.id == version.id).values(**stored))
+
+
+def _interrupted() -> EvoRAGError:
+    return EvoRAGError(
+        f"The server ended {_MOST_INTERRUPTIONS} times in a row while it worked on this.",
+        remedy="Look at the server's log for what ended it, then start the job again.",
+        code="interrupted",
     )

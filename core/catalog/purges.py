@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, exists, or_, select, update
 
 from core.catalog.engine import Database
+from core.catalog.jobs import end_all
 from core.catalog.publications import Decision, append
 from core.catalog.removal import remove_all_chunks, remove_chunks, remove_loose_embeddings, remove_orphans
 from core.catalog.schema import (
@@ -115,6 +116,18 @@ class Purges:
         with self._database.read() as tx:
             return bool(tx.scalar(select(named)))
 
+    def is_purged(self, version_ids: Collection[int]) -> bool:
+        """Tell whether one of these versions was purged."""
+        gone = select(versions.c.id).where(versions.c.id.in_(version_ids), versions.c.state == "purged")
+        with self._database.read() as tx:
+            return tx.scalar(gone.limit(1)) is not None
+
+    def named(self) -> set[str]:
+        """Return the names of the blobs that versions which are kept have."""
+        query = select(versions.c.sha256, versions.c.parsed_sha256).where(versions.c.state != "purged")
+        with self._database.read() as tx:
+            return {name for row in tx.execute(query) for name in row if name}
+
     def finished(self, version_id: int) -> None:
         """Forget the checksums and the ids of the chunks, the last that is known of the purged text."""
         with self._database.write() as tx:
@@ -129,10 +142,6 @@ def _empty(tx: Connection, version_ids: list[int], actor: str) -> None:
         .values(state="purged", purged_at=datetime.now(UTC), purged_by=actor, **_EMPTY, **NOT_A_DRAFT)
     )
     own = jobs.c.version_id.in_(version_ids)
-    tx.execute(
-        update(jobs)
-        .where(own, jobs.c.state.in_((JobState.QUEUED, JobState.RUNNING)))
-        .values(state=JobState.CANCELLED, updated_at=datetime.now(UTC))
-    )
+    end_all(tx, list(tx.scalars(select(jobs.c.id).where(own))), JobState.CANCELLED)
     told = Purged("The document was purged.").as_dict()
     tx.execute(update(jobs).where(own, jobs.c.state == JobState.FAILED).values(error=told))

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Set
+from collections.abc import Container, Mapping, Sequence, Set
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, null, select, true, update
 
+from core import access
+from core.catalog.cached_answers import CacheKey, add_entry
 from core.catalog.engine import Database
-from core.catalog.schema import documents, publications, questions, versions
+from core.catalog.isolation import seen, viewer
+from core.catalog.schema import documents, publications, questions, users, versions
+from core.catalog.turns import next_turn
 from core.codec import from_dict, to_dict
 from core.errors import NotFound, Purged
-from core.model import AnswerType, Trace, TraceSummary, format_as_of
+from core.model import AnswerType, Role, Trace, TraceSummary, format_as_of
+from core.text.language import is_storable
 
 _SURROGATES = "surrogatepass"
 _REDACTED = {"purged": True}
+_REDACTED_BYTES = 64
+"""Longer accounts are whole."""
+
+kept_trace = case((func.length(questions.c.trace) <= _REDACTED_BYTES, questions.c.trace), else_=null())
+"""The account of a question where it may be a redacted one, for ``is_redacted``."""
 
 Named = tuple[str, int]
 """A version by the key of its document and its number."""
@@ -26,73 +36,169 @@ class Questions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def keep(self, trace: Trace) -> None:
-        """Keep a question; what was purged while it was answered is not kept with it."""
+    def keep(
+        self, trace: Trace, key: CacheKey | None = None, most_answers: int = 0, heard_at: int | None = None
+    ) -> bool:
+        """Keep a question of whoever acts, as the next turn of its conversation, where there is one.
+
+        What was purged while it was answered is not kept with it, nor what its conversation told of that: it was read
+        at the sequence number ``heard_at``, or when the question was searched. Tells whether the account is kept. With
+        a ``key`` its answer is given to those who ask the same, beside at most ``most_answers`` others.
+        """
         data = to_dict(trace)
         with self._database.write() as tx:
-            purged = _purged_since(tx, trace.sequence)
+            purged = purged_since(tx, trace.sequence if heard_at is None else min(trace.sequence, heard_at))
+            asked_in = trace.query.conversation_id
+            is_quoting = _quotes(data, purged)
+            if purged and trace.analysis.standalone:
+                is_quoting = is_quoting or _has_told(tx, asked_in, purged)
+            turn = next_turn(tx, asked_in, _storable(trace.query.text), trace.asked_at) if asked_in else None
             tx.execute(
                 insert(questions).values(
                     id=trace.id,
                     asked_at=trace.asked_at,
-                    question=trace.query.text.encode("utf-8", "replace").decode(),
+                    question=_storable(trace.query.text),
                     answer_type=trace.answer.type,
-                    answer="" if _answers_from(data, purged) else trace.answer.text.encode("utf-8", "replace").decode(),
+                    answer="" if _answers_from(data, purged) else _storable(trace.answer.text),
                     total_ms=trace.timings_ms.get("total", 0.0),
-                    trace=_packed(_REDACTED if _quotes(data, purged) else data),
+                    trace=_packed(_REDACTED if is_quoting else data),
                     as_of=format_as_of(trace.query.as_of) or "",
                     versions=trace.query.versions,
+                    owner_id=access.current().user_id,
+                    conversation_id=asked_in if turn is not None else None,
+                    turn=turn,
+                    # It may name a document that was purged since.
+                    standalone="" if purged else _storable(trace.analysis.standalone),
                 )
             )
+            if key is not None and not is_quoting:
+                doc_ids = {hit.placed.doc_id for hit in trace.hits}
+                add_entry(tx, key, trace.id, doc_ids, trace.asked_at, most_answers)
+        return not is_quoting
 
     def get(self, trace_id: str) -> Trace:
         """Return what happened while a question was answered. Raises: ``NotFound``, ``Purged``."""
         with self._database.read() as tx:
-            packed = tx.scalar(select(questions.c.trace).where(questions.c.id == trace_id))
-        if packed is None:
+            found = is_storable(trace_id)
+            packed = tx.scalar(select(questions.c.trace).where(questions.c.id == trace_id, own())) if found else None
+            data = None if packed is None else _unpacked(packed)
+            is_hidden = data is not None and _is_hidden(tx, data)
+        if data is None or is_hidden:
             raise NotFound("This question is not in the history.", remedy="Ask it again.")
-        data = _unpacked(packed)
         if data == _REDACTED:
             raise Purged("This question found text that was purged since.", remedy="Ask it again.")
         return from_dict(Trace, data)
 
     def redact(self, purged: Set[Named]) -> None:
-        """Remove the traces that quote one of the versions, and the answers that were given from them."""
+        """Remove the traces that quote one of the versions, and the answers that were given from them.
+
+        What later turns of their conversations are understood as goes too: it may name what an earlier one cited.
+        """
+        quoting: dict[str, bool] = {}
+        named: dict[str, tuple[int, Set[str]]] = {}
         with self._database.read() as tx:
             ids = list(tx.scalars(select(questions.c.id)))
         for question_id in ids:
             with self._database.read() as tx:
-                packed = tx.scalar(select(questions.c.trace).where(questions.c.id == question_id))
-            data = _unpacked(packed) if packed is not None else _REDACTED
-            if not _quotes(data, purged):
+                row = tx.execute(select(questions).where(questions.c.id == question_id)).one_or_none()
+            data = _REDACTED if row is None else _unpacked(row.trace)
+            if row is None or not _quotes(data, purged):
                 continue
-            values: dict[str, Any] = {"trace": _packed(_REDACTED)}
-            if _answers_from(data, purged):
+            quoting[question_id] = _answers_from(data, purged)
+            if row.conversation_id is not None:
+                first, titles = named.get(row.conversation_id, (row.turn, frozenset[str]()))
+                named[row.conversation_id] = min(first, row.turn), titles | _titles(data, purged)
+        self._forget_inherited(named, quoting)
+        for question_id, is_answered_from in quoting.items():
+            values: dict[str, Any] = {"trace": _packed(_REDACTED), "standalone": ""}
+            if is_answered_from:
                 values["answer"] = ""
             with self._database.write() as tx:
                 tx.execute(update(questions).where(questions.c.id == question_id).values(**values))
+        # Until then further questions may have followed; what is not found again after an interruption goes first.
+        self._forget_inherited(named, quoting)
+
+    def _forget_inherited(self, named: Mapping[str, tuple[int, Set[str]]], quoting: Container[str]) -> None:
+        """Remove what the later turns of conversations are understood as, with traces where that names a title."""
+        for conversation_id, (turn, titles) in named.items():
+            later = (
+                questions.c.conversation_id == conversation_id,
+                questions.c.turn > turn,
+                questions.c.standalone != "",
+            )
+            names = [" ".join(title.split()).casefold() for title in titles]
+            with self._database.write() as tx:
+                for row in tx.execute(select(questions.c.id, questions.c.standalone).where(*later)).all():
+                    said = " ".join(row.standalone.split()).casefold()
+                    values: dict[str, Any] = {"standalone": ""}
+                    if row.id not in quoting and any(name in said for name in names):
+                        values["trace"] = _packed(_REDACTED)
+                    tx.execute(update(questions).where(questions.c.id == row.id).values(**values))
 
     def recent(self, limit: int) -> list[TraceSummary]:
         columns = [column for column in questions.c if column.name != "trace"]
-        query = select(*columns).order_by(questions.c.asked_at.desc()).limit(limit)
+        query = select(*columns).where(own()).order_by(questions.c.asked_at.desc()).limit(limit)
         with self._database.read() as tx:
-            return [
-                TraceSummary(
-                    row.id,
-                    row.asked_at,
-                    row.question,
-                    AnswerType(row.answer_type),
-                    row.answer,
-                    row.total_ms,
-                    row.as_of,
-                    row.versions,
-                )
-                for row in tx.execute(query)
-            ]
+            rows = tx.execute(query).all()
+            hidden = hidden_rows(tx, [row.id for row in rows])
+        return [summary_of(row, is_hidden=row.id in hidden) for row in rows]
 
     def count(self) -> int:
         with self._database.read() as tx:
-            return int(tx.scalar(select(func.count()).select_from(questions)) or 0)
+            return int(tx.scalar(select(func.count()).select_from(questions).where(own())) or 0)
+
+
+def summary_of(row: Row[Any], *, is_hidden: bool) -> TraceSummary:
+    """Return a row of the history, without its account; without its answer where that is hidden."""
+    return TraceSummary(
+        row.id,
+        row.asked_at,
+        row.question,
+        AnswerType(row.answer_type),
+        "" if is_hidden else row.answer,
+        row.total_ms,
+        row.as_of,
+        row.versions,
+    )
+
+
+def is_redacted(kept: bytes | None) -> bool:
+    """Tell whether an account was removed because it quoted what was purged; ``kept`` is ``kept_trace``."""
+    return kept is not None and bool(_unpacked(kept) == _REDACTED)
+
+
+def own() -> ColumnElement[bool]:
+    """Select what whoever acts has asked; of administrators, all questions."""
+    user_id = viewer()
+    return true() if user_id is None else questions.c.owner_id == user_id
+
+
+def hidden_rows(tx: Connection, ids: Sequence[str]) -> Set[str]:
+    """Return those questions that found documents which whoever acts does not see.
+
+    They are looked for where an administrator's account acts with less than its role, as with a key for reading.
+    """
+    who = access.current()
+    if access.sees_all(who) or tx.scalar(select(users.c.role).where(users.c.id == who.user_id)) != Role.ADMIN:
+        return set()
+    hidden = set()
+    for question_id in ids:
+        packed = tx.scalar(select(questions.c.trace).where(questions.c.id == question_id))
+        if packed is not None and _is_hidden(tx, _unpacked(packed)):
+            hidden.add(question_id)
+    return hidden
+
+
+def _is_hidden(tx: Connection, data: Any) -> bool:
+    """Tell whether a trace holds text of documents that whoever acts does not see."""
+    if viewer() is None:
+        return False
+    found = {hit["placed"]["doc_id"] for hit in (*data.get("hits", ()), *data.get("candidates", ()))}
+    return tx.scalar(select(documents.c.id).where(documents.c.id.in_(found), ~seen()).limit(1)) is not None
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _packed(data: Any) -> bytes:
@@ -103,7 +209,7 @@ def _unpacked(packed: bytes) -> Any:
     return json.loads(zlib.decompress(packed).decode("utf-8", _SURROGATES))
 
 
-def _purged_since(tx: Connection, sequence: int) -> Set[Named]:
+def purged_since(tx: Connection, sequence: int) -> Set[Named]:
     """Return the purged versions where anything was purged after ``sequence``; nothing else can be in a trace."""
     newer = publications.c.seq > sequence, publications.c.action == "purge"
     if tx.scalar(select(publications.c.seq).where(*newer).limit(1)) is None:
@@ -121,6 +227,20 @@ def _answers_from(data: Any, purged: Set[Named]) -> bool:
     """Tell whether one of the versions was among what the answer was made of."""
     cited = ((citation["doc_key"], citation["version"]) for citation in data.get("answer", {}).get("citations", ()))
     return _places(data.get("hits", ()), purged) or any(name in purged for name in cited)
+
+
+def _has_told(tx: Connection, conversation_id: str, purged: Set[Named]) -> bool:
+    """Tell whether a conversation may have named one of the versions; one that is gone may have named anything."""
+    accounts = tx.scalars(select(questions.c.trace).where(questions.c.conversation_id == conversation_id)).all()
+    told = map(_unpacked, accounts)
+    return not accounts or any(data == _REDACTED or _quotes(data, purged) for data in told)
+
+
+def _titles(data: Any, purged: Set[Named]) -> Set[str]:
+    """Return what the versions are called in a trace: by their titles and by the names of their files."""
+    placed = (hit["placed"] for hit in (*data.get("hits", ()), *data.get("candidates", ())))
+    hidden = [each for each in placed if (each["doc_key"], each["version"]) in purged]
+    return {name for each in hidden for name in (each["title"], each["name"].rpartition(".")[0]) if name}
 
 
 def _places(hits: Any, purged: Set[Named]) -> bool:

@@ -14,6 +14,8 @@ from core.catalog.placing import shelve
 from core.catalog.schema import chunks, embeddings, outbox, publications, version_chunks, version_deltas, versions
 
 _FEW = 500
+_AT_ONCE = 5_000
+UNINDEXED = {"chunk_count": 0, "keyword_ready": False, "embedded_chunks": 0}
 _T = TypeVar("_T")
 
 
@@ -38,7 +40,28 @@ def remove_chunks(tx: Connection, version_id: int) -> None:
     tx.execute(delete(version_chunks).where(own))
     bequeath(tx, version_id)
     _note_lost(tx, version_id, lonely)
-    tx.execute(update(versions).where(versions.c.id == version_id).values(chunk_count=0))
+    tx.execute(update(versions).where(versions.c.id == version_id).values(**UNINDEXED))
+
+
+def remove_some(tx: Connection, version_id: int, *, with_embeddings: bool) -> bool:
+    """Take some chunks that no other version has from a version that is not shown; tell whether there were any.
+
+    Many small transactions instead of one long one, for which others would have to wait.
+    """
+    own = version_chunks.c.version_id == version_id
+    other = version_chunks.alias("other")
+    elsewhere = exists().where(other.c.chunk_id == version_chunks.c.chunk_id, other.c.version_id != version_id)
+    lonely = select(version_chunks.c.chunk_id).where(own, ~elsewhere).limit(_AT_ONCE)
+    found: list[int] = sorted(set(tx.scalars(lonely)))
+    for few in _slices(found):
+        hashes = list(tx.scalars(select(chunks.c.content_hash).where(chunks.c.id.in_(few))))
+        tx.execute(delete(version_chunks).where(own, version_chunks.c.chunk_id.in_(few)))
+        _remove_rows(tx, few)
+        if with_embeddings:
+            needed = exists().where(chunks.c.content_hash == embeddings.c.content_hash)
+            tx.execute(delete(embeddings).where(embeddings.c.content_hash.in_(hashes), ~needed))
+    _note_lost(tx, version_id, found)
+    return bool(found)
 
 
 def remove_all_chunks(tx: Connection, doc_id: int, version_id: int) -> None:
@@ -47,7 +70,7 @@ def remove_all_chunks(tx: Connection, doc_id: int, version_id: int) -> None:
     indexed = own.where(versions.c.state.in_(("ready", "stored")))
     tx.execute(delete(version_chunks).where(version_chunks.c.version_id.in_(own)))
     tx.execute(delete(version_deltas).where(version_deltas.c.version_id.in_(indexed)))
-    tx.execute(update(versions).where(versions.c.doc_id == doc_id).values(chunk_count=0, base_id=None))
+    tx.execute(update(versions).where(versions.c.doc_id == doc_id).values(**UNINDEXED, base_id=None))
     remove_orphans(tx, doc_id, version_id)
 
 

@@ -76,6 +76,8 @@ documents = Table(
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("shelvings", Integer, nullable=False, default=0),
+    Column("owner_id", BigInteger),
+    Index("documents_owner", "owner_id"),
 )
 
 document_tags = Table(
@@ -120,6 +122,9 @@ versions = Table(
     Column("base_id", BigInteger),
     Column("is_text_entry", Boolean, nullable=False, default=False),
     Column("is_prepared", Boolean, nullable=False, default=False),
+    Column("publish_early", Boolean, nullable=False, default=False),
+    Column("keyword_ready", Boolean, nullable=False, default=False),
+    Column("embedded_chunks", Integer, nullable=False, default=0),
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
     Index("versions_publish_at", "publish_at"),
 )
@@ -207,16 +212,114 @@ jobs = Table(
     Column("stage", String(16), nullable=False),
     Column("done", BigInteger, nullable=False, default=0),
     Column("total", BigInteger, nullable=False, default=0),
-    Column("doc_id", ForeignKey("documents.id"), nullable=False),
-    Column("version_id", ForeignKey("versions.id"), nullable=False),
+    Column("doc_id", ForeignKey("documents.id")),
+    Column("version_id", ForeignKey("versions.id")),
     Column("attempts", Integer, nullable=False, default=0),
     Column("error", JSON),
     Column("stage_seconds", JSON, nullable=False, default=dict),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    Column("name", String(1024), nullable=False, default=""),
+    Column("size_bytes", BigInteger, nullable=False, default=0),
+    Column("stage_counts", JSON, nullable=False, default=dict),
+    Column("resources", JSON, nullable=False, default=dict),
+    Column("actor", String(256), nullable=False, default=""),
+    Column("owner_id", BigInteger),
+    Column("priority", Integer, nullable=False, default=0),
+    Column("parent_id", String(32)),
+    Column("payload", JSON),
+    Column("started_at", Instant),
+    Column("finished_at", Instant),
+    Column("change", BigInteger, nullable=False, default=0),
+    Column("worker", String(32)),
+    Column("leased_until", Instant),
     Index("jobs_state", "state", "created_at"),
     Index("jobs_version", "version_id"),
+    Index("jobs_parent", "parent_id"),
+    Index("jobs_change", "change"),
 )
+"""Background work. An archive's job has no document: ``payload`` says what it works on.
+
+``worker`` is the process that works on it and ``leased_until`` when another one may take it, where there are several.
+"""
+
+job_events = Table(
+    "job_events",
+    metadata,
+    Column("id", ROW_ID, primary_key=True, autoincrement=True),
+    Column("job_id", ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("level", String(8), nullable=False),
+    Column("stage", String(16), nullable=False),
+    Column("code", String(32), nullable=False),
+    Column("values", JSON, nullable=False, default=dict),
+    Index("job_events_job", "job_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+transfers = Table(
+    "transfers",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("owner_id", BigInteger),
+    Column("name", String(1024), nullable=False),
+    Column("size_bytes", BigInteger),
+    Column("offset_bytes", BigInteger, nullable=False, default=0),
+    Column("state", String(16), nullable=False),
+    Column("is_partial", Boolean, nullable=False, default=False),
+    Column("parts", JSON),
+    Column("metadata", Text, nullable=False, default=""),
+    Column("sha256", String(64)),
+    Column("filing", JSON, nullable=False, default=dict),
+    Column("receipt", JSON),
+    Column("error", JSON),
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Index("transfers_expires_at", "expires_at"),
+    Index("transfers_owner", "owner_id", "state"),
+)
+"""Files that arrive in parts; their bytes lie in the data folder's ``transfers`` under their id."""
+
+users = Table(
+    "users",
+    metadata,
+    Column("id", ROW_ID, primary_key=True, autoincrement=True),
+    Column("name", String(64), nullable=False, unique=True),
+    Column("role", String(16), nullable=False),
+    Column("password_hash", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("last_seen_at", Instant),
+    Column("is_disabled", Boolean, nullable=False, default=False),
+    sqlite_autoincrement=True,
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("token_hash", LargeBinary(32), primary_key=True),
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("seen_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Index("sessions_user", "user_id"),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("prefix", String(16), nullable=False),
+    Column("secret_hash", LargeBinary(32), nullable=False, unique=True),
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant),
+    Column("last_used_at", Instant),
+    Column("revoked_at", Instant),
+    Index("api_keys_user", "user_id"),
+)
+"""Secrets of 256 random bits need no slow hash: only their SHA-256 is kept."""
 
 questions = Table(
     "questions",
@@ -230,16 +333,23 @@ questions = Table(
     Column("trace", LargeBinary, nullable=False),
     Column("as_of", Text, nullable=False, default=""),
     Column("versions", String(16), nullable=False, default="shown"),
+    Column("owner_id", BigInteger),
+    Column("conversation_id", String(32)),
+    Column("turn", Integer),
+    Column("standalone", Text, nullable=False, default=""),
     Index("questions_asked_at", "asked_at"),
+    Index("questions_owner", "owner_id", "asked_at"),
+    Index("questions_conversation", "conversation_id", "turn"),
 )
 
 saved_questions = Table(
     "saved_questions",
     metadata,
     Column("id", String(32), primary_key=True),
-    Column("text", Text, nullable=False, unique=True),
+    Column("text", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
 )
+"""Each text stands once: whoever saves one looks for it first, and no other transaction writes meanwhile."""
 
 index_settings = Table(
     "index_settings",
@@ -247,6 +357,23 @@ index_settings = Table(
     Column("key", String(64), primary_key=True),
     Column("value", Text, nullable=False),
 )
+
+generations = Table(
+    "generations",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("embedder", Text, nullable=False),
+    Column("model", String(256), nullable=False),
+    Column("dimension", Integer, nullable=False),
+    Column("analyser", String(128), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("after", BigInteger),
+    Column("done", BigInteger, nullable=False, default=0),
+    Column("switches", Boolean, nullable=False, default=False),
+    Column("error", JSON),
+)
+"""The pairs of indexes; ``after`` is the last chunk that one was built with, None once it has been with all."""
 
 shown_now = select(publications.c.version_id).where(
     publications.c.seq.in_(select(func.max(publications.c.seq)).group_by(publications.c.doc_id)),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import Connection, Select, and_, func, or_, select
 
 from core.catalog.engine import Database
+from core.catalog.isolation import seen, seen_by
 from core.catalog.schema import chunks, document_tags, documents, embeddings, publications, version_chunks, versions
-from core.catalog.views import EVER_SHOWN, NAMES, PLACED, VISIBLE, VISIBLE_PINNED, WITHIN_VERSIONS, View, shown_versions
+from core.catalog.views import FOREIGN, NAMES, PLACED, WITHIN_VERSIONS, View, shown_versions, visible_statement
 from core.errors import Conflict, NotFound, Purged
 from core.model import BlockKind, Chunk, Filters, Locator, PlacedChunk, Preview, VersionRef
 from core.ports import Vector
@@ -21,12 +22,15 @@ Names = tuple[int, str, str]
 
 _MOST_NAMES = 50_000
 _VECTORS = 5_000
+_MOST_IDS = 10_000
+_MOST_USERS = 1_000
 
 
 class Visibility:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: dict[int, Names] = {}
+        self._limits: dict[int, tuple[int, int | None]] = {}
 
     def visible(self, chunk_ids: Iterable[int], view: View) -> dict[int, PlacedChunk]:
         """Return those of the chunks that ``view`` shows, at their first place in the version that it shows.
@@ -38,19 +42,14 @@ class Visibility:
             return {}
         with self._database.read() as tx:
             if view.ever:
-                return self._ever_visible(tx, ids, view.sequence)
-            if view.pinned is None:
-                rows = tx.execute(VISIBLE, {"ids": ids, "sequence": view.sequence}).all()
-            else:
-                doc_id, version_id = view.pinned
-                given = {"ids": ids, "sequence": view.sequence, "pinned_doc": doc_id, "pinned_version": version_id}
-                rows = tx.execute(VISIBLE_PINNED, given).all()
+                return self._ever_visible(tx, ids, view)
+            rows = tx.execute(*visible_statement(view, ids)).all()
             names = self._names_of(tx, {row[-1] for row in rows})
         return _first_places(rows, names)
 
-    def _ever_visible(self, tx: Connection, ids: list[int], sequence: int) -> dict[int, PlacedChunk]:
+    def _ever_visible(self, tx: Connection, ids: list[int], view: View) -> dict[int, PlacedChunk]:
         holders: dict[int, list[tuple[bool, int, int]]] = {}
-        for chunk_id, version_id, number, shown in tx.execute(EVER_SHOWN, {"ids": ids, "sequence": sequence}):
+        for chunk_id, version_id, number, shown in tx.execute(*visible_statement(view, ids)):
             holders.setdefault(chunk_id, []).append((version_id == shown, number, version_id))
         if not holders:
             return {}
@@ -66,6 +65,47 @@ class Visibility:
             for chunk_id, chunk in placed.items()
         }
 
+    def foreign(self, chunk_ids: Collection[int], view: View) -> set[int]:
+        """Return those of the chunks that stand in private documents which the view's user does not see."""
+        if view.viewer is None or not chunk_ids:
+            return set()
+        with self._database.read() as tx:
+            if len(chunk_ids) <= _MOST_IDS:
+                return set(tx.scalars(FOREIGN, {"ids": list(chunk_ids), "viewer": view.viewer}))
+            theirs = select(documents.c.id).where(~seen_by(view.viewer))
+            return set(tx.scalars(select(chunks.c.id).where(chunks.c.doc_id.in_(theirs)))).intersection(chunk_ids)
+
+    def limit(self, user_id: int | None, newest: int) -> int | None:
+        """Return whose view is to be limited: ``user_id``, or None where nothing shown up to ``newest`` is hidden.
+
+        ``newest`` is the newest sequence number: what is known of it stays true until something else is published.
+        """
+        if user_id is None:
+            return None
+        known = self._limits.get(user_id)
+        if known is None or known[0] != newest:
+            known = newest, user_id if self.hides_from(user_id) else None
+            # Another dictionary instead of a changed one: other questions may be reading this one.
+            self._limits = {**(self._limits if len(self._limits) < _MOST_USERS else {}), user_id: known}
+        return known[1]
+
+    def hides_from(self, user_id: int | None) -> bool:
+        """Tell whether there are documents, shown or not, that the user does not see; None sees all."""
+        if user_id is None:
+            return False
+        # Two ranges are read from the index of owners; the complement of ``seen_by`` reads every document.
+        theirs = or_(documents.c.owner_id < user_id, documents.c.owner_id > user_id)
+        with self._database.read() as tx:
+            return tx.scalar(select(documents.c.id).where(theirs).limit(1)) is not None
+
+    def searched(self, view: View, most: int) -> list[int] | None:
+        """Return the ids of the documents that the view's user sees; None where that is all, or more than ``most``."""
+        if view.viewer is None:
+            return None
+        with self._database.read() as tx:
+            found = list(tx.scalars(select(documents.c.id).where(seen_by(view.viewer)).limit(most + 1)))
+        return found if len(found) <= most else None
+
     def version_of(self, ref: VersionRef) -> tuple[int, int, bool]:
         """Return the ids of the document and of the version, and whether it is shown now.
 
@@ -76,7 +116,7 @@ class Visibility:
         query = (
             select(documents.c.id, versions.c.id.label("version_id"), versions.c.state, shown.scalar_subquery())
             .outerjoin(versions, and_(versions.c.doc_id == documents.c.id, versions.c.number == ref.version))
-            .where(documents.c.doc_key == ref.doc_key)
+            .where(documents.c.doc_key == ref.doc_key, seen())
         )
         with self._database.read() as tx:
             row = tx.execute(query).one_or_none()
@@ -148,11 +188,11 @@ class Visibility:
             return Preview(doc_key, number, int(tx.scalar(total) or 0), placed)
 
     def documents_matching(self, filters: Filters) -> list[int] | None:
-        """Return the ids of the documents that the filters allow, or None where they allow all."""
+        """Return the ids of the documents that the filters allow of those that whoever acts sees; None: of all."""
         if filters == Filters():
             return None
         with self._database.read() as tx:
-            return list(tx.scalars(_filtered(filters)))
+            return list(tx.scalars(_filtered(filters).where(seen())))
 
 
 def _first_places(rows: Iterable[Any], names: Mapping[int, Names]) -> dict[int, PlacedChunk]:

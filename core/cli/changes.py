@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from core.cli import diff_output, output, version_output
+from core.cli import diff_output, output, remote, version_output
 from core.cli.options import AsJson, DataDir, Name, Number
-from core.cli.session import opened, version_of
+from core.cli.session import asking, opened, version_of
 from core.errors import InvalidInput
 
 commands = typer.Typer()
@@ -33,8 +33,7 @@ def diff(
     with opened(data_dir) as kb:
         key = version_of(kb, doc, old)
         second = version_of(kb, doc if other is None else other, new)
-        comparison = kb.compare(key, old, new, other=None if other is None else second)
-        assert comparison is not None
+        comparison = remote.laid_out(kb, kb.compare(key, old, new, other=None if other is None else second))
         if as_html or as_patch:
             for part in kb.export(comparison, "html" if as_html else "patch"):
                 sys.stdout.write(part)
@@ -64,8 +63,6 @@ def questions(
 @commands.command()
 def impact(doc: Name, version: Number, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Tell which answers to the saved questions would change if a version were published."""
-    from core import EvoRAG
-
     with opened(data_dir) as kb:
         saved = kb.saved_questions()
         if not saved:
@@ -74,5 +71,5 @@ def impact(doc: Name, version: Number, data_dir: DataDir = None, as_json: AsJson
             )
         output.wait_until_ready(kb)
         with output.bar("Asking") as progress:
-            found = list(EvoRAG(kb=kb).impact(version_of(kb, doc, version), version, saved, progress))
+            found = list(asking(kb).impact(version_of(kb, doc, version), version, saved, progress))
     (output.print_json if as_json else version_output.print_impacts)(found)

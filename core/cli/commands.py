@@ -1,24 +1,76 @@
-"""The commands: ``evorag serve | sample | add | list | show | ask | search | jobs | eval``, and those of other modules.
+"""The commands: ``evorag serve | sample | add | list | show | ask | search | jobs``, and those of other modules.
 
 ``core.cli.versions`` adds ``versions | publish | rollback | unpublish | delete | restore | purge | annotate | audit``,
-``core.cli.changes`` adds ``diff | questions | impact``.
+``core.cli.changes`` adds ``diff | questions | impact``, ``core.cli.insight`` adds ``why-not | analyse | vocabulary …``,
+``core.cli.evaluating`` adds ``eval …``, ``core.cli.training`` adds ``train`` and ``models …``,
+``core.cli.access`` adds ``user …`` and ``key …``, ``core.cli.moving`` adds ``export | import | migrate | backup``,
+``core.cli.generations`` adds ``generations …``, ``core.cli.working`` adds ``worker``, ``core.cli.stores`` adds
+``check | repair | reindex``.
 
 Data goes to stdout (``--json``: one JSON document and nothing else), progress and warnings to stderr. The exit status
 is 0 when all went well, 1 for an error that EvoRAG explains, 2 for a wrong command.
+
+Commands that work on a data folder work on a server as well: ``--url`` and ``--key``, or ``EVORAG_URL`` and
+``EVORAG_KEY``, where no ``--data-dir`` is given.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from core.cli import changes, output, versions
-from core.cli.options import AllVersions, AsJson, AsOf, DataDir, InDoc, InTag, InType, Name, Question, TopK, Wait
-from core.cli.session import actor, filters_of, finish_uploads, moment, opened, query_of, settings, version_of
-from core.errors import EvoRAGError
+from core.cli import (
+    access,
+    changes,
+    evaluating,
+    generations,
+    insight,
+    moving,
+    output,
+    recordings,
+    remote,
+    stores,
+    training,
+    versions,
+    working,
+)
+from core.cli.options import (
+    AllVersions,
+    AsJson,
+    AsOf,
+    DataDir,
+    Fresh,
+    Generator,
+    InConversation,
+    InDoc,
+    InTag,
+    InType,
+    LlmCommand,
+    Name,
+    NoLlm,
+    Question,
+    Record,
+    TopK,
+    Wait,
+)
+from core.cli.session import (
+    actor,
+    asking,
+    conversation_id,
+    filters_of,
+    finish_uploads,
+    moment,
+    opened,
+    query_of,
+    settings,
+    version_of,
+    writer_of,
+)
+from core.errors import EvoRAGError, InvalidInput, Unauthorized
 
 app = typer.Typer(
     add_completion=False,
@@ -61,25 +113,41 @@ def add(
     publish_at: Annotated[
         str | None, typer.Option("--publish-at", metavar="TIME", help="Show the versions from this time on (ISO 8601).")
     ] = None,
+    private: Annotated[
+        bool, typer.Option("--private", help="Only the key's owner and administrators see them (with --url).")
+    ] = False,
+    early: Annotated[bool, typer.Option("--early", help="Show them as soon as their words can be found.")] = False,
+    priority: Annotated[int, typer.Option(min=-10, max=10, help="Higher ones are indexed first, from -10 to 10.")] = 0,
     wait: Wait = True,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Add files, each as a new document or as the next version of the one with its name."""
-    from core.cli.files import found_files
+    from core.cli.files import found_files, send
 
     at = moment(publish_at, "--publish-at")
     files = found_files(paths)
-    filing = {"tags": tag or (), "note": note, "label": label, "draft": draft, "publish_at": at, "actor": actor()}
+    filing = {
+        **{"tags": tag or (), "note": note, "label": label, "draft": draft, "publish_at": at, "actor": actor()},
+        **{"private": private, "early": early, "priority": priority},
+    }
     uploads, failures = [], []
     with opened(data_dir) as kb:
+        if private and not remote.is_server(kb):
+            raise InvalidInput(
+                "A private document needs an owner, and a data folder knows nobody.",
+                remedy="Add it to a server: --url, and --key of its owner.",
+            )
         with output.bar("Adding") as show_bar:
-            for number, path in enumerate(files, start=1):
+            for number, file in enumerate(files, start=1):
+                watched = remote.watched(kb, show_bar, number, len(files), file.path)
                 try:
-                    uploads.append(kb.add_path(path, **filing))
+                    uploads.append(send(kb, file, **filing, **watched))
+                except Unauthorized:
+                    raise
                 except EvoRAGError as error:
-                    failures.append((path.name, error))
-                show_bar(number, len(files), path.name)
+                    failures.append((file.name, error))
+                show_bar(number, len(files), file.name)
         kept_as = "scheduled" if at is not None else "draft" if draft else ""
         finish_uploads(kb, uploads, failures, wait=wait, as_json=as_json, kept_as=kept_as)
 
@@ -126,17 +194,23 @@ def ask(
     file_type: InType = None,
     as_of: AsOf = None,
     all_versions: AllVersions = False,
+    generator: Generator = None,
+    no_llm: NoLlm = False,
+    llm_command: LlmCommand = None,
+    conversation: InConversation = None,
+    fresh: Fresh = False,
+    record: Record = False,
     details: Annotated[bool, typer.Option("--details", help="Show why every passage was found.")] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from the documents, with citations."""
-    from core import EvoRAG
-
-    with opened(data_dir) as kb:
-        query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of, all_versions)
+    writer, given = writer_of(generator, no_llm, llm_command)
+    with opened(data_dir, **given) as kb:
+        query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of, all_versions, writer)
         output.wait_until_ready(kb)
-        trace = EvoRAG(kb=kb).ask(query)
+        asked = replace(query, conversation_id=conversation_id(kb, conversation), fresh=fresh, record=record)
+        trace = output.answered(asking(kb).ask_events(asked))
     if as_json:
         return output.print_json(trace)
     output.print_trace(trace, details=details)
@@ -155,12 +229,10 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """List the passages that fit, best first, with their ranks and scores."""
-    from core import EvoRAG
-
     with opened(data_dir) as kb:
         query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of, all_versions)
         output.wait_until_ready(kb)
-        trace = EvoRAG(kb=kb).search(query)
+        trace = asking(kb).search(query)
     if as_json:
         return output.print_json(trace)
     output.print_hits(trace.hits)
@@ -190,24 +262,28 @@ def jobs(
     (output.print_json if as_json else output.print_jobs)(found)
 
 
-@app.command("eval")
-def evaluate(
-    folder: Annotated[Path, typer.Argument(help="Folder with passages.jsonl and questions.jsonl.")],
-    sample: Annotated[int | None, typer.Option(min=1, help="Ask only so many questions, drawn by chance.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Measure retrieval and answers on a question set, in a temporary knowledge base."""
-    from core.cli.evaluation import run
-
-    report = run(folder, sample, seed)
-    if as_json:
-        return output.print_json(report)
-    output.print_rows(("measure", "value"), output.flat(report))
-
-
-for part in (versions.commands, changes.commands):
+for part in (versions.commands, changes.commands, insight.commands, stores.commands):
     app.registered_commands += part.registered_commands
+app.add_typer(evaluating.commands, name="eval")
+app.add_typer(insight.vocabulary, name="vocabulary")
+app.add_typer(recordings.commands, name="recordings")
+app.add_typer(generations.commands, name="generations")
+app.add_typer(access.users, name="user")
+app.add_typer(access.keys, name="key")
+app.command()(moving.backup)
+
+
+remote.offer(app)
+# These work on data folders alone: a server trains from its page Settings.
+app.command()(training.train)
+for name, moved in (("export", moving.export), ("import", moving.import_), ("migrate", moving.migrate)):
+    app.command(name)(moved)
+app.command()(working.worker)
+app.add_typer(training.commands, name="models")
+remote.offer(evaluating.commands)
+remote.offer(insight.vocabulary)
+remote.offer(recordings.commands)
+remote.offer(generations.commands)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -26,3 +26,18 @@ AsOf = Annotated[
 AllVersions = Annotated[
     bool, typer.Option("--all-versions", help="Search everything that was ever shown, not only what is shown now.")
 ]
+Generator = Annotated[
+    str | None, typer.Option("--generator", metavar="NAME", help="What writes the answer, instead of EVORAG_GENERATOR.")
+]
+NoLlm = Annotated[bool, typer.Option("--no-llm", help="Extract the answer; nothing writes one.")]
+LlmCommand = Annotated[
+    str | None,
+    typer.Option("--llm-cmd", metavar="COMMAND", help="Program that reads the prompt and writes the answer."),
+]
+InConversation = Annotated[
+    str | None, typer.Option("--conversation", metavar="ID", help="Go on with this conversation; “new” begins one.")
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Answer anew, even where a kept answer holds.")]
+Record = Annotated[
+    bool, typer.Option("--record", help="Have spiking neurons (snn) write the answer, and keep what they did.")
+]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from core.errors import EvoRAGError
-from core.model import Document, Hit, Job, JobState, Locator, Trace, Version, to_dict
+from core.errors import EvoRAGError, ServerUnreachable
+from core.model import AnswerType, Document, Hit, Job, JobState, Locator, Trace, Version, to_dict
 
 if TYPE_CHECKING:
     from core.knowledge_base import KnowledgeBase
@@ -80,23 +80,35 @@ def print_document(document: Document, versions: Sequence[Version]) -> None:
 
 
 def print_jobs(jobs: Iterable[Job]) -> None:
-    header = ("job", "document", "version", "state", "stage", "done", "of", "error")
-    print_rows(
-        header,
-        ([j.id, j.name, j.version, j.state, j.stage, j.done, j.total, (j.error or {}).get("code", "-")] for j in jobs),
-    )
+    header = ("job", "document", "version", "state", "stage", "done", "error")
+    print_rows(header, map(_job_row, jobs))
 
 
 def print_trace(trace: Trace, *, details: bool) -> None:
     """Write the answer with what it cites, and with ``details`` the account of every passage."""
+    if trace.analysis.standalone:
+        note(f"Understood as: {trace.analysis.standalone}")
+    if trace.cache is not None:
+        note(f"A kept answer of {trace.cache.asked_at:%Y-%m-%d %H:%M} UTC; --fresh asks anew.")
+    if trace.answer.type is AnswerType.HALLUCINATION_FALLBACK:
+        note("What the generator wrote is in no passage; this is taken from the passages word for word.")
     print_text(trace.answer.text)
     for citation in trace.answer.citations:
         print_text(f"  [{citation.number}] {citation.name}, version {citation.version}{place(citation.locator)}")
+    note_recording(trace)
     if details:
         print_text("\n" + ", ".join(part for part in (trace.answer.type, trace.answer.reason) if part))
         print_text(", ".join(f"{name} {value:.1f} ms" for name, value in trace.timings_ms.items()))
         print_hits(trace.hits)
     warn_degraded(trace)
+
+
+def note_recording(trace: Trace) -> None:
+    """Say what became of the recording of an answer."""
+    if trace.query.record:
+        recording = trace.generation.get("recording", {})
+        error = recording.get("error", {}).get("message", "Nothing was written, so that nothing was recorded.")
+        note(f"recording {recording['id']}" if "id" in recording else f"warning: {error}")
 
 
 def print_hits(hits: Iterable[Hit]) -> None:
@@ -164,12 +176,41 @@ def follow(kb: KnowledgeBase, job_ids: Sequence[str]) -> list[Job]:
 
 def wait_until_ready(kb: KnowledgeBase) -> None:
     """Return when stores and models can answer, or after a minute: the search then says itself what it lacks."""
-    deadline = time.monotonic() + _READY_WAIT_S
+    deadline, pause = time.monotonic() + _READY_WAIT_S, _POLL_S / 10
     while time.monotonic() < deadline:
         health = kb.health()
         if health.models_ready and not any(store.state in ("loading", "waiting") for store in health.stores):
             return
-        time.sleep(_POLL_S / 10)
+        time.sleep(pause)
+        pause = min(pause * 1.5, _POLL_S * 5)
+
+
+def answered(steps: Iterable[tuple[str, Any]]) -> Trace:
+    """Read an answer as it comes, and return its trace; a terminal is told on stderr how far it is."""
+    written = 0
+    with _status("Searching …") as tell:
+        for name, value in steps:
+            if name == "done":
+                break
+            if name == "writing":
+                written += len(value["text"])
+                tell(f"Writing, {written} characters …" if written else "The generator is preparing …")
+        else:
+            raise ServerUnreachable("The answer ended too early.")
+    trace: Trace = value
+    return trace
+
+
+@contextmanager
+def _status(words: str) -> Iterator[Callable[[str], None]]:
+    """Give what changes the words of a sign of life on stderr; there is none where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(words) as status:
+        yield status.update
 
 
 @contextmanager
@@ -197,8 +238,16 @@ def _no_bar(done: int, total: int, remark: str = "") -> None:
 
 
 def _progress_of(job: Job) -> str:
-    part = f" {job.done} of {job.total}" if job.total else ""
-    return f"{job.name}: {job.stage}{part}"
+    return f"{job.name}: {job.stage} {_share_of(job)}".rstrip()
+
+
+def _share_of(job: Job) -> str:
+    return f"{job.done} of {job.total}" if job.total else ""
+
+
+def _job_row(job: Job) -> list[object]:
+    error = (job.error or {}).get("code", "-")
+    return [job.id, job.name, job.version or "-", job.state, job.stage, _share_of(job) or "-", error]
 
 
 def _document_row(document: Document) -> list[object]:

@@ -11,17 +11,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from core.cli import output
-from core.errors import EvoRAGError, InvalidInput, NotFound
-from core.model import AsOf, Filters, Job, JobState, Query, Upload, parse_as_of
+from core.cli import output, remote
+from core.errors import EvoRAGError, InvalidInput, NotFound, Unauthorized
+from core.model import AsOf, Filters, Job, JobFilter, JobKind, JobState, Query, Upload, parse_as_of
 
 if TYPE_CHECKING:
+    from core.client import RagClient
     from core.knowledge_base import KnowledgeBase
+    from core.rag import EvoRAG
     from core.settings import Settings
+
+_ALL = 1_000_000
+WRITERS = ("--generator", "--no-llm", "--llm-cmd")
 
 
 def settings(data_dir: Path | None, **given: Any) -> Settings:
@@ -34,18 +39,47 @@ def settings(data_dir: Path | None, **given: Any) -> Settings:
 
 
 @contextmanager
-def opened(data_dir: Path | None) -> Iterator[KnowledgeBase]:
-    """Give the knowledge base and close it afterwards. Raises: ``DataFolderInUse``, ``WrongIndex``."""
+def opened(data_dir: Path | None, **given: Any) -> Iterator[KnowledgeBase]:
+    """Give the knowledge base, or the client of a server, and close it afterwards; ``given`` are settings of the first.
+
+    Raises: ``DataFolderInUse``, ``WrongIndex``; ``InvalidInput`` for what works on data folders alone.
+    """
     from core import build
 
+    if (server := remote.chosen(data_dir)) is not None:
+        with server:
+            if given:
+                raise InvalidInput(
+                    "A server works with its own settings; it runs no program for whoever asks.",
+                    remedy="Leave out --llm-cmd, or ask a data folder.",
+                )
+            # It has the methods of the knowledge base that commands call.
+            yield cast("KnowledgeBase", server)
+        return
     # Of the libraries only what stops them: their remarks are no news to who typed a command.
     logging.basicConfig(level=logging.CRITICAL, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("core").setLevel(logging.WARNING)
-    kb = build(settings(data_dir))
+    kb = build(settings(data_dir, **given))
     try:
         yield kb
     finally:
         kb.close()
+
+
+def asking(kb: KnowledgeBase | RagClient) -> EvoRAG | RagClient:
+    """Return what answers the questions of a knowledge base, or of a server."""
+    from core import EvoRAG
+
+    return kb if remote.is_server(kb) else EvoRAG(kb=cast("KnowledgeBase", kb))
+
+
+def conversation_id(kb: KnowledgeBase | RagClient, given: str | None) -> str:
+    """Return the conversation that a question goes on with; a new one is told to whoever typed the command."""
+    if given != "new":
+        return given or ""
+    begun = kb.begin_conversation() if remote.is_server(kb) else cast("KnowledgeBase", kb).conversations.create()
+    output.note(f"conversation {begun.id}")
+    return begun.id
 
 
 def doc_key(name: str) -> str:
@@ -87,18 +121,39 @@ def as_of_option(text: str | None) -> AsOf | None:
         raise typer.BadParameter(error.message, param_hint="--as-of") from None
 
 
+def writer_of(generator: str | None, no_llm: bool, command: str | None) -> tuple[str, dict[str, Any]]:
+    """Return the generator that a command names, empty for that of the settings, and the settings that it needs.
+
+    Raises: ``BadParameter`` for two of them.
+    """
+    named = [option for option, is_given in zip(WRITERS, (generator, no_llm, command), strict=True) if is_given]
+    if len(named) > 1:
+        raise typer.BadParameter(f"one of {' and '.join(named)}")
+    if command:
+        return "command", {"llm_command": command, "llm_command_ask": ""}
+    return "none" if no_llm else generator or "", {}
+
+
 def query_of(
-    kb: KnowledgeBase, question: str, top_k: int | None, filters: Filters, as_of: str | None, all_versions: bool = False
+    kb: KnowledgeBase,
+    question: str,
+    top_k: int | None,
+    filters: Filters,
+    as_of: str | None,
+    all_versions: bool = False,
+    generator: str = "",
 ) -> Query:
     """Return the query of a command; the question ``-`` is read from standard input."""
     text = sys.stdin.read().strip() if question == "-" else question
+    known = settings(None) if remote.is_server(kb) else kb.settings
     return Query(
         text,
-        top_k=top_k or kb.settings.top_k,
-        depth=kb.settings.search_depth,
+        top_k=top_k or known.top_k,
+        depth=known.search_depth,
         filters=filters,
         as_of=as_of_option(as_of),
         versions="all" if all_versions else "shown",
+        generator=generator,
     )
 
 
@@ -126,14 +181,16 @@ def finish_uploads(
     """
     job_ids = [upload.job_id for upload in uploads if upload.job_id]
     ended: list[Job] = output.follow(kb, job_ids) if wait else [kb.job(job_id) for job_id in job_ids]
+    if wait:
+        ended += output.follow(kb, _unpacked(kb, ended))
     if as_json:
         output.print_json({"uploads": uploads, "jobs": ended, "errors": _errors(failures)})
     else:
-        states = {job.id: job.state for job in ended}
+        states, names = {job.id: job.state for job in ended}, {job.id: job.name for job in ended}
         output.print_rows(
             ("document", "version", "outcome", "indexing"),
             (
-                [u.doc_key, u.version, kept_as or u.outcome, states[u.job_id]]
+                [u.doc_key or names[u.job_id], u.version or "-", kept_as or u.outcome, states[u.job_id]]
                 if u.job_id
                 else [u.doc_key, u.version, u.outcome, "-"]
                 for u in uploads
@@ -145,6 +202,12 @@ def finish_uploads(
     _end(failures, failed=bool(failed))
 
 
+def _unpacked(kb: KnowledgeBase, jobs: Sequence[Job]) -> list[str]:
+    """Return the jobs of the documents that came out of archives."""
+    archives = [job.id for job in jobs if job.kind == JobKind.UNPACK]
+    return [job.id for parent in archives for job in kb.jobs(JobFilter(parent_id=parent), limit=_ALL)]
+
+
 def publish_each(action: str, names: Sequence[str], data_dir: Path | None, *, as_json: bool) -> None:
     """Delete or restore documents one by one; an error of one does not stop the others."""
     done, failures = [], []
@@ -153,6 +216,8 @@ def publish_each(action: str, names: Sequence[str], data_dir: Path | None, *, as
         for name in names:
             try:
                 done.append(change(doc_key(name), actor()))
+            except Unauthorized:
+                raise
             except EvoRAGError as error:
                 failures.append((name, error))
     if as_json:

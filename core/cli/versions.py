@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.cli import output, version_output
+from core.cli.evaluating import warn_before
 from core.cli.options import AsJson, DataDir, Name, Names, Note, Number
 from core.cli.session import actor, doc_key, moment, opened, publish_each, version_of
 from core.errors import InvalidInput
@@ -43,7 +44,9 @@ def publish(
     """Show a version from now on, or from a time on."""
     if at is None:
         with opened(data_dir) as kb:
-            done = kb.publish(version_of(kb, doc, version), version, actor(), note)
+            key = version_of(kb, doc, version)
+            warn_before(kb, key, version)
+            done = kb.publish(key, version, actor(), note)
         return version_output.end_publication(done, as_json=as_json)
     if note:
         raise typer.BadParameter("goes with publishing at once; annotate the version instead", param_hint="--note")

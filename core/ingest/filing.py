@@ -12,6 +12,7 @@ from core.text.language import is_storable
 
 LABEL_CHARS = 200
 NOTE_CHARS = 2000
+HIGHEST_PRIORITY = 10
 _ACTOR_CHARS = 256
 _MOST_TAGS = 100
 
@@ -26,7 +27,15 @@ def check_filing(filing: Filing) -> Filing:
         label=check_label(filing.label),
         actor=storable_actor(filing.actor),
         publish_at=None if filing.publish_at is None else check_moment(filing.publish_at),
+        priority=check_priority(filing.priority),
     )
+
+
+def check_priority(priority: int) -> int:
+    """Refuse what is no priority of a job. Raises: ``InvalidInput``."""
+    if isinstance(priority, bool) or not isinstance(priority, int) or abs(priority) > HIGHEST_PRIORITY:
+        raise InvalidInput(f"A priority is a whole number from {-HIGHEST_PRIORITY} to {HIGHEST_PRIORITY}.")
+    return priority
 
 
 def check_tags(tags: Sequence[str]) -> None:
@@ -47,9 +56,13 @@ def check_moment(moment: datetime) -> datetime:
     """Refuse a moment at which nothing can be published any more. Raises: ``InvalidInput``."""
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise InvalidInput("The moment of publication has no time zone.", remedy="Write it as 2026-11-21T09:00+09:00.")
-    if moment <= datetime.now(UTC):
+    try:
+        universal = moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput("The moment of publication is beyond the calendar.", remedy="Choose another one.") from None
+    if universal <= datetime.now(UTC):
         raise InvalidInput("The moment of publication has passed.", remedy="Choose a later one, or publish now.")
-    return moment.astimezone(UTC)
+    return universal
 
 
 def storable_actor(actor: str) -> str:

@@ -5,6 +5,9 @@ It is started by ``core.ingest.sandbox`` and never imports more than the parser 
 
 from __future__ import annotations
 
+import contextlib
+import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,8 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
     target = Path(order["target"])
     part = target.with_name(target.name + ".part")
     reading = Reading(Path(order["source"]), order["extension"], limits)
+    started = _cpu_s()
+    _forget_peak()
     try:
         limit(
             limits.timeout_s,
@@ -36,7 +41,7 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
             raise EmptyDocument("No text was found in the document.")
         part.replace(target)
         reading.note(blocks=count, characters=characters)
-        return {"metadata": reading.metadata}
+        return {"metadata": {**reading.metadata, "cpu_s": round(_cpu_s() - started, 3), "peak_bytes": _peak_bytes()}}
     except EvoRAGError as error:
         return {"error": error.as_dict(), "spent": isinstance(error, ParserLimit)}
     except MemoryError:
@@ -51,6 +56,25 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
         return {"error": ParserFailed(f"The document is damaged ({type(error).__name__}).").as_dict()}
     finally:
         part.unlink(missing_ok=True)
+
+
+def _cpu_s() -> float:
+    """Return the processor time of this process and of what it started."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
+def _forget_peak() -> None:
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def _peak_bytes() -> int:
+    """Return the highest resident memory since it was last forgotten, where the system tells."""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 if __name__ == "__main__":

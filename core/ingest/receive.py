@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -25,8 +26,13 @@ class Received:
     head: bytes
 
 
-def receive(stream: BinaryIO, folder: Path, max_bytes: int) -> Received:
-    """Write ``stream`` to a new file of ``folder``. Raises: ``TooLarge``, ``EmptyDocument``; then no file is left."""
+def receive(
+    stream: BinaryIO, folder: Path, max_bytes: int, too_much: Callable[[int], TooLarge] | None = None
+) -> Received:
+    """Write ``stream`` to a new file of ``folder``; ``too_much`` makes the error for a size over the limit.
+
+    Raises: ``TooLarge``, ``EmptyDocument``; then no file is left.
+    """
     path = folder / secrets.token_hex(16)
     sha256, sha1 = hashlib.sha256(), hashlib.sha1(usedforsecurity=False)
     size, head = 0, b""
@@ -35,7 +41,11 @@ def receive(stream: BinaryIO, folder: Path, max_bytes: int) -> Received:
             while piece := stream.read(_PIECE):
                 size += len(piece)
                 if size > max_bytes:
-                    raise TooLarge(f"The file is larger than the limit of {max_bytes:,} bytes.")
+                    raise (
+                        too_much(size)
+                        if too_much
+                        else TooLarge(f"The file is larger than the limit of {max_bytes:,} bytes.")
+                    )
                 if len(head) < _HEAD:
                     head += piece[: _HEAD - len(head)]
                 sha256.update(piece)

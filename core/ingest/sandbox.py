@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from core.ingest.parsers.reading import ParserLimits
 __all__ = ["ParserLimits", "ParserSandbox", "read_blocks", "write_blocks"]
 
 FILES_PER_CHILD = 500
+LARGE_BYTES = 64 * 1024 * 1024
+SLOWEST_BYTES_S = 256 * 1024
+"""Large files may take longer: a second more for so many bytes beyond the first ones."""
 
 
 def _kinds(kind: type[EvoRAGError]) -> Iterator[type[EvoRAGError]]:
@@ -42,6 +45,7 @@ class ParserSandbox:
         self._files_per_child = files_per_child
         self._lock = threading.Lock()
         self._idle: list[Child] = []
+        self._busy: set[Child] = set()
         self._closed = False
 
     def parse(self, source: Path, extension: str, target: Path) -> Mapping[str, Any]:
@@ -50,35 +54,41 @@ class ParserSandbox:
         Raises: ``UnreadableDocument`` and its kinds, ``UnsupportedType``. ``target`` is complete or absent.
         """
         child = self._taken()
+        timeout_s = self._limits.timeout_s + max(source.stat().st_size - LARGE_BYTES, 0) / SLOWEST_BYTES_S
         order = {
             "source": str(source.absolute()),
             "extension": extension,
             "target": str(target.absolute()),
-            "limits": asdict(self._limits),
+            "limits": asdict(replace(self._limits, timeout_s=timeout_s)),
         }
         try:
-            reply = child.ask(order, self._limits.timeout_s)
+            reply = child.ask(order, timeout_s)
         except BaseException as error:
             child.kill()
             target.with_name(target.name + ".part").unlink(missing_ok=True)
             if isinstance(error, ChildLost):
-                raise self._lost(error.reason) from error
+                raise _lost(error.reason, timeout_s) from error
             raise
+        finally:
+            with self._lock:
+                self._busy.discard(child)
         if reply.get("spent") or child.orders >= self._files_per_child or self._closed:
             child.kill()
         else:
             with self._lock:
                 self._idle.append(child)
         if "error" in reply:
-            raise _error_of(reply["error"])
+            raise error_of(reply["error"])
         metadata: Mapping[str, Any] = reply["metadata"]
         return metadata
 
     def close(self) -> None:
-        """End the children that have nothing to do; those at work end with their file."""
+        """End the children; files that are being parsed are lost to whoever waits for them."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
+            for child in self._busy:
+                child.interrupt()
         for child in idle:
             child.kill()
 
@@ -87,23 +97,31 @@ class ParserSandbox:
             while self._idle:
                 child = self._idle.pop()
                 if child.alive():
+                    self._busy.add(child)
                     return child
                 child.kill()
-        return Child("core.ingest.parse_worker", self._scratch)
-
-    def _lost(self, reason: str) -> EvoRAGError:
-        match reason:
-            case "time":
-                return ParserLimit(f"Parsing the document took longer than {self._limits.timeout_s:g} seconds.")
-            case "processor":
-                return ParserLimit("Parsing the document used more processor time than it may.")
-            case "memory":
-                return ParserLimit("Parsing the document was stopped by the system, most likely for its use of memory.")
-            case _:
-                return ParserFailed("The document made its parser crash.")
+        child = Child("core.ingest.parse_worker", self._scratch)
+        with self._lock:
+            self._busy.add(child)
+            if self._closed:
+                child.interrupt()
+        return child
 
 
-def _error_of(fields: Mapping[str, Any]) -> EvoRAGError:
+def _lost(reason: str, timeout_s: float) -> EvoRAGError:
+    match reason:
+        case "time":
+            return ParserLimit(f"Parsing the document took longer than {timeout_s:.3g} seconds.")
+        case "processor":
+            return ParserLimit("Parsing the document used more processor time than it may.")
+        case "memory":
+            return ParserLimit("Parsing the document was stopped by the system, most likely for its use of memory.")
+        case _:
+            return ParserFailed("The document made its parser crash.")
+
+
+def error_of(fields: Mapping[str, Any]) -> EvoRAGError:
+    """Return the error that a child told as plain data."""
     code, message = str(fields.get("code")), str(fields.get("message"))
     kind = next((kind for kind in _kinds(EvoRAGError) if kind.code == code), ParserFailed)
     return kind(message, remedy=str(fields.get("remedy")))

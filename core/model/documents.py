@@ -105,6 +105,10 @@ class Document:
     is_text_entry: bool = False
     publish_at: datetime | None = None
     """When the next of its versions is to be published by itself."""
+    owner: str = ""
+    """Whose private document it is; empty where everyone sees it."""
+    embedded_chunks: int | None = None
+    """How many chunks of the version being indexed have an embedding; None where all of them have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,10 @@ class Version:
     """When a draft is to be published by itself."""
     purged_at: datetime | None = None
     purged_by: str = ""
+    keyword_ready: bool = False
+    """Its chunks can be found by their words."""
+    embedded_chunks: int = 0
+    """How many of its chunks can be found by their meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +177,12 @@ class Filing:
     actor: str = ""
     draft: bool = False
     publish_at: datetime | None = None
+    private: bool = False
+    """Only its owner (and administrators) see the document; it is kept under ``~<user>/<file name>``."""
+    early: bool = False
+    """Publish as soon as the keywords are indexed; the meaning follows while it is shown."""
+    priority: int = 0
+    """Jobs with a higher one are worked on first, from -10 to 10."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +194,42 @@ class Upload:
     version: int
     checksum: str
     job_id: str | None = None
+
+
+class TransferState(StrEnum):
+    RECEIVING = "receiving"
+    CHECKING = "checking"
+    """All bytes are here and durable; they are hashed and filed."""
+    DONE = "done"
+    REFUSED = "refused"
+    """Its bytes were checked and thrown away; ``error`` says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A file that arrives in parts, over as many connections as it takes (an upload in the words of tus 1.0)."""
+
+    id: str
+    """128 random bits in hexadecimal."""
+    name: str
+    size_bytes: int | None
+    """None while a client has not said it yet."""
+    offset_bytes: int
+    """How much of it is durable."""
+    state: TransferState
+    created_at: datetime
+    expires_at: datetime
+    is_partial: bool = False
+    """One of the pieces that a later upload is put together from."""
+    owner: str = ""
+    sha256: str | None = None
+    """What the client says the whole file's SHA-256 is."""
+    checked_bytes: int = 0
+    receipt: Upload | None = None
+    error: Mapping[str, Any] | None = None
+    """Why it was refused; while it is still being checked, why it could not be filed yet."""
+    filing: Filing = Filing()
+    """What was said of it when it began, which stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)

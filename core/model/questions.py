@@ -61,6 +61,53 @@ class Query:
     alpha: float = 0.5
     per_document: int = 3
     versions: str = "shown"
+    generator: str = ""
+    """Which generator writes the answer; empty for the one of the settings."""
+    rerank: str = ""
+    """``none``, ``mix``, ``features`` or ``cross``; empty for the one of the settings."""
+    recency: bool | None = None
+    """Whether newer documents count for more; None for what the settings say."""
+    read_filters: bool | None = None
+    """Whether filters are read from the question's words; None for what the settings say."""
+    dismissed: tuple[str, ...] = ()
+    """Ids of read filters that the asker took away."""
+    syntax: str = "plain"
+    """``plain`` (literal text) or ``advanced`` (phrases, ``-word``, ``field:value``)."""
+    fresh: bool = False
+    """Not answered from the cache."""
+    conversation_id: str = ""
+    record: bool = False
+    """Written by spiking neurons that are recorded; not answered from the cache."""
+
+
+class Intent(StrEnum):
+    """What a question is about."""
+
+    DOCUMENTS = "documents"
+    KNOWLEDGE_BASE = "knowledge_base"
+    SMALL_TALK = "small_talk"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFilter:
+    """A filter that was read from the words of a question; ``id`` is the same for the same filter."""
+
+    id: str
+    kind: str
+    """``updated``, ``document`` or ``extension``."""
+    words: str
+    filters: Filters
+    is_applied: bool = True
+    """False where it would have left nothing to search, so that it was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """What the advanced form of a question demands besides its words."""
+
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +118,32 @@ class Analysis:
     normalised: str
     keywords: tuple[str, ...]
     prompt_type: str
+    standalone: str = ""
+    """The question as it stands without its conversation, where that differs from what was asked."""
+    standalone_by: str = ""
+    """What made it so: ``rules`` or the name of a generator."""
+    intent: Intent = Intent.DOCUMENTS
+    read_filters: tuple[ReadFilter, ...] = ()
+    syntax: Syntax | None = None
+    searched: str = ""
+    """What was searched for, where that is not all of the question: words that only say a date are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermScore:
-    """What one term added to a BM25 score: ``score = idf · tf_part`` (boost 1)."""
+    """What one term added to a BM25 score: ``score = idf · tf_part`` (boost 1).
+
+    ``idf``, ``tf`` and ``document_frequency`` count all that is indexed: they are 0 for somebody from whom documents
+    are hidden.
+    """
 
     term: str
     score: float
     idf: float = 0.0
     tf: float = 0.0
     document_frequency: int = 0
+    stands_for: str = ""
+    """The word of the question whose synonym the term is; empty for a term of the question itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +166,18 @@ class LegRank:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankScore:
+    """What reranking made of a hit; ``score`` is the sum of ``parts`` (times ``recency`` where that is switched on)."""
+
+    fused_rank: int
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    recency: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A visible chunk in the fused order, with the account of why it stands there."""
+    """A visible chunk in its final order, with the account of why it stands there; ``score`` is that of the fusion."""
 
     rank: int
     placed: PlacedChunk
@@ -114,6 +186,7 @@ class Hit:
     keyword: LegRank | None = None
     merged: tuple[int, ...] = ()
     """Ids of identical passages that were merged into this one."""
+    rerank: RerankScore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +206,23 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer and what supports it; ``start`` and ``end`` count in the answer's text.
+
+    ``overlap`` is the share of its content words in the passage of ``number``, the citation that supports it best;
+    ``similarity`` is their cosine. ``foreign_figures`` are figures that this passage does not hold.
+    """
+
+    start: int
+    end: int
+    is_supported: bool
+    number: int | None = None
+    overlap: float = 0.0
+    similarity: float | None = None
+    foreign_figures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a question got. ``text`` carries ``[n]`` marks that match ``citations``."""
 
@@ -141,6 +231,34 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     confidence: float = 0.0
     reason: str = ""
+    sentences: tuple[Sentence, ...] = ()
+    """Empty for extracted answers: they are words of the passages themselves."""
+    generator: str = "none"
+    """What wrote it: ``none`` for extraction, else the generator and its model, as ``huggingface: SmolLM2``."""
+    dropped: tuple[str, ...] = ()
+    """Sentences that were written and not shown, because nothing supports them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """What the reranking stage did: its method, its weights, how many candidates it ordered, or its error."""
+
+    method: str
+    weights: Mapping[str, float] = field(default_factory=dict)
+    candidates: int = 0
+    recency: bool = False
+    error: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheUse:
+    """From which kept question an answer was taken: ``exact`` (the same words) or ``semantic`` (the same meaning)."""
+
+    kind: str
+    trace_id: str
+    question: str
+    asked_at: datetime
+    similarity: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +293,8 @@ class Trace:
     timings_ms: Mapping[str, float]
     degraded: tuple[str, ...] = ()
     generation: Mapping[str, Any] = field(default_factory=dict)
+    rerank: Reranking | None = None
+    cache: CacheUse | None = None
 
 
 @dataclass(frozen=True, slots=True)

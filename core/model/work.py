@@ -17,12 +17,25 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class JobKind(StrEnum):
+    INGEST = "ingest"
+    UNPACK = "unpack"
+    """An archive becomes documents, each with a job of its own."""
+    REINDEX = "reindex"
+    """The keyword index is built anew with another vocabulary; its one stage is ``keywords``."""
+    REPAIR = "repair"
+    """The rows of a store are brought to what the catalogue says, or all written anew."""
+
+
 class Stage(StrEnum):
-    """The stages of an ingest job, in order."""
+    """The stages of a job, in order."""
 
     STORED = "stored"
+    UNPACKING = "unpacking"
+    """The one stage of an archive's own job; its documents have jobs of their own."""
     PARSING = "parsing"
     CHUNKING = "chunking"
+    KEYWORDS = "keywords"
     EMBEDDING = "embedding"
     INDEXING = "indexing"
     PUBLISHED = "published"
@@ -46,6 +59,49 @@ class Job:
     updated_at: datetime
     error: Mapping[str, Any] | None = None
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
+    stage_counts: Mapping[str, int] = field(default_factory=dict)
+    """What each finished stage has done: bytes parsed, chunks cut, texts embedded, rows indexed, members unpacked."""
+    actor: str = ""
+    priority: int = 0
+    parent_id: str | None = None
+    """The job of the archive that the document came in."""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    keyword_ready: bool = False
+    """The version can be found by its words."""
+    size_bytes: int = 0
+    resources: Mapping[str, float] = field(default_factory=dict)
+    """What it took so far: ``cpu_s`` and ``peak_bytes`` of its parser, ``embedded_texts``."""
+    change: int = 0
+    """Grows with every change of any job: what a reader has seen up to."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """A line of a job's log: what happened, in words of ours and numbers; never text of a document."""
+
+    seq: int
+    at: datetime
+    level: str
+    """``info``, ``warning`` or ``error``."""
+    stage: Stage
+    code: str
+    """What happened, as a name that pages translate: ``queued``, ``started``, ``stage``, ``retried``, ``failed``, …"""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs a list shows; empty fields allow all."""
+
+    states: tuple[JobState, ...] = ()
+    kinds: tuple[str, ...] = ()
+    actor: str = ""
+    search: str = ""
+    """Literal text in the document's name."""
+    doc_key: str = ""
+    parent_id: str = ""
+    ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,15 @@ from core.text.analysis import keywords
 from core.text.language import detect_language
 
 
-def analyse(text: str, max_chars: int) -> Analysis:
-    """Return what the question is understood as. Raises: ``InvalidInput`` for no text, ``QueryTooLong``."""
+def check_length(text: str, max_chars: int) -> None:
+    """Raises: ``QueryTooLong``."""
     if len(text) > max_chars:
         raise QueryTooLong(f"The question has {len(text):,} characters; at most {max_chars:,} are read.")
+
+
+def analyse(text: str, max_chars: int) -> Analysis:
+    """Return what the question is understood as. Raises: ``InvalidInput`` for no text, ``QueryTooLong``."""
+    check_length(text, max_chars)
     normalised = " ".join(unicodedata.normalize("NFKC", text.replace("\0", " ")).split())
     if not normalised:
         raise InvalidInput("There is no question.", remedy="Type a question and send it again.")

@@ -14,6 +14,7 @@ from core.ports import Vector
 from core.query.across import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.asked import Asked, is_small_talk, read_question
 from core.query.candidates import Candidate, find_candidates, passage_terms
+from core.query.escaping import without_live_marks
 from core.query.parts import Composer, Part
 from core.text.language import detect_language
 
@@ -66,7 +67,8 @@ def extract_answer(
         return insufficient(asked.language, "low_confidence", sure)
     parts = Composer(asked, _best(found), max_chars).compose(found)
     return Answer(
-        text=" ".join(f"{part.text} [{number}]" for number, part in enumerate(parts, 1)),
+        # Marks that the document writes itself would be taken for ours.
+        text=" ".join(f"{without_live_marks(part.text)} [{number}]" for number, part in enumerate(parts, 1)),
         type=AnswerType.EXTRACTIVE,
         citations=tuple(_cite(number, part) for number, part in enumerate(parts, 1)),
         confidence=sure,

@@ -3,144 +3,169 @@
 from __future__ import annotations
 
 import secrets
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
+from core.catalog.isolation import viewer
 from core.catalog.views import View
-from core.errors import BadFilter, InvalidInput, ModelUnavailable
-from core.model import Answer, AnswerType, Filters, Hit, Part, Query, Trace, VersionRef
-from core.ports import Embedder
-from core.query.analyse import analyse
-from core.query.context import build_context
-from core.query.extract import extract_answer
-from core.query.fuse import Fusion, choose, fuse, merge_identical
-from core.query.prompt import TEMPLATES, build_prompt
-from core.query.retrieve import Retrieved, Retriever, Scope
+from core.errors import InvalidInput
+from core.generation.generators import NONE
+from core.model import Analysis, Answer, AnswerType, Hit, Intent, Part, Query, ReadFilter, Trace, VersionRef
+from core.query.analyse import check_length
+from core.query.answering import Answered, Answering
+from core.query.checks import check_query
+from core.query.intent import answer_about
+from core.query.read_filters import without_dates
+from core.query.retrieve import Scope
+from core.query.searching import BOTH, Searcher
+from core.query.stopwatch import Stopwatch
+from core.query.syntax import filters_of, merged
+from core.query.term_statistics import found_without_statistics
+from core.query.understanding import Standalone, understand
 from core.settings import Settings
-from core.text.language import is_storable
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
 
-MOST_HITS = 100
-MOST_DEPTH = 1_000
-MOST_FILTER_VALUES = 1_000
-BOTH = (Part.HEAD, Part.HISTORY)
+_WIDE = ("updated", "extension")
 _NOT_ASKED = Answer("", AnswerType.INSUFFICIENT, reason="not_asked")
-
-
-class Stopwatch:
-    """Times of named steps, in milliseconds."""
-
-    def __init__(self) -> None:
-        self.timings_ms: dict[str, float] = {}
-        self._started = time.perf_counter()
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.timings_ms[name] = (time.perf_counter() - started) * 1000
-
-    def total(self) -> dict[str, float]:
-        whole = (time.perf_counter() - self._started) * 1000
-        return {name: round(value, 3) for name, value in {**self.timings_ms, "total": whole}.items()}
 
 
 class QueryPipeline:
     """Answers questions from one catalogue and its two indexes."""
 
-    def __init__(self, catalog: Catalog, retriever: Retriever, embedder: Embedder, settings: Settings) -> None:
+    def __init__(self, catalog: Catalog, searcher: Searcher, answering: Answering, settings: Settings) -> None:
         self._catalog = catalog
-        self._retriever = retriever
-        self._embedder = embedder
+        self._searcher = searcher
+        self._answering = answering
         self._settings = settings
 
-    def run(self, query: Query, *, answering: bool, whole: bool = False, sequence: int | None = None) -> Trace:
+    def run(
+        self,
+        query: Query,
+        *,
+        answering: bool,
+        whole: bool = False,
+        sequence: int | None = None,
+        standalone: Standalone | None = None,
+    ) -> Trace:
         """Search, and answer where asked to.
 
         ``whole`` searches both parts whatever is asked, for equal statistics; ``sequence`` is the present of the
-        question, so that two questions can have the same one.
+        question, so that two questions can have the same one; ``standalone`` is searched and answered instead of the
+        words of a follow-up question.
 
         Raises: ``InvalidInput`` and its kinds, ``StoreUnavailable``; ``NotFound`` and ``Conflict`` for a version that
         cannot be asked.
         """
+        for _, value in self.events(query, answering=answering, whole=whole, sequence=sequence, understood=standalone):
+            trace = value
+        assert isinstance(trace, Trace)
+        return trace
+
+    def events(
+        self,
+        query: Query,
+        *,
+        answering: bool,
+        whole: bool = False,
+        sequence: int | None = None,
+        understood: Standalone | Analysis | None = None,
+        into: Path | None = None,
+    ) -> Iterator[tuple[str, Analysis | tuple[Hit, ...] | str | Trace]]:
+        """Do what ``run`` does step by step: ``analysis``, ``passages``, pieces of ``writing``, and last the ``trace``.
+
+        What is being written has not been held against the passages yet. ``understood`` is what the question stands
+        for, or what ``understood`` has made of it; ``into`` is the file to record the answer of a recorded question.
+        """
         watch = Stopwatch()
         asked_at = datetime.now(UTC)
         check_query(query, asked_at)
-        with watch.step("analyse"):
-            analysis = analyse(query.text, self._settings.max_question_chars)
-        with watch.step("scope"):
-            scope = self._scope(query, whole, sequence)
-        found = self._retriever.retrieve(analysis.normalised, query.depth, scope)
-        if scope.parts == (Part.HEAD,) and self._catalog.publications.present() != (scope.view.sequence, True):
-            # Something was published while the legs searched: what this question may see can have moved to history.
-            scope = replace(scope, parts=BOTH)
-            found = self._retriever.retrieve(analysis.normalised, query.depth, scope)
-        watch.timings_ms.update(found.timings_ms)
-        with watch.step("fuse"):
-            fused = fuse(found.vector.hits, found.keyword.hits, self._fusion(query))
-            candidates = merge_identical(fused, found.placed)
-            alone = scope.doc_ids is not None and len(scope.doc_ids) == 1
-            hits = choose(candidates, query.top_k, 0 if alone else query.per_document)
-        with watch.step("context"):
-            context = build_context(hits, self._settings.context_chars)
-            prompt = build_prompt(analysis.normalised, hits, analysis.language, self._settings.context_chars)
-        answer = _NOT_ASKED
         if answering:
-            with watch.step("answer"):
-                answer = self._answer(analysis.normalised, hits, candidates, found)
-        return Trace(
-            id=secrets.token_hex(16),
-            asked_at=asked_at,
-            query=query,
-            sequence=scope.view.sequence,
-            analysis=analysis,
-            vector=found.vector,
-            keyword=found.keyword,
-            hits=tuple(hits),
-            candidates=tuple(candidates),
-            context=context,
-            prompt=prompt,
-            answer=answer,
-            timings_ms=watch.total(),
-            degraded=tuple(leg.name for leg in (found.vector, found.keyword) if leg.error),
-            generation={
-                "generator": "none",
-                "context_chars": len(context),
-                "context_budget_chars": self._settings.context_chars,
-                "prompt_chars": len(prompt),
-                "template": TEMPLATES[analysis.language],
-                "fusion": query.fusion,
-                "rrf_k": self._settings.rrf_k,
-                "threshold": self._settings.answer_threshold,
-            },
+            self._answering.check(query)
+        with watch.step("analyse"):
+            analysis = understood if isinstance(understood, Analysis) else self.understood(query, understood)
+            about = answer_about(self._catalog, query, analysis, asked_at.astimezone())
+            if about is None and analysis.intent is Intent.KNOWLEDGE_BASE:
+                analysis = replace(analysis, intent=Intent.DOCUMENTS)
+        with watch.step("scope"):
+            within = self._scope(query, whole, sequence)
+            scope, analysis = self._narrowed(within, query, analysis)
+        yield "analysis", analysis
+        found = self._searcher.search(query, analysis, scope, watch)
+        # Answers are made with the statistics of terms; they are not told to whom they would tell of hidden documents.
+        is_hidden = self._catalog.visibility.hides_from(viewer())
+        told = found_without_statistics(found) if is_hidden else found
+        yield "passages", tuple(told.hits)
+        answered = Answered(_NOT_ASKED, "", "", {})
+        if answering and about is not None:
+            answered = Answered(about, "", "", {"generator": "none"})
+        elif answering:
+            answered = yield from self._writing(self._answering.answer(query, analysis, found, watch, into))
+            wider = _without_wide_filters(analysis)
+            if wider is not None and _is_unanswered(answered):
+                scope, wider = self._narrowed(within, query, wider)
+                other = self._searcher.search(query, wider, scope, watch)
+                again = yield from self._writing(self._answering.answer(query, wider, other, watch, into))
+                if not _is_unanswered(again):
+                    analysis, found, answered = wider, other, again
+                    told = found_without_statistics(found) if is_hidden else found
+                    yield "analysis", analysis
+                    yield "passages", tuple(told.hits)
+        retrieved = told.retrieved
+        yield (
+            "trace",
+            Trace(
+                id=secrets.token_hex(16),
+                asked_at=asked_at,
+                query=query,
+                sequence=found.scope.view.sequence,
+                analysis=analysis,
+                vector=retrieved.vector,
+                keyword=retrieved.keyword,
+                hits=tuple(told.hits),
+                candidates=tuple(told.candidates),
+                context=answered.context,
+                prompt=answered.prompt,
+                answer=answered.answer,
+                timings_ms=watch.total(),
+                degraded=tuple(leg.name for leg in (retrieved.vector, retrieved.keyword) if leg.error),
+                generation={**answered.generation, "fusion": query.fusion, "rrf_k": self._settings.rrf_k},
+                rerank=found.reranking,
+            ),
         )
+
+    def check_length(self, query: Query) -> None:
+        """Refuse a question that is too long to be read. Raises: ``QueryTooLong``."""
+        check_length(query.text, self._settings.max_question_chars)
+
+    def understood(self, query: Query, standalone: Standalone | None = None) -> Analysis:
+        """Return what a question is understood as. Raises: ``InvalidInput`` for no text, ``QueryTooLong``."""
+        return understand(query, self._settings, standalone, self._catalog.naming.called)
+
+    @staticmethod
+    def _writing(steps: Generator[str, None, Answered]) -> Generator[tuple[str, str], None, Answered]:
+        with closing(steps):
+            while True:
+                try:
+                    yield "writing", next(steps)
+                except StopIteration as ended:
+                    return cast(Answered, ended.value)
 
     def seen_by(self, trace: Trace, hits: Sequence[Hit]) -> set[int]:
         """Return the ids of those chunks of ``hits`` that the question of ``trace`` could have found."""
-        scope = self._scope(trace.query, True, trace.sequence)
+        scope = self.scope_of(trace, whole=True)
         allowed = None if scope.doc_ids is None else set(scope.doc_ids)
         seen = self._catalog.visibility.visible({hit.placed.id for hit in hits}, scope.view)
         return {chunk_id for chunk_id, chunk in seen.items() if allowed is None or chunk.doc_id in allowed}
 
-    def _answer(self, question: str, hits: list[Hit], candidates: list[Hit], found: Retrieved) -> Answer:
-        answer = partial(
-            extract_answer, question, hits, candidates=candidates, threshold=self._settings.answer_threshold
-        )
-        if found.question_vector is None:
-            return answer()
-        try:
-            return answer(self._embedder.embed_passages, question_vector=found.question_vector)
-        except ModelUnavailable:
-            return answer()
+    def scope_of(self, trace: Trace, *, whole: bool = False) -> Scope:
+        """Return what the question of ``trace`` could see; with ``whole`` both parts are searched for it."""
+        return self._narrowed(self._scope(trace.query, whole, trace.sequence), trace.query, trace.analysis)[0]
 
     def _scope(self, query: Query, whole: bool, present: int | None = None) -> Scope:
         newest, is_settled = self._catalog.publications.present()
@@ -155,8 +180,45 @@ class QueryPipeline:
         ever = query.versions == "all"
         # While rows wait to be moved between the parts, both are searched: nothing visible may be missed.
         parts = (Part.HEAD,) if is_present and is_settled and not ever and not whole else BOTH
+        # Taken once: the legs run in threads of their own, which act for nobody. What is published from here on has a
+        # later sequence number, so that a first private document is not seen either.
+        view = View(sequence, pinned, ever, self._catalog.visibility.limit(viewer(), newest))
         doc_ids = self._catalog.visibility.documents_matching(query.filters)
-        return Scope(View(sequence, pinned, ever), parts, None if doc_ids is None else tuple(doc_ids))
+        return Scope(view, parts, None if doc_ids is None else tuple(doc_ids))
+
+    def _narrowed(self, scope: Scope, query: Query, analysis: Analysis) -> tuple[Scope, Analysis]:
+        """Return the scope within what the question's own words demand.
+
+        A filter that was read from them is left out, and says so, where it would leave nothing to search.
+        """
+        naming = self._catalog.naming
+        if analysis.syntax is not None:
+            limits = [self._catalog.visibility.documents_matching(filters_of(analysis.syntax))]
+            limits += [
+                naming.holding(value, title_only=field == "title")
+                for field, value in analysis.syntax.fields
+                if field in ("title", "doc")
+            ]
+            for doc_ids in limits:
+                scope = scope if doc_ids is None else _within(scope, doc_ids)
+            return scope, analysis
+        read: list[ReadFilter] = []
+        filters = query.filters
+        for each in analysis.read_filters:
+            both = merged(filters, each.filters)
+            doc_ids = None if both is None else self._catalog.visibility.documents_matching(both)
+            narrower = scope if doc_ids is None else _within(scope, doc_ids)
+            is_applied = (
+                each.is_applied and both is not None and naming.shows_any(narrower.view, narrower.doc_ids or ())
+            )
+            read.append(replace(each, is_applied=is_applied))
+            if is_applied and both is not None:
+                scope, filters = narrower, both
+        if not read:
+            return scope, analysis
+        searched = without_dates(analysis.normalised, read)
+        searched = "" if searched == analysis.normalised else searched
+        return scope, replace(analysis, read_filters=tuple(read), searched=searched)
 
     def _sequence(self, as_of: int | datetime, newest: int) -> int:
         if isinstance(as_of, datetime):
@@ -168,63 +230,25 @@ class QueryPipeline:
             )
         return as_of
 
-    def _fusion(self, query: Query) -> Fusion:
-        return Fusion(
-            method=query.fusion,
-            k=self._settings.rrf_k,
-            vector_weight=self._settings.vector_weight,
-            keyword_weight=self._settings.keyword_weight,
-            alpha=query.alpha,
-        )
+
+def _without_wide_filters(analysis: Analysis) -> Analysis | None:
+    """Return the analysis without its filters by date and kind of file; None where none of these is applied.
+
+    A document that is named was meant; these may be words of what is asked.
+    """
+    read = analysis.read_filters
+    if not any(each.is_applied and each.kind in _WIDE for each in read):
+        return None
+    return replace(
+        analysis, read_filters=tuple(replace(each, is_applied=False) if each.kind in _WIDE else each for each in read)
+    )
 
 
-def check_query(query: Query, now: datetime) -> None:
-    """Refuse a query that no search could answer. Raises: ``InvalidInput``."""
-    _within("top_k", query.top_k, 1, MOST_HITS)
-    _within("depth", query.depth, 1, MOST_DEPTH)
-    _within("per_document", query.per_document, 0, MOST_HITS)
-    if not isinstance(query.alpha, (int, float)) or not 0.0 <= query.alpha <= 1.0:
-        raise InvalidInput("alpha lies between 0 and 1.")
-    if query.fusion not in ("rrf", "mix"):
-        raise InvalidInput("The fusion is rrf or mix.")
-    if query.versions not in ("shown", "all"):
-        raise InvalidInput("versions is shown or all.")
-    _check_as_of(query, now)
-    _check_filters(query.filters)
+def _is_unanswered(answered: Answered) -> bool:
+    """Tell whether the documents do not answer, where no generator may have begun to be read already."""
+    return answered.answer.type is AnswerType.INSUFFICIENT and answered.generation.get("generator") == NONE
 
 
-def _check_as_of(query: Query, now: datetime) -> None:
-    if isinstance(query.as_of, VersionRef):
-        if query.versions == "all":
-            raise InvalidInput(
-                "A question is asked of one version or of all versions.",
-                remedy="Leave out the version, or ask of what is shown.",
-            )
-        if not isinstance(query.as_of.doc_key, str) or not is_storable(query.as_of.doc_key):
-            raise InvalidInput("The document of “as of” is no text.")
-        _within("version", query.as_of.version, 1, 10**9)
-    elif isinstance(query.as_of, datetime):
-        if query.as_of.tzinfo is None:
-            raise InvalidInput("“As of” needs a time zone.", remedy="Write it like 2026-11-21T09:00+09:00.")
-        if query.as_of > now:
-            raise InvalidInput("“As of” lies in the future.", remedy="Choose a moment that has passed.")
-    elif query.as_of is not None:
-        _within("as_of", query.as_of, 0, 2**62)
-
-
-def _check_filters(filters: Filters) -> None:
-    if not isinstance(filters, Filters):
-        raise BadFilter("The filters are not understood.")
-    for values in (filters.doc_keys, filters.tags, filters.extensions):
-        if len(values) > MOST_FILTER_VALUES:
-            raise BadFilter(f"A filter holds at most {MOST_FILTER_VALUES} values.")
-        if not all(isinstance(value, str) and is_storable(value) for value in values):
-            raise BadFilter("A filter holds a value that is no text.")
-    for moment in (filters.updated_after, filters.updated_before):
-        if moment is not None and (not isinstance(moment, datetime) or moment.tzinfo is None):
-            raise BadFilter("A moment in a filter needs a time zone.")
-
-
-def _within(name: str, value: int, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidInput(f"{name} is a whole number from {least} to {most}.")
+def _within(scope: Scope, doc_ids: Sequence[int]) -> Scope:
+    kept = doc_ids if scope.doc_ids is None else set(scope.doc_ids).intersection(doc_ids)
+    return replace(scope, doc_ids=tuple(sorted(kept)))

@@ -9,6 +9,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +29,8 @@ _LETTER = rf"[^\W_{_JAPANESE}]"
 _RUN = re.compile(
     rf"(?P<japanese>[{_JAPANESE}]+)|(?P<word>[@#]?{_LETTER}+(?:[-._'’/&:@+\u2010]{_LETTER}+)*(?:\+\+|[+#])?)"
 )
+_JAPANESE_SIGN = re.compile(f"[{_JAPANESE}]")
+_NOT_JAPANESE = re.compile(f"[^{_JAPANESE}]+")
 _PART = re.compile(rf"{_LETTER}+")
 _ACRONYM = re.compile(r"[a-z](?:\.[a-z])+")
 _GROUPED = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
@@ -90,6 +93,19 @@ def content_words(text: str) -> set[str]:
     return set(analyse_query(text))
 
 
+def whole_term(word: str) -> str:
+    """Return the one term of a word or code that is kept whole, whatever signs or blanks join its parts."""
+    joined = "".join(normalise(word).lower().split()).translate(_JOINS)
+    if _JAPANESE_SIGN.search(joined):
+        return japanese.stem(joined)[:LONGEST_TERM]
+    return _stems(_fold(joined))[0]
+
+
+def fold(text: str) -> str:
+    """Return a text without the accents of letters; Japanese signs keep their marks."""
+    return text if text.isascii() else _NOT_JAPANESE.sub(lambda match: _fold(match.group()), text)
+
+
 def keywords(text: str) -> tuple[str, ...]:
     """Return the content words of a question as a person writes them, for display."""
     found: dict[str, None] = {}
@@ -100,6 +116,43 @@ def keywords(text: str) -> tuple[str, ...]:
         elif not _is_stopped(run, shouted):
             found[run if run.isupper() else run.lower()] = None
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word of a text: its place, its terms in the index, and whether a question asks for them.
+
+    ``kind`` is its part of speech, for Japanese; ``stopped`` is why it has no terms, or why nobody asks for them.
+    """
+
+    surface: str
+    start: int
+    end: int
+    terms: tuple[str, ...]
+    reading: str = ""
+    kind: str = ""
+    stopped: str = ""
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Yield the words of a normalised text without commas between digits, as ``analyse`` takes them."""
+    shouted = _is_shouted(text)
+    for match in _RUN.finditer(text):
+        at = match.start()
+        if match.lastgroup == "japanese":
+            for word, reading, kind, stopped in japanese.described(match.group()):
+                end = at + len(word.surface)
+                terms = japanese.terms_of(word)
+                yield Piece(word.surface, at, end, terms, reading, kind, "" if terms else stopped)
+                at = end
+        else:
+            stopped = "stop_word" if _is_stopped(match.group(), shouted) else ""
+            yield Piece(match.group(), at, match.end(), _word_terms(match.group()), stopped=stopped)
+
+
+def commas_within_numbers(normalised: str) -> list[int]:
+    """Return the places of the commas that group digits, which no term holds."""
+    return [match.start() for match in _GROUPED.finditer(normalised)]
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
@@ -122,13 +175,18 @@ def _word_terms(word: str) -> tuple[str, ...]:
     return _remembered_terms(word) if len(word) <= LONGEST_TERM else _fresh_terms(word)
 
 
+_POSSESSIVE = ("'s", "’s")
+
+
 def _fresh_terms(word: str) -> tuple[str, ...]:
     word = _fold(word.lower())
     parts = _PART.findall(word)
     if parts == [word]:
         return _stems(word)
-    if word.endswith(("'s", "’s")):
-        return _word_terms(word[:-2])
+    if word.endswith(_POSSESSIVE):
+        while word.endswith(_POSSESSIVE):
+            word = word[:-2]
+        return _word_terms(word)
     if _ACRONYM.fullmatch(word):
         return (word.replace(".", ""),)
     if len(parts) == 1 and word[0] in "@#":

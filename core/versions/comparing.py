@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.access import needs
 from core.errors import Conflict, InvalidInput, NotFound, Purged
-from core.model import Job, Version
+from core.model import Job, Role, Version
 from core.versions.comparison import Comparison
 from core.versions.comparisons import Compared, Comparisons
 from core.versions.export_html import export_html
@@ -25,16 +26,19 @@ class Comparing:
         self.catalog = catalog
         self._comparisons = comparisons
 
+    @needs(Role.READER)
     def versions(self, key: str) -> list[Version]:
         """Return the versions of a document, newest first; purged ones stay as tombstones."""
         return self.catalog.documents.versions(self.catalog.documents.id_of(key))
 
+    @needs(Role.READER)
     def version(self, key: str, number: int) -> Version:
         for version in self.versions(key):
             if version.number == number:
                 return version
         raise NotFound(f"“{key}” has no version {number}.")
 
+    @needs(Role.READER)
     def compare(
         self, key: str, old: int, new: int, *, other: str | None = None, wait: bool = True
     ) -> Comparison | None:
@@ -51,10 +55,12 @@ class Comparing:
 
     diff = compare
 
+    @needs(Role.READER)
     def image(self, key: str, version: int, number: int) -> Path:
         """Return the PNG of an image of a version; images count from 1. Raises: ``NotFound``, ``Conflict``."""
         return self._comparisons.image(self._side(self.version(key, version)), number)
 
+    @needs(Role.READER)
     def export(self, comparison: Comparison, form: str, texts: Mapping[str, str] | None = None) -> Iterator[str]:
         """Yield a standalone page (``html``), a unified ``patch``, or one of the two texts (``old``, ``new``).
 
@@ -68,10 +74,11 @@ class Comparing:
             return export_text(comparison, form)
         raise InvalidInput("A comparison is exported as “html”, “patch”, “old” or “new”.")
 
+    @needs(Role.ADMIN)
     def prepare_comparisons(self, jobs: Sequence[Job]) -> None:
         """Compute in the background how the versions that these jobs indexed differ from the ones before them."""
         for job in jobs:
-            if job.version == 1:
+            if job.version <= 1:
                 continue
             ready = [v for v in self.versions(job.doc_key) if v.state == "ready" and v.number <= job.version]
             if len(ready) > 1 and ready[0].number == job.version:

@@ -70,8 +70,19 @@ class Comparisons:
     """The kept comparisons and images below one folder. Two requests for one thing wait for one computation."""
 
     def __init__(
-        self, folder: Path, blobs: BlobStore, limits: DiffLimits = DiffLimits(), scratch: Path | None = None
+        self,
+        folder: Path,
+        blobs: BlobStore,
+        limits: DiffLimits = DiffLimits(),
+        scratch: Path | None = None,
+        *,
+        is_alone: bool = True,
+        is_purged: Callable[[Collection[int]], bool] = lambda version_ids: False,
     ) -> None:
+        """Keep comparisons in ``folder``, where other processes may as well unless this one ``is_alone``.
+
+        ``is_purged`` tells of versions whether one was purged, which another process may have done.
+        """
         self._folder = folder
         self._blobs = blobs
         self._limits = limits
@@ -86,7 +97,8 @@ class Comparisons:
         self._queue: SimpleQueue[tuple[Compared, Compared] | None] = SimpleQueue()
         self._preparing: threading.Thread | None = None
         folder.mkdir(parents=True, exist_ok=True)
-        for half_written in folder.glob(f"*{_PART}"):
+        self._is_purged = is_purged
+        for half_written in folder.glob(f"*{_PART}") if is_alone else ():
             shutil.rmtree(half_written, ignore_errors=True)
 
     # ---- asking
@@ -214,7 +226,10 @@ class Comparisons:
             with self._lock:
                 if version_ids & self._forgotten:
                     raise NotFound("A version was removed for good while it was compared.")
-                part.replace(target)
+                self._put(part, target)
+            if self._is_purged(version_ids):
+                shutil.rmtree(target, ignore_errors=True)
+                raise NotFound("A version was removed for good while it was compared.")
         except BaseException as error:
             running.set_exception(error)
             raise
@@ -226,6 +241,15 @@ class Comparisons:
             shutil.rmtree(part, ignore_errors=True)
         self._evict(keep=name)
         return target
+
+    @staticmethod
+    def _put(part: Path, target: Path) -> None:
+        """Give what was computed its name, unless another process has computed the same meanwhile."""
+        try:
+            part.replace(target)
+        except OSError:
+            if not target.is_dir():
+                raise
 
     def _kept_folders(self) -> list[Path]:
         return [path for path in self._folder.iterdir() if path.is_dir() and not path.name.endswith(_PART)]
@@ -263,7 +287,9 @@ class Comparisons:
         file = folder / "summary.json"
         summary = from_dict(ChangeSummary, orjson.loads(file.read_bytes()))
         notices = (*summary.notices, *(["images_skipped"] * was_skipped))
-        pairs = pair_images(old_images, new_images)
+        # Those of one side, while the other's could not be read, would pass for removed or added ones.
+        is_one_sided = was_skipped and not (old_images and new_images)
+        pairs = () if is_one_sided else pair_images(old_images, new_images)
         file.write_bytes(orjson.dumps(to_dict(replace(summary, images=pairs, notices=notices))))
 
     def _compare(self, old: Compared, new: Compared, folder: Path) -> None:

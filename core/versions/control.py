@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from core.access import actor as acting_for
+from core.access import current, needs, require
 from core.errors import Conflict, Purged
 from core.ingest.filing import check_label, check_moment, check_note, storable_actor
 from core.ingest.holds import Holds
-from core.model import Job, Publication, SavedQuestion, Version
-from core.ports import BlobStore, KeywordIndex, VectorIndex
+from core.model import Job, Publication, Role, SavedQuestion, Version
+from core.ports import BlobStore, JobQueue
 from core.projection import Projector
+from core.serving import Store
 from core.versions.comparing import Comparing
 from core.versions.comparisons import Comparisons
 from core.versions.history import History
@@ -20,7 +24,7 @@ from core.versions.schedule import Schedule
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Decision
-    from core.jobs import LocalJobs
+    from core.recordings import Recordings
 
 _LONGEST_AUDIT = 1000
 
@@ -34,9 +38,10 @@ class VersionControl(Comparing):
         blobs: BlobStore,
         holds: Holds,
         projector: Projector,
-        worker: LocalJobs,
-        stores: Sequence[VectorIndex | KeywordIndex],
+        worker: JobQueue,
+        stores: Callable[[], Sequence[tuple[str, Store]]],
         comparisons: Comparisons,
+        recordings: Recordings,
     ) -> None:
         super().__init__(catalog, comparisons)
         self._blobs = blobs
@@ -44,15 +49,17 @@ class VersionControl(Comparing):
         self._worker = worker
         self._history = History(catalog, projector)
         self._schedule = Schedule(catalog, self._history)
-        self._purge = Purge(catalog, blobs, holds, projector, stores, comparisons.forget)
+        self._purge = Purge(catalog, blobs, holds, projector, stores, comparisons.forget, recordings)
         worker.after_batch(self._after_batch)
 
     # ---- reading
 
+    @needs(Role.READER)
     def publications(self, key: str) -> list[Publication]:
         """Return what the document has shown, newest first."""
         return self.catalog.publications.of(self.catalog.documents.id_of(key))
 
+    @needs(Role.READER)
     def audit(
         self, *, limit: int = 200, before: int | None = None, key: str | None = None, action: str | None = None
     ) -> list[Publication]:
@@ -60,12 +67,14 @@ class VersionControl(Comparing):
         doc_id = None if key is None else self.catalog.documents.id_of(key)
         return self.catalog.publications.audit(min(max(limit, 0), _LONGEST_AUDIT), before, doc_id, action)
 
+    @needs(Role.READER)
     def sequence(self) -> int:
         """Return the sequence number of the newest publication, 0 before the first."""
         return self.catalog.publications.sequence()
 
     # ---- what is said of a version
 
+    @needs(Role.EDITOR)
     def annotate(self, key: str, version: int, *, note: str | None = None, label: str | None = None) -> Version:
         """Give a version another note or label; None leaves it. Raises: ``InvalidInput`` where it is too long."""
         values = {} if note is None else {"note": check_note(note)}
@@ -77,6 +86,7 @@ class VersionControl(Comparing):
 
     # ---- what is shown
 
+    @needs(Role.EDITOR)
     def publish(self, key: str, version: int, actor: str = "", note: str = "") -> Publication:
         """Show a version from now on.
 
@@ -84,6 +94,7 @@ class VersionControl(Comparing):
         """
         return self._show(key, version, "publish", actor, note)
 
+    @needs(Role.EDITOR)
     def rollback(self, key: str, version: int | None = None, actor: str = "", note: str = "") -> Publication:
         """Show an older version again: by default the one shown before the present one.
 
@@ -94,6 +105,7 @@ class VersionControl(Comparing):
             return self._append(doc_id, self._history.earlier(doc_id), "rollback", actor, note)
         return self._show(key, version, "rollback", actor, note)
 
+    @needs(Role.EDITOR)
     def schedule(self, key: str, version: int, at: datetime | None, actor: str = "") -> Version:
         """Publish a version by itself at a moment, or no longer (None); one that is being indexed becomes a draft.
 
@@ -101,18 +113,21 @@ class VersionControl(Comparing):
         purged, or could not be indexed, or the document is deleted.
         """
         moment = None if at is None else check_moment(at)
-        self.catalog.schedules.set(self.version(key, version).id, moment, storable_actor(actor))
+        self.catalog.schedules.set(self.version(key, version).id, moment, storable_actor(acting_for(actor)))
         self._schedule.wake()
         return self.version(key, version)
 
+    @needs(Role.ADMIN)
     def publish_due(self, now: datetime | None = None) -> list[Publication]:
         """Publish every version whose moment has come, in order; return what was done."""
         return self._schedule.publish_due(now)
 
+    @needs(Role.EDITOR)
     def unpublish(self, key: str, actor: str = "", note: str = "") -> Publication:
         """Show nothing of a document, which stays listed, from now on. Raises: ``Conflict`` where nothing is shown."""
         return self._append(self.catalog.documents.id_of(key), None, "unpublish", actor, note)
 
+    @needs(Role.EDITOR)
     def delete(self, key: str, actor: str = "", note: str = "") -> Publication:
         """Show nothing of a document from now on, and list it no longer; ``restore`` undoes it.
 
@@ -120,9 +135,12 @@ class VersionControl(Comparing):
         """
         doc_id = self.catalog.documents.id_of(key)
         for job_id in self.catalog.jobs.active_of(doc_id):
-            self._worker.cancel(job_id)
+            # What is shown already is embedded to its end, so that it can be restored.
+            with suppress(Conflict):
+                self._worker.cancel(job_id)
         return self._append(doc_id, None, "delete", actor, note)
 
+    @needs(Role.EDITOR)
     def restore(self, key: str, actor: str = "", note: str = "") -> Publication:
         """Show again what a deleted or unpublished document showed last. Raises: ``Conflict`` where it shows one."""
         doc_id = self.catalog.documents.id_of(key)
@@ -132,40 +150,63 @@ class VersionControl(Comparing):
 
     # ---- removing for good
 
+    @needs(Role.EDITOR)
     def purge(self, key: str, version: int | None = None, actor: str = "", note: str = "") -> Publication:
         """Remove text, vectors and bytes of a version (of all versions, for None) for good; a tombstone stays.
 
         What other versions share stays with them. It is invisible when this returns, and gone from the disk soon after.
+        All versions are removed by an administrator, or by whoever uploaded every one of them.
         Raises: ``Conflict`` where the one version is shown, or purged.
         """
         doc_id = self.catalog.documents.id_of(key)
+        if version is None and any(kept.actor != current().name for kept in self.versions(key)):
+            require(Role.ADMIN)
         version_id = None if version is None else self.version(key, version).id
-        done = self.catalog.purges.bury(doc_id, version_id, storable_actor(actor), check_note(note))
+        done = self.catalog.purges.bury(doc_id, version_id, storable_actor(acting_for(actor)), check_note(note))
         self._finish_purges()
         return done
 
     # ---- questions whose answers are watched
 
+    @needs(Role.READER)
     def saved_questions(self) -> list[SavedQuestion]:
         """Return the saved questions, oldest first."""
         return self.catalog.saved.all()
 
+    @needs(Role.EDITOR)
     def save_question(self, text: str) -> SavedQuestion:
         """Keep a question; one that is kept already stays as it is. Raises: ``InvalidInput`` and its kinds."""
         return self.catalog.saved.save(text)
 
+    @needs(Role.EDITOR)
     def forget_question(self, question_id: str) -> None:
         """Forget a saved question. Raises: ``NotFound``."""
         self.catalog.saved.forget(question_id)
 
     # ---- at work
 
-    def resume_versions(self) -> None:
-        """Go on with what a killed process left, and publish on time from now on where there are workers."""
-        self._history.resume()
+    @needs(Role.ADMIN)
+    def resume_versions(self, *, take_back: bool = True) -> None:
+        """Go on with what a killed process left, and publish on time from now on where there are workers.
+
+        With ``take_back`` what is prepared and not published is: then no other process is about to publish it.
+        """
+        if take_back:
+            self._history.resume()
         self._finish_purges()
         if self._worker.has_threads:
             self._schedule.start()
+
+    @needs(Role.ADMIN)
+    def follow_purges(self) -> None:
+        """Go on with purges that another process has begun; what is tried already is left its pauses."""
+        if self._purge.has_news():
+            self._finish_purges()
+
+    @needs(Role.ADMIN)
+    def take_back_old(self) -> None:
+        """Take back what processes that are gone had prepared and not published."""
+        self._history.take_back_old()
 
     def _after_batch(self, jobs: Sequence[Job]) -> None:
         self._schedule.wake()
@@ -205,7 +246,7 @@ class VersionControl(Comparing):
 def _decision(doc_id: int, version_id: int | None, action: str, actor: str, note: str) -> Decision:
     from core.catalog import Decision
 
-    return Decision(doc_id, version_id, action, storable_actor(actor), check_note(note))
+    return Decision(doc_id, version_id, action, storable_actor(acting_for(actor)), check_note(note))
 
 
 def _purged(key: str, number: int) -> Purged:

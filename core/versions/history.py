@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from core.errors import Conflict, StoreUnavailable
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_LONGEST_S = 600.0
+"""Time within which what is prepared is published: the stores are waited for in between."""
+
 
 class History:
     """Appends publications; the catalogue's decision never waits for a store that is down."""
@@ -21,6 +26,7 @@ class History:
     def __init__(self, catalog: Catalog, projector: Projector) -> None:
         self._catalog = catalog
         self._projector = projector
+        self._since: dict[int, float] = {}
 
     def append(self, decision: Decision) -> Publication:
         """Show a version, or nothing, from now on.
@@ -44,8 +50,20 @@ class History:
             self._projector.flush_soon()
 
     def resume(self) -> None:
-        """Take back what a killed process had prepared and not published."""
-        if self._catalog.publications.shelve_abandoned():
+        """Take back what a killed process had prepared and not published, where no other one is about to publish."""
+        self._take_back(self._catalog.publications.prepared())
+
+    def take_back_old(self) -> None:
+        """Take back what has been prepared and not published for so long that its process must have ended.
+
+        Where it has not, it prepares the version once more.
+        """
+        now = time.monotonic()
+        self._since = {each: self._since.get(each, now) for each in self._catalog.publications.prepared()}
+        self._take_back([each for each, since in self._since.items() if now - since >= _LONGEST_S])
+
+    def _take_back(self, version_ids: Collection[int]) -> None:
+        if version_ids and self._catalog.publications.shelve_abandoned(version_ids):
             self._projector.flush_soon()
 
     def earlier(self, doc_id: int) -> int:

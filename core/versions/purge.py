@@ -13,13 +13,16 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from core.catalog.outbox import place_of
 from core.errors import EvoRAGError, StoreUnavailable
 from core.ingest.holds import Holds
-from core.ports import BlobStore, KeywordIndex, VectorIndex
+from core.ports import BlobStore
 from core.projection import Projector
+from core.serving import Store
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Tombstone
+    from core.recordings import Recordings
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +33,8 @@ _LOG_PAUSE_S = 0.1
 
 Forget = Callable[[Collection[int]], None]
 """Removes what was derived from versions, given by their ids."""
+Redact = Callable[[Collection[tuple[str, int]]], None]
+"""Removes what was derived from versions, given by key and number."""
 
 
 class Purge:
@@ -41,8 +46,9 @@ class Purge:
         blobs: BlobStore,
         holds: Holds,
         projector: Projector,
-        stores: Sequence[VectorIndex | KeywordIndex],
+        stores: Callable[[], Sequence[tuple[str, Store]]],
         forget: Forget,
+        recordings: Recordings,
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs
@@ -50,15 +56,21 @@ class Purge:
         self._projector = projector
         self._stores = stores
         self._forget = forget
-        self._one = threading.Lock()
+        self._recordings = recordings
+        self._more: list[Redact] = []
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._wake = threading.Event()
         self._stop = threading.Event()
+        self._seen: frozenset[int] = frozenset()
+
+    def take_from(self, redact: Redact) -> None:
+        """Have ``redact`` called with what is purged, besides what is always cleared of it."""
+        self._more.append(redact)
 
     def finish(self) -> bool:
         """Remove what is pending; tell whether nothing is left that is still pending."""
-        with self._one:
+        with self._catalog.database.exclusive("purge"):
             pending = self._catalog.purges.pending()
             if not pending:
                 return True
@@ -79,6 +91,12 @@ class Purge:
                 self._thread = threading.Thread(target=self._run, name="evorag-purge", daemon=True)
                 self._thread.start()
         self._wake.set()
+
+    def has_news(self) -> bool:
+        """Tell whether something is pending that was not when this was asked last."""
+        pending = frozenset(tombstone.version_id for tombstone in self._catalog.purges.pending())
+        seen, self._seen = self._seen, pending
+        return not pending <= seen
 
     def close(self) -> None:
         with self._starting:
@@ -105,9 +123,19 @@ class Purge:
                 pause = _FIRST_PAUSE_S if pause is None else min(pause * 2, _LONGEST_PAUSE_S)
 
     def _remove(self, pending: Sequence[Tombstone]) -> bool:
-        self._projector.flush()
+        self._projector.flush_all()
         self._forget([tombstone.version_id for tombstone in pending])
-        self._catalog.questions.redact({(tombstone.doc_key, tombstone.number) for tombstone in pending})
+        purged = {(tombstone.doc_key, tombstone.number) for tombstone in pending}
+        # Recordings go with the questions that they are of, so that these come first.
+        for quoting in (
+            self._catalog.questions,
+            self._catalog.question_sets,
+            self._catalog.evaluations,
+            self._recordings,
+        ):
+            quoting.redact(purged)
+        for redact in self._more:
+            redact(purged)
         self._catalog.purges.remove_embeddings()
         held = {blob for tombstone in pending for blob in tombstone.blobs if not self._remove_blob(blob)}
         self._expunge(pending)
@@ -130,13 +158,15 @@ class Purge:
 
     def _expunge(self, pending: Sequence[Tombstone]) -> None:
         """Have the stores drop the files in which deleted rows are left, writing their other rows anew if need be."""
-        from core.catalog import STORES
-
         lost = self._catalog.purges.lost_chunks(pending)
-        for name, store in zip(STORES, self._stores, strict=True):
+        for name, store in self._stores():
             if not store.expunge(lost):
                 self._catalog.outbox.add_everything(name)
-                self._projector.flush()
+                _, beside = place_of(name)
+                if beside is None:
+                    self._projector.flush()
+                else:
+                    self._projector.flush_generation(beside)
                 if not store.expunge(self._catalog.purges.lost_chunks(pending)):
                     raise StoreUnavailable("A store keeps deleted rows.")
 

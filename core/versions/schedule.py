@@ -40,13 +40,14 @@ class Schedule:
         from core.catalog import Decision
 
         done = []
-        for due in self._catalog.schedules.due(now or datetime.now(UTC)):
-            decision = Decision(due.doc_id, due.version_id, "publish", due.actor, due=due.at)
-            try:
-                done.append(self._history.append(decision))
-            except Conflict:
-                # Published, rescheduled, deleted or purged since it was read: the decision of a person goes first.
-                log.info("version %d is no longer to be published by itself", due.version_id)
+        with self._catalog.database.exclusive("schedule"):
+            for due in self._catalog.schedules.due(now or datetime.now(UTC)):
+                decision = Decision(due.doc_id, due.version_id, "publish", due.actor, due=due.at)
+                try:
+                    done.append(self._history.append(decision))
+                except Conflict:
+                    # Published, rescheduled, deleted or purged since it was read: the decision of a person goes first.
+                    log.info("version %d is no longer to be published by itself", due.version_id)
         return done
 
     def start(self) -> None:

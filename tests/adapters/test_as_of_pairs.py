@@ -1,4 +1,4 @@
-"""As of any moment, on every pair of a vector index and a keyword index."""
+"""As of any moment, on pairs of a vector index and a keyword index in which each engine stands once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,10 @@ from core.adapters.memory_vector import MemoryVectorIndex
 from tests.builders import settings
 from tests.contracts.as_of import AsOfContract
 
-VECTORS = ("memory", "hot", "store")
-KEYWORDS = ("memory", "tantivy")
+PAIRS = (("memory", "memory"), ("memory", "tantivy"), ("hot", "tantivy"), ("store", "tantivy"))
 
 
-@pytest.fixture(
-    scope="class", params=[(vectors, keywords) for vectors in VECTORS for keywords in KEYWORDS], ids="-".join
-)
+@pytest.fixture(scope="class", params=PAIRS, ids="-".join)
 def kb(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[core.KnowledgeBase]:
     """A knowledge base over one pair: vectors in memory, in memory before Milvus Lite, or in Milvus Lite alone."""
     vectors, keywords = request.param
@@ -33,9 +30,9 @@ def kb(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory)
     )
     with pytest.MonkeyPatch.context() as patch:
         if vectors == "memory":
-            patch.setattr(bootstrap, "_vectors", lambda _settings, _folder, dimension: MemoryVectorIndex(dimension))
+            patch.setattr(bootstrap, "_vectors", lambda _settings, _folder, dimension, *_: MemoryVectorIndex(dimension))
         if keywords == "memory":
-            patch.setattr(bootstrap, "_keywords", lambda _settings, _folder: MemoryKeywordIndex())
+            patch.setattr(bootstrap, "_keywords", lambda _settings, _folder, *_: MemoryKeywordIndex())
         with core.build(chosen) as opened:
             while opened.is_starting:
                 time.sleep(0.05)

@@ -12,12 +12,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pymilvus import DataType
 
 from core.adapters.milvus_rows import as_row, batches
 from core.adapters.milvus_vector import MilvusVectorIndex
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import Part
-from tests.contracts.vector_index import BOTH, DIMENSION, VectorIndexContract, ids_of, row, rows_of, unit_vectors
+from tests.contracts.vector_index import (
+    BOTH,
+    DIMENSION,
+    VectorIndexContract,
+    ids_of,
+    row,
+    rows_of,
+    stored_in,
+    unit_vectors,
+)
 
 WRITER = """
 import itertools, sys
@@ -136,7 +146,7 @@ def test_unreachable_server_is_an_error(folder: Path) -> None:
 def test_folder_with_a_long_name_can_be_served(tmp_path: Path) -> None:
     folder = tmp_path / ("deep" * 20) / ("er" * 40)
     index = MilvusVectorIndex(folder, DIMENSION)
-    socket = Path(str(index._server.uri).removeprefix("unix:"))
+    socket = Path(str(index._collection.socket).removeprefix("unix:"))
     index.upsert(rows_of(unit_vectors(2)))
     assert index.count()[Part.HEAD] == 2
     index.close()
@@ -156,11 +166,44 @@ def test_vectors_of_another_model_are_refused(folder: Path) -> None:
         MilvusVectorIndex(folder, DIMENSION + 1)
 
 
+def test_collection_of_before_fingerprints_is_emptied_to_be_filled_anew(folder: Path) -> None:
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(unit_vectors(3)))
+    client = index._client
+    schema = client.create_schema(auto_id=False)
+    schema.add_field("id", DataType.INT64, is_primary=True)
+    schema.add_field("embedding", DataType.FLOAT_VECTOR, dim=DIMENSION)
+    client.drop_collection("rag_kb")
+    client.create_collection("rag_kb", schema=schema)
+    client.insert("rag_kb", [{"id": 1, "embedding": unit_vectors(1)[0]}])
+    index.close()
+    with pytest.raises(WrongIndex, match="before"):
+        MilvusVectorIndex(folder, DIMENSION, mends=False)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        assert dict(index.count()) == {Part.HEAD: 0, Part.HISTORY: 0}
+        index.upsert(rows_of(unit_vectors(3)))
+        assert len(stored_in(index)) == 3
+    finally:
+        index.close()
+
+
+def test_collection_that_a_killed_process_had_begun_is_made_anew(folder: Path) -> None:
+    # What Milvus Lite leaves where the process ends before it has written the schema.
+    begun = folder / "collections" / "rag_kb"
+    begun.mkdir(parents=True)
+    (begun / "schema.json.tmp").write_text("{", encoding="ascii")
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert([row(1, unit_vectors(1)[0])])
+    assert dict(index.count())[Part.HEAD] == 1
+    index.close()
+
+
 def test_text_and_source_are_cut_by_bytes_between_characters(folder: Path) -> None:
     index = MilvusVectorIndex(folder, DIMENSION)
     try:
         index.upsert([row(1, unit_vectors(1)[0], text="aあ" * 40_000)])
-        [stored] = index._query("id == 1", ["text", "source"])
+        [stored] = index._client.query("rag_kb", filter="id == 1", output_fields=["text", "source"])
         assert len(stored["text"].encode()) in range(65_532, 65_536)
         assert ("aあ" * 40_000).startswith(stored["text"])
     finally:
@@ -178,5 +221,28 @@ def test_large_collection_probes_few_clusters_but_still_fills_the_limit(folder: 
         assert len(index.search(vectors[0], 50, [Part.HISTORY])) == 50
         assert ids_of(index, vectors[77], limit=1) == [78]
         assert len(index.search(vectors[0], 2000, BOTH)) == 2000
+    finally:
+        index.close()
+
+
+def test_a_search_neither_waits_for_a_count_nor_fails_with_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched, counted = threading.Event(), threading.Event()
+    index = MilvusVectorIndex(folder, DIMENSION)
+
+    def failing(*_: object) -> int:
+        searched.wait(10)
+        counted.set()
+        raise StoreUnavailable("The store is ailing.")
+
+    try:
+        vectors = unit_vectors(3)
+        index.upsert(rows_of(vectors))
+        # Rows of a server are counted now and then, since others write there.
+        monkeypatch.setattr(index, "_is_embedded", False)
+        monkeypatch.setattr(index, "_counted", -1e9)
+        monkeypatch.setattr(index, "_count_of", failing)
+        assert ids_of(index, vectors[0], limit=1) == [1]
+        searched.set()
+        assert counted.wait(60)
     finally:
         index.close()

@@ -152,6 +152,33 @@ def test_index_of_another_analyser_is_refused(folder: Path) -> None:
     assert ANALYSER_ID in refused.value.message
 
 
+def test_index_whose_rows_have_no_fingerprint_is_refused(folder: Path) -> None:
+    TantivyKeywordIndex(folder).close()
+    (folder / "rows.txt").unlink()
+    with pytest.raises(WrongIndex, match="earlier"):
+        TantivyKeywordIndex(folder)
+
+
+def test_rows_are_given_back_by_ranges_of_ids_and_as_they_were(
+    index: TantivyKeywordIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.adapters.tantivy_keyword._STORED_AT_ONCE", 7)
+    rows = [row(n**5 * (-1) ** n, "harbour", fingerprint=n) for n in range(60)]
+    index.upsert(rows)
+    given = index.stored()
+    first = next(given)
+    index.delete([each.chunk_id for each in rows])
+    everything = [first, *given]
+    assert max(len(some.ids) for some in everything) <= 7
+    found = {
+        int(chunk_id): int(mark)
+        for some in everything
+        for chunk_id, mark in zip(some.ids, some.fingerprints, strict=True)
+    }
+    assert found == {each.chunk_id: each.fingerprint for each in rows}
+    assert list(index.stored()) == []
+
+
 def test_folder_that_holds_something_else_is_an_error(folder: Path) -> None:
     (folder / "head").mkdir(parents=True)
     (folder / "head" / "meta.json").write_text("{ not json")

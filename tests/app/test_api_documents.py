@@ -143,6 +143,18 @@ def test_large_form_field_and_many_parts_are_refused(client: FlaskClient) -> Non
     assert_problem(send(client, "a.txt", b"text", tags=[str(n) for n in range(5_000)]), 413, "too_large")
 
 
+@pytest.mark.parametrize("route", ["/api/v1/documents", "/upload_file"])
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_form_with_an_unknown_field_adds_nothing(
+    client: FlaskClient, kb: core.KnowledgeBase, route: str, is_file: bool
+) -> None:
+    value = (io.BytesIO(b"text"), "b.txt") if is_file else "private"
+    answer = client.post(route, data={"file": (io.BytesIO(b"text"), "a.txt"), "access": value})
+    assert_problem(answer, 400, "invalid_input")
+    assert "“access”" in answer.get_json()["detail"] and "private" in answer.get_json()["detail"]
+    assert kb.documents() == []
+
+
 def test_broken_multipart_is_a_wrong_request(client: FlaskClient) -> None:
     answer = client.post("/api/v1/documents", data=b"nothing", content_type="multipart/form-data; boundary=cut")
     assert_problem(answer, 400, "invalid_input")
@@ -171,7 +183,8 @@ def test_wrong_json_is_a_wrong_request(client: FlaskClient, body: bytes) -> None
 )
 def test_unknown_document_is_not_found(client: FlaskClient, key: str) -> None:
     answer = client.get(f"/api/v1/documents/{quote(key, safe='')}/versions/1/original")
-    assert_problem(answer, 404, "not_found")
+    # What cannot be a key at all is no address of a document.
+    assert_problem(answer, 404, "unknown_address" if "../" in key else "not_found")
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "ten", "9" * 30, "٣"])
@@ -235,6 +248,15 @@ def test_health_answers_the_stores(client: FlaskClient) -> None:
 def test_error_speaks_the_language_of_the_request(client: FlaskClient) -> None:
     answer = client.get("/api/v1/jobs/nothing", headers={"Accept-Language": "ja"})
     assert answer.get_json()["title"] == "見つかりません"
+
+
+@pytest.mark.parametrize(
+    ("path", "list_named"), [("jobs/nothing", "jobs"), ("documents/nothing", "documents"), ("keys/nothing", "keys")]
+)
+def test_what_is_not_found_is_looked_up_in_its_own_list(client: FlaskClient, path: str, list_named: str) -> None:
+    answer = client.delete(f"/api/v1/{path}") if list_named == "keys" else client.get(f"/api/v1/{path}")
+    assert_problem(answer, 404, "not_found")
+    assert f"list of {list_named}" in answer.get_json()["remedy"]
 
 
 def test_unforeseen_error_shows_only_an_id(window: Dash, caplog: pytest.LogCaptureFixture) -> None:

@@ -82,12 +82,13 @@ def test_odd_fields_of_an_upload_are_refused_and_nothing_is_kept(client: FlaskCl
 
 
 def test_version_is_planned_and_the_plan_is_taken_back(client: FlaskClient, three) -> None:
-    answer = post(client, "versions/3/publish", at=later(1))
-    assert answer.get_json()["publish_at"] is not None
-    assert post(client, "versions/3/publish", at=None).get_json()["publish_at"] is None
+    path = f"{PATH}/versions/3/schedule"
+    assert client.put(path, json={"at": later(1)}).get_json()["publish_at"] is not None
+    for _ in range(2):
+        assert client.delete(path).get_json()["publish_at"] is None
     assert three.document(KEY).published_version == 2
-    assert_problem(post(client, "versions/3/publish", at=later(-1)), 400, "invalid_input")
-    assert_problem(post(client, "versions/3/publish", at="noon"), 400, "invalid_input")
+    for at in (later(-1), "noon", None):
+        assert_problem(client.put(path, json={"at": at}), 400, "invalid_input")
 
 
 def test_rollback_shows_what_was_shown_before_or_the_named_version(client: FlaskClient, three) -> None:
@@ -142,13 +143,14 @@ def test_note_and_label_are_changed_one_by_one(client: FlaskClient, three) -> No
 @pytest.mark.parametrize("path", ["versions/1/publish", "rollback", "unpublish", "restore", "delete"])
 def test_unknown_document_is_not_found(client: FlaskClient, path: str) -> None:
     for key in ("nothing.txt", "../../etc/passwd", 'x" or 1'):
-        assert_problem(client.post(f"/api/v1/documents/{quote(key, safe='')}/{path}"), 404, "not_found")
+        code = "unknown_address" if "../" in key else "not_found"
+        assert_problem(client.post(f"/api/v1/documents/{quote(key, safe='')}/{path}"), 404, code)
 
 
 def test_another_site_cannot_change_versions(client: FlaskClient, three) -> None:
     foreign = {"Sec-Fetch-Site": "cross-site"}
-    assert_problem(client.post(f"{PATH}/unpublish", headers=foreign), 403, "forbidden")
-    assert_problem(client.patch(f"{PATH}/versions/1", json={"note": "x"}, headers=foreign), 403, "forbidden")
+    assert_problem(client.post(f"{PATH}/unpublish", headers=foreign), 403, "cross_site")
+    assert_problem(client.patch(f"{PATH}/versions/1", json={"note": "x"}, headers=foreign), 403, "cross_site")
     assert three.document(KEY).published_version == 2
 
 

@@ -10,7 +10,8 @@ from dash import Dash, dcc, html
 from flask.testing import FlaskClient
 
 import core
-from app.components.answer_card import answer_card, linked_text
+from app.components.answer_card import answer_card
+from app.components.citations import linked_text
 from app.components.links import ask_search, query_of
 from core.model import Answer, AnswerType, Citation, Filters, Health, Query
 from tests.app.drawn import by_class, by_id, open_page, parts, press, text

@@ -260,6 +260,13 @@ def test_versions_are_compared_with_the_one_before_and_with_the_published_one(wi
     assert hrefs[:2] == ["/compare?doc=hours.txt&old=2&new=3", "/compare?doc=hours.txt&old=1&new=3"]
 
 
+def test_a_draft_leads_to_what_it_would_do_to_the_results_of_question_sets(window: Dash, three) -> None:
+    page = open_page(window, "/document?key=hours.txt")
+    ways = {number: [link.href for link in parts(item(page, number), dcc.Link)] for number in (1, 2, 3)}
+    assert "/evaluate?doc=hours.txt&version=3" in ways[3]
+    assert not any("/evaluate" in href for href in [*ways[1], *ways[2]])
+
+
 def test_buttons_are_those_that_the_version_allows(window: Dash, three) -> None:
     page = open_page(window, "/document?key=hours.txt")
     assert actions_of(page, 3) == {"publish", "schedule", "note", "purge"}

@@ -6,11 +6,13 @@ import base64
 import hashlib
 import re
 
+import flask
 import pytest
 from dash import Dash
 from flask.testing import FlaskClient
 
 from app.security import BODY_LIMIT_BYTES, host_name, is_loopback
+from core import access
 from tests.builders import knowledge_base
 
 WRITES = (
@@ -67,14 +69,139 @@ def test_own_names_are_answered(client: FlaskClient, host: str) -> None:
 def test_any_host_name_is_answered_when_bound_to_the_network(tmp_path) -> None:
     from app.main import create_app
 
-    with knowledge_base(tmp_path, host="0.0.0.0") as kb:
+    with knowledge_base(tmp_path, host="0.0.0.0", access="open") as kb:
         client = create_app(kb).server.test_client()
         assert client.get("/health", headers={"Host": "evorag.example"}).status_code == 200
 
 
-def test_forwarded_headers_of_a_stranger_change_nothing(client: FlaskClient) -> None:
+def test_only_public_names_are_answered_where_there_are_some(tmp_path) -> None:
+    from app.main import create_app
+
+    with knowledge_base(tmp_path, host="0.0.0.0", access="open", public_names="evorag.example, docs.example") as kb:
+        client = create_app(kb).server.test_client()
+        statuses = {
+            host: client.get("/health", headers={"Host": host}).status_code
+            for host in ("evorag.example", "DOCS.example:8050", "localhost", "evil.example")
+        }
+        assert statuses == {"evorag.example": 200, "DOCS.example:8050": 200, "localhost": 200, "evil.example": 421}
+
+
+def test_headers_of_a_trusted_proxy_are_believed_and_those_of_others_are_not(tmp_path) -> None:
+    from app.main import create_app
+
+    given = {"X-Forwarded-For": "198.51.100.7", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evorag.example"}
+    with knowledge_base(tmp_path, trusted_proxies="192.0.2.0/24", public_names="evorag.example") as kb:
+        window = create_app(kb)
+        seen: list[tuple[str | None, bool, str]] = []
+
+        @window.server.before_request
+        def look() -> None:
+            seen.append((flask.request.remote_addr, flask.request.is_secure, flask.request.host))
+
+        client = window.server.test_client()
+        client.get("/sign-in", headers=given, environ_base={"REMOTE_ADDR": "192.0.2.9"})
+        client.get("/sign-in", headers=given, environ_base={"REMOTE_ADDR": "203.0.113.1"})
+    assert seen == [("198.51.100.7", True, "evorag.example"), ("203.0.113.1", False, "localhost")]
+
+
+def test_nobody_from_elsewhere_finds_an_open_server_behind_the_loopback_address(tmp_path) -> None:
+    from app.main import create_app
+
+    with knowledge_base(tmp_path, trusted_proxies="127.0.0.1", public_names="evorag.example") as kb:
+        client = create_app(kb).server.test_client()
+        assert client.get("/api/v1/documents").status_code == 200
+        assert client.get("/api/v1/documents", headers={"X-Forwarded-For": "198.51.100.7"}).status_code == 401
+        assert client.get("/api/v1/documents", headers={"Host": "evorag.example"}).status_code == 401
+
+
+def test_answer_in_parts_is_made_on_behalf_of_who_asked(tmp_path) -> None:
+    from app.main import create_app
+
+    with knowledge_base(tmp_path) as kb:
+        kb.accounts.create_user("mori", "a long enough password", "admin")
+        window = create_app(kb)
+
+        @window.server.get("/parts")
+        def parts() -> flask.Response:
+            return flask.Response(access.current().name for _ in range(2))
+
+        secret = kb.accounts.create_key("k", "reader", user="mori")[1]
+        answer = window.server.test_client().get("/parts", headers={"Authorization": f"Bearer {secret}"})
+        assert answer.text == "morimori"
+        assert access.current() == access.PROCESS
+
+
+def test_server_that_strangers_reach_does_not_start_without_users(tmp_path, capsys) -> None:
+    from app.server import CANNOT_START, refuse_strangers
+
+    with knowledge_base(tmp_path, host="0.0.0.0") as kb:
+        with pytest.raises(SystemExit) as ending:
+            refuse_strangers(kb)
+        assert ending.value.code == CANNOT_START
+        said = capsys.readouterr().err
+        assert "evorag user add" in said
+        assert "EVORAG_ACCESS=open" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [({"host": "0.0.0.0", "access": "open"}, False), ({"access": "keys"}, True), ({"access": "auto"}, False)],
+)
+def test_server_starts_where_it_is_wished_or_nobody_reaches_it(tmp_path, capsys, changes, says) -> None:
+    from app.server import refuse_strangers
+
+    with knowledge_base(tmp_path, **changes) as kb:
+        refuse_strangers(kb)
+        assert ("evorag user add" in capsys.readouterr().err) is says
+
+
+def test_keys_are_needed_on_the_loopback_address_where_that_is_wished(tmp_path) -> None:
+    from app.main import create_app
+
+    with knowledge_base(tmp_path, access="keys") as kb:
+        client = create_app(kb).server.test_client()
+        assert client.get("/api/v1/documents").status_code == 401
+        assert "evorag user add" in client.get("/sign-in").text
+
+
+def test_forwarded_headers_of_a_stranger_change_nothing(tmp_path) -> None:
+    from app.main import create_app
+
     headers = {"Origin": "https://evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https"}
-    assert client.post("/api/v1/texts", json={"name": "a", "text": "b"}, headers=headers).status_code == 403
+    with knowledge_base(tmp_path, access="open") as kb:
+        client = create_app(kb).server.test_client()
+        assert client.post("/api/v1/texts", json={"name": "a", "text": "b"}, headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Real-IP"])
+def test_whoever_comes_through_an_unknown_proxy_does_not_find_the_server_open(client: FlaskClient, name: str) -> None:
+    assert client.get("/api/v1/documents").status_code == 200
+    answer = client.get("/api/v1/documents", headers={name: "198.51.100.7"})
+    assert answer.status_code == 401
+    assert "EVORAG_TRUSTED_PROXIES" in answer.json["remedy"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        [],
+        "x",
+        {"output": []},
+        {"output": "x.y", "outputs": {"id": "x", "property": "y"}, "inputs": [], "changedPropIds": []},
+        {"output": "a known one"},
+        {"output": "a known one", "inputs": [1]},
+        {"output": "a known one", "inputs": {}, "changedPropIds": [[]]},
+    ],
+)
+def test_what_no_page_asks_of_a_callback_is_refused(
+    window: Dash, client: FlaskClient, body: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.get("/_dash-dependencies")
+    if isinstance(body, dict) and body.get("output") == "a known one":
+        body["output"] = next(name for name, known in window.callback_map.items() if known["inputs"])
+    assert client.post("/_dash-update-component", json=body).status_code == 400
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(

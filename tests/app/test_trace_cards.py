@@ -97,6 +97,13 @@ def test_keyword_table_shows_what_each_term_added() -> None:
     assert "idf 2.00 · df 14" in shown and "2.400" in shown and "× 1.200" in shown and "点検" in shown
 
 
+def test_keyword_table_shows_dashes_for_statistics_that_are_not_told() -> None:
+    trace = trace_of()
+    told = replace(trace.keyword, hits=(IndexHit(3, 3.3, (TermScore("pump", 2.4),)),))
+    shown = text(keyword_table(replace(trace, keyword=told)))
+    assert "idf – · df –" in shown and "2.400" in shown and "× –" in shown
+
+
 def test_vector_table_shows_distance_and_cosine() -> None:
     first = text(list(parts(vector_table(trace_of()), html.Tr))[1])
     assert "0.5100" in first and "0.8700" in first

@@ -6,11 +6,13 @@ import io
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import core
 from core.catalog import Claim, NewVersion
+from core.catalog.jobs import Choice
 from core.model import JobState, UploadOutcome
 from tests.builders import add, knowledge_base
 
@@ -106,12 +108,13 @@ def test_an_upload_that_is_sent_again_after_a_newer_one_was_shown_and_taken_back
 ) -> None:
     add(kb, "a", "first")
     sent = kb.add_text("a", "second")
-    (job,) = kb.catalog.jobs.take(1, 1)
+    (job,) = kb.catalog.jobs.take(Choice(1, 1))
     add(kb, "a", "third")
     kb.rollback("a.txt")
     again = kb.add_text("a", "second")
     assert (again.outcome, again.job_id) == (UploadOutcome.UNCHANGED, sent.job_id)
     kb._worker._work([job])
+    kb.work_off()
     assert kb.document("a.txt").published_version == 2
 
 
@@ -136,9 +139,9 @@ def test_the_bytes_of_a_version_that_others_show_or_purge_in_this_moment_are_sho
         kb.unpublish(f"{name}.txt")
     claim_many = kb.catalog.documents.claim_many
 
-    def meeting(news: Sequence[NewVersion]) -> list[Claim]:
+    def meeting(news: Sequence[NewVersion], *also: Any) -> list[Claim]:
         monkeypatch.setattr(kb.catalog.documents, "claim_many", claim_many)
-        claims = claim_many(news)
+        claims = claim_many(news, *also)
         getattr(kb, act)("a.txt", 1)
         return claims
 

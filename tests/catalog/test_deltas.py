@@ -77,7 +77,7 @@ class Document:
             return str(tx.scalar(select(versions.c.state).where(versions.c.id == version_id)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(events)
 def test_differences_are_exact_whatever_was_removed(steps: list[tuple[str, object]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import core
@@ -33,3 +35,45 @@ def test_a_version_published_while_a_store_is_told_everything_ends_in_head(
     head = set(kb.catalog.chunks.ids_of(kb.version("a.txt", 2).id))
     assert {chunk for chunk, part in kb._keywords.ids() if part is Part.HEAD} == head
     assert {chunk for chunk, part in kb._vectors.ids() if part is Part.HEAD} == head
+
+
+def test_who_wrote_late_without_the_part_of_a_store_has_it_written_again(kb: core.KnowledgeBase) -> None:
+    add(kb, "a", "first medlar")
+    add(kb, "a", "second quince")
+    add(kb, "b", "third walnut")
+    shown, hidden, gone = (
+        kb.catalog.chunks.ids_of(kb.version(*of).id)[0] for of in (("a.txt", 2), ("a.txt", 1), ("b.txt", 1))
+    )
+    outbox = kb.catalog.outbox
+    outbox.add_everything("keyword")
+    late = outbox.next_batch("keyword", 10)
+    assert late is not None and late.wanted[gone] is Part.HEAD
+    stale = replace(late, wanted={shown: Part.HISTORY, hidden: Part.HEAD, gone: None})
+    kb._projector.flush()
+    kb.delete("b.txt")
+    kb.purge("b.txt")
+    kb._projector._apply(kb._serving.now(), "keyword", stale)
+    kb.catalog.outbox.done(stale, 1)
+    again = outbox.next_batch("keyword", 10)
+    assert again is not None and again.wanted == {shown: Part.HEAD, hidden: Part.HISTORY, gone: None}
+    kb._projector.flush()
+    assert set(kb._keywords.ids()) == {(shown, Part.HEAD), (hidden, Part.HISTORY)}
+
+
+@pytest.mark.parametrize("has_been_done", [False, True])
+def test_what_was_written_to_a_generation_that_serves_no_more_is_written_to_the_one_that_does(
+    kb: core.KnowledgeBase, has_been_done: bool
+) -> None:
+    add(kb, "a", "first medlar")
+    kb.generations.build("hash:64")
+    kb.work_off()
+    outbox = kb.catalog.outbox
+    outbox.add_everything("keyword")
+    late = outbox.next_batch("keyword", 10)
+    assert late is not None
+    if has_been_done:
+        kb._projector.flush()
+    kb.generations.switch(2)
+    outbox.done(late, 1)
+    (waits,) = (store for store in ("keyword", "keyword@1", "keyword@2") if outbox.next_batch(store, 10))
+    assert waits == ("keyword@1" if has_been_done else "keyword")

@@ -84,9 +84,9 @@ class KnowledgeBaseMachine(RuleBasedStateMachine):
 
     # ---- what people do
 
-    @rule(key=keys, text=texts)
-    def add(self, key: str, text: str) -> None:
-        upload = self.kb.add_text(key, text)
+    @rule(key=keys, text=texts, early=st.booleans())
+    def add(self, key: str, text: str, early: bool) -> None:
+        upload = self.kb.add_text(key, text, early=early)
         self.kb.work_off()
         known = self.versions.setdefault(key, [])
         shown, newest = self.shown.get(key), self.newest_kept(key)
@@ -346,5 +346,5 @@ class KnowledgeBaseMachine(RuleBasedStateMachine):
 
 TestKnowledgeBase = KnowledgeBaseMachine.TestCase
 TestKnowledgeBase.settings = settings(
-    max_examples=25, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )

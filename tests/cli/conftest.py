@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from core.cli import main
+from tests.builders import begin
 
 HANDBOOK = "# Handbook\n\n## Leave\n\nEach colleague has 14 days of leave in the first year.\n"
 OLDER = HANDBOOK.replace("14 days", "12 days")
@@ -44,7 +45,8 @@ def papers(tmp_path):
 
 
 @pytest.fixture
-def filled(evorag, papers):
+def filled(evorag, papers, data_dir):
+    begin(data_dir)
     status, _, err = evorag("add", papers, "--tag", "rules")
     assert status == 0, err
     return evorag

@@ -67,6 +67,39 @@ def test_folder_skips_links_hidden_and_foreign_files(evorag, papers):
     assert "2 links or files of other types" in err
 
 
+def test_files_of_one_name_in_several_folders_become_documents_of_their_own(evorag, papers):
+    for name in ("a", "b"):
+        (papers / name).mkdir()
+        (papers / name / "Readme.md").write_text(f"About {name}.", "utf-8")
+    status, _, err = evorag("add", papers, "--json")
+    assert (status, err) == (0, "")
+    names = [document["name"] for document in json.loads(evorag("list", "--json")[1])]
+    assert names == ["handbook.md", "papers - a - Readme.md", "papers - b - Readme.md", "旅費規程.md"]
+    again = json.loads(evorag("add", papers / "a", papers / "b" / "Readme.md", "--json")[1])
+    assert [upload["doc_key"] for upload in again["uploads"]] == ["readme.md", "a - readme.md"]
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\t\n"])
+def test_an_empty_file_needs_no_text_recognition(evorag, tmp_path, content):
+    (tmp_path / "empty.txt").write_bytes(content)
+    status, _, err = evorag("add", tmp_path / "empty.txt")
+    assert status == 1
+    assert err.startswith("empty_document: empty.txt: ")
+    assert "Choose a file that has something in it." in err
+
+
+def test_a_private_document_needs_a_server(evorag, papers):
+    status, out, err = evorag("add", papers, "--private")
+    assert (status, out) == (1, "")
+    assert err.startswith("invalid_input: ") and "--url" in err
+
+
+def test_how_urgent_a_document_is_and_when_it_shows_can_be_said(evorag, papers):
+    assert evorag("add", papers, "--early", "--priority", "7", "--no-wait")[0] == 0
+    assert {job["priority"] for job in json.loads(evorag("jobs", "--json")[1])} == {7}
+    assert evorag("add", papers, "--priority", "11")[0] == 2
+
+
 def test_missing_path_adds_nothing(evorag, papers):
     status, out, err = evorag("add", papers, papers / "absent.md")
     assert (status, out) == (1, "")
@@ -79,6 +112,14 @@ def test_uploads_without_waiting_are_indexed_later(evorag, papers):
     status, out, _ = evorag("jobs", "--wait", "--json")
     assert status == 0
     assert {job["state"] for job in json.loads(out)} == {"done"}
+
+
+def test_a_terminal_gets_the_names_of_the_columns(filled, in_terminal):
+    status, shown = in_terminal("jobs", COLUMNS="200")
+    assert status == 0
+    header = re.sub(r"\x1b\[\d*m", "", shown).split("\n")[0]
+    assert header.split() == ["job", "document", "version", "state", "stage", "done"]
+    assert filled("jobs")[1].split("\n")[0].split("\t")[3:6] == ["done", "published", "1 of 1"]
 
 
 def test_show_gives_versions_and_metadata(filled, papers):
@@ -124,6 +165,22 @@ def test_ask_as_of_an_earlier_sequence_sees_the_earlier_version(filled, papers):
     question = "How many days of leave in the first year?"
     assert "12 days" in filled("ask", question)[1]
     assert "14 days" in filled("ask", question, "--as-of", 2)[1]
+
+
+def test_questions_of_a_conversation_follow_each_other(filled):
+    question = "When does the first year begin?"
+    _, _, err = filled("ask", question, "--conversation", "new")
+    conversation = re.search(r"^conversation ([0-9a-f]{32})$", err, re.MULTILINE)[1]
+    trace = json.loads(filled("ask", "and in 2025?", "--conversation", conversation, "--json")[1])
+    assert trace["analysis"]["standalone"] == "When does the first year begin in 2025?"
+    assert filled("ask", question, "--conversation", "nothing")[0] == 1
+
+
+def test_a_kept_answer_says_so_and_is_asked_afresh(filled):
+    question = "How many days of leave in the first year?"
+    assert "--fresh" not in filled("ask", question)[2]
+    assert "--fresh" in filled("ask", question)[2]
+    assert "--fresh" not in filled("ask", question, "--fresh")[2]
 
 
 def test_ask_with_details_shows_both_legs(filled):

@@ -6,10 +6,12 @@ import random
 from collections.abc import Sequence
 from threading import Thread
 
+import numpy as np
 import pytest
 
 from core.model import Part
 from core.ports import KeywordIndex, KeywordRow
+from core.text.vocabulary import PLAIN, Words
 
 HEAD, HISTORY = Part.HEAD, Part.HISTORY
 BOTH = (HEAD, HISTORY)
@@ -44,8 +46,19 @@ _WORDS = [
 ]
 
 
-def row(chunk_id: int, text: str, part: Part = HEAD, doc_id: int = 1) -> KeywordRow:
-    return KeywordRow(chunk_id, doc_id, part, text, f"doc-{doc_id}.txt#v1")
+def row(chunk_id: int, text: str, part: Part = HEAD, doc_id: int = 1, fingerprint: int = 0) -> KeywordRow:
+    return KeywordRow(chunk_id, doc_id, part, text, f"doc-{doc_id}.txt#v1", fingerprint)
+
+
+def stored_in(index: KeywordIndex) -> list[tuple[int, int, Part]]:
+    """Every row as the store keeps it: id, fingerprint and part, by id."""
+    rows: list[tuple[int, int, Part]] = []
+    for some in index.stored():
+        assert (some.ids.dtype, some.fingerprints.dtype, some.in_head.dtype) == (np.int64, np.int64, np.bool_)
+        assert len(some.ids) == len(some.fingerprints) == len(some.in_head)
+        parts = [HEAD if in_head else HISTORY for in_head in some.in_head]
+        rows += zip(some.ids.tolist(), some.fingerprints.tolist(), parts, strict=True)
+    return sorted(rows, key=lambda each: each[0])
 
 
 def generated_rows(count: int, seed: int = 5, first_id: int = 1) -> list[KeywordRow]:
@@ -199,6 +212,28 @@ class KeywordIndexContract:
         assert ids_of(index, "harbour", doc_ids=[largest - 1]) == [largest]
         assert list(index.ids()) == [(largest, HEAD)]
 
+    def test_rows_are_given_back_with_the_fingerprint_and_the_part_of_their_last_upsert(
+        self, index: KeywordIndex
+    ) -> None:
+        assert stored_in(index) == []
+        widest = [(5, 2**63 - 1), (6, -(2**63)), (7, 0), (2**63 - 1, 1)]
+        index.upsert([row(chunk_id, "harbour", fingerprint=made_of) for chunk_id, made_of in widest])
+        index.upsert([row(8, "ferry", fingerprint=80), row(9, "ferry", HISTORY, fingerprint=90)])
+        index.upsert([row(5, "harbour", HISTORY, fingerprint=2**63 - 1), row(8, "lighthouse", fingerprint=-81)])
+        index.delete([7])
+        assert stored_in(index) == [
+            (5, 2**63 - 1, HISTORY),
+            (6, -(2**63), HEAD),
+            (8, -81, HEAD),
+            (9, 90, HISTORY),
+            (2**63 - 1, 1, HEAD),
+        ]
+
+    def test_every_one_of_many_rows_is_given_back_once(self, index: KeywordIndex) -> None:
+        rows = [row(n * 2**40 + n % 7, "harbour", HISTORY if n % 3 else HEAD, fingerprint=n) for n in range(4_200)]
+        index.upsert(rows)
+        assert stored_in(index) == [(each.chunk_id, each.fingerprint, each.part) for each in rows]
+
     def test_clear_empties_both_parts_and_takes_rows_again(self, index: KeywordIndex) -> None:
         index.upsert([row(1, "harbour"), row(2, "harbour", HISTORY)])
         index.clear()
@@ -256,3 +291,43 @@ class KeywordIndexContract:
         assert index.expunge([99])
         assert dict(index.ids()) == kept == {item.chunk_id: HISTORY if n < 30 else HEAD for n, item in enumerate(rows)}
         assert index.search("quaggaquoll", 10, BOTH) == []
+
+    def test_word_of_the_vocabulary_is_found_whole_once_rows_and_questions_go_by_it(self, index: KeywordIndex) -> None:
+        words = Words(["さくら荘本館"])
+        index.upsert([row(1, "さくらの本館と荘"), row(2, "会場はさくら荘本館です")])
+        index.use(words, PLAIN)
+        index.upsert([row(2, "会場はさくら荘本館です")])
+        assert {part.term for hit in index.search("さくら荘本館", 5, BOTH) for part in hit.terms} <= {
+            "さくら",
+            "荘",
+            "本館",
+        }
+        index.use(words, words)
+        hits = index.search("さくら荘本館はどこ", 5, BOTH)
+        assert [hit.chunk_id for hit in hits] == [2, 1]
+        assert "さくら荘本館" in [part.term for part in hits[0].terms]
+
+    def test_best_of_the_synonyms_counts(self, index: KeywordIndex) -> None:
+        index.upsert([row(1, "A laptop and a notebook computer."), row(2, "A laptop."), row(3, "A notebook computer.")])
+        index.upsert(generated_rows(20, first_id=10))
+        alone = {word: score_of(index, word) for word in ("laptop", "notebook computer")}
+        index.use(PLAIN, Words([], [["laptop", "notebook computer"]]))
+        hits = index.search("laptop", 50, BOTH)
+        assert {hit.chunk_id for hit in hits} == {1, 2, 3}
+        assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+        for hit in hits:
+            expected = max(scores.get(hit.chunk_id, 0.0) for scores in alone.values())
+            assert hit.score == pytest.approx(expected, rel=1e-5)
+            assert hit.score == pytest.approx(sum(part.score for part in hit.terms))
+            assert {part.stands_for for part in hit.terms} == ({""} if hit.chunk_id == 2 else {"laptop"})
+        assert [hit.chunk_id for hit in index.search("laptop", 1, BOTH)] == [hits[0].chunk_id]
+
+    @pytest.mark.parametrize("question", ["laptop*", '"laptop" OR', "-laptop", "laptop\0("])
+    def test_synonyms_of_an_odd_question_are_literal_text(self, index: KeywordIndex, question: str) -> None:
+        index.upsert([row(1, "A notebook computer."), row(2, "Nothing.")])
+        index.use(PLAIN, Words([], [["laptop", "notebook computer"], ["(*)", "nothing"]]))
+        assert [hit.chunk_id for hit in index.search(question, 5, BOTH)] == [1]
+
+
+def score_of(index: KeywordIndex, text: str) -> dict[int, float]:
+    return {hit.chunk_id: hit.score for hit in index.search(text, 50, BOTH)}

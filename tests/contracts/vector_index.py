@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,8 +51,19 @@ def ids_of(index: VectorIndex, query: Vector, limit: int = 100, parts: Sequence[
     return [hit.chunk_id for hit in index.search(query, limit, parts, **more)]
 
 
+def stored_in(index: VectorIndex) -> dict[int, tuple[int, bool]]:
+    """What the store keeps: fingerprint and whether it is in the head part, by id."""
+    return {
+        int(chunk_id): (int(mark), bool(in_head))
+        for rows in index.stored()
+        for chunk_id, mark, in_head in zip(rows.ids, rows.fingerprints, rows.in_head, strict=True)
+    }
+
+
 class VectorIndexContract:
     """Tests of the port; ``index`` is empty and of ``DIMENSION`` dimensions."""
+
+    largest_id = 2**63 - 1
 
     def test_empty_index_gives_no_hits(self, index: VectorIndex) -> None:
         assert index.search(unit_vectors(1)[0], 5, [Part.HEAD]) == []
@@ -147,7 +159,7 @@ class VectorIndexContract:
         assert index.search(vectors[0], 0, [Part.HEAD]) == []
 
     def test_ids_are_64_bits_wide(self, index: VectorIndex) -> None:
-        largest = 2**63 - 1
+        largest = self.largest_id
         vector = unit_vectors(1)[0]
         index.upsert([VectorRow(largest, largest - 1, Part.HEAD, vector, "x", "y")])
         assert ids_of(index, vector, parts=[Part.HEAD], doc_ids=[largest - 1]) == [largest]
@@ -160,6 +172,32 @@ class VectorIndexContract:
         assert dict(index.count()) == {Part.HEAD: 4, Part.HISTORY: 3}
         expected = [(n, Part.HEAD) for n in (1, 2, 3, 4)] + [(n, Part.HISTORY) for n in (10, 11, 12)]
         assert sorted(index.ids()) == expected
+
+    def test_stored_rows_tell_fingerprints_and_parts(self, index: VectorIndex) -> None:
+        vectors = unit_vectors(6)
+        rows = rows_of(vectors[:4]) + rows_of(vectors[4:], Part.HISTORY, first_id=10)
+        marks = [7, -(2**63), 2**63 - 1, 0, 5, -1]
+        index.upsert([replace(one, fingerprint=mark) for one, mark in zip(rows, marks, strict=True)])
+        assert stored_in(index) == {
+            one.chunk_id: (mark, one.part is Part.HEAD) for one, mark in zip(rows, marks, strict=True)
+        }
+        index.upsert([replace(rows[0], part=Part.HISTORY, fingerprint=8)])
+        index.delete([2, 10])
+        assert stored_in(index) == {1: (8, False), 3: (2**63 - 1, True), 4: (0, True), 11: (-1, False)}
+        index.clear()
+        assert stored_in(index) == {}
+
+    def test_every_stored_row_is_told_once(self, index: VectorIndex) -> None:
+        rows = [replace(one, fingerprint=one.chunk_id * 3) for one in rows_of(unit_vectors(9000), first_id=2**40)]
+        for start in range(0, 9000, 3000):
+            index.upsert(rows[start : start + 3000])
+        index.upsert([replace(one, part=Part.HISTORY) for one in rows[:50]])
+        told = list(index.stored())
+        ids = np.concatenate([batch.ids for batch in told])
+        assert sorted(ids.tolist()) == [one.chunk_id for one in rows]
+        assert (np.concatenate([batch.fingerprints for batch in told]) == ids * 3).all()
+        assert sum(int((~batch.in_head).sum()) for batch in told) == 50
+        assert all(batch.ids.dtype == batch.fingerprints.dtype == np.int64 for batch in told)
 
     def test_clear_empties_both_parts_and_takes_rows_again(self, index: VectorIndex) -> None:
         vectors = unit_vectors(4)

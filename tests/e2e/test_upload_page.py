@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, _wait_for, free_port, window
+from tests.e2e.conftest import guarded_page, serious_violations, serve
 
 TRICK = '<img src=x onerror="window.__xss=1">.txt'
 
@@ -19,38 +17,13 @@ TRICK = '<img src=x onerror="window.__xss=1">.txt'
 @pytest.fixture(scope="module")
 def light_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server without a model: indexes in memory, embeddings by hashing."""
-    port = free_port()
-    folder = tmp_path_factory.mktemp("light")
-    environment = {
-        **os.environ,
-        "EVORAG_DATA_DIR": str(folder / "data"),
-        "EVORAG_PORT": str(port),
-        "EVORAG_MAX_UPLOAD_BYTES": "3000000",
-        "EVOSPIKENET_TEST_MODE": "1",
-    }
-    with (folder / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "app"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
-        try:
-            _wait_for(f"http://127.0.0.1:{port}/health", process)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
+    yield from serve(tmp_path_factory.mktemp("light"), EVORAG_MAX_UPLOAD_BYTES="3000000", EVOSPIKENET_TEST_MODE="1")
 
 
 @pytest.fixture
 def tab(browser: Browser, light_server: str) -> Iterator[Page]:
     """A page whose scripts must not fail and whose policy must not be broken."""
-    context = window(browser, light_server)
-    opened = context.new_page()
-    errors: list[str] = []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.on("console", lambda message: errors.append(message.text) if "Policy" in message.text else None)
-    yield opened
-    context.close()
-    assert errors == []
+    yield from guarded_page(browser, light_server)
 
 
 def rows(tab: Page, meaning: str = "") -> int:
@@ -58,7 +31,7 @@ def rows(tab: Page, meaning: str = "") -> int:
 
 
 def choose(tab: Page, files: list[Path]) -> None:
-    tab.locator("[data-upload-picker]").set_input_files(files)
+    tab.locator("[data-upload-picker=files]").set_input_files(files)
 
 
 def written(folder: Path, names: list[str], text: str) -> list[Path]:
@@ -123,39 +96,62 @@ def test_tags_are_kept_with_what_is_added(tab: Page, tmp_path: Path) -> None:
     assert sorted(documents[0]["tags"]) == ["care", "pump", "点検"]
 
 
-def test_server_that_goes_away_is_said_and_the_file_can_be_sent_again(tab: Page, tmp_path: Path) -> None:
+def test_server_that_does_not_answer_is_waited_for(tab: Page, tmp_path: Path) -> None:
     tab.goto("/upload")
-    expect(tab.locator("[data-upload-picker]")).to_be_attached(timeout=30_000)
-    tab.route("**/api/v1/documents", lambda route: route.abort())
+    expect(tab.locator("[data-upload-picker=files]")).to_be_attached(timeout=30_000)
+    tab.route("**/api/v1/uploads", lambda route: route.abort())
     choose(tab, written(tmp_path, ["later.txt"], "Words for later."))
-    expect(tab.get_by_text("The server did not answer")).to_be_visible(timeout=30_000)
-    tab.unroute("**/api/v1/documents")
-    tab.locator(".job-error").get_by_role("button", name="Try again").click()
+    expect(tab.locator("li.job").get_by_text("Waiting for the connection")).to_be_visible(timeout=30_000)
+    expect(tab.locator(".upload-count")).to_contain_text("Waiting for the connection")
+    tab.unroute("**/api/v1/uploads")
     expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1, timeout=30_000)
 
 
 def test_folder_dropped_on_the_zone_is_read_to_the_bottom(tab: Page) -> None:
     tab.goto("/upload")
-    expect(tab.locator("[data-upload-picker]")).to_be_attached(timeout=30_000)
+    expect(tab.locator("[data-upload-picker=files]")).to_be_attached(timeout=30_000)
     tab.evaluate(
         """() => {
-          const file = (name) => ({ isFile: true, file: (found) => found(new File([`words of ${name}`], name)) });
-          const folder = (entries) => ({
+          const file = (name, words) => ({ isFile: true, name, file: (found) => found(new File([words], name)) });
+          const folder = (name, entries) => ({
             isDirectory: true,
+            name,
             createReader: () => {
               const batches = [entries, []];
               return { readEntries: (found) => found(batches.shift()) };
             },
           });
-          const below = folder([file("deep.txt"), folder([file("deeper.md")])]);
-          const tree = folder([file("top.txt"), file(".DS_Store"), below]);
+          const lowest = folder("lowest", [file("same.md", "of lowest")]);
+          const below = folder("below", [file("deep.txt", "deep"), file("same.md", "of below"), lowest]);
+          const tree = folder("top", [file("top.txt", "top"), file(".DS_Store", ""), below]);
           const drop = new Event("drop", { bubbles: true, cancelable: true });
           drop.dataTransfer = { types: ["Files"], files: [], items: [{ kind: "file", webkitGetAsEntry: () => tree }] };
           document.querySelector("[data-upload-zone]").dispatchEvent(drop);
         }"""
     )
-    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(3, timeout=30_000)
-    assert sorted(tab.locator(".job-name").all_inner_texts()) == ["deep.txt", "deeper.md", "top.txt"]
+    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(4, timeout=30_000)
+    names = sorted(tab.locator(".job-name").all_inner_texts())
+    assert names == ["deep.txt", "top - below - lowest - same.md", "top - below - same.md", "top.txt"]
+
+
+def test_files_of_an_archive_become_documents_and_refused_ones_are_named(tab: Page, tmp_path: Path) -> None:
+    archive = tmp_path / "manuals.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        for n in range(3):
+            made.writestr(f"pumps/pump {n}.txt", f"Pump {n} is checked every week.")
+        made.writestr("pumps/empty.txt", "")
+        made.writestr("pumps/program.exe", b"MZ")
+    tab.goto("/upload")
+    choose(tab, [archive])
+    row = tab.locator("li.job", has_text="manuals.zip")
+    expect(row).to_contain_text("Archive: becomes documents")
+    expect(row).to_contain_text("3 of", timeout=30_000)
+    expect(row).to_contain_text("refused", timeout=30_000)
+    row.locator("summary").click()
+    expect(row.locator("details")).to_contain_text("program.exe")
+    assert serious_violations(tab) == []
+    documents = tab.evaluate("async () => (await (await fetch('/api/v1/documents?search=pump')).json()).documents")
+    assert len([document for document in documents if document["name"].startswith("pump ")]) == 3
 
 
 def test_theme_and_language_are_kept(tab: Page) -> None:

@@ -27,11 +27,11 @@ def pair(language: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
     return pairs.word_pair(tmp_path_factory.mktemp(f"pair-{language}"), language)
 
 
-def upload(page: Page, path: Path) -> None:
+def upload(page: Page, path: Path, number: int) -> None:
     page.goto("/upload")
-    with page.expect_response(lambda response: response.url.endswith("/api/v1/documents"), timeout=30_000) as sent:
-        page.locator("[data-upload-picker]").set_input_files(path)
-    assert sent.value.status == 202
+    page.locator("[data-upload-picker=files]").set_input_files(path)
+    row = page.locator("[data-upload-rows] li.job", has_text=re.compile(f"version {number}", re.IGNORECASE))
+    expect(row.filter(has_text=path.name)).to_have_attribute("data-meaning", "ok", timeout=60_000)
     wait_until_indexed(page)
 
 
@@ -51,7 +51,7 @@ def test_1_two_versions_are_compared_rolled_back_and_asked_as_of(
 ) -> None:
     terms = pairs.TERMS[language]
     name = pair[0].name
-    upload(page, pair[0])
+    upload(page, pair[0], 1)
     before = json_of(page, f"/api/v1/audit?doc={name}")["publications"][0]["seq"]
     assert terms.old_answer in answer(page, terms.question)
     page.locator("#ask-answer-card a.citation").first.click()
@@ -59,7 +59,7 @@ def test_1_two_versions_are_compared_rolled_back_and_asked_as_of(
     cited, passage = page.url, page.locator("mark").first.inner_text()
     assert terms.old_answer in passage
 
-    upload(page, pair[1])
+    upload(page, pair[1], 2)
     assert terms.new_answer in answer(page, terms.question)
     after = json_of(page, f"/api/v1/audit?doc={name}")["publications"][0]["seq"]
 

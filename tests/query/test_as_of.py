@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
 import core
-from core.errors import Conflict, InvalidInput, NotFound, Purged
+from core.errors import Conflict, InvalidInput, NotFound, Purged, StoreUnavailable
 from core.model import Part, Query, VersionRef
 from tests.builders import add, knowledge_base
 
@@ -230,3 +233,74 @@ def test_history_alone_is_never_searched(shop: core.EvoRAG) -> None:
         shop.search(Query(WHEN, **asked))  # type: ignore[arg-type]
     both = (Part.HEAD, Part.HISTORY)
     assert seen == [(Part.HEAD,), both, both, (Part.HEAD,)]
+
+
+class Clock:
+    """The time, which ``pass_by`` puts forward."""
+
+    perf_counter = staticmethod(time.perf_counter)
+
+    def __init__(self) -> None:
+        self._ahead_s = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self._ahead_s
+
+    def pass_by(self, seconds: float) -> None:
+        self._ahead_s += seconds
+
+
+class LateStore:
+    """The keyword store of a book whose first reading takes ``spent_s`` of an hour, and whose second one hangs."""
+
+    def __init__(self, kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, first: str, spent_s: float) -> None:
+        self.asked: list[int] = []
+        self.is_over = Event()
+        self._search, self._visible = kb._keywords.search, kb.catalog.visibility.visible
+        self._clock, self._spent_s = Clock(), spent_s
+        add(kb, "book", first)
+        add(kb, "book", "\n\n".join(f"The medlar grows at place {number}, medlar." for number in range(9)))
+        kb._projector.flush()
+        monkeypatch.setattr("core.query.retrieve.time", self._clock)
+        monkeypatch.setattr(kb._keywords, "search", self.search)
+        monkeypatch.setattr(kb.catalog.visibility, "visible", self.visible)
+
+    def search(self, text: str, limit: int, *where: Any) -> Any:
+        self.asked.append(limit)
+        if len(self.asked) > 1:
+            self.is_over.wait(60)
+        return self._search(text, limit, *where)
+
+    def visible(self, *asked: Any) -> Any:
+        if len(self.asked) == 1:
+            self._clock.pass_by(self._spent_s)
+        return self._visible(*asked)
+
+
+@pytest.mark.parametrize(
+    ("spent_s", "searches"), [(3600, 1), (3599.9, 2)], ids=["is not begun late", "is given up when it hangs"]
+)
+def test_reading_deeper_ends_with_the_time_of_the_question_which_has_what_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spent_s: float, searches: int
+) -> None:
+    with knowledge_base(tmp_path, chunk_tokens=16, leg_timeout_s=3600) as kb:
+        store = LateStore(kb, monkeypatch, "The medlar, the medlar, the medlar.", spent_s)
+        monkeypatch.setattr(kb._vectors, "search", lambda *_: [])
+        trace = core.EvoRAG(kb=kb).search(Query("medlar", depth=4, as_of=1))
+        store.is_over.set()
+        assert trace.degraded == ("keyword",)
+        assert [hit.placed.version for hit in trace.hits] == [1]
+        assert len(store.asked) == searches
+
+
+def test_legs_that_gave_nothing_visible_in_time_are_an_error_and_never_no_hits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: object) -> object:
+        raise StoreUnavailable("The store is ailing.")
+
+    with knowledge_base(tmp_path, chunk_tokens=16, leg_timeout_s=3600) as kb:
+        LateStore(kb, monkeypatch, "Far away a quince stood.", 3600)
+        monkeypatch.setattr(kb._vectors, "search", down)
+        with pytest.raises(StoreUnavailable, match="Neither"):
+            core.EvoRAG(kb=kb).search(Query("medlar", depth=4, as_of=1))

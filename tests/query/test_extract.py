@@ -321,3 +321,10 @@ def test_what_another_passage_of_the_document_holds_makes_an_answer_surer() -> N
     alone = confidence(asked, best, [amount])
     assert confidence(asked, best, [amount, same]) > alone
     assert confidence(asked, best, [amount, other]) == alone
+
+
+def test_marks_that_a_document_writes_itself_are_not_taken_for_citations() -> None:
+    text = "The plant employs 3,776 people [1], says the report【2】and [source 3]."
+    answer = ask("How many people does the plant employ?", text)
+    assert answer.text == "The plant employs 3,776 people (1), says the report(2)and (source 3). [1]"
+    assert answer.citations[0].text == text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import core
@@ -44,6 +46,11 @@ class Failing:
         raise StoreUnavailable("The engine does not answer.")
 
 
+def serve(kb: core.KnowledgeBase, **stores: object) -> None:
+    """Let other stores answer from now on."""
+    kb._serving._now = replace(kb._serving.now(), **stores)
+
+
 @pytest.mark.parametrize("question", LITERAL)
 def test_any_question_is_literal_text(kb: core.KnowledgeBase, question: str) -> None:
     add(kb, "held", f"The sign {question} stands here.")
@@ -84,7 +91,7 @@ def test_an_empty_knowledge_base_answers_insufficient(kb: core.KnowledgeBase) ->
 
 def test_a_failing_leg_degrades_the_answer_and_is_named(kb: core.KnowledgeBase) -> None:
     add(kb, "hours", "The shop opens at nine.")
-    kb.queries._retriever._keywords = Failing()  # type: ignore[assignment]
+    serve(kb, keywords=Failing())
     trace = core.EvoRAG(kb=kb).ask("When does the shop open?")
     assert trace.degraded == ("keyword",)
     assert trace.keyword.error and trace.keyword.error["code"] == "store_unavailable"
@@ -92,8 +99,7 @@ def test_a_failing_leg_degrades_the_answer_and_is_named(kb: core.KnowledgeBase) 
 
 
 def test_two_failing_legs_are_an_error_and_never_no_results(kb: core.KnowledgeBase) -> None:
-    kb.queries._retriever._keywords = Failing()  # type: ignore[assignment]
-    kb.queries._retriever._vectors = Failing()  # type: ignore[assignment]
+    serve(kb, keywords=Failing(), vectors=Failing())
     with pytest.raises(StoreUnavailable):
         core.EvoRAG(kb=kb).ask("When does the shop open?")
 
@@ -121,7 +127,7 @@ def test_a_leg_is_read_deeper_when_the_catalogue_hides_its_hits(kb: core.Knowled
             return [*ghosts, *known][:limit]
 
     forgetful = Forgetful()
-    kb.queries._retriever._vectors = forgetful  # type: ignore[assignment]
+    serve(kb, vectors=forgetful)
     trace = core.EvoRAG(kb=kb).search("medlar")
     assert forgetful.limits == [50, 200]
     assert len(trace.vector.hits) == 50

@@ -134,3 +134,8 @@ def test_import_loads_no_dictionary() -> None:
 
     check = "import core.text.analysis, sys; sys.exit('lindera' in sys.modules or 'Stemmer' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_a_word_of_nothing_but_endings_is_analysed() -> None:
+    assert analyse("pump" + "'s" * 5000) == analyse("pump's")
+    analyse("'s" * 5000)

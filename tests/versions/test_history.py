@@ -189,14 +189,14 @@ def test_what_a_killed_process_had_prepared_leaves_head_at_the_next_start(three:
     three.resume_versions()
     three._projector.flush()
     assert _head(three) == set(three.catalog.chunks.ids_of(three.version("a.txt", 3).id))
-    assert three.catalog.publications.shelve_abandoned() == 0
+    assert three.catalog.publications.prepared() == []
 
 
 def test_nothing_is_taken_back_at_a_start_after_what_was_prepared_was_published(three: core.KnowledgeBase) -> None:
     three.rollback("a.txt", 1)
     three.add_text("a", "fourth fig", draft=True)
     three.work_off()
-    assert three.catalog.publications.shelve_abandoned() == 0
+    assert three.catalog.publications.prepared() == []
 
 
 def _head(kb: core.KnowledgeBase) -> set[int]:

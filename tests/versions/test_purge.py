@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -87,8 +88,9 @@ def test_nothing_of_a_purged_version_is_left_on_the_disk(kb: core.KnowledgeBase,
     assert (tmp_path / "data" / "catalog.db").read_bytes().count(MARK.encode()) == 1
     assert trace not in (tmp_path / "data" / "catalog.db").read_bytes()
     assert MARK.encode() in zlib.decompress(trace)
-    if isinstance(kb._keywords, TantivyKeywordIndex):
-        parts = kb._keywords._parts.values()
+    store = kb._keywords._inner  # type: ignore[attr-defined]
+    if isinstance(store, TantivyKeywordIndex):
+        parts = store._parts.values()
         assert [part.snapshot.searcher.terms_with_prefix("terms", MARK[:5]) for part in parts] == [[], []]
 
 
@@ -266,10 +268,10 @@ def test_bytes_that_are_uploaded_again_while_they_are_purged_stay(kb: core.Knowl
     add(kb, "a", f"First {MARK}.")
     claim_many = kb.catalog.documents.claim_many
 
-    def purging(news: Sequence[NewVersion]) -> list[Claim]:
+    def purging(news: Sequence[NewVersion], *also: Any) -> list[Claim]:
         kb.catalog.documents.claim_many = claim_many  # type: ignore[method-assign]
         kb.purge("a.txt")
-        return claim_many(news)
+        return claim_many(news, *also)
 
     kb.catalog.documents.claim_many = purging  # type: ignore[method-assign]
     add(kb, "b", f"First {MARK}.")
@@ -296,16 +298,16 @@ def test_a_cancelled_upload_can_be_purged(kb: core.KnowledgeBase, tmp_path: Path
 
 def test_a_store_that_is_down_delays_the_removal_and_not_the_purge(kb: core.KnowledgeBase) -> None:
     add(kb, "a", f"First {MARK}.")
-    flush = kb._projector.flush
+    flush = kb._projector.flush_all
 
     def down() -> None:
         raise core.errors.StoreUnavailable("down")
 
-    kb._projector.flush = down  # type: ignore[method-assign]
+    kb._projector.flush_all = down  # type: ignore[method-assign]
     kb.purge("a.txt")
     assert names(kb, MARK) == set()
     assert [stone.number for stone in kb.catalog.purges.pending()] == [1]
-    kb._projector.flush = flush  # type: ignore[method-assign]
+    kb._projector.flush_all = flush  # type: ignore[method-assign]
     add(kb, "b", "Other.")
     assert kb.catalog.purges.pending() == []
 
@@ -327,7 +329,7 @@ core.EvoRAG(kb=kb).ask("MARK?")
 kb.add_text("a", "Second text.")
 kb.work_off()
 owner, name = {
-    "flush": (kb._projector, "flush"),
+    "flush": (kb._projector, "flush_all"),
     "forget": (kb._purge, "_forget"),
     "redact": (kb.catalog.questions, "redact"),
     "blob": (kb._blobs, "delete"),

@@ -5,6 +5,7 @@ The directory is checked before it is believed, bytes are counted as they come o
 
 from __future__ import annotations
 
+import re
 import stat
 import struct
 import zipfile
@@ -29,9 +30,18 @@ _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")
 _END64 = struct.Struct("<4sQ2H2L4Q")
 _LOCAL = struct.Struct("<4s5H3L2H")
+_UNIX = 3
+_DRIVE = re.compile(r"[A-Za-z]:")
 
 
-def check_directory(path: Path) -> None:
+def check_place(name: str) -> None:
+    """Refuse the name of an entry that is no place below the archive's own folder. Raises: ``ArchiveLimit``."""
+    name = name.replace("\\", "/")
+    if name.startswith("/") or ".." in name.split("/") or _DRIVE.match(name):
+        raise ArchiveLimit("An entry of the archive points outside of it.")
+
+
+def check_directory(path: Path, most: int = MAX_ENTRIES) -> None:
     """Refuse an archive whose directory is too large to be read at all. Raises: ``ArchiveLimit``, ``ParserFailed``."""
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -49,8 +59,13 @@ def check_directory(path: Path) -> None:
             if len(record) < _END64.size or record[:4] != b"PK\x06\x06":
                 raise ParserFailed("The archive directory is damaged.")
             entries, directory_bytes = _END64.unpack(record)[7:9]
-    if entries > MAX_ENTRIES or directory_bytes > MAX_DIRECTORY_BYTES:
-        raise ArchiveLimit(f"The archive holds {entries:,} entries; at most {MAX_ENTRIES:,} are read.")
+            at -= _END64_LOCATOR.size + _END64.size
+        if entries <= most and directory_bytes <= MAX_DIRECTORY_BYTES:
+            # The end record may lie: what is read is the directory itself.
+            file.seek(max(tail_start + at - directory_bytes, 0))
+            entries = max(entries, file.read(directory_bytes).count(b"PK\x01\x02"))
+    if entries > most or directory_bytes > MAX_DIRECTORY_BYTES:
+        raise ArchiveLimit(f"The archive holds {entries:,} entries; at most {most:,} are read.")
 
 
 class SafeArchive:
@@ -61,9 +76,12 @@ class SafeArchive:
     Raises: ``ArchiveLimit``, ``Encrypted``, ``ParserFailed``.
     """
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
-        check_directory(path)
-        self._left = min(max_bytes, max(TOTAL_FREE_BYTES, MAX_RATIO * path.stat().st_size))
+    def __init__(
+        self, path: Path, max_bytes: int, *, max_entries: int = MAX_ENTRIES, max_ratio: int = MAX_RATIO
+    ) -> None:
+        check_directory(path, max_entries)
+        self._ratio = max_ratio
+        self._left = min(max_bytes, max(TOTAL_FREE_BYTES, max_ratio * path.stat().st_size))
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
@@ -90,11 +108,10 @@ class SafeArchive:
     def _checked(self, entries: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
         end = 0
         for entry in sorted(entries, key=lambda entry: entry.header_offset):
-            name = entry.filename.replace("\\", "/")
-            if name.startswith("/") or ".." in name.split("/") or ":" in name.split("/")[0]:
-                raise ArchiveLimit("An entry of the archive points outside of it.")
-            if stat.S_ISLNK(entry.external_attr >> 16):
-                raise ArchiveLimit("An entry of the archive is a link.")
+            check_place(entry.filename)
+            kind = stat.S_IFMT(entry.external_attr >> 16) if entry.create_system == _UNIX else 0
+            if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or stat.S_ISLNK(entry.external_attr >> 16):
+                raise ArchiveLimit("An entry of the archive is a link or a device.")
             if entry.header_offset < end:
                 raise ArchiveLimit("Entries of the archive overlap.")
             end = entry.header_offset + _LOCAL.size + entry.compress_size
@@ -106,11 +123,19 @@ class SafeArchive:
     def __contains__(self, name: str) -> bool:
         return name in self._entries
 
+    def entries(self) -> list[zipfile.ZipInfo]:
+        """Return all entries in the order of the directory, also those that share a name."""
+        return self._zip.infolist()
+
     def stream(self, name: str) -> Iterator[bytes]:
         """Yield the bytes of an entry as they are inflated."""
         entry = self._entries.get(name)
         if entry is None:
             raise ParserFailed("A part that the document needs is missing.")
+        return self.bytes_of(entry)
+
+    def bytes_of(self, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+        """Yield the bytes of one of ``entries`` as they are inflated."""
         if entry.flag_bits & 1:
             raise Encrypted("The document is protected by a password.")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -122,7 +147,7 @@ class SafeArchive:
         name_bytes, extra_bytes = _LOCAL.unpack(local)[9:11]
         position = entry.header_offset + _LOCAL.size + name_bytes + extra_bytes
         packed = self._packed(position, entry.compress_size)
-        for data in packed if entry.compress_type == zipfile.ZIP_STORED else _inflated(packed):
+        for data in packed if entry.compress_type == zipfile.ZIP_STORED else _inflated(packed, self._ratio):
             self._left -= len(data)
             if self._left < 0:
                 raise ArchiveLimit(_TOO_MUCH)
@@ -143,7 +168,7 @@ class SafeArchive:
             yield data
 
 
-def _inflated(packed: Iterator[bytes]) -> Iterator[bytes]:
+def _inflated(packed: Iterator[bytes], ratio: int) -> Iterator[bytes]:
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     taken = given = 0
     try:
@@ -153,7 +178,7 @@ def _inflated(packed: Iterator[bytes]) -> Iterator[bytes]:
                 out = inflater.decompress(data, READ_BYTES)
                 given += len(out)
                 data = inflater.unconsumed_tail
-                if given > max(FREE_BYTES, MAX_RATIO * (taken - len(data))):
+                if given > max(FREE_BYTES, ratio * (taken - len(data))):
                     raise ArchiveLimit(_TOO_MUCH)
                 if out:
                     yield out

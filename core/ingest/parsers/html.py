@@ -13,11 +13,14 @@ from core.errors import Undecodable
 from core.ingest.parsers import text as plain
 from core.ingest.parsers.encoding import MAX_REPLACED, decoded, detect, replaced_share, sample
 from core.ingest.parsers.html_blocks import HtmlBlocks, is_hidden
+from core.ingest.parsers.html_pieces import pieces_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Reading
 from core.ingest.parsers.wording import clean, one_line
 from core.model import Block
 
+LARGE_BYTES = 16 * 1024 * 1024
+"""Larger pages are read in pieces: the tree of a page takes many times its size."""
 MAX_DEPTH = 2_000
 """Deeper pages are read as bare text: building their tree would take time that grows with the square of the depth."""
 
@@ -36,7 +39,13 @@ MAIN_SHARE = 0.4
 def parse(reading: Reading) -> Iterator[Block]:
     """Yield the main text of a page. Raises: ``Undecodable``."""
     reading.note(parser="html")
-    yield from blocks_of("".join(decoded(reading.path, _encoding(reading))), Outline(), reading)
+    texts, outline = decoded(reading.path, _encoding(reading)), Outline()
+    if reading.path.stat().st_size <= LARGE_BYTES:
+        yield from blocks_of("".join(texts), outline, reading)
+        return
+    reading.warn("The page is very large: it was read in pieces, with all that stands around its main text.")
+    for piece in pieces_of(texts):
+        yield from blocks_of(piece, outline, reading, is_whole=False)
 
 
 def parse_export(reading: Reading) -> Iterator[Block]:
@@ -46,7 +55,7 @@ def parse_export(reading: Reading) -> Iterator[Block]:
     yield from (parse if head.startswith(b"<") else plain.parse)(reading)
 
 
-def blocks_of(markup: str, outline: Outline, reading: Reading) -> Iterator[Block]:
+def blocks_of(markup: str, outline: Outline, reading: Reading, *, is_whole: bool = True) -> Iterator[Block]:
     """Yield the blocks of a page, or of a piece of one that stands in another document."""
     if _depth(markup) > MAX_DEPTH:
         reading.warn("The page is nested too deeply; its text was read without its structure.")
@@ -57,7 +66,7 @@ def blocks_of(markup: str, outline: Outline, reading: Reading) -> Iterator[Block
     _note_head(page, reading)
     body = page.body
     if body is not None:
-        yield from HtmlBlocks(outline).blocks(_main(body))
+        yield from HtmlBlocks(outline).blocks(_main(body) if is_whole else body)
 
 
 def _depth(markup: str) -> int:

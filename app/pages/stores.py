@@ -1,0 +1,125 @@
+"""Stores: whether both indexes hold what the catalogue says, and mending what does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import ALL, Input, Output, State, callback, ctx, dcc, html, register_page
+from dash.exceptions import PreventUpdate
+
+from app import links
+from app.components.frame import page, tab_title
+from app.components.icon import icon
+from app.components.states import empty, error_line, shows_errors
+from app.components.store_checks import WRITE_ANEW, progress, report, write_anew
+from app.context import kb
+from app.i18n import t
+from core.errors import NotFound
+from core.model import JobState
+
+TICK_MS = 1_000
+BUSY, READY = "btn btn-primary is-working", "btn btn-primary"
+ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+
+register_page(__name__, path=links.STORES, title=tab_title("stores.title"))
+
+
+@shows_errors
+def layout(job: str = "", **_: Any) -> html.Div:
+    """The newest check, or the one that the address names."""
+    shown, is_active, job_id = _report(job or None)
+    check = html.Button(
+        [icon("search"), t("stores.check")], id="stores-check", type="button", className=READY, disabled=is_active
+    )
+    content = [
+        html.Section(html.Div(shown, id="stores-report", role="status"), className="card-plain"),
+        write_anew(),
+        dcc.Interval(id="stores-tick", interval=TICK_MS, disabled=not is_active),
+        dcc.Store(id="stores-job", data=job_id),
+    ]
+    above = dcc.Link([icon("arrow-left"), t("settings.title")], href=links.SETTINGS, className="back-link")
+    return page(t("stores.title"), t("stores.purpose"), content, action=check, above=above)
+
+
+def _report(job_id: str | None) -> tuple[list[Any], bool, str | None]:
+    """Return what to show of a job, whether it goes on, and its id."""
+    try:
+        found = kb().store_report(job_id)
+    except NotFound:
+        return [empty("database", t("stores.never_title"), t("stores.never_text"))], False, None
+    job = kb().job(found.job_id)
+    if job.state in ACTIVE:
+        return [progress(job, found.act)], True, job.id
+    parts: list[Any] = [error_line(job.error)] if job.error else []
+    if found.before:
+        parts += report(found, job)
+    elif not parts:
+        parts = [empty("database", t("stores.never_title"), t("stores.stopped_text"))]
+    return parts, False, job.id
+
+
+@callback(
+    Output("stores-report", "children"),
+    Output("stores-tick", "disabled"),
+    Output("stores-job", "data"),
+    Output("stores-check", "disabled"),
+    Input("stores-check", "n_clicks"),
+    prevent_initial_call=True,
+    running=[(Output("stores-check", "className"), BUSY, READY)],
+)
+def check(clicks: int | None) -> tuple[Any, ...]:
+    """Compare both stores with the catalogue."""
+    if not clicks:
+        raise PreventUpdate
+    return _shown(kb().repair())
+
+
+@callback(
+    Output("stores-report", "children", allow_duplicate=True),
+    Output("stores-tick", "disabled", allow_duplicate=True),
+    Output("stores-job", "data", allow_duplicate=True),
+    Output("stores-check", "disabled", allow_duplicate=True),
+    Input("stores-mend", "n_clicks"),
+    prevent_initial_call=True,
+)
+def mend(clicks: int | None) -> tuple[Any, ...]:
+    """Mend what is wrong, and check again."""
+    if not clicks:
+        raise PreventUpdate
+    return _shown(kb().repair(dry_run=False))
+
+
+@callback(
+    Output("stores-report", "children", allow_duplicate=True),
+    Output("stores-tick", "disabled", allow_duplicate=True),
+    Output("stores-job", "data", allow_duplicate=True),
+    Output("stores-check", "disabled", allow_duplicate=True),
+    Input({"type": WRITE_ANEW, "store": ALL}, "n_clicks"),
+    prevent_initial_call=True,
+)
+def anew(clicks: list[int | None]) -> tuple[Any, ...]:
+    """Write every row of a store anew, while the present ones serve."""
+    if not any(clicks) or ctx.triggered_id is None:
+        raise PreventUpdate
+    return _shown(kb().reindex(ctx.triggered_id["store"]))
+
+
+@callback(
+    Output("stores-report", "children", allow_duplicate=True),
+    Output("stores-tick", "disabled", allow_duplicate=True),
+    Output("stores-job", "data", allow_duplicate=True),
+    Output("stores-check", "disabled", allow_duplicate=True),
+    Input("stores-tick", "n_intervals"),
+    State("stores-job", "data"),
+    prevent_initial_call=True,
+)
+def follow(ticks: int | None, job_id: str | None) -> tuple[Any, ...]:
+    """Show how far the job is, and what it has found once it has ended."""
+    if not ticks or not job_id:
+        raise PreventUpdate
+    return _shown(job_id)
+
+
+def _shown(job_id: str) -> tuple[Any, ...]:
+    shown, is_active, _ = _report(job_id)
+    return shown, not is_active, job_id, is_active

@@ -1,0 +1,37 @@
+"""The cookie by which the server knows again who has signed in.
+
+It is *Lax*, not *Strict*: who follows a link from a mail arrives signed in, and no request that such a link makes can
+write, because writes need our own origin.
+"""
+
+from __future__ import annotations
+
+import flask
+
+NAME = "evorag_session"
+LONGEST = 256
+
+
+def name_of(request: flask.Request) -> str:
+    """Return the cookie's name: over https browsers let nobody else on the domain set it."""
+    return f"__Host-{NAME}" if request.is_secure else NAME
+
+
+def token_of(request: flask.Request) -> str | None:
+    """Return the token of the session that a request belongs to, None where it belongs to none."""
+    token = request.cookies.get(name_of(request), "")
+    return token if 0 < len(token) <= LONGEST else None
+
+
+def keep(response: flask.Response, token: str) -> None:
+    """Have the browser send ``token`` from now on, until it is closed."""
+    request = flask.request
+    response.set_cookie(
+        name_of(request), token, path="/", httponly=True, samesite="Lax", secure=request.is_secure, max_age=None
+    )
+
+
+def drop(response: flask.Response) -> None:
+    """Have the browser forget its token."""
+    request = flask.request
+    response.delete_cookie(name_of(request), path="/", httponly=True, samesite="Lax", secure=request.is_secure)

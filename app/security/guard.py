@@ -1,0 +1,143 @@
+"""Stands before every request: nothing is reached by somebody who is not known, or whose role is too little.
+
+- A server answers only to its own names: those of this machine on the loopback address, else ``public_names``.
+- Who asks is told by a key, a session or an open server. Without one only the sign-in page, its own files and what
+  says of itself that it is open are there; a key in the address is no key.
+- Writes with a session come from our own pages: ``Sec-Fetch-Site`` where the browser sends it, else ``Origin``.
+- Bodies are limited to 1 MB; routes of uploads raise that for themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import flask
+from dash import Dash, page_registry
+from werkzeug.exceptions import Forbidden, MisdirectedRequest
+
+from app import links
+from app.api.describe import operation_of
+from app.security import sockets
+from app.security.acting import Acting
+from app.security.answers import finish
+from app.security.callbacks import refuse_strange
+from app.security.callers import Caller, caller_of
+from app.security.entrance import OPEN
+from app.security.origin import SAFE_METHODS, is_same_origin, is_socket
+from app.security.peers import (
+    LOOPBACK_NAMES,
+    UNKNOWN_PROXY,
+    Forwarded,
+    host_name,
+    is_loopback,
+    listed,
+    networks,
+    site_of,
+)
+from app.security.rates import KEY, Rates, stranger, user
+from core import access
+from core.errors import RateLimited, Unauthorized
+
+if TYPE_CHECKING:
+    from core import KnowledgeBase
+
+BODY_LIMIT_BYTES = 1_000_000
+FORM_PARTS_LIMIT = 64
+FREE = ("/assets/", "/_dash-component-suites/")
+"""Files of the pages do not count as requests."""
+ALIVE = ("/health/live", "/api/v1/health/live")
+
+
+def protect(app: Dash, kb: KnowledgeBase) -> None:
+    """Put the guards before, and the headers after, every request of ``app``."""
+    server = app.server
+    settings = kb.settings
+    redis = settings.jobs_url.get_secret_value() if settings.is_shared else ""
+    counts = Rates(settings.rate_limit, settings.sign_in_limit, redis, settings.index_name)
+    names = _names(settings.host, settings.public_names)
+
+    def guard() -> flask.typing.ResponseReturnValue | None:
+        request = flask.request
+        request.max_content_length = BODY_LIMIT_BYTES
+        request.max_form_parts = FORM_PARTS_LIMIT
+        if names and host_name(request.host) not in names:
+            raise MisdirectedRequest("This server does not answer to that name.")
+        if request.path in ALIVE:
+            # Whoever restarts processes must not do so because the catalogue, where callers stand, is down.
+            return None
+        caller = caller_of(request, kb)
+        _count(counts, caller, request)
+        if caller is None:
+            return _without_caller(request)
+        if _needs_own_origin(caller, request) and not is_same_origin(request, unknown=caller.way == "open"):
+            raise Forbidden("This request came from another site.")
+        flask.g.evorag_caller = caller
+        access.begin(caller.principal)
+        described = operation_of(server.view_functions.get(request.endpoint or ""))
+        if described is not None:
+            access.require(described.role)
+        return None
+
+    server.extensions[KEY] = counts
+    server.before_request_funcs.setdefault(None, []).insert(0, guard)
+    # Dash lists its callbacks before the first request, in a function that stands between the two.
+    server.before_request(lambda: refuse_strange(app))
+    server.after_request(lambda response: finish(app, response))
+    server.wsgi_app = Acting(Forwarded(server.wsgi_app, networks(settings.trusted_proxies)))  # type: ignore[method-assign]
+
+
+def _names(host: str, public_names: str) -> frozenset[str]:
+    """The names that requests may be for; none where any will do."""
+    public = listed(public_names)
+    return LOOPBACK_NAMES.union(public) if public or is_loopback(host) else frozenset()
+
+
+def _needs_own_origin(caller: Caller, request: flask.Request) -> bool:
+    return caller.way != "key" and (request.method not in SAFE_METHODS or is_socket(request))
+
+
+def _count(counts: Rates, caller: Caller | None, request: flask.Request) -> None:
+    """Count the request against who makes it. Raises: ``RateLimited``."""
+    address = request.remote_addr or ""
+    if request.path.startswith(FREE) or (caller is not None and caller.way == "open" and is_loopback(address)):
+        return
+    principal = caller.principal if caller is not None else None
+    if principal is None or principal.user_id is None:
+        who = stranger("address", site_of(address))
+    else:
+        who = user(principal.user_id, by_key=principal.key_id is not None)
+    wait = counts.ask(who)
+    if wait:
+        flask.g.evorag_retry_after = wait
+        raise RateLimited("Too many requests in one minute.")
+
+
+def _without_caller(request: flask.Request) -> flask.typing.ResponseReturnValue | None:
+    """What somebody gets whom nobody knows. Raises: ``Unauthorized``."""
+    described = operation_of(flask.current_app.view_functions.get(request.endpoint or ""))
+    if request.path in OPEN or (described is not None and described.is_open):
+        if request.method not in SAFE_METHODS and not is_same_origin(request):
+            raise Forbidden("This request came from another site.")
+        return None
+    if is_socket(request):
+        closed = sockets.refuse(request, sockets.UNAUTHORIZED, "Sign in, or send a valid key.")
+        if closed is not None:
+            return closed
+    if _is_page(request):
+        return flask.redirect(links.sign_in(request.full_path if request.query_string else request.path))
+    flask.g.evorag_for_programs = True
+    if UNKNOWN_PROXY in request.environ:
+        raise Unauthorized(
+            "This request came through a proxy that the server does not know, so that it is not open to it.",
+            remedy="Make a user, and name the proxy in EVORAG_TRUSTED_PROXIES; then sign in, or send a valid key.",
+        )
+    raise Unauthorized("Nobody can tell who asks.")
+
+
+def _is_page(request: flask.Request) -> bool:
+    """Say whether a browser asks for a page that it wants to show."""
+    if request.path == links.SIGN_OUT:
+        return True
+    known = {page["path"].split("/")[1] for page in page_registry.values()}
+    wanted = request.headers.get("Sec-Fetch-Dest", "document") == "document"
+    return request.method in ("GET", "HEAD") and wanted and request.path.split("/")[1] in known

@@ -1,0 +1,221 @@
+"""How documents come in: as files, as texts, as archives; each becomes the next version of what its name says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from core.access import actor as acting_for
+from core.access import needs
+from core.errors import (
+    Cancelled,
+    Conflict,
+    EvoRAGError,
+    InvalidInput,
+    NotFound,
+    QuotaExceeded,
+    TooLarge,
+    UnreadableDocument,
+    UnsupportedType,
+)
+from core.ingest.archives import archive_kind
+from core.ingest.intake import Intake
+from core.model import Filing, Role, Upload, UploadOutcome
+from core.versions.control import VersionControl
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from core.catalog import Claim, NewVersion
+    from core.catalog.jobs import Attempt
+    from core.ingest.archives.keep import ArchiveIntake
+    from core.uploads.finishing import Settle
+
+_MEMBER_ERRORS = (InvalidInput, TooLarge, UnsupportedType, UnreadableDocument)
+
+
+class Adding(VersionControl):
+    """The part of the knowledge base that takes documents in."""
+
+    _intake: Intake
+    _archives: ArchiveIntake
+
+    @needs(Role.EDITOR)
+    def add_file(
+        self,
+        name: str,
+        stream: BinaryIO,
+        *,
+        tags: Sequence[str] = (),
+        note: str = "",
+        label: str = "",
+        actor: str = "",
+        draft: bool = False,
+        publish_at: datetime | None = None,
+        private: bool = False,
+        early: bool = False,
+        priority: int = 0,
+    ) -> Upload:
+        """Store a file as the next version of the document that its name says, and queue its indexing.
+
+        A draft is indexed but not shown; with ``publish_at`` it is published by itself at that moment. Tags are the
+        document's, at once.
+        Raises: ``BadFilename``, ``TooLarge``, ``UnsupportedType``, ``EmptyDocument``, ``InvalidInput``; then nothing is
+        stored.
+        """
+        filing = Filing(tuple(tags), note, label, acting_for(actor), draft, publish_at, private, early, priority)
+        return self._claimed(lambda: [self._intake.file(name, stream, filing)])[0]
+
+    @needs(Role.EDITOR)
+    def add_path(self, path: Path, **filing: Any) -> Upload:
+        """Store a file of this machine, as ``add_file`` or ``add_archive`` does.
+
+        Raises: ``NotFound``, and what those raise.
+        """
+        if path.is_symlink() or not path.is_file():
+            raise NotFound(f"“{path.name}” is not an ordinary file.", remedy="Name an existing file, not a link.")
+        with path.open("rb") as stream:
+            if archive_kind(path.name):
+                return self.add_archive(path.name, stream, **{**filing, "tags": tuple(filing.get("tags", ()))})
+            return self.add_file(path.name, stream, **filing)
+
+    @needs(Role.EDITOR)
+    def add_archive(self, name: str, stream: BinaryIO, **filing: Any) -> Upload:
+        """Store a zip or tar of documents and queue its unpacking; each of them then gets a job of its own.
+
+        Takes what ``Filing`` has, for all of the documents.
+        Raises: what ``add_file`` raises, ``ArchiveLimit`` and ``Encrypted``; then nothing is stored.
+        """
+        filing["actor"] = acting_for(filing.get("actor", ""))
+        upload = self._archives.take(name, stream, Filing(**filing))
+        self._worker.wake()
+        return upload
+
+    @needs(Role.EDITOR)
+    def file_members(
+        self, members: Sequence[tuple[str, Path]], filing: Filing, parent: Attempt
+    ) -> list[Upload | EvoRAGError]:
+        """File what came out of an archive, on behalf of whoever acts; an error is the refusal of one member.
+
+        Raises: ``Cancelled`` where the attempt at the archive is over, ``QuotaExceeded``, ``DiskFull`` and what else is
+        no matter of a member; then none of them is filed.
+        """
+        answers: dict[int, Upload | EvoRAGError] = {}
+        places: list[int] = []
+        taken: list[NewVersion] = []
+
+        def take_in() -> Iterator[NewVersion]:
+            for place, (name, path) in enumerate(members):
+                try:
+                    with path.open("rb") as stream:
+                        new = self._intake.file(name, stream, filing)
+                except _MEMBER_ERRORS as error:
+                    if isinstance(error, QuotaExceeded):
+                        raise
+                    answers[place] = error
+                else:
+                    places.append(place)
+                    taken.append(replace(new, parent=parent))
+                    yield taken[-1]
+
+        try:
+            uploads = self._claimed(take_in)
+        except Cancelled:
+            self._intake.forget(taken, self.catalog.purges.is_named)
+            raise
+        answers.update(zip(places, uploads, strict=True))
+        return [answers[place] for place in range(len(members))]
+
+    @needs(Role.EDITOR)
+    def add_text(
+        self,
+        name: str,
+        text: str,
+        *,
+        title: str = "",
+        tags: Sequence[str] = (),
+        note: str = "",
+        label: str = "",
+        actor: str = "",
+        draft: bool = False,
+        publish_at: datetime | None = None,
+        private: bool = False,
+        early: bool = False,
+        priority: int = 0,
+    ) -> Upload:
+        """Store a text entry, as ``add_file`` does. Raises: ``TooLarge`` over the limit, ``EmptyDocument``."""
+        filing = Filing(tuple(tags), note, label, acting_for(actor), draft, publish_at, private, early, priority)
+        return self._claimed(lambda: [self._intake.text(name, text, title, filing)])[0]
+
+    @needs(Role.EDITOR)
+    def add_texts(self, entries: Sequence[tuple[str, str, str]]) -> list[Upload]:
+        """Store many text entries, each (name, title, text), in one transaction."""
+        filing = Filing(actor=acting_for())
+        return self._claimed(lambda: (self._intake.text(name, text, title, filing) for name, title, text in entries))
+
+    @needs(Role.EDITOR)
+    def load_sample(self) -> list[Upload]:
+        """Add the sample documents in order, second versions after the first ones."""
+        from core.sample import documents
+
+        return [self._add_sample(sample.name, sample.path, sample.tags) for sample in documents()]
+
+    def _add_sample(self, name: str, path: Path, tags: Sequence[str]) -> Upload:
+        with path.open("rb") as stream:
+            return self.add_file(name, stream, tags=tags)
+
+    def _claimed(
+        self,
+        take_in: Callable[[], Iterable[NewVersion]],
+        also: Callable[[Connection, list[Claim]], None] | None = None,
+    ) -> list[Upload]:
+        """Claim versions of what was taken in; what a restored version showed before is shown at once."""
+        news: list[NewVersion] = []
+        try:
+            news.extend(take_in())
+            claims = self.catalog.documents.claim_many(news, also)
+            self._worker.wake()
+            shown = [self._shown(claim, new) for claim, new in zip(claims, news, strict=True)]
+        finally:
+            self._intake.release(news)
+            self._schedule.wake()
+        return [_receipt(claim, new) for claim, new in zip(shown, news, strict=True)]
+
+    def _claim_transfer(self, new: NewVersion, settle: Settle) -> Upload:
+        """Claim a version of what was sent in parts, and settle that in the same transaction.
+
+        A version that is to be shown again is settled once it is: until then it is claimed anew at the next start.
+        """
+        is_settled = False
+
+        def also(tx: Connection, claims: list[Claim]) -> None:
+            nonlocal is_settled
+            if claims[0].outcome is not UploadOutcome.RESTORED or claims[0].job_id is not None:
+                settle(tx, _receipt(claims[0], new))
+                is_settled = True
+
+        self._intake.hold(new)
+        receipt = self._claimed(lambda: [new], also)[0]
+        if not is_settled:
+            with self.catalog.database.write() as tx:
+                settle(tx, receipt)
+        return receipt
+
+    def _shown(self, claim: Claim, new: NewVersion) -> Claim:
+        """Show a restored version at once; claim anew what was shown or purged by others in this moment."""
+        while claim.outcome is UploadOutcome.RESTORED and claim.job_id is None:
+            try:
+                self._append(claim.doc_id, claim.version_id, "publish", new.filing.actor, "")
+            except Conflict:
+                claim = self.catalog.documents.claim(new)
+                self._worker.wake()
+            else:
+                break
+        return claim
+
+
+def _receipt(claim: Claim, new: NewVersion) -> Upload:
+    return Upload(claim.outcome, new.doc_key, claim.number, new.sha1, claim.job_id)

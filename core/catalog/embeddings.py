@@ -1,0 +1,184 @@
+"""Embeddings: the vector of each content, and through the outbox a row for every chunk that has one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    case,
+    distinct,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
+
+from core.catalog.engine import Database
+from core.catalog.outbox import VECTOR
+from core.catalog.schema import chunks, embeddings, outbox, publications, shown_now, version_chunks, versions
+from core.model import Part
+from core.ports import Vector
+
+_FEW = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A content of a version that has no embedding: where it stands, its hash, its length in characters."""
+
+    position: int
+    digest: bytes
+    length: int
+
+
+class Embeddings:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def missing(self, version_id: int, model: str, after: int, limit: int) -> list[Missing]:
+        """Return contents of the version, from behind a position on, that the model has not embedded."""
+        query = (
+            select(version_chunks.c.position, chunks.c.content_hash, func.length(chunks.c.text))
+            .join(chunks, chunks.c.id == version_chunks.c.chunk_id)
+            .where(version_chunks.c.version_id == version_id, version_chunks.c.position > after, ~_embedded(model))
+            .order_by(version_chunks.c.position)
+            .limit(limit)
+        )
+        with self._database.read() as tx:
+            return [Missing(row[0], row[1], row[2]) for row in tx.execute(query)]
+
+    def standing(self, version_id: int, model: str) -> tuple[int, int]:
+        """Return how many places of the version have an embedding, and how many contents have none."""
+        has = _embedded(model)
+        query = (
+            select(func.sum(case((has, 1), else_=0)), func.count(distinct(case((~has, chunks.c.id)))))
+            .select_from(version_chunks)
+            .join(chunks, chunks.c.id == version_chunks.c.chunk_id)
+            .where(version_chunks.c.version_id == version_id)
+        )
+        with self._database.read() as tx:
+            row = tx.execute(query).one()
+        return int(row[0] or 0), int(row[1])
+
+    def texts_of(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the indexed texts of contents, without those that are gone."""
+        with self._database.read() as tx:
+            rows = tx.execute(select(chunks).where(chunks.c.content_hash.in_(hashes)))
+            return {row.content_hash: indexed_text(row) for row in rows}
+
+    def of_hashes(self, hashes: Collection[bytes], model: str) -> dict[bytes, Vector]:
+        """Return the vectors of contents, without those that have none."""
+        if not hashes:
+            return {}
+        query = select(embeddings.c.content_hash, embeddings.c.vector).where(
+            embeddings.c.model == model, embeddings.c.content_hash.in_(list(hashes))
+        )
+        with self._database.read() as tx:
+            return {row[0]: np.frombuffer(row[1], np.float16).astype(np.float32) for row in tx.execute(query)}
+
+    def add(self, model: str, hashes: Sequence[bytes], vectors: Vector) -> None:
+        """Keep ``(n, dimension)`` vectors as half-precision floats, but for contents that are gone.
+
+        Every chunk with one of these contents, of whatever document, gets its row where it belongs at this moment.
+        """
+        halves = dict(zip(hashes, vectors.astype(np.float16), strict=True))
+        with self._database.write() as tx:
+            wanted = set(tx.scalars(select(chunks.c.content_hash).where(chunks.c.content_hash.in_(hashes))))
+            known = select(embeddings.c.content_hash).where(
+                embeddings.c.model == model, embeddings.c.content_hash.in_(hashes)
+            )
+            new = wanted - set(tx.scalars(known))
+            if not new:
+                return
+            rows = [{"content_hash": digest, "model": model, "vector": halves[digest].tobytes()} for digest in new]
+            tx.execute(insert(embeddings), rows)
+            holders = tx.execute(select(chunks.c.id, chunks.c.doc_id).where(chunks.c.content_hash.in_(new))).all()
+            for at in range(0, len(holders), _FEW):
+                few = holders[at : at + _FEW]
+                ids = [row.id for row in few]
+                head = _in_head(tx, ids, {row.doc_id for row in few})
+                entries = [
+                    {"store": VECTOR, "chunk_id": chunk_id, "part": Part.HEAD if chunk_id in head else Part.HISTORY}
+                    for chunk_id in ids
+                ]
+                tx.execute(insert(outbox), entries)
+                _count(tx, ids)
+
+    def of_version(self, version_id: int, model: str) -> list[tuple[int, int, Vector]]:
+        """Return id, position and vector of the version's chunks, without those that have no embedding."""
+        query = (
+            select(chunks.c.id, version_chunks.c.position, embeddings.c.vector)
+            .join(version_chunks, version_chunks.c.chunk_id == chunks.c.id)
+            .join(embeddings, and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model))
+            .where(version_chunks.c.version_id == version_id)
+            .order_by(version_chunks.c.position)
+        )
+        with self._database.read() as tx:
+            rows = tx.execute(query).all()
+        return [(row.id, row.position, np.frombuffer(row.vector, np.float16).astype(np.float32)) for row in rows]
+
+    def set_standing(self, standing: dict[int, int]) -> None:
+        """Note how many places of each version have an embedding."""
+        with self._database.write() as tx:
+            for version_id, embedded in standing.items():
+                own = versions.c.id == version_id
+                tx.execute(update(versions).where(own).values(embedded_chunks=embedded))
+
+    def head_vectors(self, model: str) -> Iterator[tuple[int, int, Vector]]:
+        """Yield id, document id and vector of every chunk of a version that is shown, or about to be."""
+        prepared = select(versions.c.id).where(versions.c.is_prepared)
+        belonging = or_(version_chunks.c.version_id.in_(shown_now), version_chunks.c.version_id.in_(prepared))
+        query = (
+            select(chunks.c.id, chunks.c.doc_id, embeddings.c.vector)
+            .join(embeddings, and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model))
+            .where(chunks.c.id.in_(select(version_chunks.c.chunk_id).where(belonging)))
+        )
+        with self._database.read() as tx:
+            for row in tx.execute(query.execution_options(yield_per=5000)):
+                yield row.id, row.doc_id, np.frombuffer(row.vector, np.float16).astype(np.float32)
+
+
+def indexed_text(row: object) -> str:
+    """Return the text of a row of ``chunks`` that both indexes read."""
+    lines = (row.title, " › ".join(row.heading_path), row.header, row.text)  # type: ignore[attr-defined]
+    return "\n".join(line for line in lines if line)
+
+
+def _embedded(model: str) -> ColumnElement[bool]:
+    return exists(
+        select(literal(1))
+        .where(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model)
+        .correlate(chunks)
+    )
+
+
+def _in_head(tx: Connection, chunk_ids: Sequence[int], doc_ids: Collection[int]) -> set[int]:
+    """Return those of the chunks that a version has which is shown, or is about to be."""
+    last = select(func.max(publications.c.seq)).where(publications.c.doc_id.in_(doc_ids))
+    last = last.group_by(publications.c.doc_id)
+    shown = select(publications.c.version_id).where(
+        publications.c.seq.in_(last), publications.c.version_id.is_not(None)
+    )
+    prepared = select(versions.c.id).where(versions.c.doc_id.in_(doc_ids), versions.c.is_prepared)
+    there = [*tx.scalars(shown), *tx.scalars(prepared)]
+    members = select(version_chunks.c.chunk_id).where(
+        version_chunks.c.chunk_id.in_(chunk_ids), version_chunks.c.version_id.in_(there)
+    )
+    return set(tx.scalars(members))
+
+
+def _count(tx: Connection, chunk_ids: Sequence[int]) -> None:
+    """Count chunks that have got an embedding for the versions that hold them."""
+    own = version_chunks.c.chunk_id.in_(chunk_ids)
+    held = select(version_chunks.c.version_id, func.count()).where(own).group_by(version_chunks.c.version_id)
+    for version_id, count in tx.execute(held).all():
+        more = update(versions).where(versions.c.id == version_id)
+        tx.execute(more.values(embedded_chunks=versions.c.embedded_chunks + count))

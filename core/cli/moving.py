@@ -1,0 +1,203 @@
+"""The commands ``export | import | migrate | backup``: a whole knowledge base as one archive.
+
+The archive holds everything, private documents and the hashes of passwords and keys as well: whoever has it can read
+all and try passwords, so that it is kept like the data folder itself. Only its owner may read the file.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from core.cli import output, remote
+from core.cli.options import AsJson, DataDir, Wait
+from core.cli.session import settings
+from core.errors import DataFolderInUse, InvalidInput
+from core.model.moving import Moved
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="The archive; - for standard output or input.")]
+_PREFIX = "evorag_"
+_POLL_S = 0.2
+
+
+def export(file: File, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Write everything to one archive: documents with all versions, questions, settings, users with their hashes.
+
+    No server may have the data folder open; `evorag backup` writes the same archive from one that runs.
+    """
+    from core.bundle import export_to
+
+    remote.chosen(data_dir)
+    _quiet()
+    with output.bar("Writing") as show:
+        try:
+            moved = _written(file, lambda target: export_to(settings(data_dir), target, show))
+        except DataFolderInUse as error:
+            error.remedy = f"`evorag backup FILE --url …` asks the server that runs. {error.remedy}"
+            raise
+    _show(moved, as_json, to_stdout=file != "-")
+
+
+def backup(file: File, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Write everything, as it is at this moment, to one archive, while the server goes on (with --url).
+
+    It holds the hashes of passwords and keys. Without a server it is `evorag export`.
+    """
+    server = remote.chosen(data_dir)
+    if server is None:
+        return export(file, data_dir, as_json)
+    if file == "-":
+        raise InvalidInput("A backup of a server is written to a file.", remedy="Name one.")
+    with server, output.bar("Receiving") as show:
+        size = server.backup(Path(file), show)
+    output.print_json({"size_bytes": size}) if as_json else output.note(f"{size:,} bytes")
+
+
+def import_(
+    file: File,
+    wait: Wait = True,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take an archive into an empty place: a new data folder, and an empty database where EVORAG_CATALOG_URL names one.
+
+    It is checked as a whole: either all of it is there afterwards, or nothing.
+    """
+    from core.bundle import import_from
+
+    remote.chosen(data_dir)
+    _quiet()
+    target = settings(data_dir)
+    with output.bar("Reading") as show:
+        moved = import_from(target, sys.stdin.buffer, show) if file == "-" else _read(file, target, show)
+    if wait:
+        _fill(target)
+    _show(moved, as_json)
+
+
+def migrate(
+    to: Annotated[
+        list[str],
+        typer.Option("--to", metavar="NAME=VALUE", help="A setting of the new house; @FILE reads them from a file."),
+    ],
+    wait: Wait = True,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy everything into another house, as `evorag migrate --to EVORAG_CATALOG_URL=postgresql+psycopg://…`.
+
+    Settings that are not named are those of now. With the same data folder only the catalogue moves. What is left
+    stays as it was. Others can read a command's arguments: give passwords in a file, `--to @new.env`.
+    """
+    from core.bundle import migrate as move
+
+    remote.chosen(data_dir)
+    _quiet()
+    source = settings(data_dir)
+    target = _changed(source, to)
+    with output.bar("Moving") as show:
+        moved = move(source, target, show)
+    if wait:
+        _fill(target)
+    _show(moved, as_json)
+
+
+def _quiet() -> None:
+    logging.basicConfig(level=logging.CRITICAL, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("core").setLevel(logging.WARNING)
+
+
+def _written(file: str, write: Callable[[BinaryIO], Moved]) -> Moved:
+    from core.bundle import to_file
+
+    return write(sys.stdout.buffer) if file == "-" else to_file(Path(file), write)
+
+
+def _read(file: str, target: Settings, show: output.Bar) -> Moved:
+    from core.bundle import import_from
+
+    path = Path(file)
+    try:
+        size, opened = path.stat().st_size, path.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"The file “{path.name}” cannot be read: {error.strerror}.") from error
+
+    def show_of(done: int, total: int, remark: str = "") -> None:
+        show(done, size, remark)
+
+    with opened:
+        return import_from(target, opened, show_of)
+
+
+def _changed(source: Settings, given: Sequence[str]) -> Settings:
+    """Return the settings of the new house. Raises: ``InvalidInput`` for names that are none; it repeats no value."""
+    from pydantic import ValidationError
+
+    from core import Settings
+
+    wanted: dict[str, str] = {}
+    for entry in given:
+        for line in _lines(entry):
+            name, equals, value = line.partition("=")
+            plain = name.strip().lower().removeprefix(_PREFIX)
+            if not equals or plain not in Settings.model_fields:
+                raise InvalidInput(
+                    f"“{name.strip()[:64]}” is no setting.",
+                    remedy="Write it as EVORAG_CATALOG_URL=…; README lists all.",
+                )
+            wanted[plain] = value.strip()
+    try:
+        return source.model_validate({**source.model_dump(), **wanted})
+    except ValidationError as error:
+        names = ", ".join(sorted({str(each["loc"][0]) for each in error.errors()}))
+        raise InvalidInput(f"These settings cannot be read: {names}.") from None
+
+
+def _lines(entry: str) -> list[str]:
+    if not entry.startswith("@"):
+        return [entry]
+    path = Path(entry[1:])
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The file “{path.name}” cannot be read.") from error
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def _fill(target: Settings) -> None:
+    """Open the new house and stay until its indexes hold everything."""
+    from core import build
+
+    with build(target) as kb, output.bar("Indexing") as show:
+        most = 0
+        while True:
+            health = kb.health()
+            most = max(most, health.outbox)
+            show(most - health.outbox, most, "rows")
+            if not kb.is_starting and not health.outbox:
+                return
+            if any(store.state == "down" for store in health.stores):
+                return output.note("warning: a store does not answer; its index is filled when the server runs.")
+            time.sleep(_POLL_S)
+
+
+def _show(moved: Moved, as_json: bool, *, to_stdout: bool = True) -> None:
+    if as_json and to_stdout:
+        output.print_json(moved)
+    else:
+        told = {name: moved.rows.get(name, 0) for name in ("documents", "versions", "chunks", "questions", "users")}
+        counted = ", ".join(f"{count:,} {name}" for name, count in told.items())
+        output.note(f"{counted}, {moved.files:,} files, {moved.size_bytes:,} bytes")
+    if moved.absent:
+        output.note(f"warning: {moved.absent:,} files of versions were lost or damaged before; their text is there.")
+    if moved.unfinished_uploads:
+        output.note(f"warning: {moved.unfinished_uploads:,} uploads were under way; they begin anew.")

@@ -1,0 +1,102 @@
+"""The commands ``check | repair | reindex``: whether the stores hold what the catalogue says, and what to do then."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from core.cli import output
+from core.cli.options import AsJson, DataDir
+from core.cli.session import opened
+from core.model import JobState, StoreCheck, StoreReport
+
+Store = Annotated[str | None, typer.Option("--store", metavar="STORE", help="vector or keyword; both by default.")]
+Apply = Annotated[bool, typer.Option("--apply", help="Mend what is wrong; without it, it is only shown.")]
+WaitForIt = Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it is done.")]
+
+commands = typer.Typer()
+_COLUMNS = ("expected", "stored", "missing", "orphaned", "stale", "misplaced", "waiting")
+
+
+@commands.command()
+def check(store: Store = None, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Compare the stores with the catalogue and change nothing; the exit status is 1 where a row is wrong."""
+    with opened(data_dir) as kb:
+        output.wait_until_ready(kb)
+        with output.bar("Checking") as show:
+            found = kb.check(store, progress=lambda done, total: show(done, total))
+    if as_json:
+        output.print_json(found)
+    else:
+        _print(found)
+    if not all(each.is_sound for each in found):
+        raise typer.Exit(1)
+
+
+@commands.command()
+def repair(store: Store = None, apply: Apply = False, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show what is wrong with the stores; with --apply write and delete those rows, and check again."""
+    with opened(data_dir) as kb:
+        output.wait_until_ready(kb)
+        job_id = kb.repair(store, dry_run=not apply)
+        job = output.follow(kb, [job_id])[0]
+        report = kb.store_report(job_id)
+    if as_json:
+        output.print_json(report)
+    else:
+        _print(report.before)
+        _told(report)
+    if job.state is not JobState.DONE:
+        output.note_job(job)
+    if not all(each.is_sound for each in report.after or report.before) or job.state is not JobState.DONE:
+        raise typer.Exit(1)
+
+
+@commands.command()
+def reindex(store: Store = None, wait: WaitForIt = True, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Write every row of a store, or of both, anew from the catalogue, while the present ones serve."""
+    with opened(data_dir) as kb:
+        output.wait_until_ready(kb)
+        job_id = kb.reindex(store)
+        job = output.follow(kb, [job_id])[0] if wait else kb.job(job_id)
+        report = kb.store_report(job_id)
+    if as_json:
+        output.print_json(report)
+    elif wait:
+        _told(report)
+    else:
+        output.note(f"It goes on as job {job_id}.")
+    if job.state in (JobState.FAILED, JobState.CANCELLED):
+        output.note_job(job)
+        raise typer.Exit(1)
+
+
+def _print(found: tuple[StoreCheck, ...]) -> None:
+    output.print_rows(
+        ("store", "engine", *_COLUMNS),
+        [[each.store, each.engine, *(getattr(each, name) for name in _COLUMNS)] for each in found if not each.error],
+    )
+    for each in found:
+        if each.error:
+            output.note(f"The {each.store} store could not be read: {each.error}")
+    wrong = [
+        [each.store, one.doc_key, one.version, one.rows, one.missing, one.stale, one.misplaced]
+        for each in found
+        for one in each.versions
+    ]
+    if wrong:
+        output.print_rows(("store", "document", "version", "rows", "missing", "stale", "misplaced"), wrong)
+    faults = sum(each.faults for each in found)
+    if faults:
+        output.print_text(f"{faults} rows are wrong; `evorag repair --apply` mends them.")
+    elif not any(each.error for each in found):
+        output.print_text("Every row is as the catalogue says.")
+
+
+def _told(report: StoreReport) -> None:
+    if report.after:
+        left = sum(each.faults for each in report.after)
+        output.print_text(f"{report.mended} rows were written or removed; the second check finds {left} wrong.")
+        if left:
+            _print(report.after)

@@ -1,0 +1,27 @@
+"""The command ``worker``."""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated
+
+import typer
+
+from core.cli.options import DataDir
+from core.cli.session import settings
+
+
+def worker(
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Files that are read and indexed at the same time.")
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Work on the jobs of servers that share a catalogue (EVORAG_CATALOG_URL) and a Redis (EVORAG_JOBS_URL)."""
+    from core.worker import work
+
+    given = {} if concurrency is None else {"job_workers": concurrency}
+    chosen = settings(data_dir, **given)
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("core").setLevel(chosen.log_level.upper())
+    work(chosen)

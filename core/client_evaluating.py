@@ -1,0 +1,129 @@
+"""Evaluations on a server: question sets and their runs, under the names of ``core.evaluating.evaluations``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from core.client_changing import asked
+from core.client_http import Http, path_of
+from core.client_reading import PAGE, values
+from core.codec import from_dict
+from core.model import (
+    EvaluationRun,
+    GateVerdict,
+    JudgedQuestion,
+    Query,
+    QuestionOutcome,
+    QuestionSet,
+    RunComparison,
+)
+
+POLL_S = 0.25
+CHOICES = ("rerank", "recency", "read_filters", "syntax")
+PLAIN = Query("")
+
+
+class RemoteEvaluations:
+    """Question sets and runs of a server."""
+
+    def __init__(self, http: Http) -> None:
+        self._http = http
+
+    # ---- question sets
+
+    def sets(self) -> list[QuestionSet]:
+        """Return the question sets by name."""
+        return values(QuestionSet, self._http.get(path_of("question-sets"))["sets"])
+
+    def set_of(self, set_id: str) -> QuestionSet:
+        return from_dict(QuestionSet, self._http.get(path_of("question-sets", set_id)))
+
+    def questions(self, set_id: str) -> list[JudgedQuestion]:
+        """Return the questions of a set in their order."""
+        pages = self._pages(path_of("question-sets", set_id, "questions"), "questions")
+        return values(JudgedQuestion, list(pages))
+
+    def import_set(self, name: str, data: bytes, form: str) -> QuestionSet:
+        """Keep a file (``csv`` or ``jsonl``) as a set. Raises: ``InvalidInput`` with the line, ``Conflict``, …"""
+        files, fields = {"file": (f"questions.{form}", data)}, {"name": name, "form": form}
+        return from_dict(
+            QuestionSet, self._http.call("POST", path_of("question-sets"), files=files, data=fields).json()
+        )
+
+    def set_from_history(self, name: str, trace_ids: Sequence[str]) -> QuestionSet:
+        """Keep questions that were asked as a set: what each answer cited and said counts as right."""
+        body = {"name": name, "trace_ids": list(trace_ids)}
+        return from_dict(QuestionSet, self._http.post(path_of("question-sets", "from-history"), body))
+
+    def export_set(self, set_id: str, form: str) -> str:
+        """Return a set as a file that ``import_set`` reads."""
+        path, accept = path_of("question-sets", set_id, "export"), {"Accept": "*/*"}
+        return self._http.call("GET", path, params={"form": form}, headers=accept).content.decode("utf-8")
+
+    def delete_set(self, set_id: str) -> None:
+        """Delete a set with all its runs."""
+        self._http.call("DELETE", path_of("question-sets", set_id))
+
+    def set_gate(self, set_id: str, gates: bool) -> QuestionSet:
+        """Have a set asked before a draft is published, or no longer."""
+        path = path_of("question-sets", set_id)
+        return from_dict(QuestionSet, self._http.call("PATCH", path, json={"gates": gates}, again=True).json())
+
+    # ---- runs
+
+    def run(self, set_id: str, query: Query | None = None, label: str = "") -> EvaluationRun:
+        """Ask every question of a set in the background of the server, with the settings of ``query``."""
+        body: dict[str, Any] = {"set_id": set_id, "label": label}
+        if query is not None:
+            chosen = {name: getattr(query, name) for name in CHOICES if getattr(query, name) != getattr(PLAIN, name)}
+            body |= {name: value for name, value in asked(query).items() if name != "question"} | chosen
+        return from_dict(EvaluationRun, self._http.post(path_of("evaluations"), body))
+
+    def runs(self, set_id: str | None = None, limit: int = PAGE) -> list[EvaluationRun]:
+        """Return the runs of a set (None: of all), newest first."""
+        given = {"set": set_id, "limit": min(max(limit, 1), PAGE)}
+        return values(EvaluationRun, self._http.get(path_of("evaluations"), **given)["runs"])
+
+    def run_of(self, run_id: str) -> EvaluationRun:
+        return from_dict(EvaluationRun, self._http.get(path_of("evaluations", run_id)))
+
+    def wait(self, run_id: str, timeout_s: float = 60.0) -> EvaluationRun:
+        """Return a run once it is over, or as it is after ``timeout_s``."""
+        deadline = time.monotonic() + timeout_s
+        while (run := self.run_of(run_id)).state == "running" and time.monotonic() < deadline:
+            time.sleep(min(POLL_S, timeout_s))
+        return run
+
+    def cancel(self, run_id: str) -> EvaluationRun:
+        """End a run that is going on; what was asked stays."""
+        return from_dict(EvaluationRun, self._http.post(path_of("evaluations", run_id, "cancel"), again=True))
+
+    def delete_run(self, run_id: str) -> None:
+        """Raises: ``Conflict`` while it is going on."""
+        self._http.call("DELETE", path_of("evaluations", run_id))
+
+    def outcomes(
+        self, run_id: str, limit: int = 100, after: int = 0, failures_first: bool = True
+    ) -> list[QuestionOutcome]:
+        """Return what the questions of a run got, at most 1,000 at a time."""
+        given = {"limit": min(max(limit, 1), PAGE), "after": after, "failures_first": str(int(failures_first))}
+        return values(QuestionOutcome, self._http.get(path_of("evaluations", run_id, "outcomes"), **given)["outcomes"])
+
+    def compare(self, old_run_id: str, new_run_id: str) -> RunComparison:
+        """Compare two finished runs of one set. Raises: ``Conflict``."""
+        path = path_of("evaluations", "compare")
+        return from_dict(RunComparison, self._http.get(path, old=old_run_id, new=new_run_id))
+
+    def gate(self, doc_key: str, version: int) -> list[GateVerdict]:
+        """Return what publishing a version would do to the results of every gating set."""
+        path = path_of("documents", doc_key, "versions", version, "gate")
+        return values(GateVerdict, self._http.get(path)["verdicts"])
+
+    def _pages(self, path: str, name: str) -> Iterator[Any]:
+        after: int | None = 0
+        while after is not None:
+            page = self._http.get(path, limit=PAGE, after=after)
+            yield from page[name]
+            after = page["next"]

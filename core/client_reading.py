@@ -1,0 +1,275 @@
+"""What a client asks about documents, versions, questions and the whole: the facade's reading methods over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from core.client_http import Http, path_of
+from core.codec import from_dict, to_dict
+from core.errors import NotFound
+from core.model import (
+    ChangeSummary,
+    Conversation,
+    Counts,
+    Document,
+    Health,
+    Preview,
+    Publication,
+    Row,
+    SavedQuestion,
+    StoreHealth,
+    Trace,
+    TraceSummary,
+    Turn,
+    Version,
+)
+from core.private_file import private_file
+
+Value = TypeVar("Value")
+
+PAGE = 1_000
+PREVIEW_PAGE = 500
+READ_BYTES = 1024 * 1024
+BACKUP_READ_S = 1_800.0
+"""Time in which a server packs the rows of a backup; it sends nothing before."""
+
+
+def values(kind: type[Value], rows: Sequence[Any]) -> list[Value]:
+    """Return a list of JSON objects as values."""
+    return [from_dict(kind, row) for row in rows]
+
+
+class RemoteComparison:
+    """What differs between two versions: the summary at once, the rows when they are asked for."""
+
+    def __init__(self, http: Http, which: Mapping[str, Any]) -> None:
+        self._http = http
+        self.which = dict(which)
+        self.summary: ChangeSummary = from_dict(ChangeSummary, http.get(path_of("diff"), **self.which))
+
+    @property
+    def count(self) -> int:
+        return self.summary.rows
+
+    def rows(self, start: int, end: int) -> list[Row]:
+        """Return the rows from ``start`` up to, not including, ``end``."""
+        found: list[Row] = []
+        while (at := start + len(found)) < min(end, self.count):
+            page = self._http.get(path_of("diff", "rows"), **self.which, start=at, limit=min(end - at, PAGE))
+            if not page["rows"]:
+                break
+            found += values(Row, page["rows"])
+        return found
+
+
+class Reading:
+    """The part of the client that changes nothing."""
+
+    _http: Http
+
+    # ---- documents
+
+    def documents(self, search: str = "", *, include_deleted: bool = False) -> list[Document]:
+        """Return documents by name; ``search`` is literal text in the name, the title or a tag."""
+        pages = self._pages(path_of("documents"), "documents", "after", search=search, deleted=include_deleted)
+        return sorted(values(Document, list(pages)), key=lambda document: document.name)
+
+    def document(self, key: str) -> Document:
+        return from_dict(Document, self._http.get(path_of("documents", key)))
+
+    def versions(self, key: str) -> list[Version]:
+        """Return the versions of a document, newest first; purged ones stay as tombstones."""
+        return values(Version, self._http.get(path_of("documents", key, "versions"))["versions"])
+
+    def version(self, key: str, number: int) -> Version:
+        return from_dict(Version, self._http.get(path_of("documents", key, "versions", number)))
+
+    def publications(self, key: str) -> list[Publication]:
+        """Return what the document has shown, newest first."""
+        return values(
+            Publication, list(self._pages(path_of("documents", key, "publications"), "publications", "before"))
+        )
+
+    def preview(self, key: str, version: int, start: int = 0, count: int = 50) -> Preview:
+        """Return a stretch of a version's chunks, by position."""
+        limit = min(max(count, 0), PREVIEW_PAGE)
+        path = path_of("documents", key, "versions", version, "chunks")
+        return from_dict(Preview, self._http.get(path, start=max(start, 0), limit=limit))
+
+    def text_of(self, key: str, version: int | None = None) -> str:
+        """Return the text of a version, of the one that is shown by default."""
+        params = {} if version is None else {"version": version}
+        response = self._http.call(
+            "GET", path_of("documents", key, "text"), params=params, headers={"Accept": "text/plain"}
+        )
+        return response.content.decode("utf-8")
+
+    def texts(self) -> Iterator[tuple[Document, str]]:
+        """Yield every document that is shown, with its text."""
+        for document in self.documents():
+            if document.published_version is not None:
+                yield document, self.text_of(document.doc_key, document.published_version)
+
+    def download(self, key: str, version: int, target: Path) -> Path:
+        """Write the original bytes of a version to a file, or into a folder under the file's name; return the path."""
+        if target.is_dir():
+            # The server's name for it is a name, never a path.
+            target = target / Path(self.version(key, version).file_name.replace("\\", "/")).name
+        self._saved(path_of("documents", key, "versions", version, "original"), target)
+        return target
+
+    def image(self, key: str, version: int, number: int, target: Path) -> Path:
+        """Write an image of a version to a file; images count from 1. Raises: ``NotFound``, ``Conflict``."""
+        self._saved(path_of("documents", key, "versions", version, "images", number), target)
+        return target
+
+    def tags(self) -> list[str]:
+        return list(self._http.get(path_of("tags"))["tags"])
+
+    # ---- what was shown, and what differs
+
+    def audit(
+        self, *, limit: int = 200, before: int | None = None, key: str | None = None, action: str | None = None
+    ) -> list[Publication]:
+        """Return the publications of all documents (of one, of one action), newest first, before a sequence number."""
+        given = {"limit": min(max(limit, 1), PAGE), "before": before, "doc": key, "action": action}
+        return values(Publication, self._http.get(path_of("audit"), **given)["publications"])
+
+    def compare(self, key: str, old: int, new: int, *, other: str | None = None) -> RemoteComparison:
+        """Compare two versions of a document, or of two where ``other`` names the one that holds ``new``.
+
+        Raises: ``NotFound``, ``Purged``, ``DiffLimit``, and ``Conflict`` where a version has no text.
+        """
+        return RemoteComparison(self._http, {"doc": key, "old": old, "new": new, "other": other})
+
+    diff = compare
+
+    def export(self, comparison: RemoteComparison, form: str) -> Iterator[str]:
+        """Yield a standalone page (``html``), a unified ``patch``, or one of the two texts (``old``, ``new``)."""
+        is_side = form in ("old", "new")
+        params = {name: value for name, value in comparison.which.items() if value is not None}
+        params |= {"side": form} if is_side else {}
+        address = "/api/v1/compare.txt" if is_side else f"/api/v1/compare.{form}"
+        with self._http.streamed("GET", address, params=params, headers={"Accept": "*/*"}) as response:
+            response.encoding = "utf-8"
+            yield from response.iter_text()
+
+    def screen_lines(self, options: Mapping[str, Any], start: int, end: int) -> dict[str, Any]:
+        """Return lines of a comparison as the server lays them out, and their ``total``."""
+        found: dict[str, Any] = self._http.get("/api/v1/compare/rows", **options, start=start, end=end)
+        return found
+
+    def sequence(self) -> int:
+        """Return the sequence number of the newest publication, 0 before the first."""
+        return self.counts().sequence
+
+    # ---- questions already asked, and those that are watched
+
+    def history(self, limit: int = 100) -> list[TraceSummary]:
+        """Return the questions asked, newest first."""
+        return values(TraceSummary, self._http.get(path_of("questions"), limit=min(max(limit, 1), PAGE))["questions"])
+
+    def trace(self, trace_id: str) -> Trace:
+        return from_dict(Trace, self._http.get(path_of("traces", trace_id)))
+
+    def saved_questions(self) -> list[SavedQuestion]:
+        """Return the saved questions, oldest first."""
+        return values(SavedQuestion, self._http.get(path_of("saved-questions"))["questions"])
+
+    def save_question(self, text: str) -> SavedQuestion:
+        """Keep a question; one that is kept already stays as it is. Raises: ``InvalidInput`` and its kinds."""
+        return from_dict(SavedQuestion, self._http.post(path_of("saved-questions"), {"text": text}, again=True))
+
+    def forget_question(self, question_id: str) -> None:
+        """Forget a saved question. Raises: ``NotFound``."""
+        self._http.call("DELETE", path_of("saved-questions", question_id))
+
+    # ---- conversations
+
+    def conversations(self, limit: int = 100, before: str = "") -> list[Conversation]:
+        """Return one's conversations, those that were gone on with last first, from the one after ``before`` on."""
+        given = {"limit": min(max(limit, 1), PAGE), "before": before}
+        return values(Conversation, self._http.get(path_of("conversations"), **given)["conversations"])
+
+    def conversation(self, conversation_id: str) -> tuple[Conversation, list[Turn]]:
+        """Return a conversation and its questions, oldest first. Raises: ``NotFound``."""
+        found = self._http.get(path_of("conversations", conversation_id))
+        return from_dict(Conversation, found["conversation"]), values(Turn, found["turns"])
+
+    def begin_conversation(self, title: str = "") -> Conversation:
+        """Begin a conversation; questions that are asked with its id follow each other."""
+        return from_dict(Conversation, self._http.post(path_of("conversations"), {"title": title}))
+
+    def forget_conversation(self, conversation_id: str) -> None:
+        """Forget a conversation; its questions stay in the history. Raises: ``NotFound``."""
+        self._http.call("DELETE", path_of("conversations", conversation_id))
+
+    # ---- state
+
+    def health(self) -> Health:
+        """Return the state of the stores and models."""
+        found = self._http.call("GET", path_of("health"), accept=(503,)).json()
+        if "stores" not in found:
+            raise NotFound("There is no EvoRAG at this address.", remedy="Check the address of the server.")
+        stores = tuple(values(StoreHealth, found["stores"]))
+        return Health(stores, int(found["outbox"]), bool(found["models_ready"]))
+
+    def counts(self) -> Counts:
+        return from_dict(Counts, self._http.get(path_of("counts")))
+
+    def backup(self, target: Path, show: Callable[[int, int, str], None] = lambda done, total, remark: None) -> int:
+        """Write an archive of everything on the server to a file that only its owner may read; return its size.
+
+        The file is whole or as it was before. Raises: ``Conflict`` while another backup is made, ``Forbidden``;
+        ``InvalidInput`` where the file cannot be written.
+        """
+        size = 0
+        accepted = {"Accept": "*/*"}
+        with (
+            private_file(target) as file,
+            self._http.streamed("GET", path_of("backup"), read_s=BACKUP_READ_S, headers=accepted) as response,
+        ):
+            for piece in response.iter_bytes(READ_BYTES):
+                size += file.write(piece)
+                show(size, 0, "")
+        return size
+
+    # ---- ways to read
+
+    def _pages(self, path: str, name: str, cursor: str, **params: Any) -> Iterator[Any]:
+        """Yield the rows of all pages of a list."""
+        following: Any = None
+        while True:
+            page = self._http.get(path, **params, limit=PAGE, **{cursor: following})
+            yield from page[name]
+            following = page.get("next")
+            if following is None:
+                return
+
+    def _saved(self, path: str, target: Path) -> None:
+        saved(self._http, path, target)
+
+
+def saved(http: Http, path: str, target: Path, **params: Any) -> None:
+    """Write what is at a path to a file, which is then whole or as it was before."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        with http.streamed("GET", path, params=params, headers={"Accept": "*/*"}) as response, part.open("wb") as file:
+            for piece in response.iter_bytes(READ_BYTES):
+                file.write(piece)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def moment_of(at: datetime) -> str:
+    return str(to_dict(at))
+
+
+def compact(value: object) -> str:
+    """Return JSON in few bytes, for headers."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))

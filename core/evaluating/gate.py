@@ -1,0 +1,93 @@
+"""What publishing a version would do to the results of question sets: each asked as now, and as it would be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from core.evaluating.comparing import compare
+from core.evaluating.measuring import Observation, measures_of
+from core.evaluating.running import Ask, asked
+from core.model import (
+    EvaluationRun,
+    GateVerdict,
+    Intent,
+    JudgedQuestion,
+    Principal,
+    Query,
+    QuestionSet,
+    RunComparison,
+    VersionRef,
+    format_as_of,
+)
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+MOST_QUESTIONS = 500
+"""Questions of all sets that gate together: each is asked twice while somebody waits."""
+_WATCHED = {
+    ("final", "recall_at_10"): "the share of right documents among the first ten",
+    ("final", "ndcg_at_10"): "nDCG@10 of the final ranking",
+    ("answers", "right"): "the share of right answers",
+    ("answers", "unanswerable_insufficient"): "the share of questions that rightly get no answer",
+}
+_NAMED = 5
+
+
+def verdict(
+    catalog: Catalog,
+    ask: Ask,
+    asked_set: QuestionSet,
+    questions: Sequence[JudgedQuestion],
+    ref: VersionRef,
+    query: Query,
+    sequence: int,
+    who: Principal,
+) -> GateVerdict:
+    """Ask a set as things are and with the version shown, at one sequence number on behalf of ``who``.
+
+    Questions about the knowledge base itself are left out: only what is published answers them, and no document does.
+    """
+
+    def results(chosen: Query) -> tuple[datetime, list[tuple[Observation, bool]]]:
+        started_at = datetime.now(UTC)
+        found = (asked(catalog, ask, question, chosen, sequence, who) for question in questions)
+        return started_at, [(seen, trace.analysis.intent is Intent.DOCUMENTS) for seen, trace in found]
+
+    def told(chosen: Query, started_at: datetime, found: Sequence[Observation]) -> EvaluationRun:
+        return EvaluationRun(
+            id="",
+            set_id=asked_set.id,
+            set_name=asked_set.name,
+            started_at=started_at,
+            sequence=sequence,
+            settings={"as_of": format_as_of(chosen.as_of) or ""},
+            done=len(found),
+            total=len(found),
+            measures=measures_of(found),
+        )
+
+    now, then = replace(query, as_of=None), replace(query, as_of=ref)
+    (old_at, before), (new_at, after) = results(now), results(then)
+    kept = [pair for pair in zip(before, after, strict=True) if all(is_of_documents for _, is_of_documents in pair)]
+    old, new = [each for (each, _), _ in kept], [each for _, (each, _) in kept]
+    comparison = compare(told(now, old_at, old), told(then, new_at, new), old, new)
+    reasons = _reasons(comparison, old, new)
+    return GateVerdict(ref.doc_key, ref.version, asked_set.id, comparison, bool(reasons), reasons)
+
+
+def _reasons(comparison: RunComparison, old: Sequence[Observation], new: Sequence[Observation]) -> tuple[str, ...]:
+    """Say what gets worse: a question that was right and no longer is, or a measure that drops significantly."""
+    lost = [
+        before.question.id for before, after in zip(old, new, strict=True) if before.is_right and not after.is_right
+    ]
+    named = ", ".join(lost[:_NAMED]) + (" …" if len(lost) > _NAMED else "")
+    said = [f"{len(lost)} of {len(old)} questions would no longer be answered rightly: {named}."] if lost else []
+    for difference in comparison.differences:
+        about = _WATCHED.get((difference.leg, difference.name))
+        if about is not None and difference.high < 0:
+            said.append(f"{about} would drop from {difference.old:.3f} to {difference.new:.3f}.".capitalize())
+    return tuple(said)

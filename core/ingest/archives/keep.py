@@ -1,0 +1,166 @@
+"""An archive is taken in: checked as far as a moment allows, kept as a blob, and queued to be unpacked."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from sqlalchemy import Connection
+
+from core import access
+from core.catalog.jobs import NewJob
+from core.codec import to_dict
+from core.errors import EmptyDocument, StoreUnavailable
+from core.ingest.archives import ArchiveLimits, check_archive
+from core.ingest.archives.child import opened
+from core.ingest.archives.members import Member
+from core.ingest.filing import check_filing
+from core.ingest.holds import Holds
+from core.ingest.intake import check_private
+from core.ingest.receive import receive
+from core.ingest.room import Room, disk_errors
+from core.ingest.validate import clean_name
+from core.model import Filing, JobKind, Upload, UploadOutcome
+from core.points import point
+from core.ports import BlobStore
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+log = logging.getLogger(__name__)
+
+Settle = Callable[[Connection, Upload], None]
+
+_LOOK_S = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class StoredArchive:
+    """The bytes of an archive that are a blob, and how it is packed."""
+
+    sha256: str
+    sha1: str
+    size_bytes: int
+    kind: str
+
+
+def _unsettled(_tx: Connection, _receipt: Upload) -> None:
+    """An upload in one piece has nothing else to settle."""
+
+
+class ArchiveIntake:
+    """Takes archives in, and removes their bytes once their jobs need them no more."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        blobs: BlobStore,
+        holds: Holds,
+        incoming: Path,
+        limits: ArchiveLimits,
+        room: Room,
+        kept_for: timedelta,
+    ) -> None:
+        self._catalog = catalog
+        self._blobs = blobs
+        self._holds = holds
+        self._incoming = incoming
+        self._limits = limits
+        self._room = room
+        self._kept_for = kept_for
+
+    def take(self, name: str, stream: BinaryIO, filing: Filing) -> Upload:
+        """Receive an archive and queue its job.
+
+        Raises: ``BadFilename``, ``TooLarge``, ``InvalidInput``, and what ``check`` raises; then nothing is stored.
+        """
+        shown, filing = clean_name(name), check_filing(filing)
+        with disk_errors():
+            received = receive(stream, self._incoming, self._room.most(), self._room.too_much)
+        try:
+            kind = self.check(shown, received.path, received.head)
+            with self._holds.held(received.sha256):
+                with disk_errors():
+                    self._blobs.put(received.path, received.sha256)
+                point("archives.blob.kept")
+                stored = StoredArchive(received.sha256, received.sha1, received.size_bytes, kind)
+                return self.claim(shown, stored, filing)
+        finally:
+            received.path.unlink(missing_ok=True)
+
+    def check(self, name: str, path: Path, head: bytes) -> str:
+        """Return how an archive is packed, unless it shows to be hostile: in its directory, or in a first look into it.
+
+        Raises: ``TypeMismatch``, ``ArchiveLimit``, ``Encrypted``, ``ParserFailed``, ``EmptyDocument``.
+        """
+        kind = check_archive(name, head)
+        end = time.monotonic() + _LOOK_S
+        with opened(path, kind, self._limits, self._incoming) as archive:
+            members = archive.survey(lambda: time.monotonic() < end)
+        if members is not None:
+            check_members(members)
+        return kind
+
+    def claim(self, name: str, stored: StoredArchive, filing: Filing, settle: Settle = _unsettled) -> Upload:
+        """Queue the job of an archive whose bytes are a blob; one that waits to be unpacked already keeps its job.
+
+        ``settle`` is called with the receipt in the same transaction. Raises: ``InvalidInput``.
+        """
+        who = access.current()
+        check_private(filing)
+
+        def receipt(job_id: str, is_new: bool) -> Upload:
+            return Upload(UploadOutcome.NEW if is_new else UploadOutcome.UNCHANGED, "", 0, stored.sha1, job_id)
+
+        job = NewJob(
+            kind=JobKind.UNPACK,
+            name=name,
+            size_bytes=stored.size_bytes,
+            actor=filing.actor or who.name,
+            owner_id=who.user_id if filing.private else None,
+            priority=filing.priority,
+            payload={
+                "sha256": stored.sha256,
+                "kind": stored.kind,
+                "filing": to_dict(filing),
+                "who": to_dict(who),
+            },
+        )
+        made = self._catalog.archives.claim(job, lambda tx, job_id, is_new: settle(tx, receipt(job_id, is_new)))
+        point("archives.job.queued")
+        return receipt(*made)
+
+    def sweep(self) -> None:
+        """Remove the bytes of archives whose jobs have ended; those that could be unpacked yet are kept for a while."""
+        kept = self._catalog.archives.kept(_now() - self._kept_for)
+        needed = {each.sha256 for each in kept if each.is_needed}
+        for each in kept:
+            if each.is_needed:
+                continue
+            if each.sha256 not in needed and not self._catalog.purges.is_named(each.sha256):
+                try:
+                    self._holds.unless_held(each.sha256, partial(self._blobs.delete, each.sha256))
+                except StoreUnavailable as error:
+                    log.warning("the bytes of an archive are removed later: %s", error.message)
+                    continue
+                point("archives.blob.removed")
+            self._catalog.archives.forget(each.job_id)
+
+
+def check_members(members: list[Member]) -> None:
+    """Refuse an archive without documents. Raises: ``EmptyDocument``."""
+    if all(member.refusal for member in members):
+        raise EmptyDocument(
+            "The archive holds no document of a type that is read.",
+            remedy="Put documents (PDF, Word, Excel, PowerPoint, HTML, Markdown, text, CSV) into it.",
+        )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,228 @@
+"""The lane of embedding: documents give their texts in turns, so that nobody waits for somebody else's gigabyte."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import EvoRAGError
+from core.ingest.endings import Endings
+from core.ingest.progress import JobProgress, write_all
+from core.ingest.turns import Turns
+from core.model import Stage
+from core.points import point
+from core.ports import Embedder, Vector
+from core.projection import Projector
+from core.serving import Serving
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+log = logging.getLogger(__name__)
+
+TURN_TEXTS = 16
+"""Texts that one document gives at its turn; also those of one batch."""
+ROUND_TEXTS = 64
+"""Texts of one round, from as many documents as have their turn."""
+_ROUND_DOCUMENTS = 64
+_KEEP_S = 0.5
+_VISIBLE_S = 2.0
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    """A document in the lane: how far it has been read, and what it gave to the present round."""
+
+    walker: JobProgress
+    total: int
+    priority: int
+    position: int = -1
+    done: int = 0
+    given: dict[bytes, int] = field(default_factory=dict)
+    is_read: bool = False
+
+
+class EmbeddingLane:
+    """Embeds what documents lack, in rounds; texts of several documents share a batch, and none is embedded twice."""
+
+    def __init__(self, catalog: Catalog, serving: Serving, projector: Projector, endings: Endings) -> None:
+        self._catalog = catalog
+        self._serving = serving
+        self._projector = projector
+        self._endings = endings
+        self._turns: Turns[_Waiting] = Turns()
+        self._shown = 0.0
+
+    def add(self, walkers: Sequence[JobProgress]) -> None:
+        """Have documents embedded whose keywords are indexed."""
+        if not walkers:
+            return
+        model = self._serving.embedder.id
+        standing = {w.job.id: self._catalog.embeddings.standing(w.version_id, model) for w in walkers}
+        self._catalog.embeddings.set_standing({w.version_id: standing[w.job.id][0] for w in walkers})
+        for walker in walkers:
+            # What an earlier attempt or version embedded counts, so that progress never runs backwards.
+            embedded, missing = standing[walker.job.id]
+            walker.begin(Stage.EMBEDDING, embedded + missing)
+            walker.tell(embedded, embedded + missing)
+        going = write_all(self._catalog, walkers, self._lost)
+        point("ingest.embedding.entered")
+        for walker in going:
+            embedded, missing = standing[walker.job.id]
+            self._put(_Waiting(walker, embedded + missing, walker.job.priority, done=embedded))
+
+    def is_empty(self) -> bool:
+        return self._turns.is_empty()
+
+    def drop(self, job_id: str) -> bool:
+        """Take a document out of the lane whose job has ended; tell whether it waited there."""
+
+        def has_ended(waiting: _Waiting) -> bool:
+            # A job that was started again meanwhile is here with its next attempt, which goes on.
+            return waiting.walker.job.id == job_id and not self._catalog.jobs.is_running(waiting.walker.attempt)
+
+        return self._turns.remove(has_ended) is not None
+
+    def prioritise(self, job_id: str, priority: int) -> None:
+        """Have a document's turns come earlier or later than those of its user's others."""
+        waiting = self._turns.remove(lambda each: each.walker.job.id == job_id)
+        if waiting is not None:
+            waiting.priority = priority
+            self._put(waiting)
+
+    def step(self, stop: threading.Event) -> list[JobProgress]:
+        """Embed one round; return the documents that lack nothing any more."""
+        chosen = self._chosen()
+        try:
+            going = self._embedded(chosen, stop)
+            point("ingest.embedding.round")
+            return self._complete(self._told(going))
+        except BaseException:
+            for waiting in chosen:
+                if waiting.is_read:
+                    waiting.is_read, waiting.position = False, -1
+                    self._put(waiting)
+            raise
+
+    # ---- one round
+
+    def _chosen(self) -> list[_Waiting]:
+        """Let documents give texts in their turns, until the round is full or all have given all."""
+        chosen: dict[_Waiting, None] = {}
+        texts: set[bytes] = set()
+        while len(texts) < ROUND_TEXTS and len(chosen) < _ROUND_DOCUMENTS:
+            waiting = self._turns.next()
+            if waiting is None:
+                break
+            chosen[waiting] = None
+            page = self._catalog.embeddings.missing(
+                waiting.walker.version_id, self._serving.embedder.id, waiting.position, TURN_TEXTS
+            )
+            waiting.given.update((each.digest, each.length) for each in page)
+            texts.update(waiting.given)
+            waiting.is_read = len(page) < TURN_TEXTS
+            if not waiting.is_read:
+                waiting.position = page[-1].position
+                self._put(waiting)
+        return list(chosen)
+
+    def _embedded(self, chosen: Sequence[_Waiting], stop: threading.Event) -> list[_Waiting]:
+        """Embed what was given; return the documents that go on."""
+        try:
+            lengths = {digest: length for waiting in chosen for digest, length in waiting.given.items()}
+            self._embed(lengths, stop)
+        except Exception as error:
+            if not isinstance(error, EvoRAGError) and len(chosen) > 1:
+                log.exception("%d documents met an unexpected error together", len(chosen))
+                return [waiting for waiting in chosen if self._alone(waiting, stop)]
+            failed = error
+
+            def fail(_: JobProgress) -> None:
+                raise failed
+
+            for waiting in chosen:
+                self._take_out(waiting)
+                self._endings.guarded(fail, waiting.walker)
+            return []
+        return [] if stop.is_set() else list(chosen)
+
+    def _alone(self, waiting: _Waiting, stop: threading.Event) -> bool:
+        if self._endings.guarded(lambda _: self._embed(waiting.given, stop), waiting.walker):
+            return not stop.is_set()
+        self._take_out(waiting)
+        return False
+
+    def _embed(self, lengths: dict[bytes, int], stop: threading.Event) -> None:
+        # Texts of like length make batches without padding.
+        order = sorted(lengths, key=lengths.__getitem__)
+        waiting: list[tuple[list[bytes], Vector]] = []
+        # What began with one embedder is kept as its own, whatever serves meanwhile.
+        embedder = self._serving.embedder
+        since = time.monotonic()
+        for at in range(0, len(order), TURN_TEXTS):
+            if stop.is_set():
+                break
+            few = order[at : at + TURN_TEXTS]
+            texts = self._catalog.embeddings.texts_of(few)
+            few = [digest for digest in few if digest in texts]
+            waiting.append((few, embedder.embed_passages([texts[digest] for digest in few])))
+            if time.monotonic() - since >= _KEEP_S:
+                self._keep(embedder, waiting)
+                since = time.monotonic()
+        self._keep(embedder, waiting)
+
+    def _keep(self, embedder: Embedder, waiting: list[tuple[list[bytes], Vector]]) -> None:
+        hashes = [digest for few, _ in waiting for digest in few]
+        if hashes:
+            point("ingest.embeddings.computed")
+            self._catalog.embeddings.add(embedder.id, hashes, np.concatenate([each for _, each in waiting]))
+            point("ingest.embeddings.kept")
+        waiting.clear()
+
+    def _told(self, going: Sequence[_Waiting]) -> list[_Waiting]:
+        """Note how far each document is, and leave out those whose jobs have ended meanwhile."""
+        due = {}
+        for waiting in going:
+            waiting.done = min(waiting.done + len(waiting.given), waiting.total)
+            waiting.walker.spend({"embedded_texts": len(waiting.given)})
+            waiting.given.clear()
+            if waiting.walker.tell(waiting.done, waiting.total) and not waiting.is_read:
+                due[waiting.walker] = waiting
+        lost: list[JobProgress] = []
+        if due:
+            write_all(self._catalog, list(due), lost.append)
+            for walker in lost:
+                self._take_out(due[walker])
+                self._lost(walker)
+            if time.monotonic() - self._shown >= _VISIBLE_S:
+                self._shown = time.monotonic()
+                self._projector.flush_soon()
+        return [waiting for waiting in going if waiting.walker not in lost]
+
+    def _complete(self, going: Sequence[_Waiting]) -> list[JobProgress]:
+        """Return the documents that have been read to their end and lack nothing; others are read again."""
+        complete = []
+        for waiting in going:
+            if not waiting.is_read:
+                continue
+            if self._catalog.embeddings.standing(waiting.walker.version_id, self._serving.embedder.id)[1]:
+                waiting.is_read, waiting.position = False, -1
+                self._put(waiting)
+            else:
+                complete.append(waiting.walker)
+        return complete
+
+    def _put(self, waiting: _Waiting) -> None:
+        self._turns.put(waiting.walker.job.actor, waiting.priority, waiting)
+
+    def _take_out(self, waiting: _Waiting) -> None:
+        self._turns.remove(lambda each: each is waiting)
+
+    def _lost(self, walker: JobProgress) -> None:
+        self._endings.discard(walker.version_id)

@@ -1,0 +1,124 @@
+"""What keeps a passage from the answer: the first of the steps of a search at which it is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from core.insight.standing import Asked
+from core.model import Filters, LegPlace, Obstacle, PlacedChunk, Publication, Version
+from core.query.fuse import choose
+from core.query.syntax import is_met
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+KINDS = {
+    "doc_keys": "doc",
+    "tags": "tag",
+    "extensions": "type",
+    "updated_after": "after",
+    "updated_before": "before",
+}
+READ = "read:"
+SYNTAX = "syntax"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A passage of a version that a question is held against, with its place in both searches."""
+
+    asked: Asked
+    placed: PlacedChunk
+    version: Version
+    vector: LegPlace
+    keyword: LegPlace
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What keeps a passage from the answer.
+
+    ``detail`` holds names and numbers only. ``filters`` are those that leave it out: fields of ``Filters``, ``read:``
+    with the id of a filter read from the question, ``syntax``. ``shown`` is the version shown in its stead.
+    """
+
+    obstacle: Obstacle
+    detail: str = ""
+    filters: tuple[str, ...] = ()
+    shown: int | None = None
+
+
+def obstacle_of(catalog: Catalog, case: Case) -> Found:
+    """Return what keeps the passage of a case from the answer to its question."""
+    asked, placed = case.asked, case.placed
+    if not catalog.visibility.visible([placed.id], asked.scope.view):
+        return _not_visible(catalog.publications.of(placed.doc_id), case)
+    if asked.scope.doc_ids is not None and placed.doc_id not in asked.scope.doc_ids:
+        return _filtered(catalog, case)
+    for hit in asked.trace.candidates:
+        if placed.id in hit.merged:
+            return Found(
+                Obstacle.MERGED, f"{hit.placed.doc_key}#v{hit.placed.version} · {hit.placed.chunk.position + 1}"
+            )
+    if any(hit.placed.id == placed.id for hit in asked.trace.hits):
+        return Found(Obstacle.NONE)
+    if any(hit.placed.id == placed.id for hit in asked.trace.candidates):
+        query = asked.trace.query
+        freely = choose(asked.trace.candidates, query.top_k, 0)
+        is_full = any(hit.placed.id == placed.id for hit in freely)
+        return Found(Obstacle.DOCUMENT_FULL if is_full else Obstacle.OUTRANKED)
+    syntax = asked.trace.analysis.syntax
+    if syntax is not None and not is_met(syntax, placed):
+        return Found(Obstacle.FILTERED, SYNTAX, (SYNTAX,))
+    if any(
+        leg.depth_needed is not None and leg.depth_needed <= asked.trace.query.depth
+        for leg in (case.vector, case.keyword)
+    ):
+        # The vector store looks into the nearest clusters only, and this passage stands in another one.
+        return Found(Obstacle.TOO_DEEP, asked.trace.vector.engine)
+    if case.keyword.rank is None and asked.trace.keyword.error is None:
+        return Found(Obstacle.NO_COMMON_TERM)
+    return Found(Obstacle.TOO_DEEP)
+
+
+def _not_visible(publications: list[Publication], case: Case) -> Found:
+    sequence = case.asked.scope.view.sequence
+    last = next((each for each in publications if each.seq <= sequence), None)
+    if last is not None and last.version is None:
+        if last.action == "delete":
+            return Found(Obstacle.DELETED)
+        return Found(Obstacle.NOT_SHOWN, last.action)
+    shown = last.version if last is not None else None
+    if case.version.is_draft:
+        detail = f"v{case.version.number} (draft)"
+        return Found(Obstacle.NOT_SHOWN, detail if shown is None else f"{detail}, v{shown}", shown=shown)
+    return Found(Obstacle.NOT_SHOWN, "" if shown is None else f"v{shown}", shown=shown)
+
+
+def _filtered(catalog: Catalog, case: Case) -> Found:
+    failing = [
+        (name, said) for name, said, filters in _demands(case) if _leaves_out(catalog, filters, case.placed.doc_id)
+    ]
+    if not failing:
+        failing = [(SYNTAX, SYNTAX)]
+    return Found(Obstacle.FILTERED, ", ".join(said for _, said in failing), tuple(name for name, _ in failing))
+
+
+def _demands(case: Case) -> Iterator[tuple[str, str, Filters]]:
+    """Yield each filter of the question by itself, with its name and how it is said."""
+    given = case.asked.trace.query.filters
+    for field, kind in KINDS.items():
+        value = getattr(given, field)
+        if value:
+            said = ", ".join(value) if isinstance(value, tuple) else value.isoformat(timespec="minutes")
+            yield field, f"{kind}: {said}", replace(Filters(), **{field: value})
+    for read in case.asked.trace.analysis.read_filters:
+        if read.is_applied:
+            yield READ + read.id, f"“{read.words}”", read.filters
+
+
+def _leaves_out(catalog: Catalog, filters: Filters, doc_id: int) -> bool:
+    allowed = catalog.visibility.documents_matching(filters)
+    return allowed is not None and doc_id not in allowed

@@ -1,0 +1,45 @@
+"""The words of a question and of a passage as people read them, and which of them both have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.model import PlacedChunk
+from core.text.analysis import Piece, commas_within_numbers, normalise, pieces
+from core.text.vocabulary import Words
+
+
+def shared(words: Words, question: str, placed: PlacedChunk) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words of a question that a passage holds, itself or as a synonym, and those that it lacks."""
+    held = set(words.analyse(indexed(placed)))
+    readable = as_written(question)
+    present: dict[str, None] = {}
+    missing: dict[str, None] = {}
+    for clause in words.ask(question):
+        for term in clause.alternatives[0]:
+            others = (other for terms in clause.alternatives[1:] for other in terms)
+            is_held = term in held or any(other in held for other in others)
+            (present if is_held else missing)[readable.get(term, term)] = None
+    return tuple(present), tuple(missing)
+
+
+def indexed(placed: PlacedChunk) -> str:
+    """Return the text of a passage that the indexes read."""
+    return placed.chunk.indexed_text(placed.title)
+
+
+def as_written(text: str) -> dict[str, str]:
+    """Return the terms of a text with the words that they stand for in it; a part of a longer word is its own."""
+    found: dict[str, str] = {}
+    for piece in _pieces(text):
+        for term in piece.terms:
+            is_whole = len(piece.terms) == 1 or (term == piece.terms[0] and not piece.kind)
+            found.setdefault(term, piece.surface if is_whole else term)
+    return found
+
+
+def _pieces(text: str) -> Iterator[Piece]:
+    normalised = normalise(text)
+    commas = set(commas_within_numbers(normalised))
+    joined = "".join(sign for at, sign in enumerate(normalised) if at not in commas)
+    return pieces(joined)

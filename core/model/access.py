@@ -1,0 +1,68 @@
+"""Who acts: people, their roles, and the keys of their programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What somebody may do; each role may do what those before it may."""
+
+    READER = "reader"
+    EDITOR = "editor"
+    ADMIN = "admin"
+
+    def includes(self, other: Role) -> bool:
+        """Tell whether this role may do what ``other`` may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """On whose behalf something is done; the process itself has no user and may do everything."""
+
+    name: str = ""
+    role: Role = Role.ADMIN
+    user_id: int | None = None
+    key_id: str | None = None
+    """The key that a program showed, where it was not a person who signed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody who can sign in."""
+
+    id: int
+    name: str
+    role: Role
+    created_at: datetime
+    last_seen_at: datetime | None = None
+    is_disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key of a program, as lists show it; the secret itself is shown once and kept by nobody."""
+
+    id: str
+    user: str
+    name: str
+    role: Role
+    """What the key may do at most; its user's role may be less."""
+    prefix: str
+    """The first characters of the secret, by which people know it again."""
+    created_at: datetime
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    is_revoked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Somebody who has signed in, until it expires or they sign out."""
+
+    principal: Principal
+    expires_at: datetime

@@ -1,0 +1,94 @@
+"""What a comparison of a store with the catalogue finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from core.model.work import JobState
+
+
+class Fault(StrEnum):
+    """What can be wrong with a row of a store."""
+
+    MISSING = "missing"
+    """The catalogue has the chunk, the store has no row of it."""
+    ORPHANED = "orphaned"
+    """The store has a row of what the catalogue does not have."""
+    STALE = "stale"
+    """The row was made of another content, or by another embedder, analyser or vocabulary."""
+    MISPLACED = "misplaced"
+    """The row is in head where it belongs to history, or the other way round."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionCheck:
+    """A version whose rows are not as they should be; an orphaned row is of none."""
+
+    version_id: int
+    doc_key: str = ""
+    version: int = 0
+    rows: int = 0
+    """Rows that the store should hold for the version."""
+    missing: int = 0
+    stale: int = 0
+    misplaced: int = 0
+    expected_fingerprint: str = ""
+    """The sum of the fingerprints that its rows should have, and of those that they have, in hexadecimal."""
+    stored_fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCheck:
+    """How a store stands to the catalogue; each number but ``versions_checked`` and ``seconds`` counts rows."""
+
+    store: str
+    engine: str
+    expected: int = 0
+    stored: int = 0
+    missing: int = 0
+    orphaned: int = 0
+    stale: int = 0
+    misplaced: int = 0
+    waiting: int = 0
+    """Rows that the store has yet to be told, which are no faults."""
+    versions_checked: int = 0
+    versions_wrong: int = 0
+    versions: tuple[VersionCheck, ...] = ()
+    """The first of the versions that are wrong."""
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The lowest chunk ids with each fault."""
+    seconds: float = 0.0
+    error: str = ""
+    """Why the store could not be read, where it could not."""
+
+    @property
+    def faults(self) -> int:
+        return self.missing + self.orphaned + self.stale + self.misplaced
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.faults and not self.error
+
+
+class StoreAct(StrEnum):
+    """What a job does with stores."""
+
+    CHECK = "check"
+    REPAIR = "repair"
+    REINDEX = "reindex"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreReport:
+    """What a job has found and done: the checks ``before``, the rows written or removed, and the checks ``after``."""
+
+    job_id: str
+    act: StoreAct
+    store: str
+    """The store that was asked for; empty for all."""
+    state: JobState
+    before: tuple[StoreCheck, ...] = ()
+    mended: int = 0
+    after: tuple[StoreCheck, ...] = ()

@@ -1,0 +1,117 @@
+"""Question sets, runs of them, and what differs between two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuestion:
+    """A question with what answers it: documents (or chunks of them), accepted answers, or nothing at all."""
+
+    id: str
+    text: str
+    doc_keys: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    answerable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    id: str
+    name: str
+    created_at: datetime
+    size: int = 0
+    gates: bool = False
+    """It is asked before a draft is published."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRun:
+    """One run of a question set, asked as somebody who sees no private document.
+
+    ``measures`` maps ``vector``, ``keyword``, ``fused`` and ``final`` to ``recall_at_1``, ``recall_at_10``,
+    ``mrr_at_10`` and ``ndcg_at_10``; and ``answers`` to the shares ``right``, ``answerable_insufficient``,
+    ``unanswerable_insufficient`` and ``unsupported`` (of written sentences), each None where there is none such, and to
+    ``questions``, ``answerable``, ``judged`` and ``unsupported_sentences`` (counts), ``median_length`` (characters),
+    ``p50_ms`` and ``p95_ms``.
+    """
+
+    id: str
+    set_id: str
+    set_name: str
+    started_at: datetime
+    sequence: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+    state: str = "done"
+    """``running`` (from its acceptance on), ``done``, ``failed`` or ``cancelled``."""
+    done: int = 0
+    total: int = 0
+    measures: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOutcome:
+    """What one question of a run got; ``ranks`` is the place of the first right document a leg, None where absent.
+
+    ``trace_id`` names the account of a failure, empty where none is kept. What was purged since has no answer.
+    """
+
+    question: JudgedQuestion
+    trace_id: str
+    ranks: Mapping[str, int | None]
+    ndcg: Mapping[str, float]
+    is_right: bool
+    is_insufficient: bool
+    answer: str
+    answer_type: str
+    duration_ms: float
+    unsupported_sentences: int = 0
+    position: int = 0
+    """Its place in the set, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureDifference:
+    """A measure of two runs over the same questions, with the bootstrap interval of the difference (95 %)."""
+
+    name: str
+    leg: str
+    old: float
+    new: float
+    low: float
+    high: float
+
+    @property
+    def is_significant(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    old: EvaluationRun
+    new: EvaluationRun
+    differences: tuple[MeasureDifference, ...]
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+    """Ids of the questions that got better or worse in nDCG@10 of the final ranking or in their answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateVerdict:
+    """What publishing a draft would do to the results of a question set.
+
+    The two runs of ``comparison`` are not kept: they have no id. ``reasons`` are sentences.
+    """
+
+    doc_key: str
+    version: int
+    set_id: str
+    comparison: RunComparison
+    warns: bool
+    reasons: tuple[str, ...] = ()

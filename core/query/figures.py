@@ -1,0 +1,123 @@
+"""The figures that a text states, each in all the ways that it can be read, so that 1,000, １０００ and 千 are one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
+from decimal import Decimal
+
+from core.text.analysis import normalise
+
+_DIGITS = {sign: value for value, sign in enumerate("〇一二三四五六七八九")} | {"零": 0}
+_SMALL = {"十": 10, "百": 100, "千": 1000}
+_LARGE = {"万": 10**4, "億": 10**8, "兆": 10**12}
+_KANJI = "".join([*_DIGITS, *_SMALL, *_LARGE])
+_COUNTED = "年月日世紀人名個回円台冊枚本件社国県市町村区階歳才頭匹羽倍割章条項号位点度戸校党州曲話巻目"
+_LOOSELY_COUNTED = "つ番分時秒行段組種類点者方種"
+_NUMBERS = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+"""
+_WORDS = dict(zip(_NUMBERS.split(), [*range(20), *range(20, 100, 10)], strict=True))
+_WORDS |= {"first": 1, "second": 2, "third": 3, "once": 1, "twice": 2, "dozen": 12, "hundred": 100}
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+
+_FIGURE = re.compile(
+    r"(?P<number>(?<![\d.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+    rf"(?P<unit>[{''.join([*_SMALL, *_LARGE])}]+(?:\d|[{_KANJI}])*[{_KANJI}]?)?"
+    rf"(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?"
+    rf"|(?P<kanji>[{_KANJI}]+)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b", re.IGNORECASE)
+_LIST_NUMBER = re.compile(r"^\s*[(（]?\d{1,2}[.)、．）]\s+", re.MULTILINE)
+_LONGEST_DIGITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure as it is written, and the numbers that it can be read as, in one form each."""
+
+    written: str
+    readings: frozenset[str]
+
+
+def stated_figures(text: str) -> list[Figure]:
+    """Return what a text states as figures, once each.
+
+    Kanji numerals count where more than one stands together or something is counted by them: 一番 states nothing.
+    """
+    matches = _FIGURE.finditer(_LIST_NUMBER.sub("", normalise(text)))
+    figures = (_figure(match) for match in matches if _is_stated(match, _COUNTED))
+    return list({figure.written: figure for figure in figures}.values())
+
+
+def held_figures(text: str) -> frozenset[str]:
+    """Return every number that a text can be read to hold, English number words among them."""
+    plain = normalise(text)
+    held: set[str] = set()
+    for match in _FIGURE.finditer(plain):
+        if _is_stated(match, _COUNTED + _LOOSELY_COUNTED):
+            held |= _figure(match).readings
+        if match["scale"]:
+            held.add(_form(match["number"].replace(",", "")))
+    held.update(str(_WORDS[match.group().lower()]) for match in _WORD.finditer(plain))
+    return frozenset(held)
+
+
+def foreign_figures(stated: Iterable[Figure], held: Set[str]) -> tuple[str, ...]:
+    """Return the figures of which ``held`` has no reading, as they are written."""
+    return tuple(figure.written for figure in stated if held.isdisjoint(figure.readings))
+
+
+def _figure(match: re.Match[str]) -> Figure:
+    if kanji := match["kanji"]:
+        return Figure(kanji, frozenset(_kanji_readings(kanji)) or frozenset({kanji}))
+    number, unit, scale = match["number"].replace(",", ""), match["unit"], match["scale"]
+    if len(number) > _LONGEST_DIGITS:
+        return Figure(match.group().strip(), frozenset({number}))
+    if unit:
+        return Figure(match.group().strip(), frozenset(_kanji_readings(number + unit)) or frozenset({_form(number)}))
+    scaled = Decimal(number) * _SCALES[scale.lower()] if scale else number
+    return Figure(match.group().strip(), frozenset({_form(str(scaled))}))
+
+
+def _is_stated(match: re.Match[str], counted: str) -> bool:
+    kanji = match["kanji"]
+    if not kanji:
+        return True
+    if not set(kanji) & (_DIGITS.keys() | _SMALL.keys()) or kanji[0] in _LARGE:
+        return False
+    return len(kanji) > 1 or match.string[match.end() : match.end() + 1] in tuple(counted)
+
+
+def _kanji_readings(text: str) -> Iterator[str]:
+    """Yield 三千七百 as 3700, 二〇二三 as 2023 and 1億2000万 as 120000000."""
+    if all(sign in _DIGITS for sign in text):
+        yield _form("".join(str(_DIGITS[sign]) for sign in text))
+        return
+    whole = part = Decimal(0)
+    digits = ""
+    for sign in text:
+        if sign in _DIGITS or sign.isdigit() or sign == ".":
+            digits += str(_DIGITS.get(sign, sign))
+            continue
+        if len(digits) > _LONGEST_DIGITS:
+            return
+        number = Decimal(digits) if digits else None
+        digits = ""
+        if sign in _SMALL:
+            part += (1 if number is None else number) * _SMALL[sign]
+        else:
+            part += number or 0
+            whole, part = whole + (part or 1) * _LARGE[sign], Decimal(0)
+    if len(digits) <= _LONGEST_DIGITS:
+        yield _form(str(whole + part + (Decimal(digits) if digits else 0)))
+
+
+def _form(number: str) -> str:
+    """Return one form for equal numbers: no leading zeros, no zeros after the decimal point."""
+    whole, _, fraction = f"{Decimal(number[:_LONGEST_DIGITS]):f}".partition(".")
+    fraction = fraction.rstrip("0")
+    return (whole.lstrip("0") or "0") + (f".{fraction}" if fraction else "")

@@ -1,0 +1,22 @@
+"""What is done when a knowledge base is opened, before its workers begin."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from core.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from core.serving import Serving
+
+log = logging.getLogger(__name__)
+
+
+def load(serving: Serving) -> None:
+    """Take into memory what the first question would otherwise wait for."""
+    serving.load()
+    try:
+        serving.embedder.embed_query("warm up")
+    except ModelUnavailable as error:
+        log.error("the embedding model cannot be loaded: %s", error.message)

@@ -1,0 +1,55 @@
+"""What people do about the stores: compare them with the catalogue, mend them, have them written anew."""
+
+from __future__ import annotations
+
+from core.access import needs
+from core.catalog.outbox import KEYWORD
+from core.model import Role, StoreAct, StoreCheck, StoreReport
+from core.ports import JobQueue, Progress
+from core.repairing import Repairing
+
+
+class StoreControl:
+    """The part of the knowledge base that knows whether its stores hold what the catalogue says."""
+
+    _repairing: Repairing
+    _worker: JobQueue
+
+    @needs(Role.ADMIN)
+    def check(self, store: str | None = None, *, progress: Progress | None = None) -> tuple[StoreCheck, ...]:
+        """Compare one store (``vector`` or ``keyword``), or both, with the catalogue; change nothing.
+
+        Raises: ``InvalidInput``. A store that does not answer is told by ``StoreCheck.error``.
+        """
+        return self._repairing.check(store, progress)
+
+    @needs(Role.ADMIN)
+    def repair(self, store: str | None = None, *, dry_run: bool = True) -> str:
+        """Queue the job that checks, mends what is wrong unless it is a ``dry_run``, and checks again; return its id.
+
+        Raises: ``InvalidInput``.
+        """
+        return self._begin(StoreAct.CHECK if dry_run else StoreAct.REPAIR, store)
+
+    @needs(Role.ADMIN)
+    def reindex(self, store: str | None = None) -> str:
+        """Queue the job that writes all rows of a store, or of both, anew while the present ones serve; return its id.
+
+        Raises: ``InvalidInput``.
+        """
+        return self._begin(StoreAct.REINDEX, store)
+
+    @needs(Role.ADMIN)
+    def reindex_elasticsearch(self) -> str:
+        """Do what ``reindex`` does for the keyword index, whatever engine it is, as the seed system calls it."""
+        return self._begin(StoreAct.REINDEX, KEYWORD)
+
+    @needs(Role.ADMIN)
+    def store_report(self, job_id: str | None = None) -> StoreReport:
+        """Return what such a job has found and done so far; the newest one's without an id. Raises: ``NotFound``."""
+        return self._repairing.report(job_id)
+
+    def _begin(self, act: StoreAct, store: str | None) -> str:
+        job_id = self._repairing.queue(act, store)
+        self._worker.wake()
+        return job_id

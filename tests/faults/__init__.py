@@ -1,0 +1,1 @@
+"""The process is killed at every point of uploading and indexing, and nothing acknowledged is lost."""

@@ -1,0 +1,70 @@
+"""Light features tell which passage holds what the question asks for, in either language."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.model import Hit
+from core.query.asked import read_question
+from core.query.features import looked_for, plain, scaled, text_features
+from tests.builders import hit, placed
+
+
+def features(question: str, text: str, title: str = "Title") -> dict[str, float]:
+    found = Hit(1, placed(1, text, title=title), 0.03)
+    return text_features(looked_for(read_question(question, [found])), found)
+
+
+def test_every_feature_lies_between_zero_and_one() -> None:
+    for question in ("How fast is the PPR-9087 pump?", "ポンプ「PPR-9087」の速さは?", "🙂", "a" * 3_000):
+        values = features(question, "The pump PPR-9087 is fast. ポンプは速い。" * 50).values()
+        assert all(0.0 <= value <= 1.0 + 1e-9 for value in values)
+
+
+def test_the_title_counts_for_coverage_and_not_for_nearness() -> None:
+    beside = features("travel meals", "Meals are paid.", title="Travel policy")
+    without = features("travel meals", "Meals are paid.")
+    assert beside["coverage"] == pytest.approx(1.0)
+    assert without["coverage"] == pytest.approx(0.5)
+    assert beside["window"] == without["window"]
+
+
+def test_words_that_stand_together_count_more_than_words_far_apart() -> None:
+    near = features("walnut harvest", "The walnut harvest begins. " + "Nothing else. " * 40)
+    far = features("walnut harvest", "The walnut stands. " + "Nothing else. " * 40 + "A harvest.")
+    assert near["window"] == pytest.approx(1.0)
+    assert far["window"] == pytest.approx(0.5)
+    assert near["coverage"] == far["coverage"]
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        ("What does the PPR-9087 cost?", "The PPR-9087 costs 5.", "The PPR-9088 costs 5."),
+        ("Who said “the walls have ears”?", "She said the walls have ears.", "The ears of walls."),
+        ("「桜の園」の作者は?", "桜の園は戯曲です。", "桜のある園です。"),
+    ],
+)
+def test_codes_and_quoted_phrases_are_exact(question: str, right: str, wrong: str) -> None:
+    assert features(question, right)["exact"] == 1.0
+    assert features(question, wrong)["exact"] == 0.0
+
+
+def test_inflected_words_are_found() -> None:
+    assert features("Which studies?", "One study.")["coverage"] == pytest.approx(1.0)
+    assert features("誰が書く?", "彼女が書いた。")["coverage"] == pytest.approx(1.0)
+
+
+def test_a_term_that_the_keyword_leg_found_counts_as_held() -> None:
+    assert features("zebra", "Nothing of it.")["coverage"] == 0.0
+    assert text_features(looked_for(read_question("text", [])), hit(1, "text"))["coverage"] == 1.0
+
+
+def test_scores_are_moved_to_zero_to_one() -> None:
+    assert scaled([2.0, 4.0, 3.0]) == [0.0, 1.0, 0.5]
+    assert scaled([7.0, 7.0]) == [1.0, 1.0]
+    assert scaled([]) == []
+
+
+def test_width_case_and_blanks_do_not_matter() -> None:
+    assert plain("ＰＰＲ－９０８７\n  Pump") == "ppr-9087 pump"
