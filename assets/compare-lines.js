@@ -60,24 +60,44 @@
     const first = state.grid?.getFirstDisplayedRowIndex() ?? -1;
     return first > 0 ? (state.grid.getDisplayedRowAtIndex(first)?.data?.row ?? -1) : -1;
   };
+  /* While lines are made anew, the grid itself holds the focus that one of its cells had. */
+  const holdFocus = () => {
+    const place = at(GRID);
+    const cell = place.contains(document.activeElement) ? state.grid.getFocusedCell() : null;
+    if (cell) {
+      place.tabIndex = -1;
+      place.focus({ preventScroll: true });
+    }
+    return cell && { ...cell, row: state.grid.getDisplayedRowAtIndex(cell.rowIndex)?.data?.row ?? -1 };
+  };
+  const giveFocus = ({ column, rowIndex }, position) => {
+    const index = Math.min(position ?? rowIndex, state.total - 1);
+    if (index >= 0 && at(GRID) === document.activeElement) {
+      state.grid.ensureIndexVisible(index);
+      state.grid.setFocusedCell(index, column.isVisible() ? column : columns()[0]);
+    }
+  };
   const take = (view) => {
     state.open = new Set(view.open);
     state.total = view.total;
     state.changes = view.changes;
   };
-  /* Lines are numbered anew for another width, mode or fold; the row that was seen first stays first. */
+  /* Lines are numbered anew for another width, mode or fold; the row that has the focus keeps it, else the row that was
+     seen first stays first. */
   const known = (row) => (row < 0 ? null : row);
   const reload = async ({ row: asked = -1, keep = true } = {}) => {
     /* One that overtakes another, since the width changed meanwhile, goes to where that one was going. */
     const row = keep && asked < 0 ? state.going : asked;
     const top = keep && row < 0 ? topRow() : -1;
+    const focused = holdFocus();
+    const held = keep && row < 0 ? (focused?.row ?? -1) : -1;
     state.going = row;
     state.width = arrange();
     current.outline = state.outline;
     state.version += 1;
     const { version, run } = state;
     try {
-      const view = await askAhead("view", { row: known(row), top: known(top) });
+      const view = await askAhead("view", { row: known(row), top: known(held < 0 ? top : held) });
       if (version !== state.version || run !== state.run) {
         return;
       }
@@ -89,13 +109,19 @@
       state.grid.setRowCount(view.total, true);
       tell(index);
       const position = row >= 0 ? view.position : view.top;
-      if (position !== null) {
+      if (position !== null && held < 0) {
         show(position, row >= 0 ? "middle" : "top");
+      }
+      if (focused) {
+        giveFocus(focused, row >= 0 || held >= 0 ? position : null);
       }
       if (row >= 0 && view.index) {
         tell(view.index);
       }
     } catch (error) {
+      if (focused) {
+        giveFocus(focused, null);
+      }
       failed(error);
     }
   };
@@ -120,11 +146,12 @@
       return;
     }
     const mode = fittingMode();
-    if (mode !== state.mode) {
+    const turns = mode !== state.mode;
+    if (turns) {
       state.mode = mode;
       document.dispatchEvent(new CustomEvent("evorag:compare-mode"));
     }
-    if (arrange() !== state.width) {
+    if (turns || arrange() !== state.width) {
       reload();
     }
   };

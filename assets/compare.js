@@ -73,6 +73,12 @@
       return null;
     }
   };
+  /* Before its columns share its width, lines would be broken for another one and asked for again. */
+  const isLaidOut = (grid) => {
+    const { left, right } = grid.getHorizontalPixelRange();
+    const width = grid.getAllDisplayedColumns().reduce((sum, column) => sum + column.getActualWidth(), 0);
+    return !at(GRID).clientWidth || (right > left && width > right - left - 2);
+  };
   const start = (pair) => {
     if (!pair || !root()) {
       return skip();
@@ -87,7 +93,7 @@
       if (run !== state.run || !root()) {
         return;
       }
-      if (grid) {
+      if (grid && (isLaidOut(grid) || tries < 400)) {
         ready(grid);
       } else if (tries > 0) {
         window.setTimeout(() => wait(tries - 1), 20);

@@ -14,24 +14,28 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 """The shell draws the pages alone; the whole browser spends as much again on windows that nobody sees."""
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+# Five seconds are what a busy machine may need for one answer.
+expect.set_options(timeout=30_000)
 OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run a browser test that failed once more; the summary names it, since a race in it may be one in a page.
 
-    A page has time-outs, and where the machine does something else for their length, they end.
+    A page has time-outs, and where the machine does something else for their length, they end. Who looks for races sets
+    ``EVORAG_RERUNS=0``.
     """
+    reruns = int(os.environ.get("EVORAG_RERUNS", "1"))
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+            item.add_marker(pytest.mark.flaky(reruns=reruns))
 
 
 def free_port() -> int:

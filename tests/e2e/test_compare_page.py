@@ -229,6 +229,7 @@ def test_other_versions_are_chosen_and_swapped(page: Page, words: None) -> None:
     compare(page, "terms-en.docx")
     page.locator("#compare-swap").click()
     page.wait_for_url(re.compile("old=2&new=1"))
+    expect(page.locator("#compare-old-version")).to_have_value("2")
     expect(page.locator(".compare-values .jump").first).to_contain_text("1,450")
     page.locator("#compare-old-version").select_option("1")
     expect(page.locator("#compare-sentence")).to_have_text("The text is the same.", timeout=30_000)
@@ -261,7 +262,7 @@ def test_exports_bear_japanese_names_and_the_menu_closes(page: Page, contract: s
 
 def test_the_grid_is_one_stop_of_the_tab_key(page: Page, contract: str) -> None:
     compare(page, contract, folded=0)
-    page.locator(".compare-text-cell").first.click()
+    page.locator(".compare-text-cell .line-text").first.click()
     page.keyboard.press("ArrowDown")
     assert page.evaluate("() => Boolean(document.activeElement.closest('#compare-grid'))")
     page.keyboard.press("Tab")
@@ -271,6 +272,21 @@ def test_the_grid_is_one_stop_of_the_tab_key(page: Page, contract: str) -> None:
     assert page.evaluate("() => Number(document.activeElement.closest('.ag-row').getAttribute('row-index'))") < 20
     page.keyboard.press("Shift+Tab")
     assert page.evaluate("() => Boolean(document.activeElement.closest('.compare-find-tool'))")
+
+
+def test_the_line_that_has_the_focus_keeps_it_where_the_window_changes(page: Page, contract: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/compare/view" in request.url else None)
+    compare(page, contract, folded=0)
+    page.locator(".compare-text-cell .line-text", has_text="Clause 3 ").first.click()
+    # Lines are broken once, for the width that they are shown in.
+    assert len(asked) == 1
+    for width, mode in ((1100, "side"), (600, "inline"), (1280, "side")):
+        with page.expect_response(
+            lambda answer, mode=mode: "/compare/view?" in answer.url and f"mode={mode}" in answer.url
+        ):
+            page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("() => document.activeElement.closest('.ag-cell')?.textContent.includes('Clause 3 ')")
 
 
 def test_a_document_is_found_by_typing(page: Page, contract: str) -> None:

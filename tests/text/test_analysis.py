@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.analysis import LONGEST_TERM, analyse, analyse_query, content_words, keywords
+from tests.proportion import grows_in_proportion
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,7 @@ def test_width_of_the_signs_does_not_matter(text: str) -> None:
     "unit", ["x", "あ", "漢字", "e\u0301", "\u0301", "\u0591\u0301", "a-", "1,", "\ufdfa", "a'", "\ud800", "🙂", "a.b "]
 )
 def test_a_long_text_of_one_sign_costs_time_in_proportion(unit: str) -> None:
-    def seconds(length: int) -> float:
-        before = time.thread_time()
-        analyse((unit * length)[:length])
-        return time.thread_time() - before
-
-    seconds(1_000)
-    short = min(seconds(20_000) for _ in range(3))
-    assert seconds(160_000) < 8 * 4 * short + 0.05
+    assert grows_in_proportion(lambda length: analyse((unit * length)[:length]), 20_000, 160_000)
 
 
 def test_threads_get_the_same_terms() -> None:
