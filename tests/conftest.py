@@ -32,6 +32,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Servers
     return ServersTogether(config, log)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell why a test had to run again: what is only named cannot be mended."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.write_line(f"RERUN {report.nodeid} since")
+        terminalreporter.write_line("\n".join(report.longreprtext.splitlines()[-15:]))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def shared_statements() -> Iterator[None]:
     """Let all catalogues in files share the SQL that SQLAlchemy compiled; a quarter of the tests' time was that.

@@ -34,12 +34,12 @@ class Served:
     log: Path
 
     def get(self, path: str = "/health/live") -> int:
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)) as client:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as client:
             client.request("GET", path)
             return client.getresponse().status
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
 
     def said_to(self, *pieces: bytes) -> bytes:
         """What is answered until the connection is closed."""
@@ -170,7 +170,7 @@ def test_connection_is_used_again_and_requests_that_came_together_are_answered_i
 
 
 def test_idle_connections_hold_no_thread(served: Served) -> None:
-    idle = [http.client.HTTPConnection("127.0.0.1", served.port, timeout=10) for _ in range(5 * THREADS)]
+    idle = [http.client.HTTPConnection("127.0.0.1", served.port, timeout=30) for _ in range(5 * THREADS)]
     for client in idle:
         client.request("GET", "/health/live")
         client.getresponse().read()

@@ -23,7 +23,7 @@ def test_a_reader_hears_of_a_silent_writer_and_stops_it(monkeypatch: pytest.Monk
     pieces = read_pieces(write, timeout_s=30, max_bytes=100)
     assert [next(pieces) for _ in range(3)] == ["Nine.", "", ""]
     pieces.close()
-    assert told.wait(10)
+    assert told.wait(60)
 
 
 def test_silence_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,7 +143,7 @@ def test_pieces_come_while_the_server_still_writes_and_closing_hangs_up(serve) -
     assert next(pieces) == "first"
     pieces.close()
     going_on.set()
-    assert server.hung_up.wait(20)
+    assert server.hung_up.wait(60)
 
 
 def test_endless_answer_is_cut_at_the_limit(serve) -> None:
@@ -154,7 +154,7 @@ def test_endless_answer_is_cut_at_the_limit(serve) -> None:
 
     server = serve(endless)
     assert written(server.url, max_bytes=10_000) == "あ" * 3_333
-    assert server.hung_up.wait(20)
+    assert server.hung_up.wait(60)
 
 
 def endless_line(handler: Handler) -> None:
@@ -181,7 +181,7 @@ def test_stream_that_never_ends_is_left(serve, act: Act) -> None:
     server = serve(act)
     with pytest.raises(GenerationFailed, match="more than an answer can be"):
         written(server.url)
-    assert server.hung_up.wait(20)
+    assert server.hung_up.wait(60)
 
 
 MALFORMED = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -98,11 +99,12 @@ def furnished(kb: core.KnowledgeBase) -> House:
     keys["admin"] = accounts.create_key("k", Role.ADMIN, user="admin")[1]
     revoked, keys["revoked"] = accounts.create_key("k", Role.ADMIN, user="admin")
     accounts.revoke(revoked.id)
-    soon = datetime.now(UTC) + timedelta(milliseconds=50)
+    soon = datetime.now(UTC) + timedelta(seconds=2)
     keys["expired"] = accounts.create_key("k", Role.ADMIN, soon, user="admin")[1]
     keys["wrong"] = "evo_" + "A" * 43
     window = create_app(kb)
     token, _ = accounts.sign_in("admin", PASSWORD)
+    time.sleep(max((soon - datetime.now(UTC)).total_seconds(), 0))
     return House(window, window.server.test_client(use_cookies=False), keys, token)
 
 
@@ -190,7 +192,7 @@ def test_socket_of_a_stranger_is_closed_with_a_code_of_its_own(house: House) -> 
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         with closing(websocket.WebSocket()) as socket:
-            socket.connect(f"ws://127.0.0.1:{server.port}/ws/progress/1", timeout=10)
+            socket.connect(f"ws://127.0.0.1:{server.port}/ws/progress/1", timeout=30)
             _, frame = socket.recv_data()
         thread.join(10)
     assert int.from_bytes(frame[:2], "big") == UNAUTHORIZED == 4401

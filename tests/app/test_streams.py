@@ -73,7 +73,7 @@ def close_code(ws: websocket.WebSocket) -> int:
 def test_a_job_is_followed_to_its_end(kb: core.KnowledgeBase, url: str) -> None:
     upload = kb.add_text("a.txt", TEXT)
     found = []
-    with httpx.stream("GET", f"{url}/api/v1/jobs/{upload.job_id}/events", timeout=20) as response:
+    with httpx.stream("GET", f"{url}/api/v1/jobs/{upload.job_id}/events", timeout=60) as response:
         assert response.headers["Content-Type"].startswith("text/event-stream")
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         for name, data in events(response.iter_lines()):
@@ -97,7 +97,7 @@ def test_many_followers_hold_one_thread(kb: core.KnowledgeBase, url: str) -> Non
         clients.append(client)
     heads = [client.recv(20) for client in clients]
     assert all(head.startswith(b"HTTP/1.1 200") for head in heads)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while any("process_request" in thread.name for thread in threading.enumerate()) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not [thread for thread in threading.enumerate() if "process_request" in thread.name]
@@ -115,7 +115,7 @@ def test_there_is_no_room_for_more_followers_than_the_setting_allows(tmp_path: P
     with knowledge_base(tmp_path, stream_limit=1) as kb, served(kb) as url:
         upload = kb.add_text("a.txt", TEXT)
         path = f"{url}/api/v1/jobs/{upload.job_id}/events"
-        with httpx.stream("GET", path, timeout=20) as first:
+        with httpx.stream("GET", path, timeout=60) as first:
             lines = first.iter_lines()
             next(lines)
             refused = httpx.get(path)
@@ -333,7 +333,7 @@ def test_a_client_that_leaves_a_silent_generator_stops_it(tmp_path: Path, task: 
             assert any(line == ": " for line in response.iter_lines())
             assert not generator.closed.is_set()
             response.close()
-            assert generator.closed.wait(20)
+            assert generator.closed.wait(60)
         assert len(kb.history()) == before
 
 

@@ -35,7 +35,7 @@ def tab(browser: Browser, analysing: str) -> Iterator[Page]:
 def analyse(tab: Page, text: str) -> None:
     tab.locator("#analyser-text").fill(text)
     tab.get_by_role("button", name="Analyse").click()
-    expect(tab.locator(".token-marks")).to_have_text(text, timeout=30_000)
+    expect(tab.locator(".token-marks")).to_have_text(text)
 
 
 def test_text_is_shown_in_its_tokens_under_its_own_address(tab: Page) -> None:
@@ -43,7 +43,7 @@ def test_text_is_shown_in_its_tokens_under_its_own_address(tab: Page) -> None:
     analyse(tab, f"{TEXT} {TRICK}")
     tab.wait_for_url("**text=*")
     tab.reload()
-    expect(tab.locator(".token-marks")).to_contain_text(TRICK, timeout=30_000)
+    expect(tab.locator(".token-marks")).to_contain_text(TRICK)
     row = tab.locator("#analyser-tokens .ag-row", has_text="ショウメイ")
     expect(row).to_contain_text("noun (名詞・サ変接続)")
     expect(tab.locator("#analyser-tokens .ag-row", has_text="particle").first).to_contain_text("part of speech")
@@ -56,14 +56,14 @@ def test_vocabulary_takes_effect_when_the_words_are_indexed_anew(tab: Page) -> N
     tab.get_by_label("Words to index whole").fill("校正証明書, コウセイショウメイショ")
     tab.get_by_label("Words that mean the same").fill("計測器, 測定器\n旅費\t出張費")
     tab.get_by_role("button", name="Save").click()
-    expect(tab.locator("#analyser-effect")).to_contain_text("not in effect until", timeout=30_000)
+    expect(tab.locator("#analyser-effect")).to_contain_text("not in effect until")
     analyse(tab, TEXT)
     whole = tab.locator(".engine").first.get_by_text("校正証明書", exact=True)
     expect(whole).to_have_count(0)
     tab.get_by_role("button", name="Index the words anew").click()
     expect(tab.locator("#analyser-effect")).to_contain_text("In effect", timeout=60_000)
     tab.get_by_role("button", name="Analyse").click()
-    expect(whole).to_be_visible(timeout=30_000)
+    expect(whole).to_be_visible()
     tab.reload()
     expect(tab.get_by_label("Words that mean the same")).to_have_value("計測器, 測定器\n旅費, 出張費")
 
@@ -72,7 +72,7 @@ def test_axe_finds_nothing_serious_in_a_narrow_dark_window(browser: Browser, ana
     context = window(browser, analysing, width=400, scheme="dark", locale="ja-JP")
     tab = context.new_page()
     tab.goto(f"/analyser?text={TEXT}")
-    expect(tab.locator(".token-marks")).to_be_visible(timeout=30_000)
+    expect(tab.locator(".token-marks")).to_be_visible()
     found = serious_violations(tab)
     assert tab.evaluate("() => document.documentElement.scrollWidth") <= 400
     context.close()

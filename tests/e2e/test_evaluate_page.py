@@ -47,13 +47,13 @@ def run(tab: Page, label: str, rerank: str) -> None:
     tab.get_by_label("Label").fill(label)
     tab.get_by_label("Reranking").select_option(rerank)
     tab.get_by_role("button", name="Run", exact=True).click()
-    expect(tab.locator("#evaluate-runs .runs-table")).to_contain_text(label, timeout=30_000)
+    expect(tab.locator("#evaluate-runs .runs-table")).to_contain_text(label)
 
 
 def open_set(tab: Page) -> None:
     tab.goto("/evaluate")
     tab.locator(".question-sets").get_by_role("link", name="Office").click()
-    expect(tab.locator("#evaluate-run")).to_be_visible(timeout=30_000)
+    expect(tab.locator("#evaluate-run")).to_be_visible()
 
 
 def test_set_is_imported_run_twice_and_compared(tab: Page, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_set_is_imported_run_twice_and_compared(tab: Page, tmp_path: Path) -> No
     run(tab, "Features", "features")
     expect(tab.locator(".run-figure")).to_have_count(3)
     tab.get_by_role("link", name="Compare with previous").click()
-    expect(tab.locator(".two-runs")).to_contain_text("Plain", timeout=30_000)
+    expect(tab.locator(".two-runs")).to_contain_text("Plain")
     expect(tab.locator(".differences").first).to_contain_text("Too few questions")
     tab.go_back()
     expect(tab.locator("#evaluate-runs .runs-table")).to_contain_text("Features")
@@ -93,7 +93,7 @@ def test_failures_come_first_and_open_their_trace(tab: Page) -> None:
     expect(first).to_contain_text(TRICK)
     first.get_by_role("link").first.click()
     tab.wait_for_url(re.compile(r"/ask\?trace="))
-    expect(tab.locator(".answer-card")).to_contain_text("reading lamp", timeout=30_000)
+    expect(tab.locator(".answer-card")).to_contain_text("reading lamp")
 
 
 def test_draft_that_loses_an_answer_is_warned_of(tab: Page) -> None:
@@ -104,7 +104,7 @@ def test_draft_that_loses_an_answer_is_warned_of(tab: Page) -> None:
     tab.goto("/evaluate?doc=museum.txt&version=2")
     tab.get_by_role("button", name="Check now").click()
     verdict = tab.locator(".verdict")
-    expect(verdict).to_contain_text("Results would drop", timeout=30_000)
+    expect(verdict).to_contain_text("Results would drop")
     expect(verdict.get_by_role("link", name="When does the museum close?")).to_be_visible()
 
 
@@ -132,11 +132,11 @@ def test_axe_finds_nothing_serious(browser: Browser, evaluated: str, scheme: str
     tab.goto("/evaluate")
     found = [serious_violations(tab)]
     tab.locator(".question-sets a").first.click()
-    expect(tab.locator(".run-figure .main-svg").first).to_be_visible(timeout=30_000)
+    expect(tab.locator(".run-figure .main-svg").first).to_be_visible()
     found.append(serious_violations(tab))
     assert tab.evaluate("() => document.documentElement.scrollWidth") <= width
     tab.locator(".runs-table").get_by_role("link", name="Compare with previous").click()
-    expect(tab.locator(".differences").first).to_be_visible(timeout=30_000)
+    expect(tab.locator(".differences").first).to_be_visible()
     found.append(serious_violations(tab))
     context.close()
     assert found == [[], [], []]
@@ -157,8 +157,8 @@ def test_page_of_a_run_follows_it_and_cancels_it(tab: Page) -> None:
         }"""
     )
     tab.goto(f"/evaluate?run={run_id}")
-    expect(tab.locator("#evaluate-run-part")).to_contain_text(re.compile(r"of 5,?000 questions"), timeout=30_000)
+    expect(tab.locator("#evaluate-run-part")).to_contain_text(re.compile(r"of 5,?000 questions"))
     tab.get_by_role("button", name="Cancel").click()
-    expect(tab.locator("#evaluate-run-said")).to_contain_text("has ended", timeout=30_000)
+    expect(tab.locator("#evaluate-run-said")).to_contain_text("has ended")
     expect(tab.locator("#evaluate-run-part")).to_contain_text("Cancelled")
     expect(tab.locator("#evaluate-outcomes > li").first).to_be_visible()

@@ -36,10 +36,10 @@ def wait_until_indexed(page: Page) -> None:
 def test_1_an_empty_start_offers_the_sample_and_one_click_loads_it(page: Page) -> None:
     page.goto("/")
     page.locator("#home-load-sample").click()
-    expect(page.get_by_role("progressbar").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("progressbar").first).to_be_visible()
     wait_until_indexed(page)
     page.goto("/documents")
-    expect(page.get_by_text("price-list.xlsx").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("price-list.xlsx").first).to_be_visible()
     jobs = page.evaluate("async () => (await (await fetch('/api/v1/jobs?limit=200')).json()).jobs")
     assert {job["state"] for job in jobs} == {"done"}
     documents = page.evaluate("async () => (await (await fetch('/api/v1/documents')).json()).documents")
@@ -59,7 +59,7 @@ def test_2_chapters_of_a_real_book_are_uploaded_and_their_bars_reach_the_end(pag
     page.goto("/upload")
     page.locator("[data-upload-picker=files]").set_input_files(tmp_path / BOOK.name)
     row = page.locator("[data-upload-rows] [role=progressbar]").first
-    expect(row).to_be_visible(timeout=30_000)
+    expect(row).to_be_visible()
     page.screenshot(path=ARTEFACTS / "upload-working.png")
     expect(page.locator("[data-upload-rows] .meaning-ok").first).to_be_visible(timeout=INDEXING_S * 1_000)
     page.screenshot(path=ARTEFACTS / "upload-done.png")
@@ -87,24 +87,24 @@ def test_3_an_answer_cites_the_passage_and_the_citation_opens_it(page: Page, que
     cited = page.evaluate("() => document.querySelector('#ask-answer-card a.citation').href")
     citation.click()
     page.wait_for_url(re.compile("/documents?[/?]"))
-    expect(page.locator("mark").first).to_be_in_viewport(timeout=30_000)
+    expect(page.locator("mark").first).to_be_in_viewport()
     assert page.url == cited
     page.reload()
-    expect(page.locator("mark").first).to_be_in_viewport(timeout=30_000)
+    expect(page.locator("mark").first).to_be_in_viewport()
 
 
 def test_4_the_five_cards_open_and_the_trace_is_kept(page: Page) -> None:
     ask(page, "What does the travel policy say about hotels?")
     page.get_by_text("Show query processing details").click()
     for title in CARDS:
-        expect(page.locator("#ask-cards").get_by_role("heading", name=title)).to_be_visible(timeout=30_000)
-    expect(page.locator("#ask-cards .js-plotly-plot").first).to_be_visible(timeout=30_000)
+        expect(page.locator("#ask-cards").get_by_role("heading", name=title)).to_be_visible()
+    expect(page.locator("#ask-cards .js-plotly-plot").first).to_be_visible()
     with page.expect_download() as downloading:
         page.locator("#ask-cards a[download]").click()
     trace = Path(downloading.value.path()).read_text(encoding="utf-8")
     assert '"keyword"' in trace
     page.goto("/history")
-    expect(page.get_by_text("What does the travel policy say about hotels?").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("What does the travel policy say about hotels?").first).to_be_visible()
 
 
 def test_5_a_text_entry_is_written_found_deleted_and_brought_back(page: Page) -> None:
@@ -132,7 +132,7 @@ def test_6_hostile_text_is_never_run(page: Page) -> None:
         page.wait_for_timeout(1_500)
         assert page.evaluate("() => window.__xss") is None
     page.get_by_text("Show query processing details").click()
-    expect(page.locator("#ask-cards .js-plotly-plot").first).to_be_visible(timeout=30_000)
+    expect(page.locator("#ask-cards .js-plotly-plot").first).to_be_visible()
     assert page.evaluate("() => window.__xss") is None
 
 
@@ -157,7 +157,7 @@ def test_7_every_page_is_accessible_and_fits(
     wrong = {}
     for name, address in PAGES.items():
         page.goto(address)
-        expect(page.locator("h1").first).to_be_visible(timeout=30_000)
+        expect(page.locator("h1").first).to_be_visible()
         wrong[name] = seen(page, f"{name}-{scheme}-{width}")
     context.close()
     assert wrong == {name: [] for name in PAGES}
@@ -165,6 +165,6 @@ def test_7_every_page_is_accessible_and_fits(
 
 def test_8_the_first_key_focuses_the_question(page: Page) -> None:
     page.goto("/documents")
-    expect(page.locator("h1").first).to_be_visible(timeout=30_000)
+    expect(page.locator("h1").first).to_be_visible()
     page.keyboard.press("/")
     page.wait_for_url(re.compile("/ask"))

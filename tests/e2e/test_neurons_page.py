@@ -88,8 +88,8 @@ def show(page: Page, address: str) -> None:
 def drawn(page: Page) -> None:
     """Wait until every plot is there."""
     for name in PLOTS:
-        expect(page.locator(f"#neurons-{name} .main-svg").first).to_be_attached(timeout=30_000)
-    expect(page.locator("#neurons .neurons-columns [aria-busy]")).to_have_count(0, timeout=30_000)
+        expect(page.locator(f"#neurons-{name} .main-svg").first).to_be_attached()
+    expect(page.locator("#neurons .neurons-columns [aria-busy]")).to_have_count(0)
 
 
 def until(page: Page, holds: str) -> None:
@@ -162,14 +162,14 @@ def test_chosen_token_is_marked_everywhere_stands_in_the_address_and_moves_along
     expect(said).to_contain_text("Token 6 of")
     expect(page.locator("#neurons-layer")).to_have_value("3")
     page.locator('[data-neurons="play"]').click()
-    expect(said).to_contain_text(f"Token {len_of(page)} of", timeout=10_000)
+    expect(said).to_contain_text(f"Token {len_of(page)} of")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     plot = page.locator("#neurons-heat")
     plot.scroll_into_view_if_needed()
     area = page.evaluate("window.evorag.neurons.areaOf(document.getElementById('neurons-heat'))")
     plot.click(position={"x": area["l"] + area["w"] - 4, "y": area["t"] + area["h"] - 4})
     expect(page.locator("#neurons-layer")).to_have_value("29")
-    expect(page.locator("#neurons-table")).to_contain_text("layers.29.query", timeout=10_000)
+    expect(page.locator("#neurons-table")).to_contain_text("layers.29.query")
     expect(said).to_contain_text(f"Token {len_of(page)} of")
 
 
@@ -187,7 +187,7 @@ def test_closer_look_draws_more_neurons_and_moves_every_plot_in_time(page: Page,
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.37, steps=4)
     page.mouse.up()
-    expect(said).to_contain_text("all that are in view drawn", timeout=10_000)
+    expect(said).to_contain_text("all that are in view drawn")
     begin, end = page.evaluate(f"{LAYOUT.format(plot='raster')}.xaxis.range")
     assert end - begin < len_of(page) / 2
     for plot in ("steps", "rates", "heat"):
@@ -196,7 +196,7 @@ def test_closer_look_draws_more_neurons_and_moves_every_plot_in_time(page: Page,
     page.locator("#neurons-export > summary").click()
     expect(page.locator("#neurons-export-part")).to_contain_text(f"tokens {int(begin) + 1} to ")
     page.get_by_role("button", name="Reset the view").click()
-    expect(said).to_contain_text("one neuron in", timeout=10_000)
+    expect(said).to_contain_text("one neuron in")
 
 
 def test_a_million_spikes_answer_at_once_and_are_too_many_for_neo(page: Page, kept: dict[str, str]) -> None:
@@ -222,7 +222,7 @@ def test_a_million_spikes_answer_at_once_and_are_too_many_for_neo(page: Page, ke
     print(f"{spikes:,} spikes: a token {token:.0f} ms, a closer look {zoom:.0f} ms of the page's thread")
     export(page, "neo")
     error = page.locator("#neurons-error")
-    expect(error).to_contain_text("Choose a layer or a kind", timeout=10_000)
+    expect(error).to_contain_text("Choose a layer or a kind")
     expect(error.get_by_role("button", name="Try again")).to_be_visible()
 
 
@@ -235,16 +235,16 @@ def test_two_recordings_stand_side_by_side_and_a_refused_one_leaves_nothing(page
     show(page, f"/neurons?recording={kept['pump']}")
     beside, comparison = page.locator("#neurons-with"), page.locator("#neurons-comparison")
     beside.select_option(kept["seal"])
-    expect(comparison).to_be_visible(timeout=20_000)
+    expect(comparison).to_be_visible()
     expect(page.locator("#neurons-both-said")).to_contain_text("cosine")
     expect(page.locator("#neurons-differ tbody tr").first).to_be_visible()
-    expect(page.locator("#neurons-other .main-svg").first).to_be_attached(timeout=10_000)
+    expect(page.locator("#neurons-other .main-svg").first).to_be_attached()
     page.wait_for_url(f"**with={kept['seal']}*")
     beside.select_option(kept["thinned"])
-    expect(page.locator("#neurons-error")).to_contain_text("different models", timeout=10_000)
+    expect(page.locator("#neurons-error")).to_contain_text("different models")
     expect(comparison).to_be_hidden()
     beside.select_option(kept["seal"])
-    expect(comparison).to_be_visible(timeout=20_000)
+    expect(comparison).to_be_visible()
     beside.select_option("")
     expect(comparison).to_be_hidden()
 
@@ -259,7 +259,7 @@ def test_spikes_that_do_not_arrive_leave_nothing_of_the_layer_before_and_can_be_
     spikes = "**/spikes?population=layers.2.key"
     page.route(spikes, lambda route: route.abort())
     page.locator("#neurons-layer").select_option("2")
-    expect(page.locator("#neurons-error").get_by_role("button", name="Try again")).to_be_visible(timeout=10_000)
+    expect(page.locator("#neurons-error").get_by_role("button", name="Try again")).to_be_visible()
     expect(page.locator("#neurons-table")).to_contain_text("layers.2.key")
     expect(page.locator("#neurons-raster-said")).to_have_text("Could not be loaded.")
     expect(page.locator("#neurons-raster canvas")).to_have_count(0)
@@ -284,7 +284,7 @@ def test_slower_answers_do_not_replace_those_that_were_asked_for_later(page: Pag
     expect(page.locator("#neurons-raster-said")).to_have_text("Loading")
     page.locator("#neurons-with").select_option("")
     page.locator("#neurons-layer").select_option("3")
-    expect(page.locator("#neurons-table")).to_contain_text("layers.3.key", timeout=10_000)
+    expect(page.locator("#neurons-table")).to_contain_text("layers.3.key")
     drawn(page)
     for late in held:
         with page.expect_response(late.request.url):
@@ -304,16 +304,16 @@ def test_recording_is_uploaded_renamed_and_deleted(
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Upload a recording").click()
     chooser.value.set_files(broken)
-    expect(page.locator("#neurons-upload-said")).to_contain_text("cannot be read", timeout=10_000)
+    expect(page.locator("#neurons-upload-said")).to_contain_text("cannot be read")
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Upload a recording").click()
     chooser.value.set_files(
         {"name": "third.pt", "mimeType": "application/octet-stream", "buffer": files["thinned"].read_bytes()}
     )
-    expect(page.locator("#neurons-recording option:checked")).to_have_text("third", timeout=20_000)
+    expect(page.locator("#neurons-recording option:checked")).to_have_text("third")
     # It holds one neuron in four, which keep their numbers.
-    expect(page.locator("#neurons-left-out")).to_contain_text(f"one neuron in {THINNED}", timeout=20_000)
-    expect(page.locator("#neurons-raster-said")).to_contain_text(f"one neuron in {THINNED}", timeout=20_000)
+    expect(page.locator("#neurons-left-out")).to_contain_text(f"one neuron in {THINNED}")
+    expect(page.locator("#neurons-raster-said")).to_contain_text(f"one neuron in {THINNED}")
     axis = f"{LAYOUT.format(plot='raster')}.yaxis"
     assert page.evaluate(f"{axis}.ticktext.map(Number)") == [row * THINNED for row in page.evaluate(f"{axis}.tickvals")]
     page.get_by_role("button", name="Rename").first.click()
@@ -323,7 +323,7 @@ def test_recording_is_uploaded_renamed_and_deleted(
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator("#neurons-delete-dialog")).to_contain_text("third")
     page.get_by_role("button", name="Delete the recording").click()
-    expect(page.locator("#neurons-recording option")).to_have_count(len(kept), timeout=10_000)
+    expect(page.locator("#neurons-recording option")).to_have_count(len(kept))
 
 
 @pytest.mark.parametrize(("width", "scheme", "locale"), [(1280, "light", "en-GB"), (400, "dark", "ja-JP")])
@@ -333,7 +333,7 @@ def test_page_is_accessible_and_its_plots_speak(
     context = window(browser, server, width=width, scheme=scheme, locale=locale)
     page = context.new_page()
     show(page, f"/neurons?recording={kept['seal']}&with={kept['pump']}&layer=7&kind=all")
-    expect(page.locator("#neurons-other .main-svg").first).to_be_attached(timeout=20_000)
+    expect(page.locator("#neurons-other .main-svg").first).to_be_attached()
     page.locator(".neurons-explain summary").click()
     for name in PLOTS:
         plot = page.locator(f"#neurons-{name}")

@@ -46,11 +46,11 @@ def test_reader_gets_where_they_wanted_and_is_offered_what_they_may(tab: Page) -
     expect(tab.get_by_label("Name")).to_have_value("yomi")
     enter(tab, "yomi")
     tab.wait_for_url("**/documents")
-    expect(tab.get_by_text("notes.txt")).to_be_visible(timeout=30_000)
+    expect(tab.get_by_text("notes.txt")).to_be_visible()
     for name in ("Add text", "Delete"):
         expect(tab.get_by_role("button", name=name)).to_be_hidden()
     tab.goto("/documents/notes.txt")
-    expect(tab.locator("#version-2")).to_be_visible(timeout=30_000)
+    expect(tab.locator("#version-2")).to_be_visible()
     expect(tab.get_by_role("button", name="Roll back")).to_be_hidden()
     tab.get_by_role("button", name="yomi").click()
     tab.get_by_role("button", name="Sign out").click()
@@ -60,4 +60,4 @@ def test_reader_gets_where_they_wanted_and_is_offered_what_they_may(tab: Page) -
 def test_administrator_is_offered_everything(tab: Page) -> None:
     tab.goto("/documents/notes.txt")
     enter(tab, "mori")
-    expect(tab.get_by_role("button", name="Roll back to version 1")).to_be_visible(timeout=30_000)
+    expect(tab.get_by_role("button", name="Roll back to version 1")).to_be_visible()

@@ -52,7 +52,7 @@ def test_many_files_go_through_and_bad_ones_say_why(tab: Page, tmp_path: Path) -
     expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(len(good), timeout=60_000)
     expect(tab.locator('.job-table-upload li.job[data-meaning="error"]')).to_have_count(3)
     expect(tab.locator(".upload-count")).to_have_text(f"{len(good)} of {len(good) + 3} files ready · 3 failed")
-    expect(tab.locator("[data-upload-rows] [role=status]")).to_contain_text("3 failed", timeout=10_000)
+    expect(tab.locator("[data-upload-rows] [role=status]")).to_contain_text("3 failed")
     tab.get_by_role("button", name="Only failed").click()
     for code in ("empty_document", "unsupported_type", "too_large"):
         expect(tab.locator(".job-error code", has_text=code)).to_be_visible()
@@ -64,9 +64,9 @@ def test_same_file_again_is_shown_as_unchanged_with_a_link(tab: Page, tmp_path: 
     file = written(tmp_path, ["again.txt"], "The same words.")
     tab.goto("/upload")
     choose(tab, file)
-    expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1, timeout=30_000)
+    expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1)
     choose(tab, file)
-    expect(tab.get_by_text("Unchanged, already version 1")).to_be_visible(timeout=30_000)
+    expect(tab.get_by_text("Unchanged, already version 1")).to_be_visible()
     tab.locator("li.job a.job-name").last.click()
     tab.wait_for_url("**/documents/again.txt?version=1")
 
@@ -76,13 +76,13 @@ def test_rows_are_there_again_after_another_page_and_after_a_reload(tab: Page, t
     choose(tab, written(tmp_path, [f"stay {n}.txt" for n in range(5)], "Words that stay."))
     expect(tab.locator(".job-table-upload li.job")).to_have_count(5)
     tab.locator(".rail-link[href='/']").click()
-    expect(tab.locator(".counts")).to_be_visible(timeout=30_000)
+    expect(tab.locator(".counts")).to_be_visible()
     tab.locator(".rail-link[href='/upload']").click()
     expect(tab.locator(".job-table-upload li.job")).to_have_count(5)
-    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(5, timeout=30_000)
+    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(5)
     tab.reload()
-    expect(tab.locator(".job-table-upload li.job")).to_have_count(5, timeout=30_000)
-    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(5, timeout=30_000)
+    expect(tab.locator(".job-table-upload li.job")).to_have_count(5)
+    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(5)
     tab.get_by_role("button", name="Clear finished").click()
     assert rows(tab) == 0
 
@@ -91,25 +91,25 @@ def test_tags_are_kept_with_what_is_added(tab: Page, tmp_path: Path) -> None:
     tab.goto("/upload")
     tab.get_by_label("Tags for these files").fill("care, 点検、 pump")
     choose(tab, written(tmp_path, ["tagged.txt"], "Words with tags."))
-    expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1, timeout=30_000)
+    expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1)
     documents = tab.evaluate("async () => (await (await fetch('/api/v1/documents?search=tagged')).json()).documents")
     assert sorted(documents[0]["tags"]) == ["care", "pump", "点検"]
 
 
 def test_server_that_does_not_answer_is_waited_for(tab: Page, tmp_path: Path) -> None:
     tab.goto("/upload")
-    expect(tab.locator("[data-upload-picker=files]")).to_be_attached(timeout=30_000)
+    expect(tab.locator("[data-upload-picker=files]")).to_be_attached()
     tab.route("**/api/v1/uploads", lambda route: route.abort())
     choose(tab, written(tmp_path, ["later.txt"], "Words for later."))
-    expect(tab.locator("li.job").get_by_text("Waiting for the connection")).to_be_visible(timeout=30_000)
+    expect(tab.locator("li.job").get_by_text("Waiting for the connection")).to_be_visible()
     expect(tab.locator(".upload-count")).to_contain_text("Waiting for the connection")
     tab.unroute("**/api/v1/uploads")
-    expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1, timeout=30_000)
+    expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1)
 
 
 def test_folder_dropped_on_the_zone_is_read_to_the_bottom(tab: Page) -> None:
     tab.goto("/upload")
-    expect(tab.locator("[data-upload-picker=files]")).to_be_attached(timeout=30_000)
+    expect(tab.locator("[data-upload-picker=files]")).to_be_attached()
     tab.evaluate(
         """() => {
           const file = (name, words) => ({ isFile: true, name, file: (found) => found(new File([words], name)) });
@@ -129,7 +129,7 @@ def test_folder_dropped_on_the_zone_is_read_to_the_bottom(tab: Page) -> None:
           document.querySelector("[data-upload-zone]").dispatchEvent(drop);
         }"""
     )
-    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(4, timeout=30_000)
+    expect(tab.locator('.job-table-upload li.job[data-meaning="ok"]')).to_have_count(4)
     names = sorted(tab.locator(".job-name").all_inner_texts())
     assert names == ["deep.txt", "top - below - lowest - same.md", "top - below - same.md", "top.txt"]
 
@@ -145,8 +145,8 @@ def test_files_of_an_archive_become_documents_and_refused_ones_are_named(tab: Pa
     choose(tab, [archive])
     row = tab.locator("li.job", has_text="manuals.zip")
     expect(row).to_contain_text("Archive: becomes documents")
-    expect(row).to_contain_text("3 of", timeout=30_000)
-    expect(row).to_contain_text("refused", timeout=30_000)
+    expect(row).to_contain_text("3 of")
+    expect(row).to_contain_text("refused")
     row.locator("summary").click()
     expect(row.locator("details")).to_contain_text("program.exe")
     assert serious_violations(tab) == []
@@ -160,7 +160,7 @@ def test_theme_and_language_are_kept(tab: Page) -> None:
     expect(tab.locator("html")).to_have_attribute("data-bs-theme", "dark")
     tab.get_by_role("button", name="日本語").click()
     expect(tab.locator("html")).to_have_attribute("lang", "ja")
-    expect(tab.locator("#page-title")).to_have_text("ジョブ", timeout=30_000)
+    expect(tab.locator("#page-title")).to_have_text("ジョブ")
     expect(tab).to_have_title("ジョブ · EvoRAG")
     tab.reload()
     expect(tab.locator("html")).to_have_attribute("data-bs-theme", "dark")
@@ -169,24 +169,24 @@ def test_theme_and_language_are_kept(tab: Page) -> None:
 
 def test_keys_lead_through_the_pages(tab: Page) -> None:
     tab.goto("/")
-    expect(tab.locator("#page-title")).to_have_text("Home", timeout=30_000)
+    expect(tab.locator("#page-title")).to_have_text("Home")
     tab.keyboard.press("?")
     expect(tab.locator("#keys-dialog")).to_be_visible()
     tab.keyboard.press("Escape")
     expect(tab.locator("#keys-dialog")).to_be_hidden()
     tab.keyboard.press("g")
     tab.keyboard.press("u")
-    expect(tab.locator("#page-title")).to_be_focused(timeout=10_000)
+    expect(tab.locator("#page-title")).to_be_focused()
     expect(tab.locator("#page-title")).to_have_text("Upload")
     expect(tab.locator(".rail-link[aria-current=page]")).to_have_text("Upload")
     tab.keyboard.press("/")
     tab.wait_for_url("**/ask")
-    expect(tab.locator("#ask-question")).to_be_focused(timeout=10_000)
+    expect(tab.locator("#ask-question")).to_be_focused()
 
 
 def test_skip_link_is_the_first_stop_of_the_keyboard(tab: Page) -> None:
     tab.goto("/jobs")
-    expect(tab.locator("#page-title")).to_be_visible(timeout=30_000)
+    expect(tab.locator("#page-title")).to_be_visible()
     tab.keyboard.press("Tab")
     expect(tab.locator(".skip-link")).to_be_focused()
     tab.keyboard.press("Enter")

@@ -74,7 +74,7 @@ def bad_line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def tab(browser: Browser, bad_line: Server) -> Iterator[Page]:
     for page in guarded_page(browser, bad_line.address):
         page.goto("/upload")
-        expect(page.locator("[data-upload-picker=files]")).to_be_attached(timeout=30_000)
+        expect(page.locator("[data-upload-picker=files]")).to_be_attached()
         yield page
 
 
@@ -129,14 +129,14 @@ def test_a_cut_line_and_a_killed_server_cost_no_byte(
     choose(tab, file)
     row = tab.locator(ROW)
     sent(tab, 20)
-    expect(row).to_contain_text("left", timeout=10_000)
+    expect(row).to_contain_text("left")
     slow(line, offline=True)
-    expect(row).to_contain_text("Waiting for the connection", timeout=10_000)
+    expect(row).to_contain_text("Waiting for the connection")
     assert serious_violations(tab) == []
     slow(line)
     sent(tab, 45)
     bad_line.kill()
-    expect(row).to_contain_text("Waiting for the connection", timeout=10_000)
+    expect(row).to_contain_text("Waiting for the connection")
     bad_line.start()
     expect(tab.locator(f'{ROW}[data-meaning="ok"]')).to_have_count(1, timeout=60_000)
     assert bad_line.original("cut off.txt") == sha256
@@ -155,7 +155,7 @@ def test_a_paused_upload_goes_on_after_a_reload_with_the_same_file(
     tab.get_by_role("button", name="Pause", exact=True).click()
     tab.reload()
     row = tab.locator(f'{ROW}[data-state="found"]')
-    expect(row).to_contain_text("Choose the file again to go on", timeout=30_000)
+    expect(row).to_contain_text("Choose the file again to go on")
     assert serious_violations(tab) == []
     offset = uploads(tab)[0]["offset_bytes"]
     assert offset >= PART_BYTES  # type: ignore[operator]
@@ -182,7 +182,7 @@ def test_a_file_that_was_changed_meanwhile_does_not_become_a_version(
     tab.get_by_role("button", name="Pause", exact=True).click()
     tab.reload()
     row = tab.locator(f'{ROW}[data-state="found"]')
-    expect(row).to_be_visible(timeout=30_000)
+    expect(row).to_be_visible()
     times = file.stat()
     file.write_bytes(file.read_bytes().replace(b"oiled", b"OILED"))
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -201,7 +201,7 @@ def test_a_found_upload_keeps_how_it_is_filed(tab: Page, line: CDPSession, tmp_p
     tab.get_by_role("button", name="Pause", exact=True).click()
     tab.reload()
     row = tab.locator(f'{ROW}[data-state="found"]')
-    expect(row).to_be_visible(timeout=30_000)
+    expect(row).to_be_visible()
     # Chosen anew, and not as a draft: what was begun as a draft is not gone on with.
     with tab.expect_response(lambda answer: answer.request.method == "POST" and answer.status == 201) as begun:
         choose(tab, file)

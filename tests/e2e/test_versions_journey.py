@@ -55,7 +55,7 @@ def test_1_two_versions_are_compared_rolled_back_and_asked_as_of(
     before = json_of(page, f"/api/v1/audit?doc={name}")["publications"][0]["seq"]
     assert terms.old_answer in answer(page, terms.question)
     page.locator("#ask-answer-card a.citation").first.click()
-    expect(page.locator("mark").first).to_be_in_viewport(timeout=30_000)
+    expect(page.locator("mark").first).to_be_in_viewport()
     cited, passage = page.url, page.locator("mark").first.inner_text()
     assert terms.old_answer in passage
 
@@ -65,15 +65,15 @@ def test_1_two_versions_are_compared_rolled_back_and_asked_as_of(
 
     page.goto(f"/compare?doc={name}&old=1&new=2")
     values = page.locator(".compare-values")
-    expect(values).to_contain_text(terms.old_answer, timeout=30_000)
+    expect(values).to_contain_text(terms.old_answer)
     expect(values).to_contain_text(terms.new_answer)
     expect(values).to_contain_text("4711")
-    expect(page.locator(".ag-row").first).to_be_visible(timeout=30_000)
+    expect(page.locator(".ag-row").first).to_be_visible()
     page.screenshot(path=ARTEFACTS / f"compare-journey-{language}.png")
 
     page.goto(f"/documents/{name}")
     page.get_by_role("button", name=re.compile("^Roll back to version 1$")).click()
-    expect(page.locator(".state-line").first).to_contain_text(re.compile(r"\b1\b|第1版"), timeout=30_000)
+    expect(page.locator(".state-line").first).to_contain_text(re.compile(r"\b1\b|第1版"))
     rolled = json_of(page, f"/api/v1/audit?doc={name}")["publications"][0]
     assert (rolled["action"], rolled["version"]) == ("rollback", 1)
     assert terms.old_answer in answer(page, terms.question)
@@ -88,4 +88,4 @@ def test_1_two_versions_are_compared_rolled_back_and_asked_as_of(
         assert other not in text
 
     page.goto(cited)
-    expect(page.locator("mark").first).to_have_text(passage, timeout=30_000)
+    expect(page.locator("mark").first).to_have_text(passage)

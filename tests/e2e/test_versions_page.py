@@ -32,7 +32,7 @@ def upload(tab: Page, folder: Path, name: str, text: str, *, draft: bool = False
     file = folder / name
     file.write_text(text, encoding="utf-8")
     tab.goto("/upload")
-    expect(tab.locator("[data-upload-picker=files]")).to_be_attached(timeout=30_000)
+    expect(tab.locator("[data-upload-picker=files]")).to_be_attached()
     tab.get_by_label("Note", exact=True).fill(note)
     if draft:
         tab.get_by_label("Not yet: keep as draft").check()
@@ -54,7 +54,7 @@ def more(tab: Page, number: int) -> None:
 
 def open_document(tab: Page, name: str, query: str = "") -> None:
     tab.goto(f"/documents/{name}{query}")
-    expect(tab.locator("#document-timeline")).to_be_visible(timeout=30_000)
+    expect(tab.locator("#document-timeline")).to_be_visible()
 
 
 def test_draft_is_marked_until_it_is_published(tab: Page, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_version_is_purged_by_keyboard_alone(tab: Page, tmp_path: Path) -> None:
 
 def test_audit_lists_all_of_it_and_is_exported(tab: Page) -> None:
     tab.goto("/audit")
-    expect(tab.locator(".audit-table")).to_be_visible(timeout=30_000)
+    expect(tab.locator(".audit-table")).to_be_visible()
     for words in ("Published", "Rolled back", "Unpublished", "Restored", "Purged version 1"):
         expect(tab.locator(".audit-table .audit-did", has_text=words).first).to_be_visible()
     expect(tab.locator(".audit-note", has_text="held a secret")).to_be_visible()
@@ -207,7 +207,7 @@ def test_axe_finds_nothing_serious(browser: Browser, versions_server: str, schem
         ("/upload", "[data-upload-picker=files]"),
     ):
         tab.goto(address)
-        expect(tab.locator(waits_for).first).to_be_attached(timeout=30_000)
+        expect(tab.locator(waits_for).first).to_be_attached()
         tab.evaluate("() => document.querySelectorAll('details').forEach((each) => (each.open = true))")
         if address.startswith("/documents/plan"):
             tab.locator("#version-1").get_by_role("button", name="Purge").click()

@@ -80,7 +80,7 @@ def halted(filled: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> Itera
 
     def slow(*args: Any, **kwargs: Any) -> Trace:
         halt.begun.set()
-        assert halt.go_on.wait(20)
+        assert halt.go_on.wait(60)
         return real(*args, **kwargs)
 
     monkeypatch.setattr(filled.queries, "run", slow)
@@ -207,7 +207,7 @@ def test_run_that_goes_on_stops_when_it_is_cancelled(
 ) -> None:
     monkeypatch.setattr(running, "_BATCH", 1)
     run = filled.evaluations.run(imported(filled).id)
-    assert halted.begun.wait(20)
+    assert halted.begun.wait(60)
     filled.evaluations.cancel(run.id)
     halted.go_on.set()
     assert ended(filled, imported(filled, name="other").id).state == "done"
@@ -264,7 +264,7 @@ def test_runs_go_on_after_one_whose_failure_cannot_be_kept(
         patch.setattr(filled.catalog.evaluations, "append", full)
         patch.setattr(filled.catalog.evaluations, "end", full_again)
         stuck = filled.evaluations.run(kept.id)
-        assert tried.wait(20)
+        assert tried.wait(60)
     assert ended(filled, kept.id).state == "done"
     assert filled.evaluations.cancel(stuck.id).state == "cancelled"
 

@@ -100,7 +100,7 @@ def test_a_killed_workers_jobs_are_done_by_another_and_each_version_is_published
     with core.build(settings) as kb, workers(settings, last, 0) as (killed, other), redis.client() as client:
         channel = client.pubsub(ignore_subscribe_messages=True)
         channel.psubscribe(f"{CHANNEL}*")
-        channel.get_message(timeout=10)
+        channel.get_message(timeout=30)
         jobs: list[str] = []
         while killed.poll() is None and len(jobs) < 400:
             number = len(jobs)
@@ -174,10 +174,10 @@ def test_what_is_due_is_published_once_and_changes_are_followed(postgres: Any, t
         for number in range(4):
             one.add_text(f"doc {number}", text_of(number), draft=True)
         one.work_off()
-        soon = datetime.now(UTC) + timedelta(seconds=0.3)
+        soon = datetime.now(UTC) + timedelta(seconds=4)
         for document in one.documents():
             one.schedule(document.doc_key, 1, soon)
-        time.sleep(0.35)
+        time.sleep(4.1)
         both = [threading.Thread(target=kb.publish_due) for kb in (one, two) * 2]
         for thread in both:
             thread.start()
@@ -187,7 +187,7 @@ def test_what_is_due_is_published_once_and_changes_are_followed(postgres: Any, t
             assert set(Counter(tx.scalars(select(publications.c.version_id))).values()) == {1}
         assert not two.accounts.has_users()
         one.accounts.create_user("first", "a long password 1", Role.ADMIN)
-        until(two.accounts.has_users, 10)
+        until(two.accounts.has_users, 30)
 
 
 def test_processes_count_requests_together_and_alone_without_redis(redis: Any) -> None:
