@@ -22,7 +22,7 @@ CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 """The shell draws the pages alone; the whole browser spends as much again on windows that nobody sees."""
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # Five seconds are what a busy machine may need for one answer.
-expect.set_options()
+expect.set_options(timeout=30_000)
 OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
 
