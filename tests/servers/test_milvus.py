@@ -139,6 +139,13 @@ def test_wrong_token_is_an_error_that_does_not_show_it(open_index: Opener) -> No
     assert "secret" not in repr(refused.value)
 
 
+def is_searched(index: MilvusVectorIndex, vector: np.ndarray) -> bool:
+    try:
+        return bool(index.search(vector, 1, [Part.HEAD]))
+    except StoreUnavailable:
+        return False
+
+
 def test_what_was_acknowledged_is_there_when_a_killed_server_is_back(
     index: MilvusVectorIndex, open_index: Opener, milvus: Any
 ) -> None:
@@ -151,6 +158,10 @@ def test_what_was_acknowledged_is_there_when_a_killed_server_is_back(
     with pytest.raises(StoreUnavailable):
         asking.search(vectors[0], 1, [Part.HEAD])
     milvus.restart()
+    # It answers before it has loaded its collections again; until then the store is told to be away.
+    deadline = time.monotonic() + 120
+    while not is_searched(asking, vectors[0]) and time.monotonic() < deadline:
+        time.sleep(0.5)
     assert dict(index.count()) == {Part.HEAD: 149, Part.HISTORY: 50}
     assert ids_of(asking, vectors[4], limit=1, parts=[Part.HEAD]) == [5]
     index.upsert([row(3, vectors[2])])
