@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,6 +27,7 @@ from core.catalog.schema import job_events, publications
 from core.errors import OffsetConflict
 from core.model import Filing, JobState, Role, TransferState
 from core.settings import Settings
+from tests.waiting import until
 
 ROOT = Path(__file__).parent.parent.parent
 LEASE_S = 2.0
@@ -79,13 +80,6 @@ def workers(settings: Settings, *last_points: int) -> Iterator[list[subprocess.P
     assert "ConnectionError" in said
     for url in (settings.catalog_url, settings.jobs_url):
         assert url.get_secret_value().split("@")[0].split(":")[-1] not in said
-
-
-def until(is_so: Callable[[], object], timeout_s: float = 30.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def text_of(number: int) -> str:

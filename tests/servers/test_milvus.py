@@ -26,6 +26,7 @@ from tests.contracts.vector_index import (
     stored_in,
     unit_vectors,
 )
+from tests.waiting import until
 
 Opener = Callable[..., MilvusVectorIndex]
 
@@ -159,9 +160,7 @@ def test_what_was_acknowledged_is_there_when_a_killed_server_is_back(
         asking.search(vectors[0], 1, [Part.HEAD])
     milvus.restart()
     # It answers before it has loaded its collections again; until then the store is told to be away.
-    deadline = time.monotonic() + 120
-    while not is_searched(asking, vectors[0]) and time.monotonic() < deadline:
-        time.sleep(0.5)
+    until(lambda: is_searched(asking, vectors[0]), 120)
     assert dict(index.count()) == {Part.HEAD: 149, Part.HISTORY: 50}
     assert ids_of(asking, vectors[4], limit=1, parts=[Part.HEAD]) == [5]
     index.upsert([row(3, vectors[2])])
