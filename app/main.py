@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent
 HEAD_FILES = ("vendor/bootstrap/bootstrap.min.css", "vendor/bootstrap-icons/icons.css")
+LOOKED_INTO = ("numpy", "pandas", "PIL.Image")
+"""What Plotly's encoder looks into wherever it has been imported; it fails on what another thread is just importing."""
 WINDOW = """<!DOCTYPE html>
 <html lang="{lang}" data-bs-theme="light">
   <head>
@@ -88,8 +90,8 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
 
     ``rag`` answers the questions; without one, an extractive ``core.EvoRAG`` over ``kb`` is made.
     """
-    # Plotly looks into pandas wherever it has been imported, and fails on one that another thread is importing.
-    importlib.import_module("pandas")
+    for name in LOOKED_INTO:
+        importlib.import_module(name)
     if rag is None:
         from core import EvoRAG
 

@@ -82,9 +82,9 @@
     state.total = view.total;
     state.changes = view.changes;
   };
+  const known = (row) => (row < 0 ? null : row);
   /* Lines are numbered anew for another width, mode or fold; the row that has the focus keeps it, else the row that was
      seen first stays first. */
-  const known = (row) => (row < 0 ? null : row);
   const reload = async ({ row: asked = -1, keep = true } = {}) => {
     /* One that overtakes another, since the width changed meanwhile, goes to where that one was going. */
     const row = keep && asked < 0 ? state.going : asked;

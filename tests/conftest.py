@@ -15,6 +15,9 @@ from core.catalog import engine as catalog_engine
 from tests.builders import knowledge_base
 from tests.smollm2 import shared
 
+SERVER_LOG = "last lines of"
+"""How the part of a report begins that holds what a browser test's server wrote."""
+
 
 def pytest_configure() -> None:
     shared()
@@ -37,6 +40,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for report in terminalreporter.stats.get("rerun", []):
         terminalreporter.write_line(f"RERUN {report.nodeid} since")
         terminalreporter.write_line("\n".join(report.longreprtext.splitlines()[-15:]))
+        for title, text in report.sections:
+            if title.startswith(SERVER_LOG):
+                terminalreporter.write_line(f"{title}\n{text}")
 
 
 @pytest.fixture(scope="session", autouse=True)

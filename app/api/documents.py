@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import flask
 
 from app.api.describe import obj, one_of, operation, texts, words, yes_no
@@ -16,7 +19,19 @@ documents = flask.Blueprint("documents", __name__, url_prefix="/api/v1")
 
 STATES = ("published", "indexing", "failed", "deleted", "purged", "unpublished", "draft")
 GONE = ("deleted", "purged")
-NOTED = obj(note=NOTE)
+
+
+def _publication(summary: str) -> Callable[..., Any]:
+    """Describe a route that changes what is shown, with a note for the timeline."""
+    return operation(
+        summary,
+        tag="documents",
+        role=Role.EDITOR,
+        body=obj(note=NOTE),
+        body_optional=True,
+        answers={200: Publication},
+        errors=(Conflict,),
+    )
 
 
 @documents.get("/documents")
@@ -81,45 +96,21 @@ def delete_document(doc_key: str) -> flask.Response:
 
 
 @documents.post("/documents/<doc_key:doc_key>/delete")
-@operation(
-    "Delete a document, with a note",
-    tag="documents",
-    role=Role.EDITOR,
-    body=NOTED,
-    body_optional=True,
-    answers={200: Publication},
-    errors=(Conflict,),
-)
+@_publication("Delete a document, with a note")
 def delete(doc_key: str) -> flask.Response:
     """Take a document out of the list and out of every answer; ``restore`` brings it back."""
     return _done(kb().delete(doc_key, note=body()["note"].strip()))
 
 
 @documents.post("/documents/<doc_key:doc_key>/restore")
-@operation(
-    "Bring a document back",
-    tag="documents",
-    role=Role.EDITOR,
-    body=NOTED,
-    body_optional=True,
-    answers={200: Publication},
-    errors=(Conflict,),
-)
+@_publication("Bring a document back")
 def restore(doc_key: str) -> flask.Response:
     """Show again what a deleted or unpublished document showed last."""
     return _done(kb().restore(doc_key, note=body()["note"].strip()))
 
 
 @documents.post("/documents/<doc_key:doc_key>/unpublish")
-@operation(
-    "Show nothing of a document",
-    tag="documents",
-    role=Role.EDITOR,
-    body=NOTED,
-    body_optional=True,
-    answers={200: Publication},
-    errors=(Conflict,),
-)
+@_publication("Show nothing of a document")
 def unpublish(doc_key: str) -> flask.Response:
     """Show nothing of the document; it stays listed."""
     return _done(kb().unpublish(doc_key, note=body()["note"].strip()))

@@ -9,7 +9,7 @@ keeps a search away.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from core.adapters.circuit import Circuit, State
 from core.adapters.timed_calls import TimedCalls
@@ -18,6 +18,7 @@ from core.ports import KeywordIndex, KeywordRow, StoredRows, Vector, VectorIndex
 from core.text.vocabulary import Words
 
 T = TypeVar("T")
+Index = TypeVar("Index", VectorIndex, KeywordIndex)
 
 _MANY = 10_000
 """Hits from which on a reading is one to the end."""
@@ -73,32 +74,22 @@ class _Guard:
         self._calls.close()
 
 
-class GuardedVectorIndex:
-    """Decorates a ``VectorIndex``; ``timeout_s`` is None for one in this process, which is waited for."""
+class _Guarded(Generic[Index]):
+    """What is guarded alike for both kinds of index; ``timeout_s`` is None for one in this process."""
 
-    def __init__(self, inner: VectorIndex, pause_s: float, timeout_s: float | None = None) -> None:
-        self._inner = inner
-        self._guard = _Guard("The vector store", pause_s, timeout_s)
+    _called: ClassVar[str]
+
+    def __init__(self, inner: Index, pause_s: float, timeout_s: float | None = None) -> None:
+        self._inner: Index = inner
+        self._guard = _Guard(self._called, pause_s, timeout_s)
         self.engine = inner.engine
 
     @property
     def state(self) -> State:
         return self._guard.state
 
-    def engine_for(self, parts: Sequence[Part]) -> str:
-        return self._inner.engine_for(parts)
-
-    def upsert(self, rows: Sequence[VectorRow]) -> None:
-        self._guard.write(lambda: self._inner.upsert(rows))
-        self.engine = self._inner.engine
-
     def delete(self, chunk_ids: Sequence[int]) -> None:
         self._guard.write(lambda: self._inner.delete(chunk_ids))
-
-    def search(
-        self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
-    ) -> list[IndexHit]:
-        return self._guard.read(lambda: self._inner.search(vector, limit, parts, doc_ids), limit)
 
     def count(self) -> Mapping[Part, int]:
         counted = self._guard.count(self._inner.count)
@@ -122,17 +113,28 @@ class GuardedVectorIndex:
         self._inner.close()
 
 
-class GuardedKeywordIndex:
-    """Decorates a ``KeywordIndex``, as ``GuardedVectorIndex`` does a ``VectorIndex``."""
+class GuardedVectorIndex(_Guarded[VectorIndex]):
+    """Decorates a ``VectorIndex``."""
 
-    def __init__(self, inner: KeywordIndex, pause_s: float, timeout_s: float | None = None) -> None:
-        self._inner = inner
-        self._guard = _Guard("The keyword store", pause_s, timeout_s)
-        self.engine = inner.engine
+    _called = "The vector store"
 
-    @property
-    def state(self) -> State:
-        return self._guard.state
+    def engine_for(self, parts: Sequence[Part]) -> str:
+        return self._inner.engine_for(parts)
+
+    def upsert(self, rows: Sequence[VectorRow]) -> None:
+        self._guard.write(lambda: self._inner.upsert(rows))
+        self.engine = self._inner.engine
+
+    def search(
+        self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
+    ) -> list[IndexHit]:
+        return self._guard.read(lambda: self._inner.search(vector, limit, parts, doc_ids), limit)
+
+
+class GuardedKeywordIndex(_Guarded[KeywordIndex]):
+    """Decorates a ``KeywordIndex``."""
+
+    _called = "The keyword store"
 
     def use(self, of_rows: Words, of_questions: Words) -> None:
         self._inner.use(of_rows, of_questions)
@@ -140,29 +142,7 @@ class GuardedKeywordIndex:
     def upsert(self, rows: Sequence[KeywordRow]) -> None:
         self._guard.write(lambda: self._inner.upsert(rows))
 
-    def delete(self, chunk_ids: Sequence[int]) -> None:
-        self._guard.write(lambda: self._inner.delete(chunk_ids))
-
     def search(
         self, text: str, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:
         return self._guard.read(lambda: self._inner.search(text, limit, parts, doc_ids), limit)
-
-    def count(self) -> Mapping[Part, int]:
-        return self._guard.count(self._inner.count)
-
-    def ids(self) -> Iterator[tuple[int, Part]]:
-        return self._guard.stream(self._inner.ids)
-
-    def stored(self) -> Iterator[StoredRows]:
-        return self._guard.stream(self._inner.stored)
-
-    def clear(self) -> None:
-        self._guard.write(self._inner.clear)
-
-    def expunge(self, chunk_ids: Collection[int]) -> bool:
-        return self._guard.write(lambda: self._inner.expunge(chunk_ids))
-
-    def close(self) -> None:
-        self._guard.close()
-        self._inner.close()

@@ -10,11 +10,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.conftest import SERVER_LOG
 
 ROOT = Path(__file__).parent.parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
@@ -23,6 +25,9 @@ CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # Five seconds are what a busy machine may need for one answer.
 expect.set_options(timeout=30_000)
+LOG_LINES = 60
+LOGS: list[Path] = []
+"""What the servers wrote that run at this time."""
 OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
 
@@ -36,6 +41,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.flaky(reruns=reruns))
+
+
+def tries(request: pytest.FixtureRequest) -> int:
+    """Return 1 for a test that runs for the first time, 2 for one that runs again."""
+    return int(getattr(request.node, "execution_count", 1))
+
+
+@pytest.fixture
+def suffix(request: pytest.FixtureRequest) -> str:
+    """What sets names of documents apart from those that the first try of this test left."""
+    return f"-{tries(request)}" if tries(request) > 1 else ""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """End the server that ``begins_anew`` names before a second try, so that this meets a new one."""
+    marker = item.get_closest_marker("begins_anew")
+    if marker and getattr(item, "execution_count", 1) > 1:
+        request: pytest.FixtureRequest = item._request  # type: ignore[attr-defined]
+        for fixture in request._fixturemanager.getfixturedefs(marker.args[0], item) or ():
+            fixture.finish(request)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show beside a browser test that failed what its server wrote: the page names an error by its id alone."""
+    report = yield
+    if report.failed and item.path.is_relative_to(Path(__file__).parent):
+        for log in LOGS:
+            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            report.sections.append((f"{SERVER_LOG} {log.parent.name}/{log.name}", "\n".join(lines[-LOG_LINES:])))
+    return report
 
 
 def free_port() -> int:
@@ -61,7 +98,9 @@ def serve(folder: Path, **changes: str) -> Iterator[str]:
         "EVORAG_EMBEDDER_THREADS": "1",
         **changes,
     }
-    with (folder / "server.log").open("wb") as log:
+    written = folder / "server.log"
+    with written.open("wb") as log:
+        LOGS.append(written)
         process = subprocess.Popen(
             [sys.executable, "-m", "app"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
@@ -70,6 +109,7 @@ def serve(folder: Path, **changes: str) -> Iterator[str]:
             wait_for(f"{address}/health", process)
             yield address
         finally:
+            LOGS.remove(written)
             process.terminate()
             process.wait(timeout=60)
 

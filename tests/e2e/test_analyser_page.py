@@ -51,6 +51,7 @@ def test_text_is_shown_in_its_tokens_under_its_own_address(tab: Page) -> None:
     assert tab.evaluate("() => window.__xss") is None
 
 
+@pytest.mark.begins_anew("analysing")
 def test_vocabulary_takes_effect_when_the_words_are_indexed_anew(tab: Page) -> None:
     tab.goto("/analyser")
     tab.get_by_label("Words to index whole").fill("校正証明書, コウセイショウメイショ")

@@ -73,6 +73,7 @@ def send(page: Page, question: str) -> None:
     page.locator("#ask-question").press("Enter")
 
 
+@pytest.mark.begins_anew("writing_server")
 def test_a_written_answer_is_seen_on_its_way_followed_up_and_leads_to_its_passage(page: Page) -> None:
     send(page, WHEN)
     live = page.locator(".live-card")

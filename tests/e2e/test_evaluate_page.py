@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +57,7 @@ def open_set(tab: Page) -> None:
     expect(tab.locator("#evaluate-run")).to_be_visible()
 
 
+@pytest.mark.begins_anew("evaluated")
 def test_set_is_imported_run_twice_and_compared(tab: Page, tmp_path: Path) -> None:
     tab.goto("/evaluate")
     expect(tab.locator(".state-empty")).to_contain_text("No question sets yet")
@@ -96,12 +98,14 @@ def test_failures_come_first_and_open_their_trace(tab: Page) -> None:
     expect(tab.locator(".answer-card")).to_contain_text("reading lamp")
 
 
-def test_draft_that_loses_an_answer_is_warned_of(tab: Page) -> None:
+def test_draft_that_loses_an_answer_is_warned_of(tab: Page, suffix: str) -> None:
     open_set(tab)
-    assert tab.evaluate(ADD, ["museum.txt", "The museum shop sells postcards.", True]) != "not indexed"
-    tab.get_by_label("Warn before a draft is published").check()
+    added = tab.evaluate(ADD, ["museum.txt", f"The museum shop sells postcards{suffix}.", True])
+    warn = tab.get_by_label("Warn before a draft is published")
+    warn.uncheck()
+    warn.check()
     expect(tab.locator("#notice")).to_contain_text("asked before drafts are published")
-    tab.goto("/evaluate?doc=museum.txt&version=2")
+    tab.goto(f"/evaluate?doc=museum.txt&version={json.loads(added)['version']}")
     tab.get_by_role("button", name="Check now").click()
     verdict = tab.locator(".verdict")
     expect(verdict).to_contain_text("Results would drop")
@@ -147,7 +151,8 @@ def test_page_of_a_run_follows_it_and_cancels_it(tab: Page) -> None:
     run_id = tab.evaluate(
         """async () => {
           const data = new FormData();
-          data.append("file", new File(["question\\n" + "Who checks the pump?\\n".repeat(5000)], "long.csv"));
+          const questions = "question\\n" + "Who checks the pump?\\n".repeat(5000);
+          data.append("file", new File([questions], `long ${Date.now()}.csv`));
           const made = await (await fetch("/api/v1/question-sets", { method: "POST", body: data })).json();
           const started = await fetch("/api/v1/evaluations", {
             method: "POST", headers: { "Content-Type": "application/json" },

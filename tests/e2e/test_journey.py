@@ -33,6 +33,7 @@ def wait_until_indexed(page: Page) -> None:
         page.wait_for_timeout(500)
 
 
+@pytest.mark.begins_anew("server")
 def test_1_an_empty_start_offers_the_sample_and_one_click_loads_it(page: Page) -> None:
     page.goto("/")
     page.locator("#home-load-sample").click()

@@ -60,15 +60,15 @@ def test_many_files_go_through_and_bad_ones_say_why(tab: Page, tmp_path: Path) -
     assert tab.evaluate("() => window.__xss") is None
 
 
-def test_same_file_again_is_shown_as_unchanged_with_a_link(tab: Page, tmp_path: Path) -> None:
-    file = written(tmp_path, ["again.txt"], "The same words.")
+def test_same_file_again_is_shown_as_unchanged_with_a_link(tab: Page, tmp_path: Path, suffix: str) -> None:
+    file = written(tmp_path, [f"again{suffix}.txt"], "The same words.")
     tab.goto("/upload")
     choose(tab, file)
     expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1)
     choose(tab, file)
     expect(tab.get_by_text("Unchanged, already version 1")).to_be_visible()
     tab.locator("li.job a.job-name").last.click()
-    tab.wait_for_url("**/documents/again.txt?version=1")
+    tab.wait_for_url(f"**/documents/again{suffix}.txt?version=1")
 
 
 def test_rows_are_there_again_after_another_page_and_after_a_reload(tab: Page, tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ def answer(page: Page, question: str, as_of: object = None) -> str:
     return str(card.inner_text())
 
 
+@pytest.mark.begins_anew("server")
 def test_1_two_versions_are_compared_rolled_back_and_asked_as_of(
     page: Page, pair: tuple[Path, Path], language: str
 ) -> None:
