@@ -72,6 +72,7 @@ def offer() -> Offer:
         recency=settings.recency,
         read_filters=settings.read_filters,
         has_cross=bool(settings.cross_encoder),
+        depth=settings.search_depth,
     )
 
 

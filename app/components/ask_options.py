@@ -24,6 +24,7 @@ class Offer:
     recency: bool = False
     read_filters: bool = True
     has_cross: bool = False
+    depth: int = USUAL_DEPTH
 
     @property
     def can_record(self) -> bool:
@@ -74,7 +75,7 @@ def option_chips(query: Query, offer: Offer) -> list[html.Span]:
         chips.append(_chip("funnel", t("ask.chip_read" if query.read_filters else "ask.chip_no_read")))
     if query.syntax == "advanced":
         chips.append(_chip("quote", t("ask.syntax")))
-    if query.depth != USUAL_DEPTH:
+    if query.depth != offer.depth:
         chips.append(_chip("arrow-down", t("ask.chip_depth", depth=query.depth)))
     if query.per_document != USUAL_PER_DOCUMENT:
         key = "ask.chip_per" if query.per_document else "ask.chip_per_any"

@@ -28,14 +28,14 @@ from dash.exceptions import PreventUpdate
 
 from app import links
 from app.ask_view import OFFERED_DOCUMENTS, Talk, chosen_documents, offer, offered_versions, result, talk_of
-from app.asking import asked, body_of, kept_with
+from app.asking import addressed, asked, body_of, kept_with
 from app.components.ask_form import ask_form, document_options, waiting
 from app.components.ask_scope import version_options
 from app.components.conversation_turns import conversation_head
 from app.components.conversations_list import conversations_button, conversations_dialog
 from app.components.frame import named_page, tab_title
 from app.components.generator_choice import NONE, generator_line, generator_loads, writer
-from app.components.links import ask_search, place_of, query_of
+from app.components.links import ask_search, place_of
 from app.components.query_options import Values, one
 from app.components.save_question import save_button
 from app.components.states import error_line, notify, shows_errors
@@ -74,9 +74,9 @@ def layout(
         talk = replace(talk, trace_id=trace)
     kept, problem = _kept(trace)
     try:
-        query = kept.query if kept is not None else query_of(q, k, doc, tag, type, asof, versions, **options)
+        query = kept.query if kept is not None else addressed(q, k, doc, tag, type, asof, versions, **options)
     except InvalidInput as error:
-        query, problem = query_of(q, k, doc, tag, type), error_line(error)
+        query, problem = addressed(q, k, doc, tag, type), error_line(error)
     if talk is None and query.conversation_id and lost is None:
         talk, _ = _talk(query.conversation_id, trace)
     query = replace(query, conversation_id=talk.conversation.id if talk is not None else "")

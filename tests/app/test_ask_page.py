@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from urllib.parse import unquote
+from pathlib import Path
+from urllib.parse import parse_qs, unquote
 
 import pytest
 from dash import Dash, dcc, html
@@ -13,9 +14,10 @@ import core
 from app.components.answer_card import answer_card
 from app.components.citations import linked_text
 from app.components.links import ask_search, query_of
+from app.main import create_app
 from core.model import Answer, AnswerType, Citation, Filters, Health, Query
 from tests.app.drawn import by_class, by_id, open_page, parts, press, text
-from tests.builders import add
+from tests.builders import add, knowledge_base
 
 ASKED = {"ask-k.value": 5, "ask-send.n_clicks": 1, "ask-now.data": 0.0}
 ORCHARD = (
@@ -46,6 +48,19 @@ def test_asking_ends_at_the_address_of_the_kept_trace(window: Dash, client: Flas
     page = open_page(window, "/ask" + went["search"])
     assert by_id(page, "ask-question").value == "When does the harvest of the orchard begin?"
     assert "12 September" in text(by_id(page, "ask-answer-card"))
+
+
+def test_address_without_numbers_takes_those_of_the_settings(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path, top_k=7, search_depth=80) as kb:
+        add(kb, "orchard.txt", ORCHARD)
+        window = create_app(kb)
+        page = open_page(window, "/ask")
+        assert by_id(page, "ask-k").value == 7
+        went = ask(window, window.server.test_client(), "Where is the orchard?", **{"ask-k.value": 7})["ask-go"]["data"]
+        query = kb.trace(kb.history()[0].id).query
+        assert (query.top_k, query.depth) == (7, 80)
+        assert parse_qs(went["search"][1:])["depth"] == ["80"]
+        assert not by_class(open_page(window, "/ask?q=orchard"), "chip")
 
 
 def test_showing_a_kept_trace_does_not_ask_again(window: Dash, client: FlaskClient, orchard) -> None:

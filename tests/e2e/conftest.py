@@ -94,8 +94,6 @@ def serve(folder: Path, **changes: str) -> Iterator[str]:
         **{name: value for name, value in os.environ.items() if name != "EVOSPIKENET_TEST_MODE"},
         "EVORAG_DATA_DIR": str(folder / "data"),
         "EVORAG_PORT": str(port),
-        # Two threads that wait for each other on busy processors take twice as long as one.
-        "EVORAG_EMBEDDER_THREADS": "1",
         **changes,
     }
     written = folder / "server.log"
