@@ -94,7 +94,7 @@ def chosen_documents(doc_keys: Sequence[str]) -> list[Document]:
 
 def offered_versions(search: str, chosen: str | None = None) -> Offered:
     """The documents whose names fit, and the one chosen, with their versions."""
-    found = {document.doc_key: document for document in kb().documents(search)[:OFFERED_HISTORIES]}
+    found = {document.doc_key: document for document in kb().documents(search, limit=OFFERED_HISTORIES)}
     if chosen is not None and "#v" in chosen:
         key = chosen.rpartition("#v")[0]
         found = {**{document.doc_key: document for document in chosen_documents([key])}, **found}
@@ -140,7 +140,7 @@ def _recording(kept: Trace) -> Recording | None:
 
 def _why_not(kept: Trace, why: Place | None) -> html.Section:
     """Why the passage of the address was not found; the picker alone where the address names none."""
-    offered = kb().documents()[:OFFERED_DOCUMENTS]
+    offered = kb().documents(limit=OFFERED_DOCUMENTS)
     if why is None:
         return why_not_section(offered, None, None)
     key, position, version = why

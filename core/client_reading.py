@@ -73,10 +73,10 @@ class Reading:
 
     # ---- documents
 
-    def documents(self, search: str = "", *, include_deleted: bool = False) -> list[Document]:
-        """Return documents by name; ``search`` is literal text in the name, the title or a tag."""
+    def documents(self, search: str = "", *, include_deleted: bool = False, limit: int | None = None) -> list[Document]:
+        """Return documents by name, at most ``limit``; ``search`` is literal text in the name, the title or a tag."""
         pages = self._pages(path_of("documents"), "documents", "after", search=search, deleted=include_deleted)
-        return sorted(values(Document, list(pages)), key=lambda document: document.name)
+        return sorted(values(Document, list(pages)), key=lambda document: document.name)[:limit]
 
     def document(self, key: str) -> Document:
         return from_dict(Document, self._http.get(path_of("documents", key)))

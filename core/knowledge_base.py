@@ -148,9 +148,9 @@ class KnowledgeBase(JobControl, StoreControl, Adding):
     # ---- reading
 
     @needs(Role.READER)
-    def documents(self, search: str = "", *, include_deleted: bool = False) -> list[Document]:
-        """Return documents by name; ``search`` is literal text in the name, the title or a tag."""
-        return self.catalog.documents.find(search, include_deleted=include_deleted)
+    def documents(self, search: str = "", *, include_deleted: bool = False, limit: int | None = None) -> list[Document]:
+        """Return documents by name, at most ``limit``; ``search`` is literal text in the name, the title or a tag."""
+        return self.catalog.documents.find(search, include_deleted=include_deleted, limit=limit)
 
     @needs(Role.READER)
     def documents_page(

@@ -128,6 +128,7 @@ def test_a_document_lives_through_the_client_as_through_the_facade(
     key = "life.md"
     assert client.document(key) == kb.document(key)
     assert client.documents("life") == kb.documents("life")
+    assert client.documents(limit=1) == kb.documents(limit=1)
     assert client.versions(key) == kb.versions(key)
     assert client.publications(key) == kb.publications(key)
     assert client.preview(key, 1) == kb.preview(key, 1)

@@ -150,6 +150,7 @@ BY_NAME: dict[str, Call] = {
 LISTS: dict[str, Call] = {
     "documents": lambda kb, it: kb.documents(include_deleted=True),
     "documents by search": lambda kb, it: kb.documents("geheim"),
+    "documents first": lambda kb, it: kb.documents("geheim", include_deleted=True, limit=1),
     "documents_page": lambda kb, it: kb.documents_page("geheim", include_deleted=True, limit=1),
     "texts": lambda kb, it: list(kb.texts()),
     "tags": lambda kb, it: kb.tags(),

@@ -10,6 +10,7 @@ from dash import dcc, html
 
 from app.components.ask_options import Offer, answer_fields, option_chips
 from app.components.ask_scope import Offered, scope_chips, scope_fields
+from app.components.document_options import document_options
 from app.components.filter_words import dropdown_words
 from app.components.generator_choice import generator_line, writer
 from app.components.icon import icon
@@ -81,11 +82,6 @@ def waiting(has_question: bool) -> html.Div:
     """Says that the models are still loading, and what becomes of a question that was sent."""
     text = t("ask.waiting_question" if has_question else "ask.waiting")
     return html.Div([badge("working", t("ask.loading")), html.Span(text)], className="waiting")
-
-
-def document_options(documents: Sequence[Document]) -> list[dict[str, str]]:
-    """Each document once, as a choice of the filter."""
-    return [{"value": key, "label": name} for key, name in {each.doc_key: each.name for each in documents}.items()]
 
 
 def _chips(query: Query, documents: Sequence[Document]) -> list[html.Span]:

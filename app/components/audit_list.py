@@ -8,6 +8,7 @@ from typing import Any
 from dash import dcc, html
 
 from app import links
+from app.components.document_options import document_options
 from app.components.icon import icon
 from app.components.links import document_href
 from app.components.times import when
@@ -45,10 +46,9 @@ def audit_rows(publications: Sequence[Publication], replaced: Mapping[int, int |
 
 def audit_filters(documents: Sequence[Document], doc_key: str | None, action: str | None) -> html.Div:
     """Which document and which action are listed; the browser puts both into the address."""
-    names = {document.doc_key: document.name for document in documents}
-    if doc_key:
-        names.setdefault(doc_key, doc_key)
-    options = [{"value": key, "label": name} for key, name in names.items()]
+    options = document_options(documents)
+    if doc_key and all(option["value"] != doc_key for option in options):
+        options.append({"value": doc_key, "label": doc_key})
     actions = [{"value": name, "label": t(f"audit.action.{name}")} for name in ACTIONS]
     return html.Div(
         [

@@ -10,6 +10,7 @@ from dash import dcc, html
 
 from app import links
 from app.components.compare_address import Pair
+from app.components.document_options import document_options
 from app.components.icon import icon
 from app.i18n import language, t
 from core.model import Document, Version
@@ -41,11 +42,6 @@ def pickers(
         ],
         className="compare-pickers",
     )
-
-
-def document_options(documents: Sequence[Document]) -> list[dict[str, str]]:
-    """Each document once, as a choice of a side."""
-    return [{"value": key, "label": name} for key, name in {each.doc_key: each.name for each in documents}.items()]
 
 
 def version_label(version: Version) -> str:

@@ -29,10 +29,11 @@ from dash.exceptions import PreventUpdate
 from app import links
 from app.ask_view import OFFERED_DOCUMENTS, Talk, chosen_documents, offer, offered_versions, result, talk_of
 from app.asking import addressed, asked, body_of, kept_with
-from app.components.ask_form import ask_form, document_options, waiting
+from app.components.ask_form import ask_form, waiting
 from app.components.ask_scope import version_options
 from app.components.conversation_turns import conversation_head
 from app.components.conversations_list import conversations_button, conversations_dialog
+from app.components.document_options import document_options
 from app.components.frame import named_page, tab_title
 from app.components.generator_choice import NONE, generator_line, generator_loads, writer
 from app.components.links import ask_search, place_of
@@ -254,7 +255,7 @@ def show_all_rows(clicks: int | None, trace_id: str) -> tuple[Any, bool]:
 )
 def offer_documents(search: str | None, chosen: list[str] | None) -> list[dict[str, str]]:
     """The documents whose names fit what is written, and the chosen ones."""
-    found = kb().documents(search or "")[:OFFERED_DOCUMENTS]
+    found = kb().documents(search or "", limit=OFFERED_DOCUMENTS)
     return document_options([*chosen_documents(chosen or []), *found])
 
 

@@ -20,12 +20,14 @@ from dash import (
 from dash.exceptions import PreventUpdate
 
 from app import links
+from app.ask_view import OFFERED_DOCUMENTS, chosen_documents
 from app.components.audit_list import ACTIONS, audit_filters, audit_rows, audit_table
+from app.components.document_options import document_options
 from app.components.frame import named_page, tab_title
 from app.components.states import empty, link_button, shows_errors
 from app.context import kb
 from app.i18n import t
-from core.model import Publication
+from core.model import Document, Publication
 
 PAGE_ROWS = 100
 
@@ -42,7 +44,7 @@ def layout(doc: str | list[str] = "", action: str | list[str] = "", **_: Any) ->
         first = link_button(t("nav.upload"), links.UPLOAD, "upload", primary=True)
         return named_page("audit", empty("journal-text", t("audit.empty_title"), t("audit.empty_text"), first))
     content: list[Any] = [
-        audit_filters(kb().documents(include_deleted=True), doc or None, chosen),
+        audit_filters(_offered("", doc), doc or None, chosen),
         dcc.Store(id="audit-next", data={"doc": doc or None, "action": chosen, "before": before}),
         dcc.Store(id="audit-gone"),
     ]
@@ -67,6 +69,12 @@ def layout(doc: str | list[str] = "", action: str | list[str] = "", **_: Any) ->
         everything = link_button(t("audit.everything"), links.AUDIT, "journal-text")
         content.append(empty("funnel", t("audit.none_title"), t("audit.none_text"), everything))
     return named_page("audit", content)
+
+
+def _offered(search: str, chosen: str) -> list[Document]:
+    """The documents whose names fit, gone ones too, and the chosen one."""
+    found = kb().documents(search, include_deleted=True, limit=OFFERED_DOCUMENTS)
+    return [*chosen_documents([chosen] if chosen else []), *found]
 
 
 def _one(value: str | list[str]) -> str:
@@ -122,6 +130,17 @@ def load_more(clicks: int | None, place: dict[str, Any]) -> tuple[Any, ...]:
     rows.extend(_rows(found, place["action"]))
     shown = int(place.get("shown", PAGE_ROWS)) + len(found)
     return rows, {**place, "before": before, "shown": shown}, before is None, _count(shown, before)
+
+
+@callback(
+    Output("audit-document", "options"),
+    Input("audit-document", "search_value"),
+    State("audit-document", "value"),
+    prevent_initial_call=True,
+)
+def offer_documents(search: str | None, chosen: str | None) -> list[dict[str, str]]:
+    """The documents whose names fit what is written, and the chosen one."""
+    return document_options(_offered(search or "", chosen or ""))
 
 
 clientside_callback(

@@ -29,8 +29,9 @@ from app import links
 from app.components.compare_address import Given, Pair, Shown, across, chosen, one, pair, shown_by
 from app.components.compare_answers import QUESTION_CHARS, answers_view
 from app.components.compare_body import compare_body, start_list, waiting
-from app.components.compare_head import document_options, export_menu, pickers
+from app.components.compare_head import export_menu, pickers
 from app.components.compare_tables import table_grid, table_view
+from app.components.document_options import document_options
 from app.components.frame import page, tab_title
 from app.components.image_slider import images
 from app.components.states import empty, error_state, link_button, shows_errors
@@ -73,7 +74,7 @@ def layout(
     compared = chosen(document, versions, old, new) if is_one else across(document, second, old, new)
     shown = shown_by(view, mode, folded, find)
     others = versions if is_one else kb().versions(second.doc_key)
-    head = pickers(compared, (document, second), (versions, others), kb().documents()[:OFFERED_DOCUMENTS])
+    head = pickers(compared, (document, second), (versions, others), kb().documents(limit=OFFERED_DOCUMENTS))
     body, is_waiting = _body(compared, shown) if compared else (_one_version(document, versions), False)
     content = [
         head,
@@ -205,10 +206,10 @@ def offer_new(search: str | None, value: str | None) -> list[dict[str, str]]:
 
 
 def _offered(search: str | None, value: str | None) -> list[dict[str, str]]:
-    if len(kb().documents()) <= OFFERED_DOCUMENTS:
+    if len(kb().documents(limit=OFFERED_DOCUMENTS + 1)) <= OFFERED_DOCUMENTS:
         raise PreventUpdate  # All of them are there, and the field finds them by itself.
     kept = [kb().document(value)] if value else []
-    return document_options([*kept, *kb().documents(search or "")[:OFFERED_DOCUMENTS]])
+    return document_options([*kept, *kb().documents(search or "", limit=OFFERED_DOCUMENTS)])
 
 
 @callback(

@@ -53,8 +53,18 @@ class Documents:
             raise NotFound(f"There is no document with the id {doc_id}.")
         return str(doc_key)
 
-    def find(self, search: str = "", *, include_deleted: bool = False, doc_id: int | None = None) -> list[Document]:
-        """Return the documents that whoever acts sees, by name; ``search`` is literal text in name, title or tag."""
+    def find(
+        self, search: str = "", *, include_deleted: bool = False, doc_id: int | None = None, limit: int | None = None
+    ) -> list[Document]:
+        """Return the documents that whoever acts sees, by name; ``search`` is literal text in name, title or tag.
+
+        The first ``limit`` of them take a fraction of the time of all.
+        """
+        if limit is not None:
+            brief, listed = _brief(include_deleted)
+            with self._database.read() as tx:
+                fitting = _fitting(tx, brief.order_by(listed.c.name), search)
+                return _read(tx, [row.id for row in fitting[:limit]])
         doc_ids = None if doc_id is None else (doc_id,)
         with self._database.read() as tx:
             rows = tx.execute(_listing(doc_ids).where(seen())).all()
@@ -83,16 +93,11 @@ class Documents:
 
         ``search`` is as for ``find``; ``tags`` are those that a document must have all.
         """
-        listed = _listing(None).where(seen()).order_by(None).subquery()
-        is_shown = listed.c.published_version.is_not(None)
-        query = select(
-            listed.c.id, listed.c.doc_key, listed.c.name, case((is_shown, listed.c.title), else_=listed.c.latest_title)
-        )
-        if not include_deleted:
-            query = query.where(listed.c.state.not_in(_GONE))
+        query, listed = _brief(include_deleted)
         if state is not None:
             query = query.where(listed.c.state == state)
         if extensions:
+            is_shown = listed.c.published_version.is_not(None)
             kind = case((is_shown, listed.c.extension), else_=listed.c.latest_extension)
             query = query.where(kind.in_(extensions))
         if tags:
@@ -100,19 +105,10 @@ class Documents:
                 select(document_tags.c.doc_id).where(document_tags.c.tag.in_(tags)).group_by(document_tags.c.doc_id)
             )
             query = query.where(listed.c.id.in_(having.having(func.count() == len(set(tags)))))
-        needle = search.casefold().strip()
         with self._database.read() as tx:
-            rows = tx.execute(query).all()
-            if needle:
-                # No database folds the letters of all scripts.
-                known = _tags(tx, None)
-                rows = [row for row in rows if _holds(needle, row[2], row[3] or "", known.get(row[0], ()))]
-            keys = sorted((row[1], row[0]) for row in rows)
+            keys = sorted((row.doc_key, row.id) for row in _fitting(tx, query, search))
             first = bisect_right(keys, after, key=itemgetter(0))
-            doc_ids = [doc_id for _, doc_id in keys[first : first + limit]]
-            shown = tx.execute(_listing(doc_ids)).all()
-            tags_of = _tags(tx, doc_ids)
-        found = [_document(row, tuple(tags_of.get(row.id, ()))) for row in shown]
+            found = _read(tx, [doc_id for _, doc_id in keys[first : first + limit]])
         return sorted(found, key=lambda each: each.doc_key), len(keys), first + limit < len(keys)
 
     def set_tags(self, doc_id: int, tags: Sequence[str]) -> None:
@@ -160,6 +156,32 @@ class Documents:
         """Tell whether the version was typed, so that its bytes are its text."""
         with self._database.read() as tx:
             return bool(tx.scalar(select(versions.c.is_text_entry).where(versions.c.id == version_id)))
+
+
+def _brief(include_deleted: bool) -> tuple[Select[Any], FromClause]:
+    """Select just enough of the documents that whoever acts sees to choose among them, and tell from what."""
+    listed = _listing(None).where(seen()).order_by(None).subquery()
+    is_shown = listed.c.published_version.is_not(None)
+    title = case((is_shown, listed.c.title), else_=listed.c.latest_title)
+    query = select(listed.c.id, listed.c.doc_key, listed.c.name, title.label("title"))
+    return query if include_deleted else query.where(listed.c.state.not_in(_GONE)), listed
+
+
+def _fitting(tx: Connection, brief: Select[Any], search: str) -> Sequence[Row[Any]]:
+    """Return those of a brief selection that hold ``search``."""
+    rows = tx.execute(brief).all()
+    needle = search.casefold().strip()
+    if not needle:
+        return rows
+    # No database folds the letters of all scripts.
+    known = _tags(tx, None)
+    return [row for row in rows if _holds(needle, row.name, row.title or "", known.get(row.id, ()))]
+
+
+def _read(tx: Connection, doc_ids: Collection[int]) -> list[Document]:
+    """Return documents by name."""
+    tags = _tags(tx, doc_ids)
+    return [_document(row, tuple(tags.get(row.id, ()))) for row in tx.execute(_listing(doc_ids))]
 
 
 def _tags(tx: Connection, doc_ids: Collection[int] | None) -> dict[int, list[str]]:

@@ -102,3 +102,15 @@ def test_note_is_text_and_never_markup(window: Dash, past) -> None:
 def test_list_speaks_both_languages(window: Dash, past, lang: str, word: str) -> None:
     assert word in text(open_page(window, "/audit", lang))
     assert by_class(open_page(window, "/audit", lang), "audit-filters")
+
+
+def test_documents_beyond_the_first_ones_are_found_by_their_names(window: Dash, client: FlaskClient, past) -> None:
+    past.add_texts([(f"note {number:02}.txt", "", f"Note {number}.") for number in range(60)])
+    past.work_off()
+    page = open_page(window, "/audit?doc=hours.txt")
+    options = by_id(page, "audit-document").options
+    assert len(options) < 60
+    assert "hours.txt" in [option["value"] for option in options]
+    values = {"audit-document.search_value": "note 59", "audit-document.value": "hours.txt"}
+    found = press(window, client, "audit-document.search_value", values)["response"]["audit-document"]["options"]
+    assert [option["value"] for option in found] == ["hours.txt", "note 59.txt"]

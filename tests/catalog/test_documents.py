@@ -35,6 +35,14 @@ def test_pages_together_are_the_list(full: core.KnowledgeBase, search: str, dele
     assert found == whole
 
 
+@pytest.mark.parametrize("search", ["", "ü", "TAG A", "%", "nothing"])
+@pytest.mark.parametrize("deleted", [False, True])
+@pytest.mark.parametrize("limit", [0, 1, 3, 100])
+def test_the_first_documents_begin_the_list(full: core.KnowledgeBase, search: str, deleted: bool, limit: int) -> None:
+    whole = full.documents(search, include_deleted=deleted)
+    assert full.documents(search, include_deleted=deleted, limit=limit) == whole[:limit]
+
+
 def test_a_page_is_narrowed_by_state_type_and_tags(full: core.KnowledgeBase) -> None:
     def keys(**wanted: object) -> list[str]:
         return [document.doc_key for document in full.documents_page(include_deleted=True, **wanted)[0]]  # type: ignore[arg-type]
@@ -53,3 +61,5 @@ def test_only_the_documents_of_the_page_are_built(full: core.KnowledgeBase, monk
     monkeypatch.setattr(listing, "_document", lambda row, tags: built.append(row.id) or build(row, tags))
     assert full.documents_page(limit=1)[1:] == (6, True)
     assert len(built) == 1
+    assert len(full.documents(limit=2)) == 2
+    assert len(built) == 3
