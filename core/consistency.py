@@ -22,7 +22,7 @@ from core.ports import KeywordIndex, Progress, StoredRows, VectorIndex
 if TYPE_CHECKING:
     from core.catalog import Catalog
 
-_SEEN, _STALE, _MISPLACED = 1, 2, 4
+_SEEN, _STALE, _MISPLACED, _GOOD = 1, 2, 4, 8
 _MOST_VERSIONS = 200
 _EXAMPLES = 20
 
@@ -171,6 +171,14 @@ class _Held:
         state[~well_placed] |= _MISPLACED
         np.bitwise_or.at(self._state, at, state)
         self.fingerprints[at] = made
+        self._tell_twice(at[fresh & well_placed & (flags & REQUIRED > 0)])
+
+    def _tell_twice(self, good: npt.NDArray[np.intp]) -> None:
+        """Call a row stale that is there twice although nothing else is wrong with it: it is to be written anew."""
+        places, times = np.unique(good, return_counts=True)
+        twice = (times > 1) | (self._state[places] & _GOOD > 0)
+        self._state[places[twice]] |= _STALE
+        self._state[places] |= _GOOD
 
     def faults(self) -> dict[Fault, Ids]:
         ids, state = self._expected.ids, self._state

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from core import points
 from core.catalog.schema import versions
 from core.errors import InvalidInput, NotFound, StoreUnavailable
 from core.model import Fault, JobState, Part
-from core.ports import KeywordRow
+from core.ports import KeywordRow, StoredRows
 from tests.builders import add, begin, knowledge_base
 from tests.contracts.consistency import STORES, ConsistencyContract, check, fill, of_version, plant
 from tests.indexes import assert_indexes_follow_the_catalogue
@@ -56,6 +58,23 @@ def test_what_the_store_has_yet_to_be_told_is_no_fault(kb: core.KnowledgeBase, s
     assert (found.is_sound, found.missing, found.waiting) == (True, 0, 1)
     kb._projector.flush()
     assert (check(kb, store).waiting, check(kb, store).stored) == (0, 4)
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("apart", [False, True])
+def test_row_that_is_there_twice_is_to_be_written_anew(
+    kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, store: str, apart: bool
+) -> None:
+    fill(kb)
+    index = kb._repairing._stores()[store].index
+    [rows] = index.stored()
+    again = StoredRows(rows.ids[:1], rows.fingerprints[:1], rows.in_head[:1])
+    joined = StoredRows(*(np.concatenate(both) for both in zip(astuple(rows), astuple(again), strict=True)))
+    batches = [rows, again] if apart else [joined]
+    monkeypatch.setattr(type(index), "stored", lambda _: iter(batches))
+    found = check(kb, store)
+    assert (found.stored, found.stale, found.missing, found.orphaned) == (len(rows.ids) + 1, 1, 0, 0)
+    assert found.examples["stale"] == (str(rows.ids[0]),)
 
 
 def test_version_that_is_being_indexed_is_not_missed(kb: core.KnowledgeBase) -> None:

@@ -10,6 +10,7 @@ from dash.exceptions import PreventUpdate
 from app import links
 from app.components.frame import page, tab_title
 from app.components.icon import icon
+from app.components.overview import stores_card
 from app.components.states import empty, error_line, shows_errors
 from app.components.store_checks import WRITE_ANEW, progress, report, write_anew
 from app.context import kb
@@ -26,12 +27,13 @@ register_page(__name__, path=links.STORES, title=tab_title("stores.title"))
 
 @shows_errors
 def layout(job: str = "", **_: Any) -> html.Div:
-    """The newest check, or the one that the address names."""
+    """How the stores are now, and the newest check, or the one that the address names."""
     shown, is_active, job_id = _report(job or None)
     check = html.Button(
         [icon("search"), t("stores.check")], id="stores-check", type="button", className=READY, disabled=is_active
     )
     content = [
+        stores_card(kb().health()),
         html.Section(html.Div(shown, id="stores-report", role="status"), className="card-plain"),
         write_anew(),
         dcc.Interval(id="stores-tick", interval=TICK_MS, disabled=not is_active),

@@ -17,7 +17,7 @@ class Fault(StrEnum):
     ORPHANED = "orphaned"
     """The store has a row of what the catalogue does not have."""
     STALE = "stale"
-    """The row was made of another content, or by another embedder, analyser or vocabulary."""
+    """The row was made of another content, or by another embedder, analyser or vocabulary, or is there twice."""
     MISPLACED = "misplaced"
     """The row is in head where it belongs to history, or the other way round."""
 

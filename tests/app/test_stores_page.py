@@ -19,6 +19,11 @@ def test_page_says_what_a_check_is_before_the_first_one(window: Dash) -> None:
     assert "検査" in text(open_page(window, "/stores", "ja"))
 
 
+@pytest.mark.parametrize(("lang", "words"), [("en", "Keyword search"), ("ja", "キーワード検索")])
+def test_page_says_how_the_stores_are_now(window: Dash, lang: str, words: str) -> None:
+    assert words in text(open_page(window, "/stores", lang))
+
+
 def test_fault_is_shown_with_its_version_and_mended_by_a_button(
     kb: core.KnowledgeBase, window: Dash, client: FlaskClient
 ) -> None:
