@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -24,11 +23,11 @@ from app.components.states import empty, link_button
 from app.components.why_not_panel import why_not_section
 from app.context import kb, rag
 from app.i18n import t
+from app.offering import chosen_documents, offered_documents
 from core.errors import EvoRAGError, NotFound
-from core.model import Conversation, Document, Query, Recording, Task, Trace, Turn, VersionRef
+from core.model import Conversation, Query, Recording, Task, Trace, Turn, VersionRef
 
 RECENT_QUESTIONS = 6
-OFFERED_DOCUMENTS = 50
 OFFERED_HISTORIES = 20
 
 
@@ -81,17 +80,6 @@ def usual_generator() -> str:
     return kb().generators.chosen(Task.ANSWER, rag().llm_type)
 
 
-def chosen_documents(doc_keys: Sequence[str]) -> list[Document]:
-    """Those of the documents that there are."""
-    chosen = []
-    for doc_key in doc_keys:
-        try:
-            chosen.append(kb().document(doc_key))
-        except NotFound:
-            continue
-    return chosen
-
-
 def offered_versions(search: str, chosen: str | None = None) -> Offered:
     """The documents whose names fit, and the one chosen, with their versions."""
     found = {document.doc_key: document for document in kb().documents(search, limit=OFFERED_HISTORIES)}
@@ -140,11 +128,10 @@ def _recording(kept: Trace) -> Recording | None:
 
 def _why_not(kept: Trace, why: Place | None) -> html.Section:
     """Why the passage of the address was not found; the picker alone where the address names none."""
-    offered = kb().documents(limit=OFFERED_DOCUMENTS)
     if why is None:
-        return why_not_section(offered, None, None)
+        return why_not_section(offered_documents(""), None, None)
     key, position, version = why
-    offered = list({each.doc_key: each for each in [*chosen_documents([key]), *offered]}.values())
+    offered = list({each.doc_key: each for each in offered_documents("", [key])}.values())
     # A follow-up is looked for as what it was understood as, which needs no conversation.
     asked = replace(kept.query, text=kept.analysis.standalone or kept.query.text, conversation_id="")
     try:

@@ -35,8 +35,7 @@ def addressed(q: Values = None, k: Values = None, *scope: Values, **options: Val
     Raises: ``InvalidInput`` for an “as of” that cannot be read.
     """
     settings = kb().settings
-    usual = {"depth": str(settings.search_depth)}
-    return query_of(q, one(k) or str(settings.top_k), *scope, **{**usual, **options})
+    return query_of(q, one(k) or str(settings.top_k), *scope, **{"depth": str(settings.search_depth), **options})
 
 
 def asked(form: Form, *, by_address: bool) -> Query:

@@ -27,7 +27,7 @@ from dash import (
 from dash.exceptions import PreventUpdate
 
 from app import links
-from app.ask_view import OFFERED_DOCUMENTS, Talk, chosen_documents, offer, offered_versions, result, talk_of
+from app.ask_view import Talk, offer, offered_versions, result, talk_of
 from app.asking import addressed, asked, body_of, kept_with
 from app.components.ask_form import ask_form, waiting
 from app.components.ask_scope import version_options
@@ -44,6 +44,7 @@ from app.components.trace_cards import trace_cards
 from app.components.trace_tables import fusion_table, keyword_table, vector_table
 from app.context import kb, rag
 from app.i18n import t
+from app.offering import chosen_documents, offered_documents
 from core.errors import EvoRAGError, InvalidInput, NotFound
 from core.model import Task, Trace, format_as_of
 
@@ -255,8 +256,7 @@ def show_all_rows(clicks: int | None, trace_id: str) -> tuple[Any, bool]:
 )
 def offer_documents(search: str | None, chosen: list[str] | None) -> list[dict[str, str]]:
     """The documents whose names fit what is written, and the chosen ones."""
-    found = kb().documents(search or "", limit=OFFERED_DOCUMENTS)
-    return document_options([*chosen_documents(chosen or []), *found])
+    return document_options(offered_documents(search, chosen or ()))
 
 
 @callback(

@@ -7,10 +7,10 @@ from typing import Any
 from dash import Input, Output, State, callback
 from dash.exceptions import PreventUpdate
 
-from app.ask_view import OFFERED_DOCUMENTS, chosen_documents
 from app.components.document_options import document_options
 from app.components.links import ask_search
 from app.context import kb
+from app.offering import offered_documents
 
 
 @callback(
@@ -35,5 +35,4 @@ def ask_why_not(chosen: str | None, trace_id: str, shown: str | None) -> dict[st
 )
 def offer_missing(search: str | None, chosen: str | None) -> list[dict[str, str]]:
     """The documents whose names fit what is written, and the chosen one."""
-    found = kb().documents(search or "", limit=OFFERED_DOCUMENTS)
-    return document_options([*chosen_documents([chosen] if chosen else []), *found])
+    return document_options(offered_documents(search, [chosen] if chosen else ()))

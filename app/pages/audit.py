@@ -20,13 +20,13 @@ from dash import (
 from dash.exceptions import PreventUpdate
 
 from app import links
-from app.ask_view import OFFERED_DOCUMENTS, chosen_documents
 from app.components.audit_list import ACTIONS, audit_filters, audit_rows, audit_table
 from app.components.document_options import document_options
 from app.components.frame import named_page, tab_title
 from app.components.states import empty, link_button, shows_errors
 from app.context import kb
 from app.i18n import t
+from app.offering import offered_documents
 from core.model import Document, Publication
 
 PAGE_ROWS = 100
@@ -71,10 +71,9 @@ def layout(doc: str | list[str] = "", action: str | list[str] = "", **_: Any) ->
     return named_page("audit", content)
 
 
-def _offered(search: str, chosen: str) -> list[Document]:
+def _offered(search: str | None, chosen: str | None) -> list[Document]:
     """The documents whose names fit, gone ones too, and the chosen one."""
-    found = kb().documents(search, include_deleted=True, limit=OFFERED_DOCUMENTS)
-    return [*chosen_documents([chosen] if chosen else []), *found]
+    return offered_documents(search, [chosen] if chosen else (), with_gone=True)
 
 
 def _one(value: str | list[str]) -> str:
@@ -140,7 +139,7 @@ def load_more(clicks: int | None, place: dict[str, Any]) -> tuple[Any, ...]:
 )
 def offer_documents(search: str | None, chosen: str | None) -> list[dict[str, str]]:
     """The documents whose names fit what is written, and the chosen one."""
-    return document_options(_offered(search or "", chosen or ""))
+    return document_options(_offered(search, chosen))
 
 
 clientside_callback(

@@ -206,7 +206,7 @@ def offer_new(search: str | None, value: str | None) -> list[dict[str, str]]:
 
 
 def _offered(search: str | None, value: str | None) -> list[dict[str, str]]:
-    if len(kb().documents(limit=OFFERED_DOCUMENTS + 1)) <= OFFERED_DOCUMENTS:
+    if kb().documents_page(limit=1)[1] <= OFFERED_DOCUMENTS:
         raise PreventUpdate  # All of them are there, and the field finds them by itself.
     kept = [kb().document(value)] if value else []
     return document_options([*kept, *kb().documents(search or "", limit=OFFERED_DOCUMENTS)])

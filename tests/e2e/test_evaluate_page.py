@@ -101,6 +101,7 @@ def test_failures_come_first_and_open_their_trace(tab: Page) -> None:
 def test_draft_that_loses_an_answer_is_warned_of(tab: Page, suffix: str) -> None:
     open_set(tab)
     added = tab.evaluate(ADD, ["museum.txt", f"The museum shop sells postcards{suffix}.", True])
+    assert added != "not indexed"
     warn = tab.get_by_label("Warn before a draft is published")
     warn.uncheck()
     warn.check()
