@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from core.access import actor as acting_for
 from core.access import needs
 from core.errors import (
-    Cancelled,
     Conflict,
     EvoRAGError,
     InvalidInput,
@@ -22,7 +22,7 @@ from core.errors import (
     UnsupportedType,
 )
 from core.ingest.archives import archive_kind
-from core.ingest.intake import Intake
+from core.ingest.intake import Intake, ReceivedFile
 from core.model import Filing, Role, Upload, UploadOutcome
 from core.versions.control import VersionControl
 
@@ -105,28 +105,24 @@ class Adding(VersionControl):
         """
         answers: dict[int, Upload | EvoRAGError] = {}
         places: list[int] = []
-        taken: list[NewVersion] = []
 
-        def take_in() -> Iterator[NewVersion]:
-            for place, (name, path) in enumerate(members):
-                try:
-                    with path.open("rb") as stream:
-                        new = self._intake.file(name, stream, filing)
-                except _MEMBER_ERRORS as error:
-                    if isinstance(error, QuotaExceeded):
-                        raise
-                    answers[place] = error
-                else:
-                    places.append(place)
-                    taken.append(replace(new, parent=parent))
-                    yield taken[-1]
+        def take_in() -> list[NewVersion]:
+            with ExitStack() as received:
+                files: list[ReceivedFile] = []
+                for place, (name, path) in enumerate(members):
+                    try:
+                        with path.open("rb") as stream:
+                            file = self._intake.received(name, stream, filing)
+                    except _MEMBER_ERRORS as error:
+                        if isinstance(error, QuotaExceeded):
+                            raise
+                        answers[place] = error
+                    else:
+                        places.append(place)
+                        files.append(received.enter_context(closing(file)))
+                return [replace(new, parent=parent) for new in self._intake.kept(files)]
 
-        try:
-            uploads = self._claimed(take_in)
-        except Cancelled:
-            self._intake.forget(taken, self.catalog.purges.is_named)
-            raise
-        answers.update(zip(places, uploads, strict=True))
+        answers.update(zip(places, self._claimed(take_in), strict=True))
         return [answers[place] for place in range(len(members))]
 
     @needs(Role.EDITOR)
@@ -154,7 +150,7 @@ class Adding(VersionControl):
     def add_texts(self, entries: Sequence[tuple[str, str, str]]) -> list[Upload]:
         """Store many text entries, each (name, title, text), in one transaction."""
         filing = Filing(actor=acting_for())
-        return self._claimed(lambda: (self._intake.text(name, text, title, filing) for name, title, text in entries))
+        return self._claimed(lambda: self._intake.texts(entries, filing))
 
     @needs(Role.EDITOR)
     def load_sample(self) -> list[Upload]:
@@ -179,8 +175,13 @@ class Adding(VersionControl):
             claims = self.catalog.documents.claim_many(news, also)
             self._worker.wake()
             shown = [self._shown(claim, new) for claim, new in zip(claims, news, strict=True)]
-        finally:
+        except BaseException:
             self._intake.release(news)
+            self._intake.forget(news)
+            raise
+        else:
+            self._intake.release(news)
+        finally:
             self._schedule.wake()
         return [_receipt(claim, new) for claim, new in zip(shown, news, strict=True)]
 

@@ -19,14 +19,16 @@ from core.conversations import Conversations
 from core.data_folder import DataFolder
 from core.errors import EvoRAGError, InvalidInput, ModelUnavailable, WrongIndex
 from core.evaluating.evaluations import Evaluations
+from core.file_check import FileChecker
 from core.following import Following
 from core.generation.generators import Generators
 from core.generations import Generations
+from core.identity import agreed_identity
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.keep import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
 from core.ingest.holds import Holds
-from core.ingest.orphans import remove_orphans
+from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.room import Room
 from core.ingest.sandbox import ParserLimits, ParserSandbox
@@ -83,8 +85,15 @@ class Technology:
     progress: Progress | None
 
 
-def opened_catalog(settings: Settings, folder: DataFolder) -> Catalog:
-    """Open the catalogue on its server, or in the data folder. Raises: ``InvalidInput`` for an address that is none."""
+def opened_catalog(
+    settings: Settings, folder: DataFolder, blobs: BlobStore | None, *, is_copy: bool = False
+) -> Catalog:
+    """Open the catalogue on its server, or in the data folder; both carry the same identity from then on.
+
+    ``blobs`` are the originals of the folder, None where it has none yet; with ``is_copy`` a new catalogue is made that
+    is to take the place of the folder's own.
+    Raises: ``InvalidInput`` for an address that is none; ``WrongCatalog`` for the catalogue of another folder.
+    """
     try:
         url = make_url(
             settings.catalog_url.get_secret_value() or URL.create("sqlite", database=str(folder.catalog_file))
@@ -96,7 +105,9 @@ def opened_catalog(settings: Settings, folder: DataFolder) -> Catalog:
             "The address of the catalogue is not understood.",
             remedy="Write EVORAG_CATALOG_URL as postgresql+psycopg://user:password@host:5432/database.",
         ) from None
-    return Catalog(url)
+    catalog = Catalog(url, lambda database: agreed_identity(folder, database, None if is_copy else blobs))
+    folder.mark(catalog.identity)
+    return catalog
 
 
 def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> tuple[KnowledgeBase, LocalJobs]:
@@ -115,7 +126,10 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     parser = ParserSandbox(limits, folder.incoming)
     projector = Projector(catalog, serving)
     holds = Holds(folder.root / "holds" if folder.is_shared else None)
-    pipeline = IngestPipeline(catalog, blobs, holds, parser, serving, projector, folder.incoming, settings.chunk_tokens)
+    unclaimed = UnclaimedBlobs(catalog, blobs, holds)
+    pipeline = IngestPipeline(
+        catalog, blobs, holds, unclaimed, parser, serving, projector, folder.incoming, settings.chunk_tokens
+    )
     lease_s = settings.job_lease_s if folder.is_shared else None
     threads = settings.job_workers if technology.queue is None else 0
     ledger = LocalJobs(catalog, pipeline, threads, settings.job_batch, lease_s, is_alone=folder.is_alone)
@@ -151,7 +165,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         member_bytes=settings.max_upload_bytes,
     )
     kept_for = timedelta(hours=settings.upload_expiry_hours)
-    archives = ArchiveIntake(catalog, blobs, holds, folder.incoming, unpacking, room, kept_for)
+    archives = ArchiveIntake(catalog, blobs, holds, unclaimed, folder.incoming, unpacking, room, kept_for)
     unpacker = ArchiveUnpacker(catalog, blobs, holds, folder.incoming, archives, unpacking, room)
     ledger.carry_out(JobKind.UNPACK, unpacker.run)
     reindexing = Reindexing(catalog, serving, projector)
@@ -164,7 +178,8 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         return {VECTOR: Watched(served.vectors, lambda: made), KEYWORD: Watched(served.keywords, reindexing.making)}
 
     accounts = Accounts(catalog, technology.passwords, settings.session_hours)
-    repairing = Repairing(catalog, projector, stores)
+    files = FileChecker(catalog, blobs, unclaimed, folder.transfers, recordings)
+    repairing = Repairing(catalog, projector, stores, files)
     ledger.carry_out(JobKind.REPAIR, repairing.run)
     kb = KnowledgeBase(
         settings,
@@ -172,6 +187,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         catalog,
         blobs,
         holds,
+        unclaimed,
         serving,
         parser,
         projector,
@@ -227,7 +243,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         kb.generations.start(in_background=ledger.has_threads)
         load(serving)
         if is_alone:
-            remove_orphans(catalog, blobs, holds, kb.closing)
+            unclaimed.sweep(kb.closing)
 
     if settings.test_mode:
         start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -82,7 +82,7 @@ def _folder(settings: Settings) -> DataFolder:
 @contextmanager
 def opened_accounts(settings: Settings) -> Iterator[Accounts]:
     """Give the users and keys of a data folder, without its stores and models. Raises: ``DataFolderInUse``."""
-    with closing(_folder(settings)) as folder, closing(opened_catalog(settings, folder)) as catalog:
+    with closing(_folder(settings)) as folder, closing(_catalog(settings, folder)) as catalog:
         yield Accounts(catalog, _passwords(), settings.session_hours)
 
 
@@ -103,7 +103,7 @@ def opened_place(settings: Settings, beside: Place | None = None, *, alone: bool
                 opened.enter_context(folder.as_it_was())
             else:
                 folder.share()
-        catalog = opened.enter_context(closing(opened_catalog(settings, folder)))
+        catalog = opened.enter_context(closing(_catalog(settings, folder, is_copy=beside is not None)))
         yield Place(catalog, _blobs(settings, folder), folder)
 
 
@@ -132,10 +132,30 @@ def _passwords() -> Passwords:
 
 
 def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[KnowledgeBase, LocalJobs]:
-    catalog = opened_catalog(settings, folder)
-    technology = Technology(
+    catalog = _catalog(settings, folder)
+    try:
+        technology = _technology(settings, folder, catalog, is_worker)
+    except BaseException:
+        catalog.close()
+        raise
+    return assemble(settings, folder, technology)
+
+
+def _catalog(settings: Settings, folder: DataFolder, *, is_copy: bool = False) -> Catalog:
+    """Open the catalogue, which is held against the originals if it is not known to be the folder's."""
+    has_originals = not settings.blob_url.get_secret_value() or folder.bucket_owner
+    return opened_catalog(settings, folder, _blobs(settings, folder) if has_originals else None, is_copy=is_copy)
+
+
+def _technology(settings: Settings, folder: DataFolder, catalog: Catalog, is_worker: bool) -> Technology:
+    blobs = _blobs(settings, folder)
+    if settings.blob_url.get_secret_value() and not folder.bucket_owner:
+        # Another knowledge base's originals are refused now instead of at the first upload.
+        with suppress(StoreUnavailable):
+            blobs.size("0" * 64)
+    return Technology(
         catalog=catalog,
-        blobs=_blobs(settings, folder),
+        blobs=blobs,
         passwords=_passwords(),
         openers=_openers(settings, folder),
         embedder=_embedder_name(settings),
@@ -144,7 +164,6 @@ def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[Kno
         queue=_queue(settings, folder, is_worker),
         progress=_progress(settings, folder, catalog),
     )
-    return assemble(settings, folder, technology)
 
 
 def _queue(settings: Settings, folder: DataFolder, is_worker: bool) -> Callable[[LocalJobs], JobQueue] | None:
@@ -194,7 +213,8 @@ def _openers(settings: Settings, folder: DataFolder) -> Openers:
 def _blobs(settings: Settings, folder: DataFolder) -> BlobStore:
     from core.adapters.url_blobs import blobs_at
 
-    return blobs_at(settings.blob_url.get_secret_value(), folder.blobs, settings.blob_cache_bytes)
+    url = settings.blob_url.get_secret_value()
+    return blobs_at(url, folder.blobs, settings.blob_cache_bytes, lambda: folder.identity)
 
 
 def _embedder_name(settings: Settings) -> str:

@@ -9,7 +9,7 @@ from core.client_changing import job_of
 from core.client_http import Http, error_of, path_of
 from core.codec import from_dict
 from core.errors import Cancelled
-from core.model import Job, JobState, StoreCheck, StoreReport
+from core.model import FilesCheck, Job, JobState, StoreCheck, StoreReport
 
 if TYPE_CHECKING:
     from core.ports import Progress
@@ -34,6 +34,10 @@ class Stores:
         if job.state is JobState.CANCELLED:
             raise Cancelled("The check was cancelled.")
         return self.store_report(job_id).before
+
+    def check_files(self) -> FilesCheck:
+        """Compare the server's files with its catalogue. Raises: ``NotFound`` from earlier releases."""
+        return from_dict(FilesCheck, self._http.get(path_of("stores", "files")))
 
     def repair(self, store: str | None = None, *, dry_run: bool = True) -> str:
         """Have a check made and, unless it is a ``dry_run``, what is wrong mended; return the job's id."""

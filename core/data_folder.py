@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import DataFolderInUse
+from core.private_file import keep_private, private_file, tighten
 
 _ATTEMPTS = 20
 _PAUSE_S = 0.1
@@ -31,9 +32,12 @@ class DataFolder:
     """
 
     def __init__(self, root: Path, *, shared: bool = False) -> None:
+        """Open the folder for its owner alone: from now on this process writes no file that others may read."""
         self.root = root.expanduser().absolute()
         self._is_made = not self.root.exists()
-        self.root.mkdir(parents=True, exist_ok=True)
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        keep_private()
+        self.root.mkdir(exist_ok=True)
         self.is_shared = shared
         self.blobs = self.root / "blobs"
         self.incoming = self.root / "incoming"
@@ -47,6 +51,8 @@ class DataFolder:
         self._gate = self._take_gate() if shared else None
         try:
             self._lock, self.is_alone = self._take_lock()
+            if self.is_alone:
+                tighten(self.root)
             if shared:
                 self._take_own_incoming()
             else:
@@ -61,6 +67,24 @@ class DataFolder:
     @property
     def catalog_file(self) -> Path:
         return self.root / "catalog.db"
+
+    @property
+    def identity(self) -> str:
+        """The mark that its catalogue carries too, empty in a folder of an earlier release."""
+        return _read(self.root / "identity")
+
+    @property
+    def bucket_owner(self) -> str:
+        """The mark at EVORAG_BLOB_URL, empty where no originals were ever kept there."""
+        return _read(self.root / "blob-owner")
+
+    def mark(self, identity: str) -> None:
+        """Give the folder its identity, which it keeps."""
+        if not self.identity:
+            with private_file(self.root / "identity") as file:
+                file.write(identity.encode("ascii"))
+                file.flush()
+                os.fsync(file.fileno())
 
     def share(self) -> None:
         """Let other processes in, where the folder is shared."""
@@ -172,6 +196,13 @@ class DataFolder:
             self._own.close()
         self.share()
         self._lock.close()
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("ascii", "replace").strip()
+    except FileNotFoundError:
+        return ""
 
 
 def _locked(file: IO[str], kind: int) -> bool:

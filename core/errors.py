@@ -37,6 +37,7 @@
     ├── DataFolderInUse       503  data_folder_in_use
     ├── ServerUnreachable     503  server_unreachable (the client: nobody answers at that address)
     ├── WrongIndex            503  wrong_index (another embedder or analyser built it)
+    ├── WrongCatalog          503  wrong_catalog (data folder and catalogue are of different knowledge bases)
     └── Cancelled             499  cancelled
 
 Each carries a ``code`` that the API and the pages show, and a ``remedy`` that tells a person what to do next.
@@ -299,6 +300,15 @@ class WrongIndex(EvoRAGError):
     status = 503
     remedy = (
         "Start with what built the index, or choose another folder with EVORAG_DATA_DIR and add the documents there."
+    )
+
+
+class WrongCatalog(EvoRAGError):
+    code = "wrong_catalog"
+    status = 503
+    remedy = (
+        "Nothing was changed. Name this folder's own catalogue with EVORAG_CATALOG_URL, or put its catalog.db back; or"
+        " choose another folder with EVORAG_DATA_DIR. If the catalogue is lost, import a backup into a new folder."
     )
 
 

@@ -19,6 +19,7 @@ from core.generation.generators import Generators
 from core.ingest.filing import check_tags
 from core.ingest.holds import Holds
 from core.ingest.intake import Intake
+from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.sandbox import read_blocks
 from core.job_control import JobControl
 from core.model import (
@@ -74,6 +75,7 @@ class KnowledgeBase(JobControl, StoreControl, Adding):
         catalog: Catalog,
         blobs: BlobStore,
         holds: Holds,
+        unclaimed: UnclaimedBlobs,
         serving: Serving,
         parser: Parser,
         projector: Projector,
@@ -114,13 +116,14 @@ class KnowledgeBase(JobControl, StoreControl, Adding):
         self._parser = parser
         self._retriever = retriever
         self._row_counts = RowCounts()
-        self._intake = Intake(blobs, holds, folder.incoming, room, settings.max_text_chars)
+        self._intake = Intake(blobs, holds, unclaimed, folder.incoming, room, settings.max_text_chars)
         self.transfers = Transfers(
             catalog.transfers,
             folder.transfers,
             room,
             blobs,
             holds,
+            unclaimed,
             DocumentOrArchive(self._claim_transfer, archives, worker.wake),
             expiry=timedelta(hours=settings.upload_expiry_hours),
             threads=2 if settings.job_workers else 0,

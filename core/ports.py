@@ -258,6 +258,9 @@ class BlobStore(Protocol):
     def path(self, sha256: str) -> Path:
         """Return a file that can be opened within the next minutes. Raises: ``NotFound``."""
 
+    def size(self, sha256: str) -> int | None:
+        """Return the size of a blob in bytes, None where there is none."""
+
     def delete(self, sha256: str) -> None: ...
 
     def names(self) -> Iterator[str]:

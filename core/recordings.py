@@ -1,7 +1,7 @@
 """Recordings of spiking neurons: they come from answers or as files, are kept whole, and go with what they quote.
 
 A file is whole and durable before its row is written, and its row is gone before the file is: what a killed process
-leaves is a file without a row, which the next start removes.
+leaves is a file without a row; the next start removes those that the catalogue has noted, and no others.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from core.access import needs
+from core.catalog.leftovers import FileKind
 from core.catalog.recordings import Quoted
 from core.errors import InvalidInput, TooLarge, UnreadableRecording
 from core.ingest.room import Room, disk_errors
@@ -42,6 +43,7 @@ _OVERHEAD_BYTES = 4 * 1024 * 1024
 """What a file may hold beside its spikes: names, tokens, and the table of its parts."""
 
 Several = list[Recording]
+Paths = list[Path]
 
 
 class Recordings(Viewing):
@@ -194,6 +196,7 @@ class Recordings(Viewing):
     def _keep(self, begun: Path, recording: Recording, quoted: Quoted) -> Recording | None:
         target = self._file(recording.id)
         with self._changing, disk_errors():
+            self._catalog.leftovers.note(FileKind.RECORDING, [recording.id])
             _sync(begun)
             begun.replace(target)
             _sync(self._folder)
@@ -204,6 +207,7 @@ class Recordings(Viewing):
             finally:
                 if not is_kept:
                     target.unlink(missing_ok=True)
+                    self._catalog.leftovers.drop(FileKind.RECORDING, [recording.id])
         return recording if is_kept else None
 
     def _copy(self, source: Path | BinaryIO, target: Path) -> None:
@@ -235,16 +239,29 @@ class Recordings(Viewing):
             with self._opening:
                 self._opened.pop(recording_id, None)
             self._file(recording_id).unlink(missing_ok=True)
+        self._catalog.leftovers.drop(FileKind.RECORDING, ids)
+
+    def file_of(self, recording_id: str) -> Path:
+        """Return the name of the file of a recording, whether it is there or not."""
+        return self._file(recording_id)
+
+    def unnamed_files(self) -> Paths:
+        """Return the files of whole recordings that no row names."""
+        present = sorted(self._folder.glob(f"*{_WHOLE}"))
+        known = self._catalog.recordings.all_ids() | self._catalog.leftovers.noted(FileKind.RECORDING)
+        return [path for path in present if path.stem not in known]
 
     def _sweep(self) -> None:
-        """Remove what a killed process left: files without a row, and rows whose file somebody took away."""
+        """Remove what a killed process was writing or removing, and rows whose file somebody took away."""
+        left_over = self._catalog.leftovers.noted(FileKind.RECORDING)
         named = self._catalog.recordings.all_ids()
         whole = set()
         for path in self._folder.iterdir():
             if path.suffix == _WHOLE and path.stem in named:
                 whole.add(path.stem)
-            elif path.is_file():
+            elif _BEGUN in path.name or (path.suffix == _WHOLE and path.stem in left_over):
                 path.unlink(missing_ok=True)
+        self._catalog.leftovers.drop(FileKind.RECORDING, left_over)
         if lost := named - whole:
             log.warning("%d recordings have no file any more and are forgotten", len(lost))
             self._catalog.recordings.forget(lost)

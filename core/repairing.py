@@ -19,7 +19,8 @@ from core.catalog.outbox import STORES
 from core.codec import from_dict, to_dict
 from core.consistency import Checker, Faults, Watched
 from core.errors import Cancelled, EvoRAGError, InvalidInput, NotFound, StoreUnavailable
-from core.model import JobFilter, JobKind, JobState, Stage, StoreAct, StoreCheck, StoreReport
+from core.file_check import FileChecker
+from core.model import FilesCheck, JobFilter, JobKind, JobState, Stage, StoreAct, StoreCheck, StoreReport
 from core.points import point
 from core.ports import Progress
 
@@ -41,8 +42,15 @@ _PLACES = "places"
 class Repairing:
     """Runs jobs of kind ``repair``; one that was interrupted goes on behind the last slice that it wrote."""
 
-    def __init__(self, catalog: Catalog, projector: Projector, stores: Callable[[], Mapping[str, Watched]]) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        projector: Projector,
+        stores: Callable[[], Mapping[str, Watched]],
+        files: FileChecker,
+    ) -> None:
         self._catalog = catalog
+        self._files = files
         self._projector = projector
         self._stores = stores
         self._checker = Checker(catalog)
@@ -51,6 +59,10 @@ class Repairing:
         """Compare one store, or all, with the catalogue in the calling thread. Raises: ``InvalidInput``."""
         stores, names = self._stores(), self._names(store)
         return self._checker.named([self._checker.check(name, stores[name], progress)[0] for name in names])
+
+    def check_files(self) -> FilesCheck:
+        """Compare the files with the catalogue in the calling thread."""
+        return self._files.check()
 
     def queue(self, act: StoreAct, store: str | None) -> str:
         """Queue a job; return its id, or that of one which waits to do the very same. Raises: ``InvalidInput``."""
@@ -72,7 +84,12 @@ class Repairing:
             raise NotFound("There is no such check of the stores." if job_id else "The stores were never checked.")
         kept = {name: value for name, value in self._catalog.jobs.payload(jobs[0].id).items() if name != _PLACES}
         found = from_dict(StoreReport, {"job_id": jobs[0].id, "state": jobs[0].state, **kept})
-        return replace(found, before=self._checker.named(found.before), after=self._checker.named(found.after))
+        return replace(
+            found,
+            before=self._checker.named(found.before),
+            after=self._checker.named(found.after),
+            files=None if found.files is None else self._files.named(found.files),
+        )
 
     def run(self, job: Job, stop: threading.Event) -> None:
         """Work on a job until it has ended, or until ``stop`` is set: then it stays for the next start."""
@@ -99,6 +116,8 @@ class Repairing:
         found = self._checks(names, attempt, tell, waits=payload["act"] != StoreAct.CHECK)
         # What an interrupted attempt has found first is what is told.
         payload.setdefault("before", to_dict([check for check, _ in found.values()]))
+        if not payload["store"]:
+            payload["files"] = to_dict(self._files.check())
         self._catalog.jobs.set_payload(attempt, payload)
         point("stores.checked")
         if payload["act"] == StoreAct.CHECK:

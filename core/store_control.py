@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.access import needs
 from core.catalog.outbox import KEYWORD
-from core.model import Role, StoreAct, StoreCheck, StoreReport
+from core.model import FilesCheck, Role, StoreAct, StoreCheck, StoreReport
 from core.ports import JobQueue, Progress
 from core.repairing import Repairing
 
@@ -22,6 +22,14 @@ class StoreControl:
         Raises: ``InvalidInput``. A store that does not answer is told by ``StoreCheck.error``.
         """
         return self._repairing.check(store, progress)
+
+    @needs(Role.ADMIN)
+    def check_files(self) -> FilesCheck:
+        """Compare originals, uploads and recordings with the catalogue; change nothing.
+
+        Originals that do not answer are told by ``FilesCheck.error``.
+        """
+        return self._repairing.check_files()
 
     @needs(Role.ADMIN)
     def repair(self, store: str | None = None, *, dry_run: bool = True) -> str:

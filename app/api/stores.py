@@ -8,7 +8,7 @@ from app.api.describe import obj, one_of, operation, words, yes_no
 from app.api.reading import arguments, body
 from app.context import kb
 from core.errors import NotFound
-from core.model import Role, StoreReport, to_dict
+from core.model import FilesCheck, Role, StoreReport, to_dict
 
 stores = flask.Blueprint("stores", __name__, url_prefix="/api/v1")
 
@@ -28,6 +28,19 @@ STORE = one_of("The store; both where none is given.", "vector", "keyword")
 def store_report() -> flask.Response:
     """Answer how each store stood before, how many rows were mended, and how each stood after, as far as the job is."""
     return flask.jsonify(to_dict(kb().store_report(arguments()["job_id"] or None)))
+
+
+@stores.get("/stores/files")
+@operation(
+    "Hold the files against the catalogue",
+    tag="server",
+    role=Role.ADMIN,
+    answers={200: FilesCheck},
+    is_linked=False,
+)
+def check_files() -> flask.Response:
+    """Answer which originals are gone, and which files nothing names; those stay where they are."""
+    return flask.jsonify(to_dict(kb().check_files()))
 
 
 @stores.post("/stores/repair")

@@ -8,6 +8,7 @@ from typing import Any
 from dash import dcc, html
 
 from app import links
+from app.components.file_check import files_section
 from app.components.icon import icon
 from app.components.states import badge
 from app.components.times import when
@@ -22,7 +23,8 @@ def report(found: StoreReport, job: Job) -> list[Any]:
     """The newest check, what came of it, and what can be done about what is wrong."""
     checks = found.after or found.before
     said = html.Div([_verdict(found, checks), when(job.finished_at or job.updated_at, "muted")], className="button-row")
-    return [said, store_table(checks), *_wrong_versions(checks)]
+    files = [] if found.files is None else [files_section(found.files)]
+    return [said, store_table(checks), *_wrong_versions(checks), *files]
 
 
 def _verdict(found: StoreReport, checks: Sequence[StoreCheck]) -> html.Div:

@@ -35,6 +35,12 @@ class FileBlobStore:
             raise NotFound("The original bytes are not in the data folder.", remedy="Upload the file again.")
         return place
 
+    def size(self, sha256: str) -> int | None:
+        try:
+            return self._place(sha256).stat().st_size
+        except FileNotFoundError:
+            return None
+
     def delete(self, sha256: str) -> None:
         self._place(sha256).unlink(missing_ok=True)
 

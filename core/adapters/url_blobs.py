@@ -11,10 +11,10 @@ import hashlib
 import re
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from core.adapters.blob_cache import BlobCache
 from core.adapters.file_blobs import FileBlobStore, checked_name, sync
@@ -33,16 +33,17 @@ _NO_SPACE = 28
 _ADDRESS = "Write EVORAG_BLOB_URL as s3://bucket/folder, or leave it empty for the data folder."
 
 
-def blobs_at(url: str, folder: Path, cache_bytes: int) -> BlobStore:
+def blobs_at(url: str, folder: Path, cache_bytes: int, identity: Callable[[], str] = lambda: "") -> BlobStore:
     """Return the blobs under a URL, with a cache beside ``folder``; those of ``folder`` itself where there is none.
 
+    ``identity`` tells of which knowledge base they are once that is known; a place that is new gets one otherwise.
     Raises: ``InvalidInput`` for a URL that is none, or whose package is missing.
     """
     if not url:
         return FileBlobStore(folder)
     if url.lower().startswith("memory:"):
         raise InvalidInput("What is kept at memory:// is lost with the process.", remedy=_ADDRESS)
-    return UrlBlobStore(url, folder.with_name("blob-cache"), cache_bytes, folder.with_name("blob-owner"))
+    return UrlBlobStore(url, folder.with_name("blob-cache"), cache_bytes, folder.with_name("blob-owner"), identity)
 
 
 class UrlBlobStore:
@@ -52,10 +53,13 @@ class UrlBlobStore:
     another knowledge base's; ``InvalidInput`` for a URL that is none, or whose package is missing.
     """
 
-    def __init__(self, url: str, cache: Path, limit_bytes: int, owner: Path) -> None:
+    def __init__(
+        self, url: str, cache: Path, limit_bytes: int, owner: Path, identity: Callable[[], str] = lambda: ""
+    ) -> None:
         self._scheme, self._fs, self._root = _opened(url)
         self._cache = BlobCache(cache, limit_bytes)
         self._owner = owner
+        self._identity = identity
         self._is_ours = False
         self._claiming = threading.Lock()
 
@@ -80,6 +84,12 @@ class UrlBlobStore:
         with self._asking():
             self._claim()
             return self._fetched(place, sha256)
+
+    def size(self, sha256: str) -> int | None:
+        place = self._place(sha256)
+        with self._asking():
+            self._claim()
+            return self._size(place)
 
     def delete(self, sha256: str) -> None:
         place = self._place(sha256)
@@ -176,15 +186,17 @@ class UrlBlobStore:
         with self._claiming, self._owner.open("a+", encoding="ascii") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
-            ours, theirs = file.read(), self._told_owner()
-            if not ours and (not theirs or not any(map(_PLACE.fullmatch, self._listed(self._root)))):
-                ours = theirs = secrets.token_hex(16)
+            ours, theirs, identity = file.read(), self._told_owner(), self._identity()
+            if not ours and theirs and theirs == identity:
+                # A new data folder of the catalogue whose originals these are.
+                ours = identity
+                self._keep_owner(file, ours)
+            elif not ours and (not theirs or not any(map(_PLACE.fullmatch, self._listed(self._root)))):
+                ours = theirs = identity or secrets.token_hex(16)
                 if not self._is_flat:
                     self._fs.makedirs(self._root, exist_ok=True)
                 self._fs.pipe_file(f"{self._root}/owner", ours.encode())
-                file.write(ours)
-                file.flush()
-                sync(self._owner)
+                self._keep_owner(file, ours)
             if not theirs:
                 raise StoreUnavailable(
                     "EVORAG_BLOB_URL does not lead to the place where the originals were.",
@@ -192,10 +204,16 @@ class UrlBlobStore:
                 )
             if theirs != ours:
                 raise Conflict(
-                    "The originals at EVORAG_BLOB_URL are another knowledge base's.",
+                    f"The originals at EVORAG_BLOB_URL are of the knowledge base {theirs[:8]}, and this one is"
+                    f" {(ours or identity)[:8] or 'new'}.",
                     remedy="Choose another folder there; if they are this one's, remove its object `owner`.",
                 )
             self._is_ours = True
+
+    def _keep_owner(self, file: IO[str], owner: str) -> None:
+        file.write(owner)
+        file.flush()
+        sync(self._owner)
 
     def _told_owner(self) -> str:
         try:

@@ -1,8 +1,9 @@
 """An archive taken in by an empty place: wholly, or not at all.
 
-Rows go into one transaction, files into a folder of what is not acknowledged. Once everything has arrived and agrees
-with the manifest and with each other, the files take their places and the transaction is committed. Whatever fails
-before takes everything with it; a process that is killed leaves files that nothing names, which the next start removes.
+Everything goes into a folder of what is not acknowledged. Once it has arrived and agrees with the manifest, the
+catalogue notes the files that it is going to have, and one transaction takes the rows. The files take their places when
+the rows agree with each other, and the transaction is committed. Whatever fails before takes everything with it; of a
+process that is killed the next start removes the files that were noted.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from core.bundling.sequences import check as checked_numbers
 from core.bundling.sequences import go_on_from
 from core.bundling.tar import Reader
 from core.catalog.asking_schema import recordings
+from core.catalog.leftovers import FileKind, drop
 from core.errors import BadBundle, Conflict, UnreadableRecording
 from core.ingest.room import disk_errors
 from core.model.moving import Moved
@@ -61,6 +63,7 @@ class Arrival:
         self._found: dict[str, tuple[int, str]] = {}
         self._tables = {table.name: table for table in travelling()}
         self._rows: dict[str, int] = {}
+        self._parts: list[tuple[Table, Path]] = []
         self._head: Mapping[str, Any] = {}
 
     def take_in(self, *, has_room: Callable[[Connection], None] = lambda tx: None) -> Moved:
@@ -68,9 +71,16 @@ class Arrival:
         staging = Path(tempfile.mkdtemp(prefix="moving-", dir=self._place.folder.incoming))
         try:
             with ExitStack() as undo, disk_errors():
+                with self._place.catalog.database.read() as tx:
+                    require_empty(tx)
+                absent = self._read(staging)
+                leftovers, noted = self._place.catalog.leftovers, self._new_files(staging)
+                for kind, names in noted.items():
+                    leftovers.note(kind, names)
+                    undo.callback(leftovers.drop, kind, names)
                 with self._place.catalog.database.write() as tx:
                     require_empty(tx)
-                    absent = self._read(tx, staging)
+                    self._take_tables(tx)
                     go_on_from(tx, checked_numbers(self._head.get("last")))
                     check(tx)
                     self._check_files(tx, staging, absent)
@@ -78,6 +88,8 @@ class Arrival:
                     point("bundle.checked")
                     self._settle(staging, undo)
                     point("bundle.files")
+                    for kind, names in noted.items():
+                        drop(tx, kind, names)
                 undo.pop_all()
             unfinished = self._head.get("unfinished_uploads")
             return Moved(
@@ -93,12 +105,10 @@ class Arrival:
 
     # ---- what arrives
 
-    def _read(self, tx: Connection, staging: Path) -> frozenset[str]:
-        """Take rows into the transaction and files into ``staging``; return the blobs that the sender had not."""
-        for name in ("blobs", "recordings", "models"):
+    def _read(self, staging: Path) -> frozenset[str]:
+        """Take all members into ``staging``; return the blobs that the sender had not."""
+        for name in ("blobs", "recordings", "models", "tables"):
             (staging / name).mkdir()
-        for name in SEEDED & self._tables.keys():
-            self._clear(tx, self._tables[name])
         manifest: bytes | None = None
         for name, size in self._tar.members():
             self._show(self._tar.read_bytes, 0, name.partition("/")[0])
@@ -107,12 +117,12 @@ class Arrival:
             if name == MANIFEST:
                 manifest = self._text(size)
             else:
-                self._found[name] = (size, self._member(tx, staging, name, size))
+                self._found[name] = (size, self._member(staging, name, size))
         if manifest is None:
             raise BadBundle("The archive has no manifest: it is not whole.", remedy="Make it anew.")
         return self._agreed(manifest)
 
-    def _member(self, tx: Connection, staging: Path, name: str, size: int) -> str:
+    def _member(self, staging: Path, name: str, size: int) -> str:
         """Take one member in; return the SHA-256 of its bytes."""
         if name == HEAD:
             text = self._text(size)
@@ -123,8 +133,10 @@ class Arrival:
                 )
             return sha256(text).hexdigest()
         if (found := _TABLE.fullmatch(name)) and found[1] in self._tables:
-            return self._take_rows(tx, self._tables[found[1]], size)
-        if not (_BLOB.fullmatch(name) or _RECORDING.fullmatch(name) or name == _CHOSEN or _is_of_model(name)):
+            if size > MOST_TEXT_BYTES:
+                raise _too_large()
+            self._parts.append((self._tables[found[1]], staging / name))
+        elif not (_BLOB.fullmatch(name) or _RECORDING.fullmatch(name) or name == _CHOSEN or _is_of_model(name)):
             raise BadBundle("The archive holds something that no knowledge base keeps.")
         path = staging / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,8 +147,23 @@ class Arrival:
                 summed.update(piece)
         return summed.hexdigest()
 
-    def _take_rows(self, tx: Connection, table: Table, size: int) -> str:
-        packed = self._text(size)
+    def _new_files(self, staging: Path) -> dict[FileKind, set[str]]:
+        """Return the names of the files that are going to be new here."""
+        blobs = {path.name for path in (staging / "blobs").iterdir()}
+        recordings = {path.stem for path in (staging / "recordings").iterdir()}
+        place = self._place.folder.recordings
+        return {
+            FileKind.BLOB: {name for name in blobs if self._place.blobs.size(name) is None},
+            FileKind.RECORDING: {name for name in recordings if not (place / f"{name}.pt").exists()},
+        }
+
+    def _take_tables(self, tx: Connection) -> None:
+        for name in SEEDED & self._tables.keys():
+            self._clear(tx, self._tables[name])
+        for table, path in self._parts:
+            self._take_rows(tx, table, path.read_bytes())
+
+    def _take_rows(self, tx: Connection, table: Table, packed: bytes) -> None:
         unpacker = zlib.decompressobj(wbits=31)
         try:
             lines = unpacker.decompress(packed, MOST_TEXT_BYTES)
@@ -150,11 +177,10 @@ class Arrival:
                 raise BadBundle(f"The table {table.name} has rows that stay behind.")
             _insert(tx, table, statement, rows)
             self._rows[table.name] = self._rows.get(table.name, 0) + len(rows)
-        return sha256(packed).hexdigest()
 
     def _text(self, size: int) -> bytes:
         if size > MOST_TEXT_BYTES:
-            raise BadBundle("A part of the archive is larger than any that EvoRAG writes.")
+            raise _too_large()
         return b"".join(self._tar.pieces())
 
     @staticmethod
@@ -217,6 +243,10 @@ class Arrival:
                 raise Conflict("There is another trained model of this name.", remedy="Import into a new data folder.")
         if (models / CHOSEN).is_file():
             _move(models / CHOSEN, folder.models / CHOSEN, undo)
+
+
+def _too_large() -> BadBundle:
+    return BadBundle("A part of the archive is larger than any that EvoRAG writes.")
 
 
 def _object(text: bytes, what: str) -> Mapping[str, Any]:

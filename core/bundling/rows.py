@@ -23,12 +23,12 @@ from core.catalog import schema
 from core.catalog.schema import Instant, SharedJson
 from core.errors import BadBundle
 
-STAYING = frozenset({"sessions", "transfers", "outbox"})
+STAYING = frozenset({"sessions", "transfers", "outbox", "leftovers"})
 """Tables that stay behind: who is signed in, what is under way, and what the former indexes wait for."""
 LOCAL_COLUMNS = {"jobs": frozenset({"worker", "leased_until"})}
 """Columns about the processes of the former house."""
-LOCAL_SETTINGS = frozenset({"secure_delete"})
-"""Index settings about the file of the former catalogue."""
+LOCAL_SETTINGS = frozenset({"secure_delete", "identity"})
+"""Index settings about the former catalogue itself."""
 _OF_STORES = ("repair", "generation")
 """Kinds of jobs about the stores of the former house."""
 

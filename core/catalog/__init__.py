@@ -6,6 +6,7 @@ projections of what stands here; what a question may see is decided here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import URL, Select, func, select
@@ -22,9 +23,11 @@ from core.catalog.embeddings import Embeddings
 from core.catalog.engine import Database
 from core.catalog.evaluations import Evaluations
 from core.catalog.generations import GenerationTable
+from core.catalog.identity import mark
 from core.catalog.indexing import Indexing
 from core.catalog.isolation import seen, viewer
 from core.catalog.jobs import ACTIVE, Jobs
+from core.catalog.leftovers import FileKind, Leftovers
 from core.catalog.naming import Naming
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
 from core.catalog.publications import Decision, Publications, Showing
@@ -50,6 +53,7 @@ __all__ = [
     "Claim",
     "Decision",
     "Due",
+    "FileKind",
     "NewVersion",
     "Showing",
     "Tombstone",
@@ -60,11 +64,22 @@ _kept_bytes = select(func.coalesce(func.sum(versions.c.size_bytes), 0)).where(ve
 
 
 class Catalog:
-    """The catalogue behind a database URL; opening it brings its schema up to date."""
+    """The catalogue behind a database URL; opening it brings its schema up to date.
 
-    def __init__(self, url: str | URL) -> None:
+    ``agree`` looks at it before anything in it is changed, and returns the identity that it is to have.
+    """
+
+    def __init__(self, url: str | URL, agree: Callable[[Database], str] | None = None) -> None:
         self.database = Database(url)
-        self.database.migrate()
+        try:
+            identity = agree(self.database) if agree is not None else ""
+            self.database.migrate()
+            if identity:
+                mark(self.database, identity)
+        except BaseException:
+            self.database.close()
+            raise
+        self.identity = identity
         self.documents = Documents(self.database)
         self.publications = Publications(self.database)
         self.schedules = Schedules(self.database)
@@ -79,6 +94,7 @@ class Catalog:
         self.jobs = Jobs(self.database)
         self.archives = Archives(self.database)
         self.transfers = TransferLedger(self.database)
+        self.leftovers = Leftovers(self.database)
         self.questions = Questions(self.database)
         self.conversations = Conversations(self.database)
         self.answers = CachedAnswers(self.database)

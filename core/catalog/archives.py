@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, Select, select, update
 
 from core.catalog.engine import Database
 from core.catalog.jobs import NewJob, queue
+from core.catalog.leftovers import FileKind, drop
 from core.catalog.schema import jobs
 from core.model import JobKind, JobState
 
@@ -44,6 +45,7 @@ class Archives:
             active = tx.execute(_named().where(jobs.c.state.in_(_ACTIVE))).all()
             same = [row.id for row in active if _known(row) == wanted]
             job_id = same[0] if same else queue(tx, new, datetime.now(UTC))
+            drop(tx, FileKind.BLOB, [str(payload.get("sha256", ""))])
             settle(tx, job_id, not same)
         return job_id, not same
 

@@ -13,6 +13,7 @@ from core.catalog.deltas import base_of, bequeath, record
 from core.catalog.embeddings import indexed_text
 from core.catalog.engine import Database
 from core.catalog.jobs import Attempt
+from core.catalog.leftovers import FileKind, note
 from core.catalog.placing import shelve
 from core.catalog.removal import UNINDEXED, remove_orphans, remove_some
 from core.catalog.schema import chunks, documents, embeddings, publications, version_chunks, versions
@@ -179,6 +180,8 @@ class Chunks:
                 if not is_cancelled:
                     return None
                 tx.execute(update(versions).where(versions.c.id == version_id).values(parsed_sha256=None))
+                if row.parsed_sha256:
+                    note(tx, FileKind.BLOB, [row.parsed_sha256])
                 return str(row.parsed_sha256) if row.parsed_sha256 else None
 
     def ids_of(self, version_id: int) -> list[int]:

@@ -118,6 +118,12 @@ class ConsistencyTable:
         with self._database.read() as tx:
             yield from _memberships(tx, None)
 
+    def originals(self) -> dict[str, int]:
+        """Return the SHA-256 of every original that should be there, each with one of the versions that have it."""
+        query = select(versions.c.sha256, versions.c.id).where(versions.c.state != "purged", versions.c.sha256 != "")
+        with self._database.read() as tx:
+            return {row.sha256: row.id for row in tx.execute(query)}
+
     def names(self, version_ids: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return document key and number of versions."""
         found: dict[int, tuple[str, int]] = {}

@@ -13,6 +13,7 @@ from sqlalchemy import Case, Connection, FromClause, Row, Select, and_, case, de
 from core.catalog.claims import Claim, NewVersion, add_tags, claim
 from core.catalog.engine import Database
 from core.catalog.isolation import seen
+from core.catalog.leftovers import FileKind, drop, note
 from core.catalog.schema import document_tags, documents, publications, versions
 from core.errors import NotFound
 from core.model import Document, Version
@@ -34,6 +35,7 @@ class Documents:
         """Claim several versions in one transaction, together with what ``also`` writes."""
         with self._database.write() as tx:
             claims = [claim(tx, new, datetime.now(UTC)) for new in news]
+            drop(tx, FileKind.BLOB, {new.sha256 for new in news})
             if also is not None:
                 also(tx, claims)
         return claims
@@ -146,6 +148,10 @@ class Documents:
         """Change columns of a version; tell whether it was there to be changed, and not purged."""
         present = update(versions).where(versions.c.id == version_id, versions.c.state != "purged")
         with self._database.write() as tx:
+            if "parsed_sha256" in values:
+                before = tx.scalar(select(versions.c.parsed_sha256).where(versions.c.id == version_id))
+                if before and before != values["parsed_sha256"]:
+                    note(tx, FileKind.BLOB, [before])
             return bool(tx.execute(present.values(**values)).rowcount)
 
     def parsed_sha256(self, version_id: int) -> str | None:

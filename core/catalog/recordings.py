@@ -17,6 +17,7 @@ from core import access
 from core.catalog.asking_schema import recordings
 from core.catalog.engine import Database
 from core.catalog.isolation import seen, viewer
+from core.catalog.leftovers import FileKind, drop, note
 from core.catalog.questions import Named, is_redacted, kept_trace, purged_since
 from core.catalog.schema import documents, questions
 from core.errors import NotFound
@@ -62,6 +63,7 @@ class Recordings:
                     facts=json.dumps(told),
                 )
             )
+            drop(tx, FileKind.RECORDING, [recording.id])
         return True
 
     def belongs(self, recording_id: str, trace_id: str) -> None:
@@ -90,9 +92,10 @@ class Recordings:
             return _recording(_found(tx, recording_id))
 
     def delete(self, recording_id: str) -> None:
-        """Raises: ``NotFound``."""
+        """Remove a row, and note its file as left over. Raises: ``NotFound``."""
         with self._database.write() as tx:
             _found(tx, recording_id)
+            note(tx, FileKind.RECORDING, [recording_id])
             tx.execute(delete(recordings).where(recordings.c.id == recording_id))
 
     def all_ids(self) -> set[str]:
@@ -101,8 +104,9 @@ class Recordings:
             return set(tx.scalars(select(recordings.c.id)))
 
     def forget(self, ids: Set[str]) -> None:
-        """Remove rows, whoever's they are."""
+        """Remove rows, whoever's they are, and note their files as left over."""
         with self._database.write() as tx:
+            note(tx, FileKind.RECORDING, ids)
             for recording_id in sorted(ids):
                 tx.execute(delete(recordings).where(recordings.c.id == recording_id))
 

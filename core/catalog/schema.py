@@ -280,6 +280,18 @@ transfers = Table(
 )
 """Files that arrive in parts; their bytes lie in the data folder's ``transfers`` under their id."""
 
+leftovers = Table(
+    "leftovers",
+    metadata,
+    Column("kind", String(16), primary_key=True),
+    Column("name", String(64), primary_key=True),
+)
+"""Files that are written before a row names them, or removed after the last row that named them.
+
+A start removes the files that are noted here and that no row names. Any other file is not known to be this
+catalogue's, and stays.
+"""
+
 users = Table(
     "users",
     metadata,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, or_,
 
 from core.catalog.asking_schema import recordings
 from core.catalog.engine import Database
-from core.catalog.schema import documents, transfers, users, versions
+from core.catalog.leftovers import FileKind, drop, note
+from core.catalog.schema import documents, leftovers, transfers, users, versions
 from core.codec import from_dict, to_dict
 from core.model import Filing, Transfer, TransferState, Upload
 
@@ -98,6 +99,18 @@ class TransferLedger:
         with self._database.read() as tx:
             rows = tx.execute(select(transfers.c.id, transfers.c.parts).where(transfers.c.state.in_(_OPEN))).all()
         return {row.id for row in rows} | {piece["id"] for row in rows for piece in row.parts or ()}
+
+    def removed(self, names: Collection[str]) -> None:
+        """Forget the files of uploads that ended, now that they are gone."""
+        with self._database.write() as tx:
+            drop(tx, FileKind.TRANSFER, names)
+
+    def left_over(self) -> set[str]:
+        """Return the names of the files of uploads that have ended."""
+        with self._database.read() as tx:
+            noted = select(leftovers.c.name).where(leftovers.c.kind == FileKind.TRANSFER)
+            ended = select(transfers.c.id).where(transfers.c.state.not_in(_OPEN))
+            return set(tx.scalars(noted)) | set(tx.scalars(ended))
 
     def unfinished(self, owner_id: int | None) -> int:
         """Return how many uploads of one user are under way."""
@@ -186,14 +199,24 @@ class TransferLedger:
         return self._change(transfer_id, TransferState.CHECKING, {"error": dict(error)})
 
     def refuse(self, transfer_id: str, error: Mapping[str, Any], expires_at: datetime) -> bool:
+        """Say why an upload is not filed; its files, and those of its pieces, are noted as left over."""
         values = {"state": TransferState.REFUSED, "error": dict(error), "receipt": None, "parts": None}
-        return self._change(transfer_id, TransferState.CHECKING, values | {"expires_at": expires_at})
+        waiting = (transfers.c.id == transfer_id, transfers.c.state == TransferState.CHECKING)
+        with self._database.write() as tx:
+            parts = tx.scalar(select(transfers.c.parts).where(*waiting))
+            if not tx.execute(update(transfers).where(*waiting).values(**values, expires_at=expires_at)).rowcount:
+                return False
+            note(tx, FileKind.TRANSFER, [transfer_id, *(str(piece["id"]) for piece in parts or ())])
+        return True
 
     def remove(self, transfer_id: str) -> bool:
-        """Forget an upload; False where it has arrived whole and is being filed, or is gone."""
+        """Forget an upload, and note its file as left over; False where it is being filed, or is gone."""
         idle = transfers.c.state != TransferState.CHECKING
         with self._database.write() as tx:
-            return bool(tx.execute(delete(transfers).where(transfers.c.id == transfer_id, idle)).rowcount)
+            if not tx.execute(delete(transfers).where(transfers.c.id == transfer_id, idle)).rowcount:
+                return False
+            note(tx, FileKind.TRANSFER, [transfer_id])
+        return True
 
     def remove_expired(self, now: datetime) -> list[str]:
         """Forget the uploads that nobody continues, and what became of former ones; return their ids."""
@@ -203,6 +226,7 @@ class TransferLedger:
                 return []
         with self._database.write() as tx:
             ids = list(tx.scalars(select(transfers.c.id).where(over)))
+            note(tx, FileKind.TRANSFER, ids)
             tx.execute(delete(transfers).where(over))
         return ids
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.cli import output
 from core.cli.options import AsJson, DataDir
 from core.cli.session import opened
-from core.model import JobState, StoreCheck, StoreReport
+from core.errors import NotFound
+from core.model import FilesCheck, JobState, StoreCheck, StoreReport, to_dict
+
+if TYPE_CHECKING:
+    from core.knowledge_base import KnowledgeBase
 
 Store = Annotated[str | None, typer.Option("--store", metavar="STORE", help="vector or keyword; both by default.")]
 Apply = Annotated[bool, typer.Option("--apply", help="Mend what is wrong; without it, it is only shown.")]
@@ -21,16 +25,22 @@ _COLUMNS = ("expected", "stored", "missing", "orphaned", "stale", "misplaced", "
 
 @commands.command()
 def check(store: Store = None, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Compare the stores with the catalogue and change nothing; the exit status is 1 where a row is wrong."""
+    """Compare stores and files with the catalogue and change nothing.
+
+    The exit status is 1 where a row is wrong or an original is missing. Files that nothing names are listed; they stay.
+    """
     with opened(data_dir) as kb:
         output.wait_until_ready(kb)
         with output.bar("Checking") as show:
             found = kb.check(store, progress=lambda done, total: show(done, total))
+        files = _files(kb) if store is None else None
     if as_json:
-        output.print_json(found)
+        output.print_json([*found, *([] if files is None else [{"store": "files", **to_dict(files)}])])
     else:
+        if files is not None:
+            _print_files(files)
         _print(found)
-    if not all(each.is_sound for each in found):
+    if not all(each.is_sound for each in found) or not (files is None or files.is_sound):
         raise typer.Exit(1)
 
 
@@ -70,6 +80,37 @@ def reindex(store: Store = None, wait: WaitForIt = True, data_dir: DataDir = Non
     if job.state in (JobState.FAILED, JobState.CANCELLED):
         output.note_job(job)
         raise typer.Exit(1)
+
+
+def _files(kb: KnowledgeBase) -> FilesCheck | None:
+    """Return how the files stand, None from a server of an earlier release."""
+    try:
+        return kb.check_files()
+    except NotFound:
+        return None
+
+
+def _print_files(found: FilesCheck) -> None:
+    if found.error:
+        output.note(f"The originals could not be listed: {found.error}")
+    if found.missing:
+        output.print_rows(
+            ("document", "version", "original that is missing"),
+            [[each.doc_key, each.version, each.sha256] for each in found.missing_files],
+        )
+        output.print_text(f"{found.missing} originals are missing; put them back from a backup of the data folder.")
+    if found.unnamed:
+        output.print_rows(
+            ("file that nothing names", "kind", "bytes"),
+            [
+                [each.name, each.kind, "" if each.size_bytes is None else each.size_bytes]
+                for each in found.unnamed_files
+            ],
+        )
+        output.print_text(
+            f"{found.unnamed} files are named by nothing in the catalogue. They stay until you remove them. If"
+            " documents are missing, the catalogue may be an older copy, or another one."
+        )
 
 
 def _print(found: tuple[StoreCheck, ...]) -> None:

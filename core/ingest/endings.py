@@ -5,15 +5,13 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
-from core.errors import Cancelled, DiskFull, EvoRAGError, ParserFailed, StoreUnavailable
-from core.ingest.holds import Holds
+from core.errors import Cancelled, DiskFull, EvoRAGError, ParserFailed
+from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.progress import JobProgress
 from core.model import JobState
 from core.points import point
-from core.ports import BlobStore
 from core.projection import Projector
 
 if TYPE_CHECKING:
@@ -31,10 +29,9 @@ class Stopped(Exception):
 class Endings:
     """Ends jobs whose documents cannot go on; one that fails drops out alone, with its error on its job."""
 
-    def __init__(self, catalog: Catalog, blobs: BlobStore, holds: Holds, projector: Projector) -> None:
+    def __init__(self, catalog: Catalog, unclaimed: UnclaimedBlobs, projector: Projector) -> None:
         self._catalog = catalog
-        self._blobs = blobs
-        self._holds = holds
+        self._unclaimed = unclaimed
         self._projector = projector
 
     def guarded(self, act: Callable[[JobProgress], object], walker: JobProgress) -> bool:
@@ -76,18 +73,9 @@ class Endings:
         point("ingest.version.discarding")
         parsed = self._catalog.chunks.forget(version_id)
         point("ingest.version.discarded")
-        if parsed is not None and not self._catalog.purges.is_named(parsed):
-            self._holds.unless_held(parsed, partial(self._remove, parsed))
-        self._projector.flush_soon()
-
-    def _remove(self, sha256: str) -> None:
-        if not self._catalog.purges.is_named(sha256):
-            try:
-                self._blobs.delete(sha256)
-            except StoreUnavailable as error:
-                log.warning("what nothing names any more is removed at the next start: %s", error.message)
-                return
+        if parsed is not None and self._unclaimed.remove([parsed]):
             point("ingest.parsed.removed")
+        self._projector.flush_soon()
 
 
 def _unexpected(error: Exception, incident: str) -> ParserFailed:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from core.access import current
-from core.errors import BadFilename, EmptyDocument, InvalidInput, StoreUnavailable, TooLarge, UnsupportedType
+from core.errors import BadFilename, EmptyDocument, InvalidInput, TooLarge, UnsupportedType
 from core.ingest.archives import archive_kind
 from core.ingest.filing import check_filing
 from core.ingest.holds import Holds
-from core.ingest.receive import receive
+from core.ingest.orphans import UnclaimedBlobs
+from core.ingest.receive import Received, receive
 from core.ingest.room import Room, disk_errors
 from core.ingest.validate import EXTENSIONS, check_type, clean_name, doc_key
 from core.model import Filing
@@ -27,14 +28,40 @@ if TYPE_CHECKING:
 
 TEXT_EXTENSIONS = ("txt", "md", "markdown")
 _TITLE_CHARS = 500
+_TOGETHER = 64
+"""Text entries whose bytes are kept at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedFile:
+    """A checked file in the folder of what is not acknowledged."""
+
+    name: str
+    extension: str
+    received: Received
+    filing: Filing
+    is_text_entry: bool = False
+    title: str = ""
+
+    def close(self) -> None:
+        self.received.path.unlink(missing_ok=True)
 
 
 class Intake:
     """Takes files and text entries in; whatever is refused leaves nothing behind."""
 
-    def __init__(self, blobs: BlobStore, holds: Holds, incoming: Path, room: Room, max_text_chars: int) -> None:
+    def __init__(
+        self,
+        blobs: BlobStore,
+        holds: Holds,
+        unclaimed: UnclaimedBlobs,
+        incoming: Path,
+        room: Room,
+        max_text_chars: int,
+    ) -> None:
         self._blobs = blobs
         self._holds = holds
+        self._unclaimed = unclaimed
         self._incoming = incoming
         self._room = room
         self._max_text_chars = max_text_chars
@@ -49,6 +76,17 @@ class Intake:
 
     def text(self, name: str, text: str, title: str, filing: Filing) -> NewVersion:
         """Keep a text entry's bytes. Raises: ``BadFilename``, ``TooLarge`` over the limit, ``EmptyDocument``."""
+        return next(self.texts([(name, title, text)], filing))
+
+    def texts(self, entries: Iterable[tuple[str, str, str]], filing: Filing) -> Iterator[NewVersion]:
+        """Keep the bytes of text entries, each (name, title, text), some at a time; raises what ``text`` raises."""
+        left = iter(entries)
+        while few := list(islice(left, _TOGETHER)):
+            with ExitStack() as received:
+                news = self.kept([received.enter_context(closing(self._text(*entry, filing))) for entry in few])
+            yield from news
+
+    def _text(self, name: str, title: str, text: str, filing: Filing) -> ReceivedFile:
         if len(text) > self._max_text_chars:
             raise TooLarge(
                 f"The text has {len(text):,} characters; an entry holds at most {self._max_text_chars:,}.",
@@ -58,9 +96,9 @@ class Intake:
             raise EmptyDocument("The text is empty.", remedy="Type some text and save again.")
         shown = clean_name(_with_extension(name))
         data = text.encode("utf-8", "replace")
-        new = self._kept(shown, io.BytesIO(data), filing)
+        file = self._received(shown, io.BytesIO(data), filing)
         own_title = " ".join((title or PurePath(shown).stem).split())[:_TITLE_CHARS]
-        return replace(new, is_text_entry=True, title=own_title)
+        return replace(file, is_text_entry=True, title=own_title)
 
     def hold(self, new: NewVersion) -> None:
         """Hold bytes that are kept already, until ``release``."""
@@ -71,19 +109,47 @@ class Intake:
         for new in news:
             self._holds.release(new.sha256)
 
-    def forget(self, news: Sequence[NewVersion], is_named: Callable[[str], bool]) -> None:
+    def forget(self, news: Sequence[NewVersion]) -> None:
         """Remove the bytes of what was not claimed in the end, but for those that the catalogue names."""
+        self._unclaimed.remove({new.sha256 for new in news})
 
-        def remove(sha256: str) -> None:
-            if not is_named(sha256):
-                # Otherwise it is removed at the next start, since nothing names it.
-                with suppress(StoreUnavailable):
-                    self._blobs.delete(sha256)
+    def received(self, name: str, stream: BinaryIO, filing: Filing) -> ReceivedFile:
+        """Receive and check a file, which ``kept`` makes a blob and ``close`` removes.
 
-        for sha256 in {new.sha256 for new in news}:
-            self._holds.unless_held(sha256, partial(remove, sha256))
+        Raises: what ``file`` raises.
+        """
+        return self._received(clean_name(name), stream, filing)
+
+    def kept(self, files: Sequence[ReceivedFile]) -> list[NewVersion]:
+        """Make files blobs, and hold them until ``release``; either all of them or none is held."""
+        held: list[str] = []
+        try:
+            for file in files:
+                self._holds.take(file.received.sha256)
+                held.append(file.received.sha256)
+            self._unclaimed.announce(held)
+            for file in files:
+                with disk_errors():
+                    self._blobs.put(file.received.path, file.received.sha256)
+                point("intake.blob.put")
+        except BaseException:
+            for sha256 in held:
+                self._holds.release(sha256)
+            raise
+        return [
+            replace(
+                new_version(file.name, file.extension, file.received, file.filing),
+                is_text_entry=file.is_text_entry,
+                title=file.title,
+            )
+            for file in files
+        ]
 
     def _kept(self, shown: str, stream: BinaryIO, filing: Filing) -> NewVersion:
+        with closing(self._received(shown, stream, filing)) as file:
+            return self.kept([file])[0]
+
+    def _received(self, shown: str, stream: BinaryIO, filing: Filing) -> ReceivedFile:
         filing = check_filing(filing)
         check_private(filing)
         most = self._room.most()
@@ -92,17 +158,10 @@ class Intake:
         try:
             extension = check_type(shown, received.head, received.path)
             self._room.check_disk(0)
-            self._holds.take(received.sha256)
-            try:
-                with disk_errors():
-                    self._blobs.put(received.path, received.sha256)
-                point("intake.blob.put")
-            except BaseException:
-                self._holds.release(received.sha256)
-                raise
-        finally:
+        except BaseException:
             received.path.unlink(missing_ok=True)
-        return new_version(shown, extension, received, filing)
+            raise
+        return ReceivedFile(shown, extension, received, filing)
 
 
 class Measured(Protocol):

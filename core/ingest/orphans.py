@@ -1,54 +1,98 @@
-"""Removes blobs that a killed process had put down and that nothing came to name."""
+"""Blobs that nothing names: announced before they are written, removed where no claim follows, listed otherwise.
+
+The catalogue notes a blob before its bytes are put down, and forgets the note in the transaction that claims them. What
+is noted, and neither named nor held, is what a failed or killed upload left; it is removed. A blob that was never noted
+may be somebody's original, whatever this catalogue knows of it: nothing here removes that.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Collection, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
-from core.catalog import Catalog
-from core.errors import EvoRAGError
+from core.catalog.leftovers import FileKind
+from core.errors import EvoRAGError, StoreUnavailable
 from core.ingest.holds import Holds
+from core.points import point
 from core.ports import BlobStore
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
 
 log = logging.getLogger(__name__)
 
 
-def remove_orphans(catalog: Catalog, blobs: BlobStore, holds: Holds, stop: threading.Event) -> int:
-    """Remove the blobs that no version, archive or upload has; return how many there were.
+class UnclaimedBlobs:
+    """The blobs that no row of the catalogue names, or none names yet."""
 
-    Whoever puts a blob holds it until the catalogue names it, so what is neither held nor named is nobody's.
-    """
-    removed = 0
-    try:
-        # The files are listed first: what is named while they are is looked up once more before it is removed.
-        found = set(blobs.names())
-        for sha256 in sorted(found - catalog.purges.named()):
-            if stop.is_set():
-                break
-            removed += _remove(catalog, blobs, holds, sha256)
-    except EvoRAGError as error:
-        log.warning("files that nothing names are looked for at the next start: %s %s", error.message, error.remedy)
-    if removed:
-        log.info("%d files that nothing names were removed", removed)
-    return removed
+    def __init__(self, catalog: Catalog, blobs: BlobStore, holds: Holds) -> None:
+        self._catalog = catalog
+        self._blobs = blobs
+        self._holds = holds
 
+    def announce(self, sha256s: Collection[str]) -> None:
+        """Note the blobs that are about to be written, which the caller holds; those that are there already are not."""
+        new = [sha256 for sha256 in sha256s if self._blobs.size(sha256) is None]
+        if new:
+            self._catalog.leftovers.note(FileKind.BLOB, new)
+            point("blobs.announced")
 
-def _remove(catalog: Catalog, blobs: BlobStore, holds: Holds, sha256: str) -> bool:
-    gone = False
+    def remove(self, sha256s: Collection[str]) -> int:
+        """Remove those that were noted and that nobody names or holds; return how many blobs that were.
 
-    def remove() -> None:
-        nonlocal gone
-        # It may have been named, and let go, since the list was made.
-        if not _is_named(catalog, sha256):
-            blobs.delete(sha256)
-            gone = True
+        What a store that is away keeps is removed at the next start.
+        """
+        removed: list[str] = []
+        try:
+            for sha256 in sha256s:
+                if self._catalog.leftovers.is_noted(FileKind.BLOB, sha256):
+                    self._holds.unless_held(sha256, partial(self._delete, sha256, removed))
+        except StoreUnavailable as error:
+            log.warning("what an upload left is removed at the next start: %s", error.message)
+        return len(removed)
 
-    holds.unless_held(sha256, remove)
-    return gone
+    def sweep(self, stop: threading.Event) -> int:
+        """Remove what processes that died were writing; return how many blobs that were."""
+        removed = 0
+        try:
+            for sha256 in sorted(self._catalog.leftovers.noted(FileKind.BLOB)):
+                if stop.is_set():
+                    break
+                removed += self.remove([sha256])
+        except EvoRAGError as error:
+            log.warning(
+                "what killed processes left is looked for at the next start: %s %s", error.message, error.remedy
+            )
+        if removed:
+            log.info("%d files that a killed process was writing were removed", removed)
+        return removed
 
+    def unnamed(self) -> Iterator[str]:
+        """Yield the names of the blobs that no row names and nobody is writing."""
+        # The files are listed first: what is named while they are is known by the second look.
+        found = sorted(self._blobs.names())
+        known = self._catalog.purges.named() | self._catalog.leftovers.noted(FileKind.BLOB)
+        for sha256 in found:
+            if sha256 not in known and not self._is_arriving(sha256) and not self._is_claimed(sha256):
+                yield sha256
 
-def _is_named(catalog: Catalog, sha256: str) -> bool:
-    if catalog.purges.is_named(sha256) or catalog.archives.is_named(sha256):
-        return True
-    waiting = (row.findings for row in catalog.transfers.checking())
-    return any(findings.sha256 == sha256 for findings in waiting if findings)
+    def _delete(self, sha256: str, removed: list[str]) -> None:
+        if self._is_arriving(sha256):
+            # It may be refused yet: the note stays until it is claimed.
+            return
+        if not self._is_claimed(sha256):
+            self._blobs.delete(sha256)
+            removed.append(sha256)
+            point("blobs.leftover.removed")
+        self._catalog.leftovers.drop(FileKind.BLOB, [sha256])
+
+    def _is_claimed(self, sha256: str) -> bool:
+        return self._catalog.purges.is_named(sha256) or self._catalog.archives.is_named(sha256)
+
+    def _is_arriving(self, sha256: str) -> bool:
+        """Tell whether an upload in parts that has arrived, and is not filed yet, has these bytes."""
+        waiting = (row.findings for row in self._catalog.transfers.checking())
+        return any(findings.sha256 == sha256 for findings in waiting if findings)

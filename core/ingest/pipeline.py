@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from core.ingest.embedding import EmbeddingLane
 from core.ingest.endings import Endings
 from core.ingest.holds import Holds
+from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.preparing import Preparing
 from core.ingest.progress import JobProgress
 from core.ingest.publishing import Publisher
@@ -35,6 +36,7 @@ class IngestPipeline:
         catalog: Catalog,
         blobs: BlobStore,
         holds: Holds,
+        unclaimed: UnclaimedBlobs,
         parser: Parser,
         serving: Serving,
         projector: Projector,
@@ -42,7 +44,7 @@ class IngestPipeline:
         chunk_tokens: int,
     ) -> None:
         self._catalog = catalog
-        self._endings = Endings(catalog, blobs, holds, projector)
+        self._endings = Endings(catalog, unclaimed, projector)
         self._preparing = Preparing(catalog, blobs, holds, parser, scratch, chunk_tokens)
         self._publisher = Publisher(catalog, projector, self._endings)
         self.lane = EmbeddingLane(catalog, serving, projector, self._endings)

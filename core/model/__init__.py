@@ -21,7 +21,16 @@ from core.model.changes import (
     Tally,
     ValueChange,
 )
-from core.model.consistency import Fault, StoreAct, StoreCheck, StoreReport, VersionCheck
+from core.model.consistency import (
+    Fault,
+    FilesCheck,
+    MissingFile,
+    StoreAct,
+    StoreCheck,
+    StoreReport,
+    UnnamedFile,
+    VersionCheck,
+)
 from core.model.conversations import Conversation, Turn
 from core.model.documents import (
     BLOCK_JOINT,
@@ -133,6 +142,7 @@ __all__ = [
     "Evidence",
     "EvidenceChange",
     "Fault",
+    "FilesCheck",
     "Filing",
     "Filters",
     "GateVerdict",
@@ -160,6 +170,7 @@ __all__ = [
     "Locator",
     "MeasureDifference",
     "MetadataChange",
+    "MissingFile",
     "Obstacle",
     "PRECISIONS",
     "PRIVACY_LEVELS",
@@ -208,6 +219,7 @@ __all__ = [
     "Transfer",
     "TransferState",
     "Turn",
+    "UnnamedFile",
     "Upload",
     "UploadOutcome",
     "User",

@@ -81,6 +81,49 @@ class StoreAct(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class UnnamedFile:
+    """A file of the knowledge base's folder or bucket that no row of the catalogue names."""
+
+    kind: str
+    """``blob`` (an original, a parsed text or an archive), ``transfer`` or ``recording``."""
+    name: str
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFile:
+    """A version whose original bytes are gone."""
+
+    version_id: int
+    sha256: str
+    doc_key: str = ""
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FilesCheck:
+    """How the files stand to the catalogue."""
+
+    expected: int = 0
+    """Originals that versions name; the same bytes count once."""
+    stored: int = 0
+    """Blobs that are there: originals, parsed texts and archives."""
+    missing: int = 0
+    unnamed: int = 0
+    """Files that nothing names. They may be another catalogue's, and nothing removes them by itself."""
+    missing_files: tuple[MissingFile, ...] = ()
+    unnamed_files: tuple[UnnamedFile, ...] = ()
+    """The first of each."""
+    seconds: float = 0.0
+    error: str = ""
+    """Why the files could not be listed, where they could not."""
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.missing and not self.error
+
+
+@dataclass(frozen=True, slots=True)
 class StoreReport:
     """What a job has found and done: the checks ``before``, the rows written or removed, and the checks ``after``."""
 
@@ -92,3 +135,5 @@ class StoreReport:
     before: tuple[StoreCheck, ...] = ()
     mended: int = 0
     after: tuple[StoreCheck, ...] = ()
+    files: FilesCheck | None = None
+    """What was found of the files; None of a check of earlier releases, or of a single store."""

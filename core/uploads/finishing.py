@@ -27,6 +27,7 @@ from core.errors import (
     UploadExpired,
 )
 from core.ingest.holds import Holds
+from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.receive import Received
 from core.model import Filing, Principal, Role, TransferState, Upload
 from core.points import point
@@ -67,6 +68,7 @@ class Finisher:
         folder: Path,
         blobs: BlobStore,
         holds: Holds,
+        unclaimed: UnclaimedBlobs,
         destination: Destination,
         expiry: Callable[[], datetime],
     ) -> None:
@@ -74,6 +76,7 @@ class Finisher:
         self._folder = folder
         self._blobs = blobs
         self._holds = holds
+        self._unclaimed = unclaimed
         self._destination = destination
         self._expiry = expiry
 
@@ -131,6 +134,7 @@ class Finisher:
             point("uploads.findings.committed")
         with self._holds.held(findings.sha256):
             if path.exists():
+                self._unclaimed.announce([findings.sha256])
                 self._blobs.put(path, findings.sha256)
                 point("uploads.blob.put")
             else:
@@ -171,8 +175,12 @@ class Finisher:
     def _refuse(self, row: TransferRow, error: EvoRAGError) -> None:
         self._ledger.refuse(row.id, error.as_dict(), self._expiry())
         point("uploads.refusal.committed")
-        for name in (row.id, *(piece.id for piece in row.pieces)):
+        names = (row.id, *(piece.id for piece in row.pieces))
+        for name in names:
             (self._folder / name).unlink(missing_ok=True)
+        self._ledger.removed(names)
+        if (findings := row.findings) is not None:
+            self._unclaimed.remove([findings.sha256])
         point("uploads.refusal.removed")
 
 

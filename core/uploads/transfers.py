@@ -14,6 +14,7 @@ from core.access import current, require
 from core.catalog.transfers import Piece, TransferLedger, TransferRow
 from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, UploadExpired
 from core.ingest.holds import Holds
+from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.room import Room
 from core.model import Filing, Role, Transfer, TransferState
 from core.points import point
@@ -40,6 +41,7 @@ class Transfers:
         room: Room,
         blobs: BlobStore,
         holds: Holds,
+        unclaimed: UnclaimedBlobs,
         destination: Destination,
         *,
         expiry: timedelta,
@@ -55,7 +57,7 @@ class Transfers:
         self._is_shared = is_shared
         self._receptions: dict[str, Reception] = {}
         self._lock = threading.Lock()
-        self._finisher = Finisher(ledger, folder, blobs, holds, destination, self._expires_at)
+        self._finisher = Finisher(ledger, folder, blobs, holds, unclaimed, destination, self._expires_at)
         self._checker = Checker(self._finisher, self.expire, threads)
 
     @property
@@ -68,15 +70,16 @@ class Transfers:
         return ALGORITHMS
 
     def start(self) -> None:
-        """Remove what nobody needs, and go on with what a former process had received but not filed."""
+        """Remove what ended uploads left, and go on with what a former process had received but not filed.
+
+        The files of uploads that the catalogue does not know stay.
+        """
         self.expire()
-        # The files are listed first: what another process begins meanwhile is not among them.
-        present = list(self._folder.iterdir())
-        needed = self._ledger.files()
-        for path in present:
-            if path.name not in needed:
-                path.unlink(missing_ok=True)
-                point("uploads.orphan.removed")
+        over = self._ledger.left_over() - self._ledger.files()
+        for name in over & {path.name for path in self._folder.iterdir()}:
+            (self._folder / name).unlink(missing_ok=True)
+            point("uploads.orphan.removed")
+        self._ledger.removed(over)
         waiting = self._ledger.checking()
         for row in waiting:
             self._finisher.hold(row)
@@ -272,14 +275,18 @@ class Transfers:
         point("uploads.transfer.terminated")
         self._forget(row.id)
         (self._folder / row.id).unlink(missing_ok=True)
+        self._ledger.removed([row.id])
         point("uploads.transfer.removed")
 
     def expire(self) -> None:
         """Remove the uploads that nobody continues, and the receipts that were kept long enough."""
-        for each in self._ledger.remove_expired(datetime.now(UTC)):
+        expired = self._ledger.remove_expired(datetime.now(UTC))
+        for each in expired:
             point("uploads.transfer.expired")
             self._forget(each)
             (self._folder / each).unlink(missing_ok=True)
+        if expired:
+            self._ledger.removed(expired)
 
     def close(self) -> None:
         """Make durable what has arrived, and stop; what is not filed yet is at the next start."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from dash import Dash
 from flask.testing import FlaskClient
@@ -45,6 +47,27 @@ def test_store_is_written_anew_by_its_button(kb: core.KnowledgeBase, window: Das
     press_one_of(client, {"type": "stores-anew", "store": "vector"}, {})
     assert kb.store_report().store == "vector"
     assert "Writing a store anew" in text(open_page(window, "/stores"))
+
+
+def test_files_that_nothing_names_and_originals_that_are_gone_are_listed(
+    kb: core.KnowledgeBase, window: Dash, client: FlaskClient, tmp_path: Path
+) -> None:
+    add(kb, "leave.txt", "There are 14 days of leave.")
+    press(window, client, "stores-check.n_clicks", {"stores-check.n_clicks": 1})
+    kb.work_off()
+    assert "the catalogue names every file" in text(open_page(window, "/stores"))
+    original, _ = kb.original("leave.txt", 1)
+    stranger = original.parent.parent / "ab" / ("ab" * 32)
+    stranger.parent.mkdir(exist_ok=True)
+    original.rename(stranger)
+    press(window, client, "stores-check.n_clicks", {"stores-check.n_clicks": 1})
+    kb.work_off()
+    shown = text(open_page(window, "/stores"))
+    assert "One original is missing" in shown and "leave.txt, version 1" in shown
+    assert "One file is not named in the catalogue" in shown and "abababababababab…" in shown and "27 B" in shown
+    assert "原本" in text(open_page(window, "/stores", "ja"))
+    told = client.get("/api/v1/stores/files").get_json()
+    assert (told["missing"], told["unnamed"], told["unnamed_files"][0]["name"]) == (1, 1, "ab" * 32)
 
 
 @pytest.mark.parametrize("role", [Role.READER, Role.EDITOR])

@@ -22,6 +22,28 @@ def test_sound_stores_are_told_in_one_line(filled: Any) -> None:
     assert [(each["store"], each["missing"]) for each in found] == [("keyword", 0)]
 
 
+def test_files_that_nothing_names_are_listed_and_stay(filled: Any, tmp_path: Path) -> None:
+    found = json.loads(filled("check", "--json")[1])
+    assert [each["store"] for each in found] == ["vector", "keyword", "files"]
+    assert (found[2]["missing"], found[2]["unnamed"]) == (0, 0)
+    folder = next(path for path in tmp_path.rglob("blobs") if path.is_dir())
+    stranger = folder / "ab" / ("ab" * 32)
+    stranger.parent.mkdir(exist_ok=True)
+    stranger.write_bytes(b"somebody's original")
+    for _ in range(2):
+        status, out, err = filled("check")
+        assert status == 0 and "1 files are named by nothing" in out and "ab" * 32 in out, err
+        assert stranger.exists()
+
+
+def test_missing_original_is_named(filled: Any, tmp_path: Path) -> None:
+    folder = next(path for path in tmp_path.rglob("blobs") if path.is_dir())
+    for path in folder.glob("??/*"):
+        path.unlink()
+    status, out, _ = filled("check")
+    assert status == 1 and "are missing; put them back" in out
+
+
 def test_reindex_writes_every_row_and_checks(filled: Any) -> None:
     status, out, err = filled("reindex", "--store", "vector")
     assert status == 0, err

@@ -23,6 +23,7 @@ from core.ingest.archives.members import Member
 from core.ingest.filing import check_filing
 from core.ingest.holds import Holds
 from core.ingest.intake import check_private
+from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.receive import receive
 from core.ingest.room import Room, disk_errors
 from core.ingest.validate import clean_name
@@ -62,6 +63,7 @@ class ArchiveIntake:
         catalog: Catalog,
         blobs: BlobStore,
         holds: Holds,
+        unclaimed: UnclaimedBlobs,
         incoming: Path,
         limits: ArchiveLimits,
         room: Room,
@@ -70,6 +72,7 @@ class ArchiveIntake:
         self._catalog = catalog
         self._blobs = blobs
         self._holds = holds
+        self._unclaimed = unclaimed
         self._incoming = incoming
         self._limits = limits
         self._room = room
@@ -86,6 +89,7 @@ class ArchiveIntake:
         try:
             kind = self.check(shown, received.path, received.head)
             with self._holds.held(received.sha256):
+                self._unclaimed.announce([received.sha256])
                 with disk_errors():
                     self._blobs.put(received.path, received.sha256)
                 point("archives.blob.kept")

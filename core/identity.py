@@ -1,0 +1,68 @@
+"""Identity: a data folder and its catalogue carry the same mark, so that neither is opened with a stranger's.
+
+Folders and catalogues of earlier releases carry none. They get one when they are opened, unless the folder holds
+originals and the catalogue is empty or names none of them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from core.catalog.engine import Database
+from core.catalog.identity import identity_of, is_new, named_blobs
+from core.data_folder import DataFolder
+from core.errors import StoreUnavailable, WrongCatalog
+from core.ports import BlobStore
+
+_SHOWN = 8
+
+
+def agreed_identity(folder: DataFolder, database: Database, blobs: BlobStore | None) -> str:
+    """Return the identity that folder and catalogue share, or shall share; nothing is written, and nothing migrated.
+
+    ``blobs`` are the originals of the folder, None where it has none yet.
+    Raises: ``WrongCatalog`` where the catalogue is another's, or an empty one beside originals; ``StoreUnavailable``.
+    """
+    marked = folder.identity
+    exists = not database.is_sqlite or Path(database.engine.url.database or "").exists()
+    told = identity_of(database) if exists else ""
+    if told and marked:
+        if told != marked:
+            raise WrongCatalog(
+                f"The data folder “{folder.root}” is of the knowledge base {marked[:_SHOWN]}, and"
+                f" {_place(database)} is of {told[:_SHOWN]}."
+            )
+        return told
+    if blobs is not None:
+        _require_own(folder, database, blobs, is_empty=not exists or is_new(database))
+    return told or marked or folder.bucket_owner or secrets.token_hex(16)
+
+
+def _require_own(folder: DataFolder, database: Database, blobs: BlobStore, *, is_empty: bool) -> None:
+    """Raises: ``WrongCatalog`` where there are originals, and the catalogue is empty or names none of them."""
+    try:
+        if next(iter(blobs.names()), None) is None:
+            return
+        is_nothing_named = True
+        for sha256 in () if is_empty else named_blobs(database):
+            if blobs.size(sha256) is not None:
+                return
+            is_nothing_named = False
+    except StoreUnavailable:
+        if is_empty:
+            raise
+        return
+    of = f" of the knowledge base {folder.identity[:_SHOWN]}" if folder.identity else ""
+    if is_empty:
+        raise WrongCatalog(f"The data folder “{folder.root}” holds originals{of}, and {_place(database)} is empty.")
+    if not is_nothing_named:
+        raise WrongCatalog(
+            f"The data folder “{folder.root}” holds originals{of}, of which {_place(database)} knows none."
+        )
+
+
+def _place(database: Database) -> str:
+    """Say where the catalogue is, without its password."""
+    url = database.engine.url
+    return f"the catalogue “{url.database}”" + (f" on {url.host}" if url.host else "")
