@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +18,7 @@ from core.catalog.generations import Made
 from core.consistency import Watched
 from core.conversations import Conversations
 from core.data_folder import DataFolder
-from core.errors import EvoRAGError, InvalidInput, ModelUnavailable, WrongIndex
+from core.errors import EvoRAGError, InvalidInput, ModelUnavailable, StoreUnavailable, WrongIndex
 from core.evaluating.evaluations import Evaluations
 from core.file_check import FileChecker
 from core.following import Following
@@ -57,6 +58,8 @@ from core.text.analysis import ANALYSER_ID
 from core.training import Trainings
 from core.versions.comparisons import Comparisons, DiffLimits
 
+log = logging.getLogger(__name__)
+
 _TIDIED_S = 60.0
 
 
@@ -85,14 +88,12 @@ class Technology:
     progress: Progress | None
 
 
-def opened_catalog(
-    settings: Settings, folder: DataFolder, blobs: BlobStore | None, *, is_copy: bool = False
-) -> Catalog:
+def opened_catalog(settings: Settings, folder: DataFolder, blobs: BlobStore, *, is_copy: bool = False) -> Catalog:
     """Open the catalogue on its server, or in the data folder; both carry the same identity from then on.
 
-    ``blobs`` are the originals of the folder, None where it has none yet; with ``is_copy`` a new catalogue is made that
-    is to take the place of the folder's own.
-    Raises: ``InvalidInput`` for an address that is none; ``WrongCatalog`` for the catalogue of another folder.
+    With ``is_copy`` a new catalogue is made that is to take the place of the folder's own.
+    Raises: ``InvalidInput`` for an address that is none; ``WrongCatalog`` for the catalogue of another folder,
+    ``Conflict`` for originals of another one at EVORAG_BLOB_URL.
     """
     try:
         url = make_url(
@@ -105,8 +106,19 @@ def opened_catalog(
             "The address of the catalogue is not understood.",
             remedy="Write EVORAG_CATALOG_URL as postgresql+psycopg://user:password@host:5432/database.",
         ) from None
-    catalog = Catalog(url, lambda database: agreed_identity(folder, database, None if is_copy else blobs))
+    has_originals = bool(folder.bucket_owner) or not settings.blob_url.get_secret_value()
+    own = blobs if has_originals and not is_copy else None
+    catalog = Catalog(url, lambda database: agreed_identity(folder, database, own))
     folder.mark(catalog.identity)
+    if not has_originals:
+        try:
+            # The first look at a bucket claims it, or finds that it is somebody else's.
+            blobs.size("0" * 64)
+        except StoreUnavailable as error:
+            log.warning("%s", error.message)
+        except BaseException:
+            catalog.close()
+            raise
     return catalog
 
 

