@@ -82,9 +82,9 @@ def _folder(settings: Settings) -> DataFolder:
 @contextmanager
 def opened_accounts(settings: Settings) -> Iterator[Accounts]:
     """Give the users and keys of a data folder, without its stores and models. Raises: ``DataFolderInUse``."""
-    with closing(_folder(settings)) as folder:
-        with closing(opened_catalog(settings, folder, _blobs(settings, folder))) as catalog:
-            yield Accounts(catalog, _passwords(), settings.session_hours)
+    folder = _folder(settings)
+    with closing(folder), closing(opened_catalog(settings, folder, _blobs(settings, folder))) as catalog:
+        yield Accounts(catalog, _passwords(), settings.session_hours)
 
 
 @contextmanager
