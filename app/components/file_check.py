@@ -11,15 +11,13 @@ from app.components.states import badge
 from app.i18n import size, t
 from core.model import FilesCheck
 
-_HASH_CHARS = 16
-
 
 def files_section(found: FilesCheck) -> html.Section:
     """Whether every original is there, and the files that no row of the catalogue names."""
     return html.Section(
         [
             html.H2(t("stores.files_title"), className="section-title"),
-            html.Div(_verdict(found), className="button-row"),
+            *_verdict(found),
             *_missing(found),
             *_unnamed(found),
         ],
@@ -29,12 +27,8 @@ def files_section(found: FilesCheck) -> html.Section:
 
 def _verdict(found: FilesCheck) -> list[Any]:
     if found.error:
-        return [badge("error", t("stores.files_not_read")), html.Span(found.error, className="hint")]
-    if not found.missing and not found.unnamed:
-        return [badge("ok", t("stores.files_sound"))]
-    missing = [badge("error", t("stores.files_missing", count=found.missing))] if found.missing else []
-    unnamed = [badge("warning", t("stores.files_unnamed", count=found.unnamed))] if found.unnamed else []
-    return missing + unnamed
+        return [badge("error", t("stores.files_not_read")), html.P(found.error, className="hint")]
+    return [] if found.missing or found.unnamed else [badge("ok", t("stores.files_sound"))]
 
 
 def _missing(found: FilesCheck) -> list[Any]:
@@ -50,7 +44,8 @@ def _missing(found: FilesCheck) -> list[Any]:
         }
         for each in found.missing_files
     ]
-    return [html.P(t("stores.files_missing_text"), className="hint"), *_listed(rows, found.missing)]
+    verdict = badge("error", t("stores.files_missing", count=found.missing))
+    return [_part(verdict, t("stores.files_missing_text"), rows, found.missing)]
 
 
 def _unnamed(found: FilesCheck) -> list[Any]:
@@ -64,7 +59,12 @@ def _unnamed(found: FilesCheck) -> list[Any]:
         }
         for each in found.unnamed_files
     ]
-    return [html.P(t("stores.files_unnamed_text"), className="hint"), *_listed(rows, found.unnamed)]
+    verdict = badge("warning", t("stores.files_unnamed", count=found.unnamed))
+    return [_part(verdict, t("stores.files_unnamed_text"), rows, found.unnamed)]
+
+
+def _part(verdict: Any, words: str, rows: list[dict[str, Any]], count: int) -> html.Div:
+    return html.Div([verdict, html.P(words, className="hint"), *_listed(rows, count)], className="stores-files")
 
 
 def _listed(rows: list[dict[str, Any]], count: int) -> list[Any]:
@@ -84,4 +84,4 @@ def _listed(rows: list[dict[str, Any]], count: int) -> list[Any]:
 
 
 def _hash(name: str) -> html.Code:
-    return html.Code(f"{name[:_HASH_CHARS]}…" if len(name) > _HASH_CHARS * 2 else name, title=name)
+    return html.Code(name, className="stores-file-name")

@@ -98,7 +98,7 @@ def _print_files(found: FilesCheck) -> None:
             ("document", "version", "original that is missing"),
             [[each.doc_key, each.version, each.sha256] for each in found.missing_files],
         )
-        output.print_text(f"{found.missing} originals are missing; put them back from a backup of the data folder.")
+        output.print_text(f"Originals that are missing: {found.missing}. Put them back from a backup of the data folder.")
     if found.unnamed:
         output.print_rows(
             ("file that nothing names", "kind", "bytes"),
@@ -108,7 +108,7 @@ def _print_files(found: FilesCheck) -> None:
             ],
         )
         output.print_text(
-            f"{found.unnamed} files are named by nothing in the catalogue. They stay until you remove them. If"
+            f"Files that the catalogue does not name: {found.unnamed}. They stay until you remove them. If"
             " documents are missing, the catalogue may be an older copy, or another one."
         )
 

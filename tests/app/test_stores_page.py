@@ -64,7 +64,7 @@ def test_files_that_nothing_names_and_originals_that_are_gone_are_listed(
     kb.work_off()
     shown = text(open_page(window, "/stores"))
     assert "One original is missing" in shown and "leave.txt, version 1" in shown
-    assert "One file is not named in the catalogue" in shown and "abababababababab…" in shown and "27 B" in shown
+    assert "One file is not named in the catalogue" in shown and "ab" * 32 in shown and "27 B" in shown
     assert "原本" in text(open_page(window, "/stores", "ja"))
     told = client.get("/api/v1/stores/files").get_json()
     assert (told["missing"], told["unnamed"], told["unnamed_files"][0]["name"]) == (1, 1, "ab" * 32)
