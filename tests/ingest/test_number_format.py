@@ -89,7 +89,7 @@ def test_a_minus_is_written_once(value: float, code: str, expected: str) -> None
         (45383, "YYYY/MM/DD", "2024/04/01"), (45383, "yyyy年m月d日", "2024年4月1日"), (1500, "#,##0円", "1,500円"),
         (1500, "#,##0 €", "1,500 €"), (0, "0;-0;;@", ""), (7, '"yes"', "yes"), (0.5, "0 %", "50 %"),
         (1500000, '[>=1000000]0.0,,"M";[>=1000]0.0,"K";0', "1.5M"), (45383, "[$-F800]dddd, mmmm dd, yyyy",
-        "Monday, April 01, 2024"), (12, "_-* #,##0_-", "12"),
+        "Monday, April 01, 2024"), (12, "_-* #,##0_-", "12"), (7, "[>1.2.3]0;0.0", "7.0"),
     ],
 )  # fmt: skip
 def test_digits_dates_and_exponents(value: float, code: str, expected: str) -> None:

@@ -155,7 +155,7 @@ def shown(value: float, code: str, epoch_1904: bool = False) -> str:
 def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section, bool]:
     for section in sections:
         if section.condition:
-            match = re.match(r"(<=|>=|<>|<|>|=)\s*(-?[\d.]+)\Z", section.condition)
+            match = re.match(r"(<=|>=|<>|<|>|=)\s*(-?(?:\d+\.?\d*|\.\d+))\Z", section.condition)
             limit = float(match[2]) if match else 0.0
             sign = match[1] if match else ""
             holds = {"<": value < limit, ">": value > limit, "=": value == limit, "<=": value <= limit,
