@@ -21,10 +21,18 @@ BUILTIN = {
 }  # fmt: skip
 """The formats that files name by number only; where they depend on the reader's country, the unambiguous one."""
 
+_GENERAL = (
+    "general|geral|generale|général|algemeen|allgemein|standard|standaard|standart|standardowy|ogólny|estándar|"
+    "estàndard|allmänt|yleinen|normál|általános|všeobecný|všeobecné|obecný|splošno|općenito|genel|üldine|bendras|"
+    "vispārīgs|основной|общий|основний|загальний|стандартен|общ|опште|γενικός τύπος|γενική|"
+    "g/(?:general|standard|標準|표준|通用格式|一般格式)"
+)
+"""What programs in other languages call General; Excel itself always writes the English name."""
 _TOKEN = re.compile(
-    r'"([^"]*)"|\\(.)|_.|\*.|\[([^\]]*)\]|(AM/PM|A/P|上午/下午|午前/午後)|(General|G/標準)'
-    r"|([0#?.,%]|(?<=[0#?])[eE][+\-])|([yY]+|[eE]+|[mM]+|[dD]+|[hH]+|[sS]+|[gG]+|a{3,4}|b{2,4})|(.)",
-    re.S,
+    r'"([^"]*)"|\\(.)|_.|\*.|\[([^\]]*)\]|(AM/PM|A/P|上午/下午|午前/午後)'
+    rf"|((?<![^\W\d_])(?:{_GENERAL})(?![^\W\d_])|@)"
+    r"|([0#?.,%]|(?<=[0#?])E[+\-])|(y+|e+|m+|d+|h+|s+|g+|a{3,4}|b{2,4})|(.)",
+    re.S | re.I,
 )
 _MONTHS = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -44,7 +52,7 @@ _ERAS = (
 @dataclass(frozen=True, slots=True)
 class _Part:
     kind: str
-    """``text``, ``date``, ``elapsed``, ``half`` (AM/PM), ``digit``, ``general``."""
+    """``text``, ``date``, ``elapsed``, ``half`` (AM/PM), ``digit``, ``general``, ``fraction`` (of a second)."""
     text: str
 
 
@@ -53,18 +61,19 @@ class _Section:
     parts: tuple[_Part, ...]
     is_date: bool
     condition: str = ""
+    is_understood: bool = True
 
 
 @lru_cache(maxsize=1024)
 def _sections(code: str) -> tuple[_Section, ...]:
     sections: list[_Section] = []
     parts: list[_Part] = []
-    condition = ""
+    condition = bare = ""
     for match in _TOKEN.finditer(code[:512]):
         literal, escaped, bracket, half, plain, digit, letters, other = match.groups()
         if other == ";":
-            sections.append(_section(parts, condition))
-            parts, condition = [], ""
+            sections.append(_section(parts, condition, bare))
+            parts, condition, bare = [], "", ""
         elif bracket is not None:
             if bracket and not bracket.lower().strip("hms"):
                 parts.append(_Part("elapsed", bracket.lower()))
@@ -74,21 +83,45 @@ def _sections(code: str) -> tuple[_Section, ...]:
                 condition = bracket
         elif literal is not None or escaped is not None or other is not None:
             parts.append(_Part("text", next(text for text in (literal, escaped, other) if text is not None)))
+            bare += other or ""
         elif half:
-            parts.append(_Part("half", half))
+            parts.append(_Part("half", half.upper()))
         elif plain:
             parts.append(_Part("general", ""))
         elif letters:
             parts.append(_Part("date", letters.lower()))
         elif digit:
             parts.append(_Part("digit", digit.upper()))
-    sections.append(_section(parts, condition))
+    sections.append(_section(parts, condition, bare))
     return tuple(sections)
 
 
-def _section(parts: list[_Part], condition: str) -> _Section:
+def _section(parts: list[_Part], condition: str, bare: str) -> _Section:
+    """A section of a format; ``bare`` is what stands in it without quotes and is no part of any format."""
     is_date = any(part.kind in ("date", "elapsed", "half") for part in parts)
-    return _Section(tuple(parts), is_date, condition)
+    if is_date:
+        parts = _with_fractions(parts)
+    kinds = {part.kind for part in parts}
+    # Letters of scripts with capitals must be quoted; signs, and units such as 円 and 年, often are not.
+    foreign = any(letter.lower() != letter.upper() for letter in bare)
+    mixed = is_date and ("general" in kinds or any(part.kind == "digit" and part.text not in ".," for part in parts))
+    wordy = kinds == {"text"} and any(map(str.isalpha, bare))
+    understood = not (foreign or mixed or wordy)
+    return _Section(tuple(parts), is_date and understood, condition, understood)
+
+
+def _with_fractions(parts: list[_Part]) -> list[_Part]:
+    """The parts of a date with the digits after its seconds as one part."""
+    found: list[_Part] = []
+    for part in parts:
+        last = found[-1] if found else _Part("", "")
+        if part.kind == "digit" and part.text == "." and last.kind in ("date", "elapsed") and last.text[0] == "s":
+            found.append(_Part("fraction", ""))
+        elif part.kind == "digit" and part.text == "0" and last.kind == "fraction":
+            found[-1] = _Part("fraction", last.text + "0")
+        else:
+            found.append(part)
+    return [_Part("text", ".") if part == _Part("fraction", "") else part for part in found]
 
 
 def is_date_format(code: str) -> bool:
@@ -109,6 +142,8 @@ def shown(value: float, code: str, epoch_1904: bool = False) -> str:
         return general(value) if math.isfinite(value) else str(value)
     sections = _sections(code)
     section, signed = _chosen(sections, value)
+    if not section.is_understood:
+        return general(value)
     try:
         if section.is_date:
             return _date_text(value, section, epoch_1904)
@@ -120,13 +155,13 @@ def shown(value: float, code: str, epoch_1904: bool = False) -> str:
 def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section, bool]:
     for section in sections:
         if section.condition:
-            match = re.match(r"(<=|>=|<>|<|>|=)\s*(-?[\d.]+)\Z", section.condition)
+            match = re.match(r"(<=|>=|<>|<|>|=)\s*(-?(?:\d+\.?\d*|\.\d+))\Z", section.condition)
             limit = float(match[2]) if match else 0.0
             sign = match[1] if match else ""
             holds = {"<": value < limit, ">": value > limit, "=": value == limit, "<=": value <= limit,
                      ">=": value >= limit, "<>": value != limit}  # fmt: skip
             if holds.get(sign):
-                return section, True
+                return section, not (limit == 0 and sign in ("<", "<="))
     plain = [section for section in sections if not section.condition] or list(sections)
     if value < 0 and len(plain) > 1:
         return plain[1], False
@@ -138,33 +173,73 @@ def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section, boo
 def _number_text(value: float, section: _Section) -> str:
     parts = section.parts
     if any(part.kind == "general" for part in parts):
-        return "".join(general(value) if part.kind == "general" else part.text for part in parts)
+        at = next(index for index, part in enumerate(parts) if part.kind == "general")
+        lead, tail = ("".join(part.text for part in some if part.kind == "text") for some in (parts[:at], parts[at:]))
+        return _signed(value < 0, lead, general(abs(value)) + tail)
     places = [index for index, part in enumerate(parts) if part.kind == "digit" and part.text in "0#?.,"]
     if not places:
         return "".join(part.text for part in parts)
-    pattern = "".join(parts[index].text for index in places)
-    if any(part.kind == "digit" and part.text[0] == "E" for part in parts):
-        decimals = len(re.sub(r"[^0#?]", "", pattern.partition(".")[2])) - _exponent_digits(parts)
-        return f"{value:.{max(decimals, 0)}E}"
+    first, last = places[0], places[-1]
+    lead = "".join(part.text for part in parts[:first])
+    tail = "".join(part.text for part in parts[last + 1 :])
+    if any(part.text[:1] == "E" for part in parts if part.kind == "digit"):
+        return _signed(value < 0, lead, _scientific(abs(value), parts) + tail)
     if any(part.text == "/" for part in parts):
         return general(value)
+    pattern = "".join(parts[index].text for index in places)
     number = Decimal(repr(value))
     number *= Decimal(100) ** sum(part.kind == "digit" and part.text == "%" for part in parts)
     whole, _, fraction = pattern.partition(".")
     thousands = len(pattern) - len(pattern.rstrip(",")) + (len(whole) - len(whole.rstrip(",")) if fraction else 0)
     number /= Decimal(1000) ** thousands
     digits = _digits(number, whole.rstrip(","), fraction.replace(",", ""))
-    first, last = places[0], places[-1]
-    lead = "".join(part.text for part in parts[:first])
-    middle = "".join(part.text for part in parts[first:last] if part.kind == "text")
-    tail = "".join(part.text for part in parts[last + 1 :])
-    sign = "-" if number < 0 and digits.strip("0.,") else ""
-    return f"{sign}{lead}{digits}{middle}{tail}".strip()
+    among = _set_among(digits, parts[first : last + 1])
+    return _signed(number < 0 and digits.strip("0.,") != "", lead, among + tail)
 
 
-def _exponent_digits(parts: tuple[_Part, ...]) -> int:
+def _signed(negative: bool, lead: str, rest: str) -> str:
+    """A number with its minus, which is not written where the format itself writes one."""
+    return f"{'-' if negative and '-' not in lead else ''}{lead}{rest}".strip()
+
+
+def _set_among(digits: str, parts: tuple[_Part, ...]) -> str:
+    """The digits of a number with the text that the format sets between them, as in telephone numbers."""
+    if all(part.kind == "digit" and part.text != "%" for part in parts):
+        return digits
+    whole, point, fraction = digits.partition(".")
+    dot = next((at for at, part in enumerate(parts) if part.kind == "digit" and part.text == "."), len(parts))
+    out: list[str] = []
+    left = whole
+    for index in range(dot - 1, -1, -1):
+        part = parts[index]
+        if part.kind == "text" or part.text == "%":
+            out.append(part.text)
+        elif part.text in "0#?" and left:
+            taken = left[-2:] if left[-2:-1] == "," else left[-1:]
+            left = left[: -len(taken)]
+            out.append(taken)
+    out.append(left)
+    after = [point]
+    for part in parts[dot + 1 :]:
+        if part.kind == "text" or part.text == "%":
+            after.append(part.text)
+        elif part.text in "0#?" and fraction:
+            after.append(fraction[0])
+            fraction = fraction[1:]
+    return "".join(reversed(out)) + "".join(after)
+
+
+def _scientific(value: float, parts: tuple[_Part, ...]) -> str:
+    """A number with its exponent, which is a multiple of the count of digits before the point."""
     at = next(index for index, part in enumerate(parts) if part.kind == "digit" and part.text[0] == "E")
-    return sum(part.kind == "digit" and part.text in "0#?" for part in parts[at:])
+    mantissa = "".join(part.text for part in parts[:at] if part.kind == "digit" and part.text in "0#?.")
+    whole, _, fraction = mantissa.partition(".")
+    least = sum(part.kind == "digit" and part.text == "0" for part in parts[at:])
+    step, decimals = max(len(whole), 1), min(len(fraction), 30)
+    exponent = int(f"{value:.{decimals + step - 1}E}".partition("E")[2]) // step * step
+    number = Decimal(repr(value)).scaleb(-exponent).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
+    sign = "-" if exponent < 0 else "+" if parts[at].text == "E+" else ""
+    return f"{number:f}E{sign}{abs(exponent):0{least}d}"
 
 
 def _digits(number: Decimal, whole: str, fraction: str) -> str:
@@ -180,7 +255,7 @@ def _digits(number: Decimal, whole: str, fraction: str) -> str:
     return integer + ("." + rest if rest else "")
 
 
-def _moment(value: float, epoch_1904: bool) -> datetime:
+def _moment(value: int, epoch_1904: bool) -> datetime:
     if epoch_1904:
         return datetime(1904, 1, 1) + timedelta(days=value)
     return datetime(1899, 12, 31 if value < 60 else 30) + timedelta(days=value)
@@ -188,11 +263,22 @@ def _moment(value: float, epoch_1904: bool) -> datetime:
 
 def _date_text(value: float, section: _Section, epoch_1904: bool) -> str:
     parts = section.parts
+    elapsed = any(part.kind == "elapsed" for part in parts)
+    if value < 0 and not elapsed:
+        raise ValueError("There are no dates before the first one.")
+    sign = "-" if value < 0 else ""
+    value = abs(value)
+    finest = max((len(part.text) for part in parts if part.kind == "fraction"), default=0)
     seconds_shown = any(part.kind in ("date", "elapsed") and part.text[0] == "s" for part in parts)
-    unit = 1 if seconds_shown else 60
-    rounded = round(value * 86_400 / unit + (0 if seconds_shown else -0.499)) * unit if value >= 0 else 0
-    moment = _moment(rounded / 86_400, epoch_1904)
-    moment = (moment + timedelta(microseconds=500_000)).replace(microsecond=0)
+    if finest:
+        exact = Decimal(repr(value)) * 86_400
+        rounded = exact.quantize(Decimal(1).scaleb(-min(finest, 6)), rounding=ROUND_HALF_UP)
+    else:
+        unit = 1 if seconds_shown else 60
+        rounded = Decimal(round(value * 86_400 / unit + (0 if seconds_shown else -0.499)) * unit)
+    fraction = f"{rounded % 1:f}".partition(".")[2].ljust(finest, "0")
+    whole = int(rounded)
+    moment = _moment(whole // 86_400, epoch_1904) + timedelta(seconds=whole % 86_400)
     twelve = any(part.kind == "half" for part in parts)
     out = []
     for index, part in enumerate(parts):
@@ -201,13 +287,14 @@ def _date_text(value: float, section: _Section, epoch_1904: bool) -> str:
             out.append(_minute(part.text, moment) if is_minute else _field(part.text, moment, twelve))
         elif part.kind == "elapsed":
             size = {"h": 3600, "m": 60, "s": 1}[part.text[0]]
-            out.append(f"{int(rounded // size):0{len(part.text)}d}")
+            out.append(f"{whole // size:0{len(part.text)}d}")
         elif part.kind == "half":
-            names = ("午前", "午後") if ord(part.text[0]) > 127 else ("AM", "PM")
-            out.append(names[moment.hour >= 12])
+            out.append(part.text.split("/")[moment.hour >= 12])
+        elif part.kind == "fraction":
+            out.append("." + fraction[: len(part.text)])
         else:
             out.append(part.text)
-    return "".join(out).strip()
+    return sign + "".join(out).strip()
 
 
 def _stands_in_a_time(parts: tuple[_Part, ...], index: int) -> bool:

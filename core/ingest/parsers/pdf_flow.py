@@ -62,7 +62,7 @@ class Flow:
         for number, table in enumerate(tables):
             x0, y0, x1, _ = table.box
             lines.append(Line("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
-        found = rows(lines)
+        found = rows([line for line in lines if not line.turn])
         leaders = sum(map(_leads_on, found))
         edges = _right_edges(found, self.style.leading)
         at = 0
@@ -93,6 +93,21 @@ class Flow:
                 self._last, self._last_page, self._table = None, page.number, None
                 continue
             yield from self._row(row, page.number, edges[at - 1])
+        yield from self._asides(page.number, [line for line in lines if line.turn])
+
+    def _asides(self, page: int, lines: list[Line]) -> Iterator[Block]:
+        """Yield what reads in other turns than its page: sideways labels and notes, which are no headings.
+
+        What is open stays open, so that a sentence still goes on from one page to the next.
+        """
+        for turn in sorted({line.turn for line in lines}):
+            found = rows([line for line in lines if line.turn == turn])
+            edges = _right_edges(found, self.style.leading)
+            flow = Flow(self.style, self.outline)
+            for row, right in zip(found, edges, strict=True):
+                if row.text.strip():
+                    yield from flow._row(row, page, right)
+            yield from flow.finish()
 
     def _level_by_look(self, row: Row) -> int:
         last = self._last

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from core.ingest.parsers.pdf_page import Line, Page
+from core.ingest.parsers.pdf_turn import is_slanted, turned_size
 
 NEIGHBOURS = 4
 """Pages on either side that are compared: left and right pages often have headers of their own."""
@@ -27,7 +28,11 @@ Sign = tuple[str, int]
 
 
 def without_running_lines(pages: Iterable[Page]) -> Iterator[Page]:
-    """Yield the pages without the lines that their neighbours repeat; holds a few pages at a time."""
+    """Yield the pages without the lines that their neighbours repeat; holds a few pages at a time.
+
+    Margins are those of the page as the line itself reads, so that a table set sideways does not hide the header above
+    it; slanted lines that are repeated are watermarks, wherever they stand.
+    """
     window: deque[tuple[Page, dict[Sign, list[Line]]]] = deque()
     at = 0
     for page in pages:
@@ -46,7 +51,11 @@ def without_running_lines(pages: Iterable[Page]) -> Iterator[Page]:
 def _signs(page: Page) -> dict[Sign, list[Line]]:
     found: dict[Sign, list[Line]] = {}
     for line in page.lines:
-        top, bottom = line.box[1] / page.height, line.box[3] / page.height
+        if is_slanted(line.turn):
+            found.setdefault((line.text.strip().casefold()[:200], round(page.place(line)[1] / 4)), []).append(line)
+            continue
+        height = turned_size(page.size, line.turn)[1]
+        top, bottom = line.box[1] / height, line.box[3] / height
         if top < NUMBER_MARGIN or bottom > 1 - NUMBER_MARGIN:
             text = _DIGITS.sub("#", line.text.strip().casefold())[:200]
             outer = top < MARGIN or bottom > 1 - MARGIN
@@ -79,6 +88,7 @@ def _cleared(window: deque[tuple[Page, dict[Sign, list[Line]]]], at: int) -> Pag
 
 
 def _is_outermost(line: Line, page: Page) -> bool:
-    above = any(other.box[3] <= line.box[1] + 1 for other in page.lines)
-    below = any(other.box[1] >= line.box[3] - 1 for other in page.lines)
+    others = [page.place(other, line.turn) for other in page.lines]
+    above = any(other[3] <= line.box[1] + 1 for other in others)
+    below = any(other[1] >= line.box[3] - 1 for other in others)
     return above != below

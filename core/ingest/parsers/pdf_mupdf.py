@@ -10,7 +10,9 @@ import pymupdf as _untyped
 
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
-from core.ingest.parsers.pdf_page import Box, Line, Page
+from core.ingest.parsers.pdf_page import SIGNS, Line, Page
+from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
+from core.ingest.parsers.pdf_vertical import with_columns
 from core.ingest.parsers.reading import Reading
 
 pymupdf: Any = _untyped
@@ -19,12 +21,6 @@ MAX_DRAWINGS = 20_000
 MAX_OUTLINE = 20_000
 _BOLD, _MONO = 16, 8
 _FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
-_SIGNS = str.maketrans(
-    dict.fromkeys(range(0xF020, 0xF100), "•")
-    | {"\xad": "", "\u00a0": " ", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"}
-)
-"""Signs of symbol fonts stand for bullets; ligatures and soft hyphens are how a word was set, not how it is spelt."""
-
 
 Outline = dict[int, list[tuple[int, str]]]
 """The bookmarks of each page: level and title."""
@@ -96,34 +92,32 @@ class MuPdfDocument:
 
     def _page(self, page: Any, number: int) -> Page:
         content = page.get_text("dict", flags=_FLAGS)
-        width, height = content["width"], content["height"]
-        found = [raw for block in content["blocks"] for raw in block.get("lines", ())]
-        vertical = [raw for raw in found if raw["wmode"] == 1 or raw["dir"][1] > 0.9]
-        if len(vertical) > len(found) / 2 and any(raw["wmode"] == 1 for raw in vertical):
-            lines = [line for raw in vertical for line in _lines(_turned(raw, width))]
-            return Page(number, height, width, lines)
-        lines = [line for raw in found if raw["dir"][0] > 0.9 for line in _lines(raw) if _is_legible(line.text)]
-        return Page(number, width, height, lines, _rules(page) if lines else [])
+        size = content["width"], content["height"]
+        found = (raw for block in content["blocks"] for raw in block.get("lines", ()))
+        lines = with_columns([line for raw in found for line in _lines(raw, size) if _is_legible(line.text)], size)
+        turn = prevailing((line.length for line in lines), -page.rotation % 360)
+        return Page.of(number, size, lines, turn, _rules(page) if lines else ())
 
     def close(self) -> None:
         self._document.close()
 
 
-def _lines(raw: dict[str, Any]) -> Iterator[Line]:
+def _lines(raw: dict[str, Any], page: Size) -> Iterator[Line]:
     """The parts of a line of MuPDF's that blanks wider than two letters separate."""
+    turn = turn_of(*raw["dir"])
     text = ""
     box: Box | None = None
     weight = bold = mono = 0
     size = 0.0
     for span in raw["spans"]:
-        piece = span["text"].translate(_SIGNS)
+        piece = span["text"].translate(SIGNS)
         count = len(piece.strip())
-        gap = span["bbox"][0] - box[2] if box else 0.0
+        spot = _spot(span, turn, page)
+        gap = spot[0] - box[2] if box else 0.0
         if box is not None and count and gap > 2 * span["size"]:
-            yield Line(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight)
+            yield Line(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
             text, box, weight, bold, mono, size = "", None, 0, 0, 0, 0.0
         if count:
-            spot = span["bbox"]
             box = spot if box is None else (box[0], min(box[1], spot[1]), max(box[2], spot[2]), max(box[3], spot[3]))
             weight += count
             size += span["size"] * count
@@ -133,7 +127,7 @@ def _lines(raw: dict[str, Any]) -> Iterator[Line]:
         if box is not None:
             text += piece
     if box is not None:
-        yield Line(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight)
+        yield Line(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
 
 
 def _is_legible(text: str) -> bool:
@@ -141,13 +135,12 @@ def _is_legible(text: str) -> bool:
     return "\ufffd" not in text or any(map(str.isalnum, text))
 
 
-def _turned(raw: dict[str, Any], width: float) -> dict[str, Any]:
-    """A line of vertical writing laid on its side, so that it is read like any other."""
-    spans = []
-    for span in raw["spans"]:
-        x0, y0, x1, y1 = span["bbox"]
-        spans.append({**span, "bbox": (y0, width - x1, y1, width - x0)})
-    return {**raw, "spans": spans}
+def _spot(span: dict[str, Any], turn: int, page: Size) -> Box:
+    """Where a span stands when its text reads upright."""
+    box: Box = span["bbox"]
+    if is_slanted(turn):
+        box = straightened(box, turn, span["size"] * (span["ascender"] - span["descender"]))
+    return turned(box, turn, page)
 
 
 def _rules(page: Any) -> list[Box]:

@@ -7,13 +7,22 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom in points, from the upper left corner of the page."""
+from core.ingest.parsers.pdf_turn import Box, Size, returned, turned, turned_size
+
+SIGNS = str.maketrans(
+    dict.fromkeys(range(0xF020, 0xF100), "•")
+    | {"\xad": "", "\u00a0": " ", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"}
+)
+"""Signs of symbol fonts stand for bullets; ligatures and soft hyphens are how a word was set, not how it is spelt."""
 
 
 @dataclass(slots=True)
 class Line:
-    """A run of text on one base line; ``table`` numbers the table that it stands for, where it stands for one."""
+    """A run of text on one base line; ``table`` numbers the table that it stands for, where it stands for one.
+
+    ``box`` is its place when the page is turned so that the line reads upright, ``turn`` how far its text is turned
+    against the page: 0 for all but labels at the side, vertical cells of tables, watermarks and the like.
+    """
 
     text: str
     box: Box
@@ -21,6 +30,12 @@ class Line:
     bold: bool = False
     mono: bool = False
     table: int = -1
+    turn: int = 0
+
+    @property
+    def length(self) -> tuple[int, int]:
+        """The turn and how much text has it, for ``prevailing``."""
+        return self.turn, len(self.text)
 
     @property
     def width(self) -> float:
@@ -59,13 +74,35 @@ class Row:
 
 @dataclass(slots=True)
 class Page:
-    """One page; ``rules`` are straight lines drawn on it, each the box from its start to its end."""
+    """One page, turned as most of its text reads; ``rules`` are straight lines drawn on it, each from start to end."""
 
     number: int
     width: float
     height: float
     lines: list[Line]
     rules: list[Box] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, number: int, size: Size, lines: list[Line], turn: int, rules: Sequence[Box] = ()) -> Page:
+        """A page as a library stores it, turned so that text of ``turn`` reads upright."""
+        for line in lines:
+            line.turn = (line.turn - turn) % 360
+        return cls(number, *turned_size(size, turn), lines, [turned(rule, turn, size) for rule in rules])
+
+    @property
+    def size(self) -> Size:
+        return self.width, self.height
+
+    @property
+    def upright(self) -> list[Line]:
+        """The lines that read in the page's own turn."""
+        return [line for line in self.lines if line.turn == 0]
+
+    def place(self, line: Line, turn: int = 0) -> Box:
+        """Where a line stands on the page, or on the page when text of another quarter turn reads upright."""
+        if line.turn == turn:
+            return line.box
+        return turned(returned(line.box, line.turn, self.size), turn, self.size)
 
 
 def rows(lines: Sequence[Line]) -> list[Row]:
@@ -79,7 +116,7 @@ def rows(lines: Sequence[Line]) -> list[Row]:
 def _rows_of_column(lines: list[Line]) -> Iterator[Row]:
     pending: list[Line] = []
     top = bottom = 0.0
-    for line in sorted(lines, key=lambda line: ((line.box[1] + line.box[3]) / 2, line.box[0])):
+    for line in sorted(lines, key=lambda line: (round((line.box[1] + line.box[3]) / 2, 1), line.box[0])):
         middle = (line.box[1] + line.box[3]) / 2
         if pending and not (top <= middle <= bottom and _fits_beside(pending, line)):
             yield Row.of(pending)

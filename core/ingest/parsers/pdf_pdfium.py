@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import cos, hypot, sin
 from pathlib import Path
 from typing import Any
 
 import pypdfium2
+import pypdfium2.raw as _untyped
 
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
-from core.ingest.parsers.pdf_page import Line, Page
+from core.ingest.parsers.pdf_page import SIGNS, Line, Page
+from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
+from core.ingest.parsers.pdf_vertical import with_columns
 from core.ingest.parsers.reading import Reading
 
+pdfium: Any = _untyped
+
 MAX_BAD_PAGES = 50
-MAX_RECTS = 5_000
+MAX_LETTERS = 200_000
+"""Most signs of one page that are read."""
 MAX_OUTLINE = 20_000
+WIDE = 1.5
+"""Blanks wider than this, in sizes of the text, part a line."""
+HYPHEN = "\x02"
+"""What PDFium writes for a hyphen at the end of a line."""
 _ERRORS = (pypdfium2.PdfiumError, RuntimeError, ValueError, IndexError)
 
 
@@ -81,15 +92,15 @@ class PdfiumDocument:
     def _page(self, index: int) -> Page:
         page = self._document[index]
         try:
-            width, height = page.get_size()
-            content = page.get_textpage()
-            lines = []
-            for at in range(min(content.count_rects(), MAX_RECTS)):
-                left, bottom, right, top = content.get_rect(at)
-                text = content.get_text_bounded(left, bottom, right, top).replace("\r\n", " ").strip()
-                if text:
-                    lines.append(Line(text, (left, height - top, right, height - bottom), _size(top - bottom)))
-            return Page(index + 1, width, height, lines)
+            left, bottom, right, top = page.get_bbox()
+            corner, size, rotation = (left, top), (right - left, top - bottom), page.get_rotation()
+            lines = with_columns(list(_lines(page.get_textpage(), corner, size)), size)
+            turn = prevailing((line.length for line in lines), -rotation % 360)
+            if (turn + rotation) % 360:
+                # PDFium joins letters to words and lines only where they read upright for who looks at the page.
+                page.set_rotation(-turn % 360)
+                lines = with_columns(list(_lines(page.get_textpage(), corner, size)), size)
+            return Page.of(index + 1, size, lines, turn)
         finally:
             page.close()
 
@@ -97,5 +108,59 @@ class PdfiumDocument:
         self._document.close()
 
 
-def _size(height: float) -> float:
-    return max(round(height), 1.0)
+def _lines(content: Any, corner: tuple[float, float], page: Size) -> Iterator[Line]:
+    """The lines of a page, parted where PDFium ends a line, where the text turns, and at wide blanks."""
+    text = ""
+    box: Box | None = None
+    turn = 0
+    size = 1.0
+    for at, letter, towards, spot in _letters(content, corner, page):
+        if letter.isspace() and letter != "\n":
+            text += " " if box is not None else ""
+            continue
+        if box is not None and (letter == "\n" or towards != turn or not _goes_on(box, spot, size)):
+            yield Line(text.replace(HYPHEN, "-").translate(SIGNS), box, size, turn=turn)
+            text, box = "", None
+        if letter == "\n":
+            continue
+        if box is None:
+            size = _size(content.raw, at)
+        turn, text = towards, text + letter
+        box = spot if box is None else _around(box, spot)
+    if box is not None:
+        yield Line(text.replace(HYPHEN, "-").translate(SIGNS), box, size, turn=turn)
+
+
+def _letters(content: Any, corner: tuple[float, float], page: Size) -> Iterator[tuple[int, str, int, Box]]:
+    """Each sign with its number in PDFium's order, its turn, and its place when text of that turn reads upright."""
+    raw = content.raw
+    found = pdfium.FS_RECTF()
+    turns: dict[float, int] = {}
+    for at in range(min(content.count_chars(), MAX_LETTERS)):
+        letter = chr(pdfium.FPDFText_GetUnicode(raw, at))
+        angle = pdfium.FPDFText_GetCharAngle(raw, at)
+        pdfium.FPDFText_GetLooseCharBox(raw, at, found)
+        x0, x1 = round(found.left - corner[0], 2), round(found.right - corner[0], 2)
+        y0, y1 = round(corner[1] - found.top, 2), round(corner[1] - found.bottom, 2)
+        if (turn := turns.get(angle)) is None:
+            turn = turns[angle] = turn_of(cos(angle), sin(angle))
+        box = x0, y0, x1, y1
+        if is_slanted(turn):
+            # PDFium's box of a slanted letter is as wide as high.
+            box = straightened(box, turn, (y1 - y0) / (abs(cos(angle)) + abs(sin(angle))))
+        yield at, letter, turn, turned(box, turn, page)
+
+
+def _goes_on(box: Box, letter: Box, size: float) -> bool:
+    beside = box[0] - size < letter[0] < box[2] + WIDE * size
+    return beside and box[1] <= (letter[1] + letter[3]) / 2 <= box[3]
+
+
+def _around(box: Box, other: Box) -> Box:
+    return min(box[0], other[0]), min(box[1], other[1]), max(box[2], other[2]), max(box[3], other[3])
+
+
+def _size(raw: Any, at: int) -> float:
+    matrix = pdfium.FS_MATRIX()
+    pdfium.FPDFText_GetMatrix(raw, at, matrix)
+    return max(float(pdfium.FPDFText_GetFontSize(raw, at)) * hypot(matrix.c, matrix.d), 1.0)

@@ -47,7 +47,7 @@ class Typography:
         large: Counter[float] = Counter()
         distances = []
         for page in pages:
-            found = rows(page.lines)
+            found = rows(page.upright)
             for row in found:
                 if not row.mono:
                     characters[_rounded(row.size)] += len(row.text)

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.ingest.parsers.pdf_page import Box, Line, Page
+from core.ingest.parsers.pdf_page import Line, Page
+from core.ingest.parsers.pdf_turn import Box, prevailing, turned
 from core.ingest.parsers.tables import row_text
 from core.ingest.parsers.wording import join_lines, squeeze
 
@@ -35,23 +36,34 @@ def ruled_tables(page: Page) -> tuple[list[RuledTable], list[Line]]:
     if not page.rules or len(page.rules) > MAX_RULES:
         return found, left
     for rules in _connected(page.rules):
-        uprights = [rule[0] for rule in rules if _is_vertical(rule)]
-        levels = [rule for rule in rules if not _is_vertical(rule)]
-        if not uprights or not levels:
+        grid = _grid(rules)
+        if grid is None:
             continue
-        # The outer uprights of a table are often not drawn: its horizontal rules say where it ends.
-        xs = _clusters([*uprights, min(rule[0] for rule in levels), max(rule[2] for rule in levels)])
-        ys = _clusters([rule[1] for rule in levels])
-        if len(xs) < 3 or len(ys) < 2 or len(xs) > 200 or len(ys) > 500:
-            continue
-        inside = [line for line in left if _is_inside(line, xs, ys)]
-        rows = _cells(inside, rules, xs, ys)
+        inside = [line for line in left if _is_inside(page.place(line), *grid)]
+        box = grid[0][0], grid[1][0], grid[0][-1], grid[1][-1]
+        turn = prevailing(line.length for line in inside)
+        if turn:
+            rules = [turned(rule, turn, page.size) for rule in rules]
+            grid = _grid(rules) or grid
+        rows = _cells([(line, page.place(line, turn)) for line in _in_order(inside)], rules, *grid)
         if sum(sum(map(bool, row)) > 1 for row in rows) < 1 or not inside:
             continue
-        found.append(RuledTable((xs[0], ys[0], xs[-1], ys[-1]), rows, tuple(round(x) for x in xs)))
+        found.append(RuledTable(box, rows, tuple(round(x) for x in grid[0])))
         taken = set(map(id, inside))
         left = [line for line in left if id(line) not in taken]
     return found, left
+
+
+def _grid(rules: list[Box]) -> tuple[list[float], list[float]] | None:
+    """Where the columns and the rows of a table begin and end."""
+    uprights = [rule[0] for rule in rules if _is_vertical(rule)]
+    levels = [rule for rule in rules if not _is_vertical(rule)]
+    if not uprights or not levels:
+        return None
+    # The outer uprights of a table are often not drawn: its horizontal rules say where it ends.
+    xs = _clusters([*uprights, min(rule[0] for rule in levels), max(rule[2] for rule in levels)])
+    ys = _clusters([rule[1] for rule in levels])
+    return None if len(xs) < 3 or len(ys) < 2 or len(xs) > 200 or len(ys) > 500 else (xs, ys)
 
 
 def _is_vertical(rule: Box) -> bool:
@@ -83,12 +95,19 @@ def _connected(rules: list[Box]) -> list[list[Box]]:
     return [members for _, members in groups if len(members) > 4]
 
 
-def _is_inside(line: Line, xs: list[float], ys: list[float]) -> bool:
-    x, y = (line.box[0] + line.box[2]) / 2, (line.box[1] + line.box[3]) / 2
+def _in_order(lines: list[Line]) -> list[Line]:
+    """The lines of cells from top to bottom, as those of each turn read."""
+    return sorted(lines, key=lambda line: (line.turn, round((line.box[1] + line.box[3]) / 2), line.box[0]))
+
+
+def _is_inside(box: Box, xs: list[float], ys: list[float]) -> bool:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     return xs[0] <= x <= xs[-1] and ys[0] <= y <= ys[-1]
 
 
-def _cells(lines: list[Line], rules: list[Box], xs: list[float], ys: list[float]) -> tuple[tuple[str, ...], ...]:
+def _cells(
+    lines: list[tuple[Line, Box]], rules: list[Box], xs: list[float], ys: list[float]
+) -> tuple[tuple[str, ...], ...]:
     width, height = len(xs) - 1, len(ys) - 1
     cells = [["" for _ in range(width)] for _ in range(height)]
     levels = [rule for rule in rules if not _is_vertical(rule)]
@@ -97,9 +116,9 @@ def _cells(lines: list[Line], rules: list[Box], xs: list[float], ys: list[float]
          for middle in ((xs[column] + xs[column + 1]) / 2 for column in range(width))]
         for row in range(height)
     ]  # fmt: skip
-    for line in sorted(lines, key=lambda line: (round((line.box[1] + line.box[3]) / 2), line.box[0])):
-        column = min(max(bisect_right(xs, line.box[0] + NEAR) - 1, 0), width - 1)
-        row = min(max(bisect_right(ys, (line.box[1] + line.box[3]) / 2) - 1, 0), height - 1)
+    for line, box in lines:
+        column = min(max(bisect_right(xs, box[0] + NEAR) - 1, 0), width - 1)
+        row = min(max(bisect_right(ys, (box[1] + box[3]) / 2) - 1, 0), height - 1)
         while row > 0 and not ruled[row][column]:
             row -= 1
         cells[row][column] = join_lines(cells[row][column], line.text.strip())
