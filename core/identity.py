@@ -35,27 +35,30 @@ def agreed_identity(folder: DataFolder, database: Database, blobs: BlobStore | N
             )
         return told
     if blobs is not None:
-        _require_own(folder, database, blobs, is_empty=not exists or is_new(database))
+        _require_own(folder, database, blobs, "missing" if not exists else "empty" if is_new(database) else "")
     return told or marked or folder.bucket_owner or secrets.token_hex(16)
 
 
-def _require_own(folder: DataFolder, database: Database, blobs: BlobStore, *, is_empty: bool) -> None:
-    """Raises: ``WrongCatalog`` where there are originals, and the catalogue is empty or names none of them."""
+def _require_own(folder: DataFolder, database: Database, blobs: BlobStore, lack: str) -> None:
+    """Raises: ``WrongCatalog`` where there are originals, and the catalogue names none of them.
+
+    ``lack`` says that it is empty or missing, and therefore names none.
+    """
     try:
         if next(iter(blobs.names()), None) is None:
             return
         is_nothing_named = True
-        for sha256 in () if is_empty else named_blobs(database):
+        for sha256 in () if lack else named_blobs(database):
             if blobs.size(sha256) is not None:
                 return
             is_nothing_named = False
     except StoreUnavailable:
-        if is_empty:
+        if lack:
             raise
         return
     of = f" of the knowledge base {folder.identity[:_SHOWN]}" if folder.identity else ""
-    if is_empty:
-        raise WrongCatalog(f"The data folder “{folder.root}” holds originals{of}, and {_place(database)} is empty.")
+    if lack:
+        raise WrongCatalog(f"The data folder “{folder.root}” holds originals{of}, and {_place(database)} is {lack}.")
     if not is_nothing_named:
         raise WrongCatalog(
             f"The data folder “{folder.root}” holds originals{of}, of which {_place(database)} knows none."

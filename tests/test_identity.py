@@ -54,7 +54,7 @@ def test_catalogue_that_was_moved_away_is_not_begun_anew_beside_originals(tmp_pa
     for name in ("catalog.db", "catalog.db-wal", "catalog.db-shm"):
         if (data / name).exists():
             (data / name).rename(tmp_path / name)
-    refused(settings(tmp_path), str(data), "catalog.db", "is empty")
+    refused(settings(tmp_path), str(data), "catalog.db", "is missing")
     assert blobs(tmp_path) == before
     assert not list(data.glob("catalog.db*"))
     (tmp_path / "catalog.db").rename(data / "catalog.db")
@@ -179,7 +179,7 @@ def test_originals_at_a_url_carry_the_identity_and_are_refused_to_others(tmp_pat
         knowledge_base(tmp_path / "stranger", blob_url=url)
     for each in (tmp_path / "ours" / "data").glob("catalog.db*"):
         each.rename(tmp_path / each.name)
-    refused(settings(tmp_path / "ours", blob_url=url), "is empty")
+    refused(settings(tmp_path / "ours", blob_url=url), "is missing")
     assert {path.name for path in (tmp_path / "far").glob("??/*")} == far
     # A new folder of the same catalogue, as on another machine.
     with core.build(
