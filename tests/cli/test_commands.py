@@ -44,7 +44,9 @@ def test_json_is_all_that_stdout_holds(evorag, papers):
 def test_same_file_again_is_unchanged(filled, papers):
     status, out, _ = filled("add", papers / "handbook.md", "--json")
     assert status == 0
-    assert json.loads(out)["uploads"][0]["outcome"] == "unchanged"
+    added = json.loads(out)
+    assert (added["uploads"][0]["outcome"], added["uploads"][0]["job_id"], added["jobs"]) == ("unchanged", None, [])
+    assert filled("add", papers / "handbook.md")[1].rstrip("\n").split("\t")[1:] == ["1", "unchanged", "-"]
 
 
 def test_bad_file_is_reported_and_good_one_added(evorag, papers):
