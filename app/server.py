@@ -101,7 +101,7 @@ def start(settings: Settings) -> tuple[KnowledgeBase, Callable[..., Any]]:
     """Build the knowledge base and the application; ends the process with a readable message when that fails."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for name in OUR_LOGGERS:
-        logging.getLogger(name).setLevel(settings.log_level.upper())
+        logging.getLogger(name).setLevel(settings.log_level)
     from app.main import create_app
 
     try:

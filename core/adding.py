@@ -219,4 +219,11 @@ class Adding(VersionControl):
 
 
 def _receipt(claim: Claim, new: NewVersion) -> Upload:
-    return Upload(claim.outcome, new.doc_key, claim.number, new.sha1, claim.job_id)
+    return Upload(
+        claim.outcome,
+        new.doc_key,
+        claim.number,
+        new.sha1,
+        claim.job_id or claim.indexed_by,
+        is_indexed=claim.job_id is None,
+    )

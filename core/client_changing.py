@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from core.client_http import Http, error_of, events, path_of, pause_s
 from core.client_reading import PAGE, moment_of, values
 from core.codec import from_dict, to_dict
-from core.errors import EvoRAGError, ServerUnreachable
+from core.errors import EvoRAGError, NotFound, ServerUnreachable
 from core.model import (
     Analysis,
     AnswerComparison,
@@ -165,8 +165,13 @@ class Working:
             time.sleep(pause if left is None else min(pause, left))
             pause = min(pause * 1.5, POLL_S)
 
-    def finish(self, job_id: str, timeout_s: float | None = None) -> Job:
-        """Wait for one job. Raises: ``NotFound``, and the error that it ended with."""
+    def finish(self, job_id: str | None, timeout_s: float | None = None) -> Job:
+        """Wait for the job of an upload and return it; its ``version`` is the one that now stands.
+
+        Raises: ``NotFound``, and the error that it ended with.
+        """
+        if job_id is None:
+            raise NotFound("There is no job to wait for.")
         jobs = self.wait([job_id], timeout_s)
         return raised(jobs[0] if jobs else self.job(job_id))
 

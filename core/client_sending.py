@@ -16,7 +16,7 @@ from core.client_http import BUSY, Http, error_of, path_of, pause_s
 from core.client_reading import PREVIEW_PAGE, Reading, compact, moment_of, values
 from core.codec import from_dict, to_dict
 from core.errors import EvoRAGError, NotFound, ServerUnreachable, UploadExpired
-from core.model import Filing, Transfer, TransferState, Upload
+from core.model import Filing, Receipt, Transfer, TransferState, Upload
 
 Sent = Callable[[int, int], None]
 """Told how many bytes of how many the server has."""
@@ -60,7 +60,8 @@ class Indexing:
 
     def done(self) -> bool:
         """Tell whether the job has ended, well or not."""
-        return self.job_id is None or bool(self._client.wait([self.job_id], 0.0)[0].finished_at)
+        pending = self.receipt.pending_job
+        return pending is None or bool(self._client.wait([pending], 0.0)[0].finished_at)
 
     def result(self, timeout_s: float | None = None) -> Indexed:
         """Wait, and return what was indexed. Raises: the error of indexing; ``TimeoutError``."""
@@ -126,9 +127,8 @@ class Sending(Reading, Working):
     def add_text(self, name: str, text: str, *, title: str = "", **filing: Any) -> Upload:
         """Send a text entry. Raises: ``TooLarge`` over the limit, ``EmptyDocument``."""
         body = {"name": name, "text": text, **_said(Filing(**_tupled(filing)))}
-        return from_dict(
-            Upload, self._http.post(path_of("texts"), body | ({"title": title} if title else {}), again=True)
-        )
+        said = body | ({"title": title} if title else {})
+        return from_dict(Receipt, self._http.post(path_of("texts"), said, again=True)).upload()
 
     def add_texts(self, entries: Sequence[tuple[str, str, str]]) -> list[Upload]:
         """Send many text entries, each (name, title, text)."""
@@ -136,7 +136,7 @@ class Sending(Reading, Working):
 
     def load_sample(self) -> list[Upload]:
         """Have the server add its sample documents."""
-        return values(Upload, self._http.post(path_of("sample"), again=True)["uploads"])
+        return [each.upload() for each in values(Receipt, self._http.post(path_of("sample"), again=True)["uploads"])]
 
     def unfinished(self) -> list[Transfer]:
         """Return one's own uploads that the server waits for."""
@@ -153,7 +153,7 @@ class Sending(Reading, Working):
         return Indexing(self, self.upload_file(path, **filing))
 
     def _indexed(self, receipt: Upload, timeout_s: float | None) -> Indexed:
-        if receipt.job_id is not None and self.finish(receipt.job_id, timeout_s).finished_at is None:
+        if not receipt.is_indexed and self.finish(receipt.job_id, timeout_s).finished_at is None:
             raise TimeoutError(f"“{receipt.doc_key}” is still being indexed.")
         ids: list[str] = []
         chunks = 0
@@ -163,7 +163,7 @@ class Sending(Reading, Working):
             ids += [str(placed.id) for placed in page.chunks]
             if not page.chunks or len(ids) >= chunks:
                 break
-        said = (receipt.doc_key, receipt.version, receipt.checksum, receipt.outcome.value, receipt.job_id)
+        said = (receipt.doc_key, receipt.version, receipt.checksum, receipt.outcome.value, receipt.pending_job)
         return Indexed(chunks, tuple(ids), *said)
 
     # ---- in one request
@@ -177,7 +177,7 @@ class Sending(Reading, Working):
 
         # The same bytes under the same name are the same version, so to send them twice is as to send them once.
         response = self._http.call("POST", path_of("documents"), prepare=prepare, again=True)
-        return from_dict(Upload, response.json())
+        return from_dict(Receipt, response.json()).upload()
 
     # ---- in parts
 
@@ -243,7 +243,7 @@ class Sending(Reading, Working):
         while True:
             transfer = from_dict(Transfer, self._http.get(path_of("uploads", transfer_id)))
             if transfer.receipt is not None:
-                return transfer.receipt
+                return transfer.receipt.upload()
             if transfer.state is TransferState.REFUSED:
                 error = transfer.error or {}
                 raise error_of({"detail": error.get("message"), **error}, 422)

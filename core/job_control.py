@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core import access
 from core.access import needs
-from core.errors import Conflict, EvoRAGError, InvalidInput
+from core.errors import Conflict, EvoRAGError, InvalidInput, NotFound
 from core.model import Job, JobEvent, JobFilter, JobState, Role
 
 if TYPE_CHECKING:
@@ -72,8 +72,13 @@ class JobControl:
         return self._worker.wait(job_ids, timeout_s)
 
     @needs(Role.READER)
-    def finish(self, job_id: str, timeout_s: float | None = None) -> Job:
-        """Wait for one job. Raises: the error that it ended with, as an ``EvoRAGError``."""
+    def finish(self, job_id: str | None, timeout_s: float | None = None) -> Job:
+        """Wait for the job of an upload and return it; its ``version`` is the one that now stands.
+
+        Raises: ``NotFound``, and the error that it ended with, as an ``EvoRAGError``.
+        """
+        if job_id is None:
+            raise NotFound("There is no job to wait for.")
         job = self.wait([job_id], timeout_s)[0]
         if job.error:
             raise EvoRAGError(str(job.error["message"]), remedy=str(job.error["remedy"]), code=str(job.error["code"]))

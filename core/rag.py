@@ -24,6 +24,7 @@ from core.model import (
     SavedQuestion,
     Task,
     Trace,
+    Upload,
     VersionRef,
 )
 from core.query.extract import extract_answer
@@ -228,7 +229,7 @@ class EvoRAG:
     def add_user_text(self, text: str, source: str = "user text") -> int:
         """Add a text entry, wait until it can be found, and return its document id."""
         upload = self.kb.add_text(source, text)
-        self._finished(upload.job_id)
+        self._finished(upload)
         return self.kb.document(upload.doc_key).id
 
     @needs(Role.READER)
@@ -260,7 +261,7 @@ class EvoRAG:
                 remedy="Only its owner adds versions to it.",
             )
         upload = self.kb.add_text(document.name, text, private=bool(document.owner))
-        self._finished(upload.job_id)
+        self._finished(upload)
         return upload.version
 
     @needs(Role.EDITOR)
@@ -276,9 +277,9 @@ class EvoRAG:
             return self.kb.catalog.documents.key_of(int(text))
         return text
 
-    def _finished(self, job_id: str | None) -> None:
-        if job_id is not None:
-            self.kb.finish(job_id)
+    def _finished(self, upload: Upload) -> None:
+        if not upload.is_indexed:
+            self.kb.finish(upload.job_id)
 
 
 def pieces_of(text: str) -> list[str]:

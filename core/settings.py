@@ -3,20 +3,82 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Literal, get_args
 
-from pydantic import AliasChoices, Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SecretsSettingsSource, SettingsConfigDict
+from annotated_types import Ge, Le
+from pydantic import (
+    AliasChoices,
+    Field,
+    ModelWrapValidatorHandler,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SecretsSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from core.errors import InvalidInput
 
 MEBIBYTE = 1024 * 1024
 SEEN_BY_PROGRAMS = ("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR")
 """Variables, with all that begin with ``LC_``, that the program of ``command`` may see without being named."""
+_PREFIX = "EVORAG_"
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+_SHOWN_CHARS = 64
+
+
+class WrongValues(InvalidInput):
+    """Says which variables hold what they cannot, what that is, and what is allowed."""
+
+    remedy = "Correct the variable, or its file in the folder of EVORAG_SECRETS_DIR; empty means not set."
+
+    def __init__(self, wrong: Sequence[tuple[str, str]], *, has_values: bool = True) -> None:
+        self._wrong = wrong
+        super().__init__(" ".join(_sentence(name, value if has_values else "") for name, value in wrong))
+
+    def without_values(self) -> WrongValues:
+        return WrongValues(self._wrong, has_values=False)
+
+
+class SecretFiles(SecretsSettingsSource):
+    """Reads each setting from its file in the folder of secrets; one that holds nothing does not set it."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Return what the files say. Raises: ``InvalidInput`` where one, or the folder, cannot be read."""
+        try:
+            return super().__call__()
+        except SettingsError as error:
+            reason = f"{error}: {error.__cause__}" if error.__cause__ else str(error)
+            raise InvalidInput(
+                f"The folder of EVORAG_SECRETS_DIR cannot be read: {reason}.",
+                remedy="Let EvoRAG read the folder and its files, which are UTF-8 text.",
+            ) from error
+
+    @classmethod
+    def find_case_path(cls, dir_path: Path, file_name: str, case_sensitive: bool) -> Path | None:
+        path = super().find_case_path(dir_path, file_name, case_sensitive)
+        is_empty = path is not None and path.is_file() and not path.read_bytes().strip()
+        return None if is_empty else path
 
 
 class Settings(BaseSettings):
-    """Every knob, with its default for one machine; each is an environment variable ``EVORAG_<NAME>``."""
+    """Every knob, with its default for one machine; each is an environment variable ``EVORAG_<NAME>``.
 
-    model_config = SettingsConfigDict(env_prefix="EVORAG_", populate_by_name=True, extra="ignore")
+    A variable or a file that is empty sets nothing. Raises: ``InvalidInput``, which names the variable.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=_PREFIX, env_ignore_empty=True, populate_by_name=True, extra="ignore", allow_inf_nan=False
+    )
 
     @classmethod
     def settings_customise_sources(
@@ -29,8 +91,16 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read a setting that no variable gives from the file ``evorag_<name>`` of the folder of secrets, if any."""
         folder = os.environ.get("EVORAG_SECRETS_DIR")
-        files = SecretsSettingsSource(settings_cls, secrets_dir=folder) if folder else file_secret_settings
+        files = SecretFiles(settings_cls, secrets_dir=folder) if folder else file_secret_settings
         return init_settings, env_settings, files
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_our_words(cls, given: Any, validate: ModelWrapValidatorHandler[Settings]) -> Settings:
+        try:
+            return validate(given)
+        except ValidationError as error:
+            raise WrongValues([(str(each["loc"][0]), str(each["input"])) for each in error.errors()]) from None
 
     data_dir: Path = Field(Path("data"), description="Folder that holds the catalogue, the blobs and both indexes.")
 
@@ -44,7 +114,14 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("EVOSPIKENET_TEST_MODE", "EVORAG_TEST_MODE"),
         description="Keep both indexes in memory and embed by hashing, for tests.",
     )
-    log_level: str = Field("INFO", description="Level of the log; user text appears at DEBUG only.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
+        "INFO", description="Level of the log; user text appears at DEBUG only."
+    )
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _upper_case(cls, level: object) -> object:
+        return level.upper() if isinstance(level, str) else level
 
     url: str = Field("", description="Server that the command line works on, instead of the data folder.")
     key: SecretStr = Field(SecretStr(""), description="Key that the command line shows to that server.")
@@ -83,7 +160,7 @@ class Settings(BaseSettings):
         30.0, description="Time after which the job of a worker that says nothing is another's, in seconds."
     )
 
-    access: str = Field(
+    access: Literal["auto", "keys", "open"] = Field(
         "auto",
         description="`auto`: open on loopback while there are no users, else with sign-in or keys; `keys`: always with"
         " them; `open`: whoever reaches the server may do everything.",
@@ -136,7 +213,7 @@ class Settings(BaseSettings):
     job_workers: int = Field(1, description="Jobs that are parsed, chunked and indexed by keyword at the same time.")
     job_batch: int = Field(32, description="Small files that one worker takes through the stages together.")
 
-    vector_search: str = Field(
+    vector_search: Literal["auto", "store"] = Field(
         "auto", description="`auto` searches in memory up to the limit below; `store` always asks the vector store."
     )
     hot_vector_limit: int = Field(
@@ -157,9 +234,13 @@ class Settings(BaseSettings):
         None, description="Least confidence of an extracted answer; empty takes the calibrated value."
     )
     guard_overlap: float = Field(0.25, description="Least share of an answer's content words that its context holds.")
-    unsupported: str = Field("drop", description="Sentences that no passage supports: `drop` or `mark`.")
+    unsupported: Literal["drop", "mark"] = Field(
+        "drop", description="Sentences that no passage supports: `drop` or `mark`."
+    )
 
-    rerank: str = Field("features", description="Stage after the fusion: `none`, `mix`, `features` or `cross`.")
+    rerank: Literal["none", "mix", "features", "cross"] = Field(
+        "features", description="Stage after the fusion: `none`, `mix`, `features` or `cross`."
+    )
     rerank_alpha: float = Field(0.4, description="Share of the cosine in `mix`; the rest is BM25.")
     rerank_depth: int = Field(30, description="Fused candidates that are ordered anew.")
     cross_encoder: str = Field(
@@ -221,6 +302,21 @@ class Settings(BaseSettings):
     cache_similarity: float = Field(0.95, description="Least cosine of two questions that mean the same.")
     cache_entries: int = Field(10_000, description="Most kept answers.")
 
+    def changed(self, given: Mapping[str, str]) -> Settings:
+        """Return these settings with what is given by the names of variables; an empty value is the default.
+
+        Raises: ``InvalidInput``.
+        """
+        wanted: dict[str, Any] = {}
+        for variable, value in given.items():
+            name = _setting_of(variable)
+            wanted[name] = value or Settings.model_fields[name].get_default()
+        try:
+            return Settings.model_validate({**self.model_dump(), **wanted})
+        except WrongValues as error:
+            # Who writes settings by hand may have put a password beside the wrong name.
+            raise error.without_values() from None
+
     @property
     def is_shared(self) -> bool:
         """Whether several processes work on one knowledge base: its catalogue is on a server then."""
@@ -235,3 +331,41 @@ class Settings(BaseSettings):
         """Return all variables that the program of ``command`` may see."""
         named = {*SEEN_BY_PROGRAMS, *self.llm_command_variables}
         return {name: value for name, value in os.environ.items() if name in named or name.startswith("LC_")}
+
+
+def variables_of(name: str) -> tuple[str, ...]:
+    """Return the variables that a setting is read from, the first one that is set before the others."""
+    alias = Settings.model_fields[name].validation_alias
+    return tuple(map(str, alias.choices)) if isinstance(alias, AliasChoices) else (_PREFIX + name.upper(),)
+
+
+def _setting_of(variable: str) -> str:
+    """Return the setting that a variable, or its own name without the prefix, stands for. Raises: ``InvalidInput``."""
+    wanted = variable.strip().upper()
+    for name in Settings.model_fields:
+        if wanted in (name.upper(), *variables_of(name)):
+            return name
+    raise InvalidInput(
+        f"“{variable.strip()[:_SHOWN_CHARS]}” is no setting.",
+        remedy="Write it as EVORAG_CATALOG_URL=…; README lists all.",
+    )
+
+
+def _sentence(given_as: str, value: str) -> str:
+    """Return which variable may hold what; the value that it holds too, unless it is a secret."""
+    name = _setting_of(given_as)
+    field, variables = Settings.model_fields[name], variables_of(name)
+    variable = next((each for each in variables if os.environ.get(each)), variables[-1])
+    is_shown = value and field.annotation is not SecretStr
+    return f"{variable} has to be {_allowed(field)}{f', not “{value[:_SHOWN_CHARS]}”' if is_shown else ''}."
+
+
+def _allowed(field: FieldInfo) -> str:
+    kinds = (field.annotation, *get_args(field.annotation))
+    named = next((words for kind, words in _KINDS.items() if kind in kinds), "")
+    if not named:
+        choices = [str(choice) for choice in get_args(field.annotation)]
+        return f"{', '.join(choices[:-1])} or {choices[-1]}" if choices else "text"
+    least = next((limit.ge for limit in field.metadata if isinstance(limit, Ge)), None)
+    most = next((limit.le for limit in field.metadata if isinstance(limit, Le)), None)
+    return named if least is None else f"{named} from {least} to {most}"

@@ -41,10 +41,10 @@ from core.model import (
     JobFilter,
     JobState,
     Query,
+    Receipt,
     Role,
     Transfer,
     TransferState,
-    Upload,
     UploadOutcome,
     VersionRef,
     to_dict,
@@ -338,6 +338,21 @@ def test_an_archive_becomes_documents(kb: core.KnowledgeBase, client: RagClient,
     assert {document.doc_key for document in client.documents("-packed")} == {"one-packed.md", "two-packed.md"}
 
 
+def test_what_is_unchanged_is_finished_with_the_version_that_stands(client: RagClient, tmp_path: Path) -> None:
+    file = note(tmp_path, "stands.txt", LEAVE.format(9))
+    first = client.add_path(file)
+    done = client.finish(first.job_id, 30)
+    client._part_bytes = 8
+    in_parts = client.add_file("stands.txt", io.BytesIO(file.read_bytes()))
+    for again in (client.add_path(file), client.add_text("stands.txt", LEAVE.format(9)), in_parts):
+        assert (again.outcome, again.pending_job) == (UploadOutcome.UNCHANGED, None)
+        assert client.finish(again.job_id) == done and done.version == 1
+    known = client.rag_upload_file_async(file)
+    assert known.done() and known.result().version == 1
+    with pytest.raises(NotFound):
+        client.finish(None)
+
+
 def test_a_file_is_sent_now_and_indexed_meanwhile(client: RagClient, tmp_path: Path) -> None:
     async def indexed() -> int:
         return (await client.rag_upload_file_async(note(tmp_path, "soon.md", LEAVE.format(11)))).chunks_indexed
@@ -380,14 +395,14 @@ def test_reading_is_tried_again_until_it_is_answered() -> None:
 
 def test_an_upload_that_waits_for_room_is_waited_for() -> None:
     at = datetime.now(UTC)
-    receipt = Upload(UploadOutcome.NEW, "a.txt", 1, "")
+    receipt = Receipt(UploadOutcome.NEW, "a.txt", 1, "", "0" * 32)
     full = {**DiskFull("The disk is full.").as_dict(), "detail": "The disk is full."}
     waits = Transfer("0" * 32, "a.txt", 1, 1, TransferState.CHECKING, at, at, error=full)
     done = replace(waits, state=TransferState.DONE, receipt=receipt, error=None)
     refused = replace(waits, state=TransferState.REFUSED)
     answers = [plain("200 OK", json.dumps(to_dict(each)).encode()) for each in (waits, done, waits, refused)]
     with answering(*answers) as (url, _), RagClient(url) as client:
-        assert client._filed(waits.id) == receipt
+        assert client._filed(waits.id) == receipt.upload()
         with pytest.raises(DiskFull, match="The disk is full"):
             client._filed(waits.id)
 

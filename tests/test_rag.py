@@ -78,6 +78,8 @@ def test_documents_are_added_listed_updated_and_deleted_by_id(tmp_path: Path) ->
             }
         ]
         assert rag.update_document(doc_id, "The pond is shallow.") == 2
+        assert rag.update_document(doc_id, "The pond is shallow.") == 2
+        assert rag.add_user_text("The pond is shallow.", source="garden") == doc_id
         assert "shallow" in rag.retrieve("pond")[0]
         rag.delete_document(str(doc_id))
         assert rag.get_all_data() == []

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
+from core.errors import InvalidInput
+from core.settings import Settings, variables_of
+
+NAMED = [variable for name in Settings.model_fields for variable in variables_of(name)]
+ALIAS, OWN = "ASK_PROMPT_MAX_BYTES", "EVORAG_PROMPT_MAX_BYTES"
 
 
 def test_a_secret_is_read_from_its_file_unless_a_variable_gives_it(
@@ -24,3 +28,85 @@ def test_a_secret_is_read_from_its_file_unless_a_variable_gives_it(
 def test_knowledge_is_shared_where_its_catalogue_is_on_a_server() -> None:
     assert not Settings().is_shared
     assert Settings(catalog_url="postgresql+psycopg://db/evorag").is_shared  # type: ignore[arg-type]
+
+
+def without_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in NAMED:
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.mark.parametrize("variable", NAMED)
+def test_an_empty_variable_or_file_sets_nothing(variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_settings(monkeypatch)
+    plain = Settings()
+    monkeypatch.setenv(variable, "")
+    assert Settings() == plain
+    monkeypatch.setenv("EVORAG_SECRETS_DIR", str(tmp_path))
+    for held in ("", "\n"):
+        (tmp_path / variable.lower()).write_text(held, encoding="utf-8")
+        assert Settings() == plain
+
+
+@pytest.mark.parametrize(("empty", "other"), [(ALIAS, OWN), (OWN, ALIAS)])
+def test_an_empty_variable_leaves_the_word_to_the_other_name_and_to_the_file(
+    empty: str, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(empty, "")
+    monkeypatch.setenv("EVORAG_SECRETS_DIR", str(tmp_path))
+    (tmp_path / empty.lower()).write_text(" \n", encoding="utf-8")
+    (tmp_path / other.lower()).write_text("2048\n", encoding="utf-8")
+    assert Settings().prompt_max_bytes == 2048
+    monkeypatch.setenv(other, "4096")
+    assert Settings().prompt_max_bytes == 4096
+
+
+@pytest.mark.parametrize(
+    ("variable", "given", "allowed"),
+    [
+        ("EVORAG_TOP_K", "abc", "a whole number"),
+        ("EVORAG_TEMPERATURE", "warm", "a number"),
+        ("EVORAG_ANSWER_THRESHOLD", "nan", "a number"),
+        ("EVORAG_CACHE_ANSWERS", "perhaps", "true or false"),
+        ("EVORAG_SNN_STEPS", "0", "a whole number from 1 to 256"),
+        ("EVORAG_ACCESS", "opne", "auto, keys or open"),
+        ("EVORAG_LOG_LEVEL", "loud", "DEBUG, INFO, WARNING, ERROR or CRITICAL"),
+        (ALIAS, "1k", "a whole number"),
+        (OWN, "1k", "a whole number"),
+        ("EVOSPIKENET_TEST_MODE", "2", "true or false"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_variable_and_what_is_allowed(
+    variable: str, given: str, allowed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_settings(monkeypatch)
+    monkeypatch.setenv(variable, given)
+    with pytest.raises(InvalidInput) as told:
+        Settings()
+    shown = given.upper() if variable == "EVORAG_LOG_LEVEL" else given
+    assert told.value.message == f"{variable} has to be {allowed}, not “{shown}”."
+
+
+def test_a_folder_of_secrets_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVORAG_SECRETS_DIR", str(tmp_path))
+    (tmp_path / "evorag_key").write_bytes(b"\xff\xfe")
+    with pytest.raises(InvalidInput, match=r"EVORAG_SECRETS_DIR cannot be read: .*key"):
+        Settings()
+    monkeypatch.setenv("EVORAG_SECRETS_DIR", str(tmp_path / "evorag_key"))
+    with pytest.raises(InvalidInput, match="must reference a directory"):
+        Settings()
+
+
+def test_what_is_changed_is_named_as_variables_and_empty_means_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVORAG_TOP_K", "7")
+    monkeypatch.setenv(ALIAS, "1024")
+    held = Settings(catalog_url="postgresql+psycopg://db/evorag")  # type: ignore[arg-type]
+    assert held.changed({"EVORAG_RRF_K": "30"}).model_dump() == {**held.model_dump(), "rrf_k": 30}
+    anew = held.changed({"EVORAG_TOP_K": "", "evorag_catalog_url": "", OWN: "2048"})
+    assert (anew.top_k, anew.is_shared, anew.prompt_max_bytes) == (5, False, 2048)
+    assert held.changed({ALIAS: ""}).prompt_max_bytes == 16_384
+    for name, message in (
+        ("EVORAG_NOTHING", "is no setting"),
+        ("EVORAG_TOP_K", r"EVORAG_TOP_K has to be a whole number\.$"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            held.changed({name: "many"})

@@ -28,7 +28,7 @@ from core.errors import (
     UnreadableDocument,
     UnsupportedType,
 )
-from core.model import Role, Upload, to_dict
+from core.model import Receipt, Role, Upload, to_dict
 
 receiving = flask.Blueprint("receiving", __name__, url_prefix="/api/v1")
 
@@ -39,7 +39,7 @@ FORM_MEMORY_BYTES = 256 * 1024
 IN_PARTS = "Send the file in parts, through /api/v1/uploads."
 NAME_CHARS = 1_000
 TITLE_CHARS = 1_000
-RECEIPTS = {202: Upload, 200: Upload}
+RECEIPTS = {202: Receipt, 200: Receipt}
 WHERE = {"Location": "The job that indexes it, or the version where nothing is left to do."}
 REFUSALS = (BadFilename, TooLarge, UnsupportedType, TypeMismatch, EmptyDocument, UnreadableDocument, DiskFull)
 
@@ -109,12 +109,12 @@ def add_text() -> tuple[flask.Response, int, dict[str, str]]:
     "Load the sample",
     tag="documents",
     role=Role.EDITOR,
-    answers={202: obj(uploads=[Upload])},
+    answers={202: obj(uploads=[Receipt])},
     errors=(DiskFull,),
 )
 def load_sample() -> tuple[flask.Response, int]:
     """Add the sample documents; what is there already stays as it is."""
-    return flask.jsonify(uploads=[to_dict(receipt) for receipt in kb().load_sample()]), 202
+    return flask.jsonify(uploads=[to_dict(Receipt.of(upload)) for upload in kb().load_sample()]), 202
 
 
 def received_file(most: int | None = None, remedy: str = IN_PARTS) -> FileStorage:
@@ -138,8 +138,9 @@ def received_file(most: int | None = None, remedy: str = IN_PARTS) -> FileStorag
     return files[0]
 
 
-def answer_receipt(receipt: Upload) -> tuple[flask.Response, int, dict[str, str]]:
+def answer_receipt(upload: Upload) -> tuple[flask.Response, int, dict[str, str]]:
     """Return a receipt, its status, and where to go on."""
+    receipt = Receipt.of(upload)
     if receipt.job_id:
         return flask.jsonify(to_dict(receipt)), 202, {"Location": f"/api/v1/jobs/{receipt.job_id}"}
     place = f"/api/v1/documents/{quote(receipt.doc_key, safe='')}/versions/{receipt.version}"

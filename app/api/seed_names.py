@@ -83,12 +83,12 @@ def upload_file() -> tuple[flask.Response, int]:
     size = stream.seek(0, 2)
     stream.seek(0)
     receipt = kb().add_file(given.filename or "", stream, tags=tag_list(form.getlist("tags")), **said)
-    if receipt.job_id is None:
+    if receipt.pending_job is None:
         return _indexed(receipt, session), 200
     if in_background or size > SMALL_BYTES:
         return _accepted(receipt, session)
     with room_to_wait() as has_room:
-        job = kb().wait([receipt.job_id], WAIT_S if has_room else 0.0)[0]
+        job = kb().wait([receipt.pending_job], WAIT_S if has_room else 0.0)[0]
     if job.state not in ENDED:
         return _accepted(receipt, session)
     if job.error:
@@ -139,7 +139,7 @@ def _indexed(receipt: Upload, session: str) -> flask.Response:
 
 def _accepted(receipt: Upload, session: str) -> tuple[flask.Response, int]:
     response = flask.jsonify(_answer(receipt, session, []))
-    response.headers["Location"] = f"/api/v1/jobs/{receipt.job_id}"
+    response.headers["Location"] = f"/api/v1/jobs/{receipt.pending_job}"
     return response, 202
 
 
@@ -151,7 +151,7 @@ def _answer(receipt: Upload, session: str, ids: list[str]) -> dict[str, Any]:
         "version": receipt.version,
         "checksum": receipt.checksum,
         "outcome": receipt.outcome.value,
-        "job_id": receipt.job_id,
+        "job_id": receipt.pending_job,
         "session_id": session,
     }
 

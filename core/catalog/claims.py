@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, select, update
 
 from core.catalog.engine import inserted_id
 from core.catalog.jobs import Attempt, NewJob, queue
@@ -45,6 +45,8 @@ class Claim:
     version_id: int
     number: int
     job_id: str | None
+    indexed_by: str | None = None
+    """The job that indexed what was found, where there is no job."""
 
 
 def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
@@ -64,7 +66,7 @@ def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
     shown_id = _shown_id(tx, doc_id)
     found = _same_bytes(tx, doc_id, new, shown_id, now)
     if found:
-        return found
+        return found if found.job_id else replace(found, indexed_by=_job_that_indexed(tx, found.version_id))
     # What is shown keeps its name and its moment until another version is published.
     if shown_id is None:
         tx.execute(
@@ -220,6 +222,12 @@ def _sequence(tx: Connection) -> int:
 def _active_job(tx: Connection, version_id: int) -> str | None:
     active = (JobState.QUEUED, JobState.RUNNING)
     return tx.scalar(select(jobs.c.id).where(jobs.c.version_id == version_id, jobs.c.state.in_(active)))
+
+
+def _job_that_indexed(tx: Connection, version_id: int) -> str | None:
+    ended = select(jobs.c.id).where(jobs.c.version_id == version_id, jobs.c.kind == JobKind.INGEST)
+    is_done = case((jobs.c.state == JobState.DONE, 1), else_=0)
+    return tx.scalar(ended.order_by(is_done.desc(), jobs.c.created_at.desc()).limit(1))
 
 
 def _queue_job(tx: Connection, doc_id: int, version_id: int, new: NewVersion, now: datetime) -> str:

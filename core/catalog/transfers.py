@@ -15,7 +15,7 @@ from core.catalog.engine import Database
 from core.catalog.leftovers import FileKind, drop, note
 from core.catalog.schema import documents, leftovers, transfers, users, versions
 from core.codec import from_dict, to_dict
-from core.model import Filing, Transfer, TransferState, Upload
+from core.model import Filing, Receipt, Transfer, TransferState, Upload
 
 _OPEN = (TransferState.RECEIVING, TransferState.CHECKING)
 _SIZE = func.coalesce(transfers.c.size_bytes, transfers.c.offset_bytes)
@@ -239,7 +239,12 @@ class TransferLedger:
 def file_away(tx: Connection, transfer_id: str, receipt: Upload, expires_at: datetime) -> bool:
     """Say within a claim what an upload became; False where it has become something already."""
     waiting = (transfers.c.id == transfer_id, transfers.c.state == TransferState.CHECKING)
-    values = {"state": TransferState.DONE, "receipt": to_dict(receipt), "error": None, "expires_at": expires_at}
+    values = {
+        "state": TransferState.DONE,
+        "receipt": to_dict(Receipt.of(receipt)),
+        "error": None,
+        "expires_at": expires_at,
+    }
     return bool(tx.execute(update(transfers).where(*waiting).values(**values)).rowcount)
 
 
@@ -265,7 +270,7 @@ def _transfer(row: Row[Any]) -> TransferRow:
         owner=row.owner or "",
         sha256=row.sha256,
         checked_bytes=row.size_bytes if row.receipt else 0,
-        receipt=from_dict(Upload, row.receipt) if is_done and row.receipt else None,
+        receipt=from_dict(Receipt, row.receipt) if is_done and row.receipt else None,
         error=row.error,
         filing=from_dict(Filing, row.filing),
     )

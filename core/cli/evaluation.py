@@ -39,7 +39,7 @@ def run(folder: Path, sample: int | None = None, seed: int = 0) -> dict[str, Any
 def fill(kb: KnowledgeBase, passages: list[Passage]) -> dict[str, str]:
     """Add each passage as a text entry, wait until all are indexed, and return their ``doc_key`` by passage id."""
     uploads = kb.add_texts([(document_name(passage), passage.title, passage.text) for passage in passages])
-    ended = output.follow(kb, [upload.job_id for upload in uploads if upload.job_id])
+    ended = output.follow(kb, [upload.pending_job for upload in uploads if upload.pending_job])
     failed = sum(job.state != "done" for job in ended)
     if failed:
         raise InvalidInput(f"{failed} of {len(passages)} passages could not be indexed.")

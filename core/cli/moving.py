@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="The archive; - for standard output or input.")]
-_PREFIX = "evorag_"
 _POLL_S = 0.2
 
 
@@ -140,26 +139,17 @@ def _read(file: str, target: Settings, show: output.Bar) -> Moved:
 
 def _changed(source: Settings, given: Sequence[str]) -> Settings:
     """Return the settings of the new house. Raises: ``InvalidInput`` for names that are none; it repeats no value."""
-    from pydantic import ValidationError
-
-    from core import Settings
-
     wanted: dict[str, str] = {}
     for entry in given:
         for line in _lines(entry):
             name, equals, value = line.partition("=")
-            plain = name.strip().lower().removeprefix(_PREFIX)
-            if not equals or plain not in Settings.model_fields:
+            if not equals:
                 raise InvalidInput(
                     f"“{name.strip()[:64]}” is no setting.",
                     remedy="Write it as EVORAG_CATALOG_URL=…; README lists all.",
                 )
-            wanted[plain] = value.strip()
-    try:
-        return source.model_validate({**source.model_dump(), **wanted})
-    except ValidationError as error:
-        names = ", ".join(sorted({str(each["loc"][0]) for each in error.errors()}))
-        raise InvalidInput(f"These settings cannot be read: {names}.") from None
+            wanted[name] = value.strip()
+    return source.changed(wanted)
 
 
 def _lines(entry: str) -> list[str]:

@@ -17,7 +17,7 @@ import typer
 
 from core.cli import output, remote
 from core.errors import EvoRAGError, InvalidInput, NotFound, Unauthorized
-from core.model import AsOf, Filters, Job, JobFilter, JobKind, JobState, Query, Upload, parse_as_of
+from core.model import AsOf, Filters, Job, JobFilter, JobKind, JobState, Query, Receipt, Upload, parse_as_of
 
 if TYPE_CHECKING:
     from core.client import RagClient
@@ -179,19 +179,21 @@ def finish_uploads(
 
     ``kept_as`` is what a new version is that is not published at once: a draft, or scheduled.
     """
-    job_ids = [upload.job_id for upload in uploads if upload.job_id]
+    job_ids = [upload.pending_job for upload in uploads if upload.pending_job]
     ended: list[Job] = output.follow(kb, job_ids) if wait else [kb.job(job_id) for job_id in job_ids]
     if wait:
         ended += output.follow(kb, _unpacked(kb, ended))
     if as_json:
-        output.print_json({"uploads": uploads, "jobs": ended, "errors": _errors(failures)})
+        output.print_json(
+            {"uploads": [Receipt.of(upload) for upload in uploads], "jobs": ended, "errors": _errors(failures)}
+        )
     else:
         states, names = {job.id: job.state for job in ended}, {job.id: job.name for job in ended}
         output.print_rows(
             ("document", "version", "outcome", "indexing"),
             (
-                [u.doc_key or names[u.job_id], u.version or "-", kept_as or u.outcome, states[u.job_id]]
-                if u.job_id
+                [u.doc_key or names[u.pending_job], u.version or "-", kept_as or u.outcome, states[u.pending_job]]
+                if u.pending_job
                 else [u.doc_key, u.version, u.outcome, "-"]
                 for u in uploads
             ),

@@ -23,5 +23,5 @@ def worker(
     given = {} if concurrency is None else {"job_workers": concurrency}
     chosen = settings(data_dir, **given)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("core").setLevel(chosen.log_level.upper())
+    logging.getLogger("core").setLevel(chosen.log_level)
     work(chosen)

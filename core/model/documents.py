@@ -187,13 +187,43 @@ class Filing:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The receipt of an upload: the bytes are on disk and the version is claimed."""
+    """What became of an upload: the bytes are on disk and the version is claimed."""
 
     outcome: UploadOutcome
     doc_key: str
     version: int
     checksum: str
     job_id: str | None = None
+    """The job that indexes the version, or, where nothing is left to do, the one that did."""
+    is_indexed: bool = False
+    """Nothing is left to do: the version stands, or can be published."""
+
+    @property
+    def pending_job(self) -> str | None:
+        """The job that is to be waited for."""
+        return None if self.is_indexed else self.job_id
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """An upload as it is kept and as JSON says it: ``job_id`` is null where nothing is to be waited for."""
+
+    outcome: UploadOutcome
+    doc_key: str
+    version: int
+    checksum: str
+    job_id: str | None = None
+    indexed_by: str | None = None
+    """The job that had indexed the version before, where nothing is left to do."""
+
+    @classmethod
+    def of(cls, upload: Upload) -> Receipt:
+        done_by = upload.job_id if upload.is_indexed else None
+        return cls(upload.outcome, upload.doc_key, upload.version, upload.checksum, upload.pending_job, done_by)
+
+    def upload(self) -> Upload:
+        job_id = self.job_id or self.indexed_by
+        return Upload(self.outcome, self.doc_key, self.version, self.checksum, job_id, self.job_id is None)
 
 
 class TransferState(StrEnum):
@@ -225,7 +255,7 @@ class Transfer:
     sha256: str | None = None
     """What the client says the whole file's SHA-256 is."""
     checked_bytes: int = 0
-    receipt: Upload | None = None
+    receipt: Receipt | None = None
     error: Mapping[str, Any] | None = None
     """Why it was refused; while it is still being checked, why it could not be filed yet."""
     filing: Filing = Filing()

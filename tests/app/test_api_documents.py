@@ -56,6 +56,7 @@ def test_same_bytes_again_are_unchanged_and_make_no_job(client: FlaskClient, kb:
     assert answer.status_code == 200
     assert answer.get_json()["outcome"] == "unchanged"
     assert answer.get_json()["job_id"] is None
+    assert client.get(f"/api/v1/jobs/{answer.get_json()['indexed_by']}").get_json()["state"] == "done"
     assert answer.get_json()["version"] == 1
 
 

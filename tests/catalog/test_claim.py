@@ -13,6 +13,7 @@ import pytest
 import core
 from core.catalog import Claim, NewVersion
 from core.catalog.jobs import Choice
+from core.errors import NotFound
 from core.model import JobState, UploadOutcome
 from tests.builders import add, knowledge_base
 
@@ -30,6 +31,37 @@ def test_the_same_bytes_again_are_unchanged(kb: core.KnowledgeBase) -> None:
     again = upload(kb, "A.TXT", "text")
     assert (again.outcome, again.version, again.job_id) == (UploadOutcome.UNCHANGED, 1, first.job_id)
     assert len(kb.versions("a.txt")) == 1
+
+
+def test_what_is_unchanged_is_finished_with_the_version_that_stands(kb: core.KnowledgeBase) -> None:
+    first = add(kb, "Fees", "ten euros")
+    for again in (
+        kb.add_text("Fees", "ten euros"),
+        upload(kb, "fees.txt", "ten euros"),
+        kb.add_text("Fees", "ten euros", draft=True),
+    ):
+        assert (again.outcome, again.job_id, again.pending_job) == (UploadOutcome.UNCHANGED, first.job_id, None)
+        job = kb.finish(again.job_id)
+        assert (job.doc_key, job.version, job.state) == ("fees.txt", 1, JobState.DONE)
+    add(kb, "Fees", "twelve euros")
+    kb.rollback("fees.txt")
+    restored = kb.add_text("Fees", "twelve euros")
+    assert (restored.outcome, restored.pending_job) == (UploadOutcome.RESTORED, None)
+    assert kb.finish(restored.job_id).version == kb.document("fees.txt").published_version == 2
+
+
+def test_what_failed_once_is_finished_with_the_attempt_that_indexed_it(kb: core.KnowledgeBase) -> None:
+    first = kb.add_text("Fees", "ten euros")
+    kb.cancel(str(first.job_id))
+    second = add(kb, "Fees", "ten euros")
+    assert second.job_id != first.job_id
+    assert kb.finish(kb.add_text("Fees", "ten euros").job_id).id == second.job_id
+
+
+def test_there_is_nothing_to_finish_without_a_job(kb: core.KnowledgeBase) -> None:
+    for unknown in (None, "nothing"):
+        with pytest.raises(NotFound):
+            kb.finish(unknown)
 
 
 def test_the_same_bytes_under_two_names_are_one_blob(kb: core.KnowledgeBase, tmp_path: Path) -> None:

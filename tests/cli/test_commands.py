@@ -44,7 +44,9 @@ def test_json_is_all_that_stdout_holds(evorag, papers):
 def test_same_file_again_is_unchanged(filled, papers):
     status, out, _ = filled("add", papers / "handbook.md", "--json")
     assert status == 0
-    assert json.loads(out)["uploads"][0]["outcome"] == "unchanged"
+    added = json.loads(out)
+    assert (added["uploads"][0]["outcome"], added["uploads"][0]["job_id"], added["jobs"]) == ("unchanged", None, [])
+    assert filled("add", papers / "handbook.md")[1].rstrip("\n").split("\t")[1:] == ["1", "unchanged", "-"]
 
 
 def test_bad_file_is_reported_and_good_one_added(evorag, papers):
@@ -362,6 +364,23 @@ def test_taken_port_is_an_explained_error(evorag):
         status, _, err = evorag("serve", "--port", taken.getsockname()[1])
     assert status == 1
     assert err.startswith("address_in_use: ")
+
+
+def test_empty_variables_set_nothing(filled, monkeypatch):
+    for variable in ("EVORAG_TOP_K", "ASK_PROMPT_MAX_BYTES", "EVORAG_CACHE_ANSWERS", "EVORAG_EMBEDDER", "EVORAG_URL"):
+        monkeypatch.setenv(variable, "")
+    status, out, err = filled("search", "How much leave?", "--json")
+    assert status == 0, err
+    assert json.loads(out)["hits"]
+
+
+@pytest.mark.parametrize("command", [("list",), ("serve",), ("worker",), ("eval", "list"), ("export", "x.tar")])
+def test_wrong_variable_is_an_explained_error(evorag, monkeypatch, command):
+    monkeypatch.setenv("EVORAG_TOP_K", "abc")
+    status, out, err = evorag(*command)
+    assert (status, out) == (1, "")
+    assert err.splitlines()[0] == "invalid_input: EVORAG_TOP_K has to be a whole number, not “abc”."
+    assert len(err.splitlines()) == 2
 
 
 def test_indexing_goes_on_after_a_stop(served, evorag, papers):

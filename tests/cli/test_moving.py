@@ -45,6 +45,15 @@ def test_migrate_takes_settings_from_arguments_and_files(filled: Any, tmp_path: 
     assert documents(filled, tmp_path / "new") == documents(filled, tmp_path / "data")
 
 
+def test_migrate_takes_an_empty_value_of_a_file_for_not_set(filled: Any, tmp_path: Path) -> None:
+    (tmp_path / "new.env").write_text(
+        f"EVORAG_DATA_DIR={tmp_path / 'new'}\nEVORAG_TOP_K=\nASK_PROMPT_MAX_BYTES=\nEVORAG_CATALOG_URL=\n", "utf-8"
+    )
+    status, _, err = filled("migrate", "--to", f"@{tmp_path / 'new.env'}")
+    assert status == 0, err
+    assert documents(filled, tmp_path / "new") == documents(filled, tmp_path / "data")
+
+
 def test_migrate_repeats_no_secret_where_it_is_misunderstood(evorag: Any, data_dir: Path) -> None:
     begin(data_dir)
     for given in ("colour=hunter2", "EVORAG_PORT=hunter2", "EVORAG_CATALOG_URL=hunter2"):

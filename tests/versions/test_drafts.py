@@ -78,7 +78,7 @@ def test_uploading_the_bytes_of_a_draft_publishes_it(kb: core.KnowledgeBase) -> 
     add(kb, "a", "first medlar")
     draft(kb, "a", "second quince", note="for review")
     upload = add(kb, "a", "second quince")
-    assert (upload.outcome, upload.version, upload.job_id) == (UploadOutcome.RESTORED, 2, None)
+    assert (upload.outcome, upload.version, upload.pending_job) == (UploadOutcome.RESTORED, 2, None)
     assert names(kb, "quince") == {("a.txt", 2)}
     assert kb.version("a.txt", 2).note == "for review"
 

@@ -1,0 +1,151 @@
+"""Every benchmark at its smallest size, and what it measures: a benchmark that nothing runs is broken within weeks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+LONGEST_S = 300
+SET = "{set}"
+"""Stands for the folder of a question set."""
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """The options of the smallest run, and where its report has the numbers that the benchmark is for."""
+
+    options: tuple[str, ...]
+    numbers: tuple[str, ...]
+
+
+# A second word tells runs of one benchmark apart.
+ALONE: Mapping[str, Smallest] = {
+    "answers": Smallest((SET, "--fit", "--json"), ("sets/set/questions", "sets/set/ms", "fit/CONFIDENCE_BIAS")),
+    "clusters": Smallest((SET, "--questions", "2", "--json"), ("40 rows, nlist 25/5", "80 rows, nlist 35/32")),
+    "consistency": Smallest(("--chunks", "200", "--json"), ("chunks_per_second", "found_missing")),
+    "ingest": Smallest(
+        ("--embedder", "hash", "--documents", "1", "--manual", "none.pdf", "--json"),
+        ("sample/stages/parsing/documents_per_s", "sample/wall_s", "resident_mb/peak"),
+    ),
+    "latency": Smallest(
+        ("--chunks", "20", "--questions", "2", "--json"),
+        ("p50_ms", "without_embedding/p95_ms", "answering/p50_ms", "cached/p50_ms", "writing_s", "resident_mb"),
+    ),
+    "pages": Smallest(
+        ("--documents", "20", "--rounds", "1", "--json"), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")
+    ),
+    "spiking": Smallest(
+        ("--model", "{model}", "--quick", "--tokens", "16", "--json"),
+        (
+            "perplexity/few-spike 8",
+            "rates/all/spikes a step",
+            "speed/recorded/tokens~s",
+            "speed/file/bytes",
+            "questions/asked",
+        ),
+    ),
+    "startup": Smallest(
+        ("--times", "1", "--json"), ("import_core_s", "serve_fresh/first_page_s", "serve_again/models_ready_s")
+    ),
+    "support": Smallest((SET, "--questions", "2", "--passages", "3"), ("set/guard_ms/p50", "set/true_sentences_kept")),
+    "switches": Smallest(
+        ("--data", SET, "--sample", "10", "--switch", "mix", "--json"),
+        ("sets/set/none/ndcg@10", "sets/set/mix/ask_p50_ms"),
+    ),
+    "switches fit": Smallest(
+        ("--data", SET, "--sample", "10", "--fit", "--json"),
+        ("fit/equal/ndcg@10 of the other half/set", "fit/fitted on set/weights/bm25"),
+    ),
+    "upload": Smallest(
+        ("--size", "64K", "--text", "64K", "--clients", "3", "--seconds", "1", "--json"),
+        (
+            "upload/one_connection/mb_per_s",
+            "upload/parallel/ratio_to_cp",
+            "text/memory_mb/above_idle",
+            "clients/search_with_clients/p95_ms",
+        ),
+    ),
+    "vectors": Smallest(("--chunks", "200", "--queries", "2", "--json"), ("hot/p50_ms", "store/recall_10")),
+    "versions": Smallest(
+        ("--quick", "--embedder", "hash", "--json"),
+        (
+            "shares/texts/plain/scattered/share",
+            "diffs/0.1_mb_scattered/seconds",
+            "rollback/20_chunks/median_ms",
+            "reingest/in_ten_places/times_faster",
+        ),
+    ),
+}
+ON_SERVERS: Mapping[str, Smallest] = {
+    "agreement": Smallest(
+        (SET, "--questions", "5", "--url", "{elastic}", "--json"),
+        ("set/ranks/same_ten", "set/tokens/shared", "set/ranks/p50_ms/Elasticsearch"),
+    ),
+    "catalogues": Smallest(
+        ("--passages", "20", "--questions", "2", "--json"), ("sqlite/search_p50_ms", "postgresql/chunks_per_s")
+    ),
+    "milvus_parts": Smallest(
+        ("--rows", "300", "--queries", "2", "--url", "{milvus}", "--token", "{token}", "--json"),
+        ("filter/p50_ms", "partitions/move_200_ms", "p50_ratio"),
+    ),
+    "stores": Smallest(
+        ("--sizes", "50", "--questions", "2", "--json"), ("50/milvus/rows_per_s", "50/elasticsearch/agreement_50")
+    ),
+}
+
+
+def question_set(folder: Path) -> Path:
+    """Write a set that is large enough for every benchmark: forty passages, each with a question."""
+    place = folder / "set"
+    place.mkdir()
+    passages, questions = [], []
+    for number in range(40):
+        text = f"Pump {number} is checked every {number + 3} days, since it is old, and its oil is warm, as rules say. "
+        text += f"It stands in hall {number + 20}. 第{number}棟にある。"
+        passages.append({"id": f"p{number}", "title": f"Pump {number}", "text": text})
+        asked = f"How often is pump {number} checked?"
+        row = {"id": f"q{number}", "question": asked, "passage_id": f"p{number}", "answers": [f"{number + 3} days"]}
+        questions.append(row)
+    for name, rows in (("passages", passages), ("questions", questions)):
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (place / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    return place
+
+
+def report_of(module: str, smallest: Smallest, places: Mapping[str, str], cwd: Path) -> dict[str, Any]:
+    """Run a benchmark in a process of its own and return what it printed as JSON."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            f"benchmarks.{module.split()[0]}",
+            *(option.format(**places) for option in smallest.options),
+        ],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "EVORAG_EMBEDDER": "hash"},
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_S,
+    )
+    assert done.returncode == 0, done.stderr[-3_000:]
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def missing_numbers(report: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
+    """Return which of the numbers are not in the report; ``~`` stands for a slash in a name."""
+    return [path for path in wanted if not _is_number(report, [name.replace("~", "/") for name in path.split("/")])]
+
+
+def _is_number(value: Any, names: Sequence[str]) -> bool:
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
