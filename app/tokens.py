@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
-ASSETS = Path(__file__).parent.parent / "assets"
+from app import ASSETS
+
 THEMES = {"light": ":root", "dark": '[data-bs-theme="dark"]'}
 
 

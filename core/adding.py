@@ -23,7 +23,7 @@ from core.errors import (
 )
 from core.ingest.archives import archive_kind
 from core.ingest.intake import Intake, ReceivedFile
-from core.model import Filing, Role, Upload, UploadOutcome
+from core.model import Filing, LeftOut, Role, Upload, UploadOutcome
 from core.versions.control import VersionControl
 
 if TYPE_CHECKING:
@@ -154,10 +154,28 @@ class Adding(VersionControl):
 
     @needs(Role.EDITOR)
     def load_sample(self) -> list[Upload]:
-        """Add the sample documents in order, second versions after the first ones."""
+        """Add the sample documents in order, second versions after the first ones, but for ``sample_left_out``."""
         from core.sample import documents
 
-        return [self._add_sample(sample.name, sample.path, sample.tags) for sample in documents()]
+        left_out = {each.name for each in self.sample_left_out()}
+        added = (sample for sample in documents() if sample.name not in left_out)
+        return [self._add_sample(sample.name, sample.path, sample.tags) for sample in added]
+
+    @needs(Role.READER)
+    def sample_left_out(self) -> list[LeftOut]:
+        """Return the sample documents that cannot be read here, for want of a program, and why.
+
+        Where workers on other machines read the documents, they alone know.
+        """
+        from core.ingest.parsers.legacy import missing_for
+        from core.sample import documents
+
+        if self.settings.jobs_url:
+            return []
+        found = {sample.name: missing_for(sample.path.suffix[1:]) for sample in documents()}
+        return [
+            LeftOut(name, error.code, error.message, error.remedy) for name, error in found.items() if error is not None
+        ]
 
     def _add_sample(self, name: str, path: Path, tags: Sequence[str]) -> Upload:
         with path.open("rb") as stream:

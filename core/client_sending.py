@@ -16,7 +16,7 @@ from core.client_http import BUSY, Http, error_of, path_of, pause_s
 from core.client_reading import PREVIEW_PAGE, Reading, compact, moment_of, values
 from core.codec import from_dict, to_dict
 from core.errors import EvoRAGError, NotFound, ServerUnreachable, UploadExpired
-from core.model import Filing, Receipt, Transfer, TransferState, Upload
+from core.model import Filing, LeftOut, Receipt, Transfer, TransferState, Upload
 
 Sent = Callable[[int, int], None]
 """Told how many bytes of how many the server has."""
@@ -137,6 +137,10 @@ class Sending(Reading, Working):
     def load_sample(self) -> list[Upload]:
         """Have the server add its sample documents."""
         return [each.upload() for each in values(Receipt, self._http.post(path_of("sample"), again=True)["uploads"])]
+
+    def sample_left_out(self) -> list[LeftOut]:
+        """Return the sample documents that the server cannot read, and why."""
+        return values(LeftOut, self._http.get(path_of("sample"))["left_out"])
 
     def unfinished(self) -> list[Transfer]:
         """Return one's own uploads that the server waits for."""

@@ -33,7 +33,8 @@
     ├── StoreUnavailable      503  store_unavailable
     ├── ModelUnavailable      503  model_unavailable, model_loading
     ├── GenerationFailed      502  generation_failed (the generator ended with an error)
-    │   └── GenerationTimedOut 504 generation_timed_out
+    │   ├── GenerationTimedOut 504 generation_timed_out
+    │   └── NothingWritten         nothing_written
     ├── DataFolderInUse       503  data_folder_in_use
     ├── ServerUnreachable     503  server_unreachable (the client: nobody answers at that address)
     ├── WrongIndex            503  wrong_index (another embedder or analyser built it)
@@ -272,7 +273,7 @@ class GenerationFailed(EvoRAGError):
 
     code = "generation_failed"
     status = 502
-    remedy = "The answer was extracted from the documents instead. Look at the generator's line on the Ask page."
+    remedy = "See that its server or program works, and ask again; the page Ask tells how each generator is."
 
 
 class GenerationTimedOut(GenerationFailed):
@@ -280,7 +281,13 @@ class GenerationTimedOut(GenerationFailed):
 
     code = "generation_timed_out"
     status = 504
-    remedy = "The answer was extracted instead. Set EVORAG_GENERATION_TIMEOUT_S higher, or choose another generator."
+    remedy = "Set EVORAG_GENERATION_TIMEOUT_S higher, or choose another generator."
+
+
+class NothingWritten(GenerationFailed):
+    """A generator ended without an error and without a word."""
+
+    code = "nothing_written"
 
 
 class DataFolderInUse(EvoRAGError):

@@ -52,6 +52,7 @@ class Outcome:
     answer_type: AnswerType
     confidence: float
     duration_ms: float
+    has_failed_generator: bool = False
 
     @property
     def is_insufficient(self) -> bool:
@@ -74,12 +75,16 @@ class RankMeasures:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMeasures:
-    """Shares of questions, None where the set has no question of the kind; the length is in characters."""
+    """Shares of questions, None where the set has no question of the kind; the length is in characters.
+
+    ``generator_failed`` counts answers that a generator should have written and that were extracted.
+    """
 
     contains_gold: float | None
     answerable_insufficient: float | None
     unanswerable_insufficient: float | None
     median_length: float
+    generator_failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,7 @@ def observe(
         answer_type=trace.answer.type,
         confidence=trace.answer.confidence,
         duration_ms=duration_ms,
+        has_failed_generator=trace.answer.generator_failure is not None,
     )
 
 
@@ -179,6 +185,7 @@ def summarise(passage_count: int, outcomes: Sequence[Outcome]) -> Report:
             answerable_insufficient=_share([o.is_insufficient for o in answerable]),
             unanswerable_insufficient=_share([o.is_insufficient for o in unanswerable]),
             median_length=percentile(lengths, 0.5),
+            generator_failed=sum(o.has_failed_generator for o in outcomes),
         ),
         p50_ms=percentile(durations, 0.5),
         p95_ms=percentile(durations, 0.95),

@@ -201,7 +201,10 @@ class EvoRAG:
 
     @needs(Role.READER)
     def rag(self, query: str, return_debug_info: bool = False) -> dict[str, Any]:
-        """Return ``answer``, ``answer_type``, ``documents`` and ``citations``, and ``debug_info`` where asked for."""
+        """Return ``answer``, ``answer_type``, ``documents`` and ``citations``, and ``debug_info`` where asked for.
+
+        ``generator_failure`` is None, or says why a generator did not write the answer.
+        """
         return _told(self.ask(query), return_debug_info)
 
     @needs(Role.READER)
@@ -293,6 +296,7 @@ def _told(trace: Trace, return_debug_info: bool) -> dict[str, Any]:
         "answer_type": trace.answer.type.value,
         "documents": [hit.placed.chunk.text for hit in trace.hits],
         "citations": to_dict(trace.answer.citations),
+        "generator_failure": to_dict(trace.answer.generator_failure),
         "trace_id": trace.id,
     }
     if return_debug_info:

@@ -28,7 +28,7 @@ from core.errors import (
     UnreadableDocument,
     UnsupportedType,
 )
-from core.model import Receipt, Role, Upload, to_dict
+from core.model import LeftOut, Receipt, Role, Upload, to_dict
 
 receiving = flask.Blueprint("receiving", __name__, url_prefix="/api/v1")
 
@@ -104,17 +104,29 @@ def add_text() -> tuple[flask.Response, int, dict[str, str]]:
     return answer_receipt(kb().add_text(given["name"], given["text"], title=given["title"], **said))
 
 
+@receiving.get("/sample")
+@operation("What of the sample cannot be read", tag="documents", answers={200: obj(left_out=[LeftOut])})
+def show_sample() -> flask.Response:
+    """Answer the sample documents that the server lacks a program for, and why; `POST` leaves them out."""
+    return flask.jsonify(left_out=[to_dict(each) for each in kb().sample_left_out()])
+
+
 @receiving.post("/sample")
 @operation(
     "Load the sample",
     tag="documents",
     role=Role.EDITOR,
-    answers={202: obj(uploads=[Receipt])},
+    answers={202: obj(uploads=[Receipt], left_out=[LeftOut])},
     errors=(DiskFull,),
 )
 def load_sample() -> tuple[flask.Response, int]:
-    """Add the sample documents; what is there already stays as it is."""
-    return flask.jsonify(uploads=[to_dict(Receipt.of(upload)) for upload in kb().load_sample()]), 202
+    """Add the sample documents; what is there already stays as it is.
+
+    ``left_out`` are those that the server lacks a program for, such as LibreOffice; that is no error.
+    """
+    uploads, left_out = kb().load_sample(), kb().sample_left_out()
+    receipts = [to_dict(Receipt.of(upload)) for upload in uploads]
+    return flask.jsonify(uploads=receipts, left_out=[to_dict(each) for each in left_out]), 202
 
 
 def received_file(most: int | None = None, remedy: str = IN_PARTS) -> FileStorage:

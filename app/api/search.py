@@ -68,6 +68,10 @@ def ask() -> flask.Response:
     generator writes, not yet held against the passages), ``answer``, ``done``. Where the same was asked before of the
     same documents, the kept answer is given, and ``cache`` names its question. Where it was recorded,
     ``generation.recording`` has the ``id`` of the recording, or an ``error``.
+
+    A generator that is down, fails, writes nothing or takes too long does not fail the request: the answer is then
+    extracted, and ``answer.generator_failure`` names the generator, its error and what to do next. Such an answer is
+    never given again from the cache.
     """
     given = body()
     query = asked_query(given)

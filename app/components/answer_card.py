@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 
 from app.components.chips import Names, intent_badge, understood
 from app.components.citations import citation_link
+from app.components.generator_choice import failure_words
 from app.components.icon import icon
 from app.components.links import ask_href, passage_href
 from app.components.passage import locator_text, passage
@@ -53,7 +54,7 @@ def answer_card(
     else:
         body = [_insufficient(trace, first), None if first else _reason(trace), dropped_sentences(answer)]
     header = html.Header([*_facts(trace), *_cached(trace), tool])
-    content = [*degraded_notices(trace), *_generator_error(trace), understood(trace, names), header, *body]
+    content = [*degraded_notices(trace, _afresh(trace)), understood(trace, names), header, *body]
     return html.Section(
         [part for part in content if part is not None],
         className="answer-card",
@@ -79,17 +80,26 @@ def evidence_list(trace: Trace, shown: Shown | None = None) -> html.Section:
     return html.Section([title, explain, html.Ol(items, className="evidence")], **{"aria-labelledby": "evidence-title"})
 
 
-def degraded_notices(trace: Trace) -> list[Component]:
-    """One notice for each leg that failed, with its error and what to do; the other leg's result stands below."""
-    return [
-        html.Div(
-            [badge("warning", t(f"answer.degraded.{leg.name}")), error_line(leg.error)],
-            className="degraded",
-            role="status",
-        )
+def degraded_notices(trace: Trace, again: Component | None = None) -> list[Component]:
+    """One notice for each leg that failed, and for the generator, with the error and what to do.
+
+    What there is all the same stands below: the other leg's result, the extracted answer. ``again`` is offered where
+    the generator failed.
+    """
+    notices = [
+        _degraded(t(f"answer.degraded.{leg.name}"), error_line(leg.error))
         for leg in (trace.vector, trace.keyword)
-        if leg.error
+        if leg.error is not None
     ]
+    failure = trace.answer.generator_failure
+    if failure is not None:
+        words = t(f"answer.unwritten.{trace.answer.type}", generator=failure.generator)
+        notices.append(_degraded(words, failure_words(failure), again))
+    return notices
+
+
+def _degraded(words: str, error: Component, again: Component | None = None) -> html.Div:
+    return html.Div([badge("warning", words), error, again], className="degraded", role="status")
 
 
 def type_badge(kind: AnswerType) -> html.Span:
@@ -112,15 +122,10 @@ def _facts(trace: Trace) -> list[Component]:
 def _reason(trace: Trace) -> html.P | None:
     """Why the answer is as it is, where the guard or the search has said so."""
     key = f"answer.reason.{trace.answer.reason}"
-    if trace.answer.reason in ("", "no_passages") or not has(key):
+    # Why a generator failed is said by its notice.
+    if trace.answer.generator_failure or trace.answer.reason in ("", "no_passages") or not has(key):
         return None
     return html.P(t("answer.because", reason=t(key)), className="hint answer-reason")
-
-
-def _generator_error(trace: Trace) -> list[Component]:
-    """What ended the generator, where it did not end by itself; the extracted answer stands below."""
-    error = trace.generation.get("error")
-    return [html.Div(error_line(error), className="degraded")] if error else []
 
 
 def _cached(trace: Trace) -> list[Component]:
@@ -132,10 +137,14 @@ def _cached(trace: Trace) -> list[Component]:
     title = t("answer.cache.exact") if use.kind == "exact" else similar
     words = html.Span([icon("clock-history"), *sentence("answer.cached", when=when(use.asked_at))], className="cached")
     words.title = title
-    afresh = dcc.Link(
+    return [words, _afresh(trace)]
+
+
+def _afresh(trace: Trace) -> dcc.Link:
+    """The way to an answer that no cache gives."""
+    return dcc.Link(
         [icon("arrow-repeat"), t("answer.afresh")], href=ask_href(replace(trace.query, fresh=True)), className="afresh"
     )
-    return [words, afresh]
 
 
 def _sources(trace: Trace, shown: Shown) -> html.Ul:

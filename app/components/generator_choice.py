@@ -1,14 +1,15 @@
-"""What can write an answer: a choice by name, and one line that says how the chosen one is."""
+"""What can write an answer: a choice by name, a line that says how the chosen one is, and why one did not write."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from dash import html
+from dash.development.base_component import Component
 
-from app.components.states import badge, one_text
+from app.components.states import badge, error_line, one_text
 from app.i18n import has, t
-from core.model import GeneratorHealth, GeneratorState
+from core.model import GeneratorFailure, GeneratorHealth, GeneratorState, to_dict
 
 NONE = "none"
 SPIKING = "snn"
@@ -48,12 +49,24 @@ def generator_line(healths: Sequence[GeneratorHealth], chosen: str) -> html.Div:
 
 def generator_words(health: GeneratorHealth) -> html.Span | None:
     """What the line of a generator says besides its state: in the reader's language where that has words for it."""
-    key = f"generator.{health.reason}"
-    if health.reason and has(key):
-        said = one_text(t(key, **health.values), health.values.get("said", ""), t(f"{key}.remedy", **health.values))
-        return html.Span(said, className="generator-detail")
+    own = _own_words(health)
+    if own:
+        return html.Span(own, className="generator-detail")
     said = one_text(health.detail, health.remedy if health.state is GeneratorState.UNAVAILABLE else "")
     return html.Span(said, className="generator-detail", lang="en") if said else None
+
+
+def failure_words(failure: GeneratorFailure) -> Component:
+    """Why a generator did not write an answer, and what to do: in the reader's language where that has words for it."""
+    own = _own_words(failure)
+    return html.P(own, className="generator-failure") if own else error_line(to_dict(failure))
+
+
+def _own_words(told: GeneratorHealth | GeneratorFailure) -> str:
+    key = f"generator.{told.reason}"
+    if not told.reason or not has(key):
+        return ""
+    return one_text(t(key, **told.values), told.values.get("said", ""), t(f"{key}.remedy", **told.values))
 
 
 def generator_loads(healths: Sequence[GeneratorHealth], chosen: str) -> bool:

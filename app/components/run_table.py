@@ -79,7 +79,9 @@ def measures_table(run: EvaluationRun) -> html.Div:
         [html.Caption(t("evaluate.measures_caption"), className="visually-hidden"), html.Thead(head), html.Tbody(rows)],
         className="runs-table measures",
     )
-    return html.Div([html.Dl(figures, className="figures-line"), table if rows else None])
+    failed = measured(run, "answers", "generator_failed")
+    warning = html.P(badge("warning", t("evaluate.generator_failed", count=int(failed)))) if failed else None
+    return html.Div([warning, html.Dl(figures, className="figures-line"), table if rows else None])
 
 
 def compare_form(runs: Sequence[EvaluationRun], numbers: Mapping[str, int]) -> html.Div | None:

@@ -12,7 +12,7 @@ from app.components.frame import named_page, tab_title
 from app.components.icon import icon
 from app.components.job_list import job_list
 from app.components.overview import ask_box, counts_strip, questions_card, stores_card
-from app.components.states import empty, link_button, notify, shows_errors
+from app.components.states import empty, link_button, notify, one_text, shows_errors
 from app.context import kb, principal
 from app.i18n import t
 from core.model import Role
@@ -78,7 +78,11 @@ def load_sample(clicks: int | None) -> bool:
         return False
     receipts = kb().load_sample()
     set_props(ids.HOME_TICK, {"n_intervals": -clicks})
-    notify("ok", t("home.sample.started", count=len(receipts)))
+    left_out = kb().sample_left_out()
+    said = t("home.sample.started", count=len(receipts))
+    if left_out:
+        said = one_text(said, t("home.sample.left_out", names=", ".join(each.name for each in left_out)))
+    notify("warning" if left_out else "ok", said)
     return True
 
 

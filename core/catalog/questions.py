@@ -87,7 +87,7 @@ class Questions:
             raise NotFound("This question is not in the history.", remedy="Ask it again.")
         if data == _REDACTED:
             raise Purged("This question found text that was purged since.", remedy="Ask it again.")
-        return from_dict(Trace, data)
+        return from_dict(Trace, _of_today(data))
 
     def redact(self, purged: Set[Named]) -> None:
         """Remove the traces that quote one of the versions, and the answers that were given from them.
@@ -195,6 +195,17 @@ def _is_hidden(tx: Connection, data: Any) -> bool:
         return False
     found = {hit["placed"]["doc_id"] for hit in (*data.get("hits", ()), *data.get("candidates", ()))}
     return tx.scalar(select(documents.c.id).where(documents.c.id.in_(found), ~seen()).limit(1)) is not None
+
+
+def _of_today(data: Any) -> Any:
+    """Return an account with the failure of its generator at its answer, where earlier releases did not keep it."""
+    generation = data.get("generation") or {}
+    error = generation.get("error")
+    if error and "generator_failure" not in data["answer"]:
+        failure = {name: str(error.get(name) or "") for name in ("code", "message", "remedy")}
+        failure["generator"] = generation.get("generator", "")
+        return {**data, "answer": {**data["answer"], "generator_failure": failure}}
+    return data
 
 
 def _storable(text: str) -> str:

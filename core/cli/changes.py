@@ -73,3 +73,4 @@ def impact(doc: Name, version: Number, data_dir: DataDir = None, as_json: AsJson
         with output.bar("Asking") as progress:
             found = list(asking(kb).impact(version_of(kb, doc, version), version, saved, progress))
     (output.print_json if as_json else version_output.print_impacts)(found)
+    output.warn_unwritten(side.answer for each in found for side in (each.comparison.old, each.comparison.new))

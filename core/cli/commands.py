@@ -8,7 +8,8 @@
 ``check | repair | reindex``.
 
 Data goes to stdout (``--json``: one JSON document and nothing else), progress and warnings to stderr. The exit status
-is 0 when all went well, 1 for an error that EvoRAG explains, 2 for a wrong command.
+is 0 when all went well, 1 for an error that EvoRAG explains, 2 for a wrong command. An answer that was extracted
+because its generator failed is an answer, with a warning: the status is 0, and 1 with ``--strict``.
 
 Commands that work on a data folder work on a server as well: ``--url`` and ``--key``, or ``EVORAG_URL`` and
 ``EVORAG_KEY``, where no ``--data-dir`` is given.
@@ -54,6 +55,7 @@ from core.cli.options import (
     NoLlm,
     Question,
     Record,
+    Strict,
     TopK,
     Wait,
 )
@@ -100,7 +102,9 @@ def serve(
 def sample(wait: Wait = True, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Load the sample knowledge base."""
     with opened(data_dir) as kb:
-        finish_uploads(kb, kb.load_sample(), wait=wait, as_json=as_json)
+        uploads = kb.load_sample()
+        output.note_left_out(kb.sample_left_out())
+        finish_uploads(kb, uploads, wait=wait, as_json=as_json)
 
 
 @app.command()
@@ -200,6 +204,7 @@ def ask(
     conversation: InConversation = None,
     fresh: Fresh = False,
     record: Record = False,
+    strict: Strict = False,
     details: Annotated[bool, typer.Option("--details", help="Show why every passage was found.")] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -212,8 +217,11 @@ def ask(
         asked = replace(query, conversation_id=conversation_id(kb, conversation), fresh=fresh, record=record)
         trace = output.answered(asking(kb).ask_events(asked))
     if as_json:
-        return output.print_json(trace)
-    output.print_trace(trace, details=details)
+        output.print_json(trace)
+    else:
+        output.print_trace(trace, details=details)
+    if output.warn_of_failures(trace) and strict:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -13,7 +13,15 @@ import typer
 from typer.core import TyperGroup
 
 from core.cli import output
-from core.cli.evaluation_output import print_comparison, print_outcomes, print_run, print_runs, print_sets, warn_of
+from core.cli.evaluation_output import (
+    print_comparison,
+    print_outcomes,
+    print_run,
+    print_runs,
+    print_sets,
+    warn_of,
+    warn_of_generator,
+)
 from core.cli.options import AsJson, AsOf, DataDir, Name, Number, TopK
 from core.cli.session import as_of_option, opened, settings, version_of
 from core.errors import EvoRAGError, InvalidInput, NotFound
@@ -58,8 +66,10 @@ def folder(
 
     report = measured(folder, sample, seed)
     if as_json:
-        return output.print_json(report)
-    output.print_rows(("measure", "value"), output.flat(report))
+        output.print_json(report)
+    else:
+        output.print_rows(("measure", "value"), output.flat(report))
+    warn_of_generator(report["answers"], report["questions"])
 
 
 @commands.command("import")
@@ -170,6 +180,7 @@ def run(
         output.wait_until_ready(kb)
         ended = _followed(kb, kb.evaluations.run(_set(kb, name).id, query, label))
     output.print_json(ended) if as_json else print_run(ended)
+    warn_of_generator(ended.measures.get("answers", {}), ended.total)
     if ended.state != "done":
         output.note(f"{ended.state}: {ended.error}".rstrip(": "))
         raise typer.Exit(1)

@@ -48,6 +48,16 @@ def warn_of(verdicts: Sequence[GateVerdict]) -> None:
             output.note(f"warning: question set “{verdict.comparison.new.set_name}”: {reason}")
 
 
+def warn_of_generator(answers: Mapping[str, float | None], total: int) -> None:
+    """Say that the measures of answers are not those of the generator, where it failed."""
+    failed = answers.get("generator_failed")
+    if failed:
+        output.note(
+            f"warning: the generator failed at {failed} of {total} answers; what is measured of these is extraction. "
+            "`evorag ask` tells why."
+        )
+
+
 def _run_row(run: EvaluationRun) -> list[object]:
     started = run.started_at.isoformat(timespec="seconds")
     asked = [run.settings.get(name) or "-" for name in ("as_of", "rerank", "generator")]

@@ -37,6 +37,9 @@ LlmCommand = Annotated[
 InConversation = Annotated[
     str | None, typer.Option("--conversation", metavar="ID", help="Go on with this conversation; “new” begins one.")
 ]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="End with 1 where the generator or a search failed; the answer is printed.")
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Answer anew, even where a kept answer holds.")]
 Record = Annotated[
     bool, typer.Option("--record", help="Have spiking neurons (snn) write the answer, and keep what they did.")

@@ -10,7 +10,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import EvoRAGError, ServerUnreachable
-from core.model import AnswerType, Document, Hit, Job, JobState, Locator, Trace, Version, to_dict
+from core.model import (
+    Answer,
+    AnswerType,
+    Document,
+    GeneratorFailure,
+    Hit,
+    Job,
+    JobState,
+    LeftOut,
+    Locator,
+    Trace,
+    Version,
+    to_dict,
+)
 
 if TYPE_CHECKING:
     from core.knowledge_base import KnowledgeBase
@@ -100,7 +113,6 @@ def print_trace(trace: Trace, *, details: bool) -> None:
         print_text("\n" + ", ".join(part for part in (trace.answer.type, trace.answer.reason) if part))
         print_text(", ".join(f"{name} {value:.1f} ms" for name, value in trace.timings_ms.items()))
         print_hits(trace.hits)
-    warn_degraded(trace)
 
 
 def note_recording(trace: Trace) -> None:
@@ -158,6 +170,47 @@ def warn_degraded(trace: Trace) -> None:
     """Say which leg of the search did not answer."""
     for name in trace.degraded:
         note(f"warning: the {name} search did not answer; this result lacks its part.")
+
+
+def warn_of_failures(trace: Trace) -> bool:
+    """Say which part of an answer is not as it was asked for, in a line each; tell whether there is any."""
+    failure = trace.answer.generator_failure
+    if failure is not None:
+        note(f"warning: {_unwritten(trace.answer, failure)}")
+    warn_degraded(trace)
+    return failure is not None or bool(trace.degraded)
+
+
+def warn_unwritten(answers: Iterable[Answer]) -> None:
+    """Say of answers that are compared or measured how many a generator failed to write, with the first failure."""
+    told = list(answers)
+    failures = [answer.generator_failure for answer in told if answer.generator_failure is not None]
+    if failures:
+        first = failures[0]
+        note(
+            f"warning: the generator “{first.generator}” failed at {len(failures)} of {len(told)} answers, "
+            f"which are extracted: {_why(first)}"
+        )
+
+
+def _unwritten(answer: Answer, failure: GeneratorFailure) -> str:
+    did = "did not write this answer, which is taken from the passages"
+    if answer.type is AnswerType.INSUFFICIENT:
+        did = "did not write an answer"
+    elif answer.type is AnswerType.GENERATIVE:
+        did = "did not finish this answer"
+    return f"the generator “{failure.generator}” {did}: {_why(failure)}"
+
+
+def _why(failure: GeneratorFailure) -> str:
+    return " ".join(f"{failure.message} {failure.remedy}".split())
+
+
+def note_left_out(files: Sequence[LeftOut]) -> None:
+    """Say in one line which files were left out, and why."""
+    if files:
+        why = dict.fromkeys(f"{each.message} {each.remedy}" for each in files)
+        note(f"left out: {', '.join(each.name for each in files)}: {' '.join(why)}")
 
 
 def follow(kb: KnowledgeBase, job_ids: Sequence[str]) -> list[Job]:

@@ -31,6 +31,7 @@ class Observation:
     duration_ms: float
     sentences: int = 0
     unsupported: int = 0
+    has_failed_generator: bool = False
 
     @property
     def is_judged(self) -> bool:
@@ -64,6 +65,7 @@ def observe(question: JudgedQuestion, trace: Trace, merged: Mapping[int, str], d
         duration_ms=duration_ms,
         sentences=len(answer.sentences),
         unsupported=sum(not sentence.is_supported for sentence in answer.sentences),
+        has_failed_generator=answer.generator_failure is not None,
     )
 
 
@@ -89,6 +91,7 @@ def measures_of(observations: Sequence[Observation]) -> dict[str, Any]:
             "unanswerable_insufficient": _share(each.is_insufficient for each in unanswerable),
             "unsupported": unsupported / sentences if sentences else None,
             "unsupported_sentences": unsupported,
+            "generator_failed": sum(each.has_failed_generator for each in observations),
             "questions": len(observations),
             "answerable": len(answerable),
             "judged": len(judged),

@@ -286,3 +286,13 @@ class Preview:
     version: int
     total_chunks: int
     chunks: tuple[PlacedChunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file that was not added, and why: the error that reading it would end with."""
+
+    name: str
+    code: str
+    message: str
+    remedy: str

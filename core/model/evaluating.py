@@ -36,8 +36,9 @@ class EvaluationRun:
     ``measures`` maps ``vector``, ``keyword``, ``fused`` and ``final`` to ``recall_at_1``, ``recall_at_10``,
     ``mrr_at_10`` and ``ndcg_at_10``; and ``answers`` to the shares ``right``, ``answerable_insufficient``,
     ``unanswerable_insufficient`` and ``unsupported`` (of written sentences), each None where there is none such, and to
-    ``questions``, ``answerable``, ``judged`` and ``unsupported_sentences`` (counts), ``median_length`` (characters),
-    ``p50_ms`` and ``p95_ms``.
+    ``questions``, ``answerable``, ``judged``, ``unsupported_sentences`` and ``generator_failed`` (counts; the last of
+    answers that a generator should have written and that were extracted), ``median_length`` (characters), ``p50_ms``
+    and ``p95_ms``.
     """
 
     id: str

@@ -223,8 +223,27 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class GeneratorFailure:
+    """Why the chosen generator wrote no answer, or none that is whole: which one it was, its error, what to do next.
+
+    ``message`` and ``remedy`` are sentences; ``reason`` names the page's texts that say the same, ``values`` fill them.
+    """
+
+    generator: str
+    code: str
+    message: str
+    remedy: str
+    reason: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question got. ``text`` carries ``[n]`` marks that match ``citations``."""
+    """What a question got. ``text`` carries ``[n]`` marks that match ``citations``.
+
+    ``generator_failure`` is null unless a generator was to write the answer and is down, failed, wrote nothing or took
+    too long: ``text`` is then extracted, or, with the type ``generative``, what it wrote within its time.
+    """
 
     text: str
     type: AnswerType
@@ -237,6 +256,7 @@ class Answer:
     """What wrote it: ``none`` for extraction, else the generator and its model, as ``huggingface: SmolLM2``."""
     dropped: tuple[str, ...] = ()
     """Sentences that were written and not shown, because nothing supports them."""
+    generator_failure: GeneratorFailure | None = None
 
 
 @dataclass(frozen=True, slots=True)

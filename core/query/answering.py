@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.errors import EvoRAGError, GenerationTimedOut, InvalidInput, ModelUnavailable
+from core.errors import EvoRAGError, GenerationTimedOut, InvalidInput, ModelUnavailable, NothingWritten
 from core.generation.generators import NONE, SPIKING, Generators
-from core.model import Analysis, Answer, AnswerType, Intent, Prompt, Query, Sampling
+from core.model import Analysis, Answer, AnswerType, GeneratorFailure, Intent, Prompt, Query, Sampling
 from core.ports import Generator as Writer
 from core.ports import RecordingGenerator
 from core.query.compress import compress
@@ -58,8 +58,8 @@ class Answering:
         """Yield what a generator writes, piece by piece and not yet held against the passages; return the answer.
 
         Its neurons are recorded ``into`` a file where one is named. Closing it stops the generator. A generator that
-        fails leaves the extracted answer, with the error's code as its reason. Raises: ``InvalidInput`` for a generator
-        that is not known.
+        fails or writes nothing leaves the extracted answer, with the error's code as its reason and the error as its
+        ``generator_failure``. Raises: ``InvalidInput`` for a generator that is not known.
         """
         settings = self._settings
         name = self._generators.writer_of(query)
@@ -89,6 +89,8 @@ class Answering:
             generation.update(writing.account)
             with watch.step("guard"):
                 answer = self._guarded(writing, Evidence(question, language, whole, extracted), found, generation)
+            if writing.error is not None:
+                answer = replace(answer, generator_failure=_failure(name, writing.error))
         times = watch.timings_ms
         times["answer"] = sum(times.get(step, 0.0) for step in ("extract", "generate", "guard"))
         return Answered(answer, context, prompt, generation)
@@ -131,6 +133,8 @@ class Answering:
                     if len(fitting) < len(piece):
                         writing.account["stopped"] = "max_answer_bytes"
                         break
+            if not writing.text.strip():
+                raise NothingWritten(f"The generator “{name}” ended and wrote nothing.")
         except EvoRAGError as error:
             writing.error = error
             writing.account["error"] = error.as_dict()
@@ -189,6 +193,11 @@ class Answering:
 
 def _asks_nothing(analysis: Analysis, extracted: Answer) -> bool:
     return analysis.intent is Intent.SMALL_TALK or extracted.reason in _NOTHING_TO_WRITE
+
+
+def _failure(generator: str, error: EvoRAGError) -> GeneratorFailure:
+    reason, values = (error.reason, error.values) if isinstance(error, ModelUnavailable) else ("", {})
+    return GeneratorFailure(generator, error.code, error.message, error.remedy, reason, dict(values))
 
 
 @contextmanager

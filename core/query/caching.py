@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
 
 _MOST_ALIKE = 200
-FORMAT = 1
+FORMAT = 2
 """Of what is kept; another one makes every kept answer another question's."""
 _NAMED = frozenset(
     (

@@ -9,9 +9,11 @@ from flask.testing import FlaskClient
 
 import core
 from core.codec import from_dict
+from core.errors import ModelUnavailable
 from core.model import AnswerComparison, ChangeSummary, Counts, Impact, Row, SavedQuestion, Trace, TraceSummary
 from tests.app.test_api_documents import assert_problem
 from tests.builders import add
+from tests.doubles import QueuedGenerator, use
 
 KEY = "hours.txt"
 QUESTION = "When does the shop open?"
@@ -127,6 +129,20 @@ def test_signs_of_query_languages_are_plain_text(client: FlaskClient, shop) -> N
     for question in ['"', "a AND", "NEAR(", "*", "a:b", "(((", "\0", "日本語 OR", "/*" * 50, "😀"]:
         assert ask(client, question=question).status_code in (200, 400)
         assert client.get("/api/v1/search", query_string={"q": question}).status_code in (200, 400)
+
+
+def test_a_generator_that_is_down_is_a_field_of_the_answer(client: FlaskClient, shop) -> None:
+    assert ask(client, "ask").get_json()["answer"]["generator_failure"] is None
+    use(shop, QueuedGenerator(ModelUnavailable("The server does not answer.", remedy="Start it."), "At ten it opens."))
+    answered = ask(client, "ask", generator="queued")
+    assert answered.status_code == 200 and "ten" in answered.get_json()["answer"]["text"]
+    failure = answered.get_json()["answer"]["generator_failure"]
+    assert (failure["generator"], failure["code"]) == ("queued", "model_unavailable")
+    assert (failure["message"], failure["remedy"]) == ("The server does not answer.", "Start it.")
+    assert ask(client, "ask", generator="queued").get_json()["answer"]["generator_failure"] is None
+    described = client.get("/api/v1/openapi.json").get_json()
+    assert "generator_failure" in described["components"]["schemas"]["Answer"]["properties"]
+    assert "generator_failure" in described["paths"]["/api/v1/ask"]["post"]["description"]
 
 
 def test_question_is_watched_once_and_forgotten(client: FlaskClient, shop) -> None:

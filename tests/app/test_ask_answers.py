@@ -15,6 +15,8 @@ from flask.testing import FlaskClient
 
 import core
 from app.components.answer_card import answer_card
+from app.components.compare_address import Pair
+from app.components.compare_answers import answer_comparison
 from app.components.generator_choice import generator_line
 from app.components.links import ask_search, query_of
 from app.components.support_marks import supported_text
@@ -23,12 +25,14 @@ from app.components.why_not_advice import changed
 from app.i18n import has
 from core import adapters
 from core.adapters.command_generator import CommandGenerator
+from core.errors import ModelUnavailable
 from core.model import (
     Advice,
     Answer,
     AnswerType,
     Citation,
     Filters,
+    GeneratorFailure,
     GeneratorHealth,
     GeneratorState,
     Query,
@@ -36,6 +40,7 @@ from core.model import (
     RerankScore,
     Sentence,
     Trace,
+    VersionRef,
 )
 from tests.app.drawn import by_class, by_id, open_page, parts, press, text
 from tests.app.test_ask_page import ask, text_of_json
@@ -154,9 +159,39 @@ def test_an_answer_says_how_much_of_it_is_supported_and_what_was_left_out(
 def test_a_generator_that_failed_is_told_above_the_extracted_answer(window: Dash, client: FlaskClient, orchard) -> None:
     ask(window, client, WHEN)
     trace = orchard.trace(orchard.history()[0].id)
-    error = {"code": "generation_failed", "message": "It ended with 3.", "remedy": "Look."}
-    shown = text(answer_card(replace(trace, generation={**trace.generation, "error": error})))
-    assert "It ended with 3." in shown and "12 September" in shown
+    failure = GeneratorFailure("command", "generation_failed", "It ended with 3.", "Look.")
+    shown = answer_card(replace(trace, answer=replace(trace.answer, generator_failure=failure)))
+    [told] = by_class(shown, "degraded")
+    assert told.role == "status" and "The generator command did not write this answer" in text(told)
+    assert "It ended with 3. Look." in text(told) and "12 September" in text(shown)
+    [again] = parts(told, dcc.Link)
+    assert values_of(again.href)["fresh"] == ["1"] and values_of(again.href)["q"] == [WHEN]
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", ("The generator queued did not write this answer", "does not answer", "EVORAG_OPENAI_URL")),
+        ("ja", ("生成器 queued はこの回答を書けませんでした", "応答しません", "EVORAG_OPENAI_URL")),
+    ],
+)
+def test_a_generator_that_is_down_is_told_in_the_readers_language(
+    window: Dash, client: FlaskClient, orchard, lang: str, words: tuple[str, ...]
+) -> None:
+    use(orchard, QueuedGenerator(ModelUnavailable("Down.", reason="openai_silent", server="http://there")))
+    trace = core.EvoRAG(kb=orchard).ask(Query(WHEN, generator="queued"))
+    page = open_page(window, "/ask" + ask_search(trace.query, trace.id), lang)
+    [told] = by_class(page, "degraded")
+    assert all(word in text(told) for word in words) and "12 September" in text(page)
+
+
+def test_a_generator_that_failed_is_told_on_both_sides_of_a_comparison(orchard, window: Dash) -> None:
+    use(orchard, QueuedGenerator("", ""))
+    add(orchard, "orchard.txt", ORCHARD.replace("12", "13"))
+    refs = [VersionRef("orchard.txt", number) for number in (1, 2)]
+    found = core.EvoRAG("queued", orchard).compare_answers(WHEN, *refs)
+    with window.server.test_request_context("/", headers={"Accept-Language": "en"}):
+        assert len(by_class(answer_comparison(found, Pair("orchard.txt", 1, 2)), "degraded")) == 2
 
 
 def test_a_read_filter_is_a_chip_that_leads_to_the_question_without_it(

@@ -72,6 +72,21 @@ def test_questions_that_were_asked_become_a_set_that_can_be_watched(filled: Any)
     assert "gates" not in filled("eval", "watch", "asked", "--off")[1]
 
 
+def test_measures_of_a_generator_that_failed_are_not_taken_for_its_own(
+    filled: Any, questions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert filled("eval", "import", questions)[0] == 0
+    assert "warning" not in filled("eval", "run", "staff")[2]
+    monkeypatch.setenv("EVORAG_GENERATOR", "command")
+    monkeypatch.setenv("EVORAG_LLM_COMMAND", "false")
+    status, out, err = filled("eval", "run", "staff", "--json")
+    assert status == 0 and json.loads(out)["measures"]["answers"]["generator_failed"] == 1
+    assert err.startswith("warning: the generator failed at 1 of 1 answers")
+    assert filled("questions", "--save", "How many days of leave in the first year?")[0] == 0
+    _, _, err = filled("impact", "handbook.md", 1)
+    assert "the generator “command” failed at 2 of 2 answers" in err
+
+
 # ---- on a server
 
 

@@ -55,3 +55,54 @@ def test_two_ways_of_writing_at_once_are_a_wrong_command(filled, writer):
 def test_server_runs_no_program_for_whoever_asks(evorag, writer):
     status, _, err = evorag("ask", QUESTION, "--llm-cmd", writer, "--url", "http://127.0.0.1:1")
     assert status == 1 and "invalid_input" in err
+
+
+@pytest.mark.parametrize(
+    ("variables", "why"),
+    [
+        ({"EVORAG_GENERATOR": "openai", "EVORAG_OPENAI_URL": "http://127.0.0.1:1/v1"}, "does not answer"),
+        ({"EVORAG_GENERATOR": "command", "EVORAG_LLM_COMMAND": "false"}, "ended with the status 1"),
+        ({"EVORAG_GENERATOR": "command", "EVORAG_LLM_COMMAND": "true"}, "wrote nothing"),
+        ({"EVORAG_GENERATOR": "command", "EVORAG_LLM_COMMAND": "/no/such/program"}, "is not on this machine"),
+        (
+            {"EVORAG_GENERATOR": "command", "EVORAG_LLM_COMMAND": "sleep 60", "EVORAG_GENERATION_TIMEOUT_S": "0.5"},
+            "not written within 0.5 seconds",
+        ),
+        ({"EVORAG_GENERATOR": "huggingface", "EVORAG_LLM_MODEL": "/no/such/folder"}, "The language model"),
+    ],
+    ids=["dead port", "failing program", "silent program", "no program", "too slow", "no model"],
+)
+def test_generator_that_is_down_is_told_in_one_line(filled, monkeypatch, variables, why):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    name = variables["EVORAG_GENERATOR"]
+    status, out, err = filled("ask", QUESTION)
+    assert status == 0 and "14 days" in out
+    [line] = err.splitlines()
+    assert line.startswith(
+        f"warning: the generator “{name}” did not write this answer, which is taken from the passages"
+    )
+    assert why in line
+    status, out, err = filled("ask", QUESTION, "--strict", "--json")
+    assert status == 1 and why in err
+    failure = json.loads(out)["answer"]["generator_failure"]
+    assert failure["generator"] == name and failure["remedy"]
+
+
+def test_strict_says_nothing_of_an_answer_that_was_written(filled, writer):
+    assert filled("ask", QUESTION, "--strict", "--llm-cmd", writer)[::2] == (0, "")
+    assert filled("ask", QUESTION, "--strict", "--no-llm")[::2] == (0, "")
+
+
+def test_answer_of_a_generator_that_is_back_is_its_own(filled, tmp_path, monkeypatch):
+    switch = tmp_path / "up"
+    program = tmp_path / "program.sh"
+    program.write_text(
+        f"cat >/dev/null; test -e {switch} && echo 'Colleagues have 14 days of leave in the first year.'"
+    )
+    monkeypatch.setenv("EVORAG_GENERATOR", "command")
+    monkeypatch.setenv("EVORAG_LLM_COMMAND", f"sh {program}")
+    assert "warning" in filled("ask", QUESTION)[2]
+    switch.touch()
+    status, out, err = filled("ask", QUESTION, "--strict")
+    assert (status, err) == (0, "") and out.startswith("Colleagues have 14 days")

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 import core
+from core.errors import GenerationFailed
 from core.model import Role
 from tests.builders import knowledge_base
 from tests.cli.conftest import HANDBOOK, OLDER
+from tests.doubles import QueuedGenerator, use
 from tests.live import served
 
 
@@ -53,6 +55,15 @@ def test_a_question_is_answered_by_the_server(filled_server: Any) -> None:
     assert status == 0
     assert "14 days" in out and "handbook.md, version 2" in out
     assert json.loads(filled_server("search", "leave", "--json")[1])["hits"]
+
+
+def test_a_generator_of_the_server_that_fails_is_told(filled_server: Any, kb: core.KnowledgeBase) -> None:
+    asked = ("ask", "How many days of leave in the first year?", "--generator", "queued", "--fresh")
+    use(kb, QueuedGenerator(GenerationFailed("It broke."), GenerationFailed("It broke.")))
+    status, out, err = filled_server(*asked)
+    assert status == 0 and "14 days" in out
+    assert err.startswith("warning: the generator “queued” did not write this answer") and "It broke." in err
+    assert filled_server(*asked, "--strict")[0] == 1
 
 
 def test_versions_are_compared_as_on_a_data_folder(filled_server: Any) -> None:

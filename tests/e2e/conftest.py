@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -87,11 +87,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield from serve(tmp_path_factory.mktemp("served"))
 
 
-def serve(folder: Path, **changes: str) -> Iterator[str]:
-    """Serve ``folder`` until the iterator is closed; ``changes`` are variables of its environment."""
+def serve(
+    folder: Path,
+    *command: str | Path,
+    cwd: Path = ROOT,
+    base: Mapping[str, str] = os.environ,
+    **changes: str,
+) -> Iterator[str]:
+    """Serve ``folder`` until the iterator is closed; ``changes`` are variables of its environment.
+
+    Without a ``command`` what is served is this checkout.
+    """
     port = free_port()
     environment = {
-        **{name: value for name, value in os.environ.items() if name != "EVOSPIKENET_TEST_MODE"},
+        **{name: value for name, value in base.items() if name != "EVOSPIKENET_TEST_MODE"},
         "EVORAG_DATA_DIR": str(folder / "data"),
         "EVORAG_PORT": str(port),
         **changes,
@@ -100,7 +109,7 @@ def serve(folder: Path, **changes: str) -> Iterator[str]:
     with written.open("wb") as log:
         LOGS.append(written)
         process = subprocess.Popen(
-            [sys.executable, "-m", "app"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
+            command or (sys.executable, "-m", "app"), cwd=cwd, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
         address = f"http://127.0.0.1:{port}"
         try:

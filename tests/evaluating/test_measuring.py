@@ -98,6 +98,7 @@ def test_run_is_measured_over_its_questions() -> None:
         "unanswerable_insufficient": 1.0,
         "unsupported": 0.25,
         "unsupported_sentences": 1,
+        "generator_failed": 0,
         "questions": 4,
         "answerable": 3,
         "judged": 3,

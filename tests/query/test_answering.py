@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from sqlalchemy import update
 
 import core
+from core.catalog.questions import _packed
+from core.catalog.schema import questions
 from core.errors import GenerationFailed, GenerationTimedOut, InvalidInput, ModelUnavailable
-from core.model import AnswerType, Query, Trace
+from core.model import AnswerType, GeneratorFailure, Query, Trace, to_dict
 from tests.builders import add, knowledge_base
 from tests.doubles import BrokenOff, QueuedGenerator, use
 
@@ -78,6 +81,39 @@ def test_a_failing_generator_leaves_the_extracted_answer_and_is_named(
     assert "nine" in trace.answer.text
     assert trace.answer.reason == error.code
     assert trace.generation["error"] == error.as_dict()
+    failure = trace.answer.generator_failure
+    assert failure == GeneratorFailure("queued", error.code, error.message, error.remedy)
+
+
+@pytest.mark.parametrize("nothing", ["", " \n\t"])
+def test_a_generator_that_writes_nothing_has_failed(kb: core.KnowledgeBase, nothing: str) -> None:
+    trace = ask(kb, nothing)
+    assert (trace.answer.type, trace.answer.reason) == (AnswerType.EXTRACTIVE, "nothing_written")
+    failure = trace.answer.generator_failure
+    assert failure is not None and failure.generator == "queued" and "wrote nothing" in failure.message
+
+
+def test_a_generator_that_is_not_there_says_in_which_words_the_pages_tell_it(kb: core.KnowledgeBase) -> None:
+    trace = ask(kb, ModelUnavailable("No.", reason="openai_silent", server="http://there"))
+    failure = trace.answer.generator_failure
+    assert failure is not None and (failure.reason, failure.values) == ("openai_silent", {"server": "http://there"})
+
+
+def test_the_failure_of_a_generator_comes_back_with_the_account(kb: core.KnowledgeBase) -> None:
+    trace = ask(kb, GenerationFailed("Gone."))
+    assert kb.trace(trace.id).answer == trace.answer
+
+
+def test_an_account_that_an_earlier_release_kept_opens_with_the_failure_it_tells(kb: core.KnowledgeBase) -> None:
+    failed, fine = ask(kb, GenerationFailed("Gone.")), ask(kb, "The Hakone shop opens at nine.")
+    for trace in (failed, fine):
+        data = to_dict(trace)
+        del data["answer"]["generator_failure"]
+        with kb.catalog.database.write() as tx:
+            tx.execute(update(questions).where(questions.c.id == trace.id).values(trace=_packed(data)))
+    told = kb.trace(failed.id).answer.generator_failure
+    assert told is not None and (told.generator, told.code, told.message) == ("queued", "generation_failed", "Gone.")
+    assert kb.trace(fine.id).answer == fine.answer and fine.answer.generator_failure is None
 
 
 def test_what_was_written_before_a_failure_is_not_shown(kb: core.KnowledgeBase) -> None:
@@ -90,6 +126,7 @@ def test_what_was_written_before_a_time_out_is_guarded_like_any_other(kb: core.K
     assert trace.answer.type is AnswerType.GENERATIVE
     assert trace.answer.text == "The Hakone shop opens at nine. [1]"
     assert trace.answer.reason == "generation_timed_out"
+    assert trace.answer.generator_failure is not None
 
 
 def test_writing_stops_at_the_most_bytes_on_a_whole_sign(tmp_path: object) -> None:

@@ -11,11 +11,11 @@ import pytest
 
 import core
 from core.access import acting
-from core.errors import GenerationFailed, InvalidInput, NotFound, StoreUnavailable
+from core.errors import GenerationFailed, GenerationTimedOut, InvalidInput, NotFound, StoreUnavailable
 from core.model import AnswerType, Filters, Principal, Query, Role, Trace, VersionRef
 from core.query.caching import settings_elsewhere
 from tests.builders import add, knowledge_base
-from tests.doubles import QueuedGenerator, use
+from tests.doubles import BrokenOff, QueuedGenerator, use
 
 QUESTION = "When does the museum open?"
 LIKE_IT = "At what time does the museum open?"
@@ -249,11 +249,17 @@ def test_answers_without_one_of_the_legs_are_not_kept(rag: core.EvoRAG, monkeypa
     assert rag.ask(QUESTION).cache is None
 
 
-def test_answers_of_generators_that_failed_are_not_kept(rag: core.EvoRAG) -> None:
-    use(rag.kb, QueuedGenerator(GenerationFailed("it broke"), "The museum opens at nine. [1]"))
+@pytest.mark.parametrize(
+    "failure", [GenerationFailed("it broke"), "", BrokenOff("The museum", GenerationTimedOut("late"))]
+)
+def test_answers_of_generators_that_failed_are_not_kept(
+    rag: core.EvoRAG, failure: GenerationFailed | str | BrokenOff
+) -> None:
+    use(rag.kb, QueuedGenerator(failure, "The museum opens at nine. [1]"))
     asked = Query(QUESTION, generator="queued")
-    assert rag.ask(asked).answer.type is not AnswerType.GENERATIVE
+    assert rag.ask(asked).answer.generator_failure is not None
     written = rag.ask(asked)
+    assert written.answer.type is AnswerType.GENERATIVE and written.answer.generator_failure is None
     assert written.cache is None
     again = rag.ask(asked)
     assert again.cache is not None and again.answer == written.answer

@@ -46,9 +46,21 @@ def parse_workbook(reading: Reading) -> Iterator[Block]:
         reading.metadata["parser"] = "libreoffice+xlsx"
 
 
+def converter() -> str | None:
+    """Return the program that converts files for us, None where it is not installed."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+def missing_for(extension: str) -> ConverterMissing | None:
+    """Return what keeps files of a type from being read on this machine, None where nothing does."""
+    if extension not in _TARGETS or converter() is not None:
+        return None
+    return ConverterMissing("LibreOffice, which reads files of this type, is not installed.")
+
+
 def convert(source: Path, extension: str, wanted: str, folder: Path, timeout_s: float) -> Path:
     """Convert a file with LibreOffice in a private profile and return the new file in ``folder``."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = converter()
     if program is None:
         raise ConverterMissing(f"Files of type .{extension} are read through LibreOffice, which is not installed.")
     original = folder / f"document.{extension}"
