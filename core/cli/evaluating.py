@@ -13,7 +13,16 @@ import typer
 from typer.core import TyperGroup
 
 from core.cli import output
-from core.cli.evaluation_output import print_comparison, print_outcomes, print_run, print_runs, print_sets, warn_of
+from core.cli.evaluation_output import (
+    note_left_out,
+    note_unjudged,
+    print_comparison,
+    print_outcomes,
+    print_run,
+    print_runs,
+    print_sets,
+    warn_of,
+)
 from core.cli.options import AsJson, AsOf, DataDir, Name, Number, TopK
 from core.cli.session import as_of_option, opened, settings, version_of
 from core.errors import EvoRAGError, InvalidInput, NotFound
@@ -53,13 +62,19 @@ def folder(
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a folder's question set, in a temporary knowledge base; the word “folder” may be left out."""
+    """Measure a folder's question set, in a temporary knowledge base; the word “folder” may be left out.
+
+    A passage or question that cannot be read is left out and named with its line.
+    """
     from core.cli.evaluation import run as measured
 
     report = measured(folder, sample, seed)
     if as_json:
-        return output.print_json(report)
-    output.print_rows(("measure", "value"), output.flat(report))
+        output.print_json(report)
+    else:
+        output.print_rows(("measure", "value"), output.flat({**report, "left_out": len(report["left_out"])}))
+    note_left_out(report["left_out"])
+    note_unjudged(report["unjudged"])
 
 
 @commands.command("import")
