@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
+from core.errors import InvalidInput
 from core.metrics import (
     contains_answer,
     mean,
@@ -22,9 +23,20 @@ from core.metrics import (
 )
 from core.model import AnswerType, Preview, Query, Trace
 from core.ports import Progress
-from core.question_set import Passage, Question, read_passages, read_questions
+from core.question_set import QUESTIONS, LeftOut, Passage, Question, read_passages, read_questions, read_set
 
-__all__ = ["Passage", "Question", "Report", "document_name", "evaluate", "read_passages", "read_questions", "summarise"]
+__all__ = [
+    "LeftOut",
+    "Passage",
+    "Question",
+    "Report",
+    "document_name",
+    "evaluate",
+    "read_passages",
+    "read_questions",
+    "read_set",
+    "summarise",
+]
 
 LEGS = ("vector", "keyword", "fused", "final")
 """``fused`` is the order that fusion gave, ``final`` that of the candidates after the stage behind it."""
@@ -95,11 +107,15 @@ class Report:
     questions: int
     answerable: int
     unanswerable: int
+    unjudged: int
+    """Questions of which nothing is known that is right: they are in none of the measures but the times."""
     ranks: Mapping[str, RankMeasures]
     answers: AnswerMeasures
     p50_ms: float
     p95_ms: float
     outcomes: tuple[Outcome, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    """Questions that could not be asked."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the measures as plain data, without the outcomes."""
@@ -108,6 +124,7 @@ class Report:
             "questions": self.questions,
             "answerable": self.answerable,
             "unanswerable": self.unanswerable,
+            "unjudged": self.unjudged,
             **{leg: asdict(measures) for leg, measures in self.ranks.items()},
             "answers": asdict(self.answers),
             "p50_ms": self.p50_ms,
@@ -130,19 +147,25 @@ def evaluate(
     """Ask every question and measure ranks and answers.
 
     ``passages`` are in the knowledge base already: as a mapping of passage id to ``doc_key``, or as passages whose
-    documents are named by ``document_name``. A relevant passage that is not among them counts as not found.
+    documents are named by ``document_name``. A relevant passage that is not among them counts as not found. A question
+    that cannot be asked, such as one that is too long, is left out.
     """
     keys = passages if isinstance(passages, Mapping) else {p.id: document_name(p).lower() for p in passages}
     passage_of_chunk = dict(_chunks(kb, keys))
-    outcomes = []
+    outcomes: list[Outcome] = []
+    left_out: list[LeftOut] = []
     for done, question in enumerate(questions, 1):
         started = time.perf_counter()
-        trace = rag.ask(Query(text=question.text), keep=False)
-        duration_ms = (time.perf_counter() - started) * 1000
-        outcomes.append(observe(question, trace, passage_of_chunk.get, duration_ms))
+        try:
+            trace = rag.ask(Query(text=question.text), keep=False)
+        except InvalidInput as error:
+            left_out.append(LeftOut(QUESTIONS, question.line, question.id, error.message))
+        else:
+            duration_ms = (time.perf_counter() - started) * 1000
+            outcomes.append(observe(question, trace, passage_of_chunk.get, duration_ms))
         if progress:
             progress(done, len(questions))
-    return summarise(len(keys), outcomes)
+    return replace(summarise(len(keys), outcomes), left_out=tuple(left_out))
 
 
 def observe(
@@ -169,7 +192,7 @@ def observe(
 
 def summarise(passage_count: int, outcomes: Sequence[Outcome]) -> Report:
     """Turn outcomes into the measures of a run."""
-    answerable = [o for o in outcomes if o.question.answerable]
+    answerable = [o for o in outcomes if o.question.answerable and o.question.has_judgement]
     unanswerable = [o for o in outcomes if not o.question.answerable]
     judged = [o for o in answerable if o.question.passage_ids]
     lengths = [len(without_marks(o.answer)) for o in outcomes if not o.is_insufficient]
@@ -179,7 +202,8 @@ def summarise(passage_count: int, outcomes: Sequence[Outcome]) -> Report:
         questions=len(outcomes),
         answerable=len(answerable),
         unanswerable=len(unanswerable),
-        ranks={leg: _rank_measures(leg, judged) for leg in LEGS},
+        unjudged=sum(not o.question.has_judgement for o in outcomes),
+        ranks={leg: _rank_measures(leg, judged) for leg in LEGS} if judged else {},
         answers=AnswerMeasures(
             contains_gold=_share([o.is_right for o in answerable if o.question.answers]),
             answerable_insufficient=_share([o.is_insufficient for o in answerable]),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from core.errors import InvalidInput
-from core.evaluation import Question, evaluate, observe, read_passages, read_questions, summarise
+from core.evaluation import Question, evaluate, observe, read_passages, read_questions, read_set, summarise
 from core.metrics import contains_answer, ndcg_at, percentile, recall_at, reciprocal_rank_at
 from core.model import (
     Analysis,
@@ -196,3 +196,85 @@ def test_broken_question_set_names_the_file_and_line(tmp_path):
     (tmp_path / "questions.jsonl").write_text('{"id": 1, "question": "a"}\n{"id": 2}\n', encoding="utf-8")
     with pytest.raises(InvalidInput, match="line 2"):
         read_questions(tmp_path)
+
+
+def test_a_question_without_a_judgement_is_in_no_measure_of_answers_and_ranks():
+    judged = [
+        observe(question("a"), trace(vector=[1], fused=[1], answer="four [1]"), PASSAGE_OF.get, 10),
+        observe(question("b"), trace(fused=[1]), PASSAGE_OF.get, 10),
+    ]
+    silent = trace(answer="Not enough information.", answer_type=AnswerType.INSUFFICIENT)
+    unjudged = [observe(question(answers=()), each, PASSAGE_OF.get, 10) for each in (silent, trace(answer="four"))]
+    plain, found = summarise(3, judged), summarise(3, [*judged, *unjudged])
+    assert (found.questions, found.answerable, found.unjudged) == (4, 2, 2)
+    assert found.ranks == plain.ranks
+    assert found.answers.contains_gold == plain.answers.contains_gold
+    assert found.answers.answerable_insufficient == plain.answers.answerable_insufficient == 0
+    assert summarise(3, unjudged).as_dict()["answers"]["contains_gold"] is None
+    assert "final" not in summarise(3, unjudged).as_dict()
+
+
+def lines_of(folder, name, *lines):
+    (folder / name).write_bytes(b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines))
+
+
+def test_lines_that_cannot_be_read_are_named_and_left_out(tmp_path):
+    lines_of(
+        tmp_path,
+        "passages.jsonl",
+        '\ufeff{"id": "a", "text": "words"}',
+        '{"id": "b", "text": ',
+        "",
+        '["c"]',
+        '{"id": "d"}',
+        '{"id": "e", "text": 5}',
+        '{"id": "f", "text": "\\ud800"}',
+        '{"id": "g", "text": " "}',
+        b'{"id": "h", "text": "\xff"}',
+        "[" * 100_000,
+        '{"id": 9, "title": null, "text": "more words"}',
+    )
+    lines_of(
+        tmp_path,
+        "questions.jsonl",
+        '{"id": 1, "question": "Which?", "passage_id": 9, "answers": "more words"}',
+        '{"id": 2, "question": "Which?", "passage_ids": "a"}',
+        '{"id": 3, "question": "Which?", "answerable": "no"}',
+        '{"id": 4, "question": "Which?", "answers": ["", 7]}',
+        '{"id": 5, "question": "Which?", "answers": [["7"]]}',
+        '{"id": null, "question": "Which?"}',
+    )
+    read = read_set(tmp_path)
+    assert [(each.id, each.text, each.line) for each in read.passages] == [("a", "words", 1), ("9", "more words", 11)]
+    assert [(each.id, each.passage_ids, each.answers) for each in read.questions] == [
+        ("1", ("9",), ("more words",)),
+        ("4", (), ("7",)),
+    ]
+    passages = {2: "", 4: "", 5: "d", 6: "e", 7: "f", 8: "g", 9: "", 10: ""}
+    questions = {2: "2", 3: "3", 5: "5", 6: ""}
+    for file, ids in (("passages.jsonl", passages), ("questions.jsonl", questions)):
+        assert {each.line: each.id for each in read.left_out if each.file == file} == ids
+    assert str(read.left_out[2]) == "passages.jsonl, line 5 (d): it needs id, text."
+
+
+def test_a_set_of_which_nothing_can_be_read_is_refused_with_the_first_reason(tmp_path):
+    write_set(tmp_path, [{"id": "1", "question": "a"}], [{"id": "P1"}, {"id": "P2"}])
+    with pytest.raises(InvalidInput, match=r"Nothing of passages\.jsonl can be used\. passages\.jsonl, line 1 \(P1\)"):
+        read_set(tmp_path)
+    write_set(tmp_path, [])
+    with pytest.raises(InvalidInput, match=r"questions\.jsonl is empty"):
+        read_set(tmp_path)
+
+
+def test_a_question_that_cannot_be_asked_is_left_out():
+    class Strict(ScriptedBase):
+        def ask(self, query, *, keep=True):
+            if query.text == "two?":
+                raise InvalidInput("The question is too long.")
+            return super().ask(query, keep=keep)
+
+    base = Strict({"one?": trace(fused=[1], answer="four")})
+    asked = [question("a", text="one?"), Question("q2", "two?", ("a",), (), True, 7)]
+    report = evaluate(base, base, {name: name for name in SET}, asked)
+    assert (report.questions, report.ranks["fused"].recall_at_10) == (1, 1)
+    assert [str(each) for each in report.left_out] == ["questions.jsonl, line 7 (q2): The question is too long."]

@@ -104,11 +104,17 @@ def question_grid(questions: Sequence[JudgedQuestion]) -> dag.AgGrid:
             "id": question.id,
             "text": question.text,
             "documents": ", ".join(question.doc_keys),
-            "answers": " / ".join(question.answers) if question.answerable else t("evaluate.unanswerable"),
+            "answers": _answers(question),
         }
         for question in questions
     ]
     return reading_grid("evaluate-questions", columns, rows, row_height=40, is_short=is_short)
+
+
+def _answers(question: JudgedQuestion) -> str:
+    if not question.has_judgement:
+        return t("evaluate.outcome_unjudged")
+    return " / ".join(question.answers) if question.answerable else t("evaluate.unanswerable")
 
 
 def _item(standing: Standing) -> html.Li:

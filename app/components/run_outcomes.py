@@ -29,6 +29,8 @@ def outcome_badge(outcome: QuestionOutcome) -> html.Span:
 
 def judged(outcome: QuestionOutcome) -> tuple[str, str]:
     """Return the meaning and the name of what came of a question."""
+    if not outcome.question.has_judgement:
+        return "neutral", "unjudged"
     if not outcome.question.answerable:
         return ("ok", "refused") if outcome.is_right else ("error", "invented")
     if not outcome.is_right:
@@ -63,7 +65,7 @@ def _item(outcome: QuestionOutcome) -> html.Li:
     if outcome.is_insufficient:
         answer = t("answer.insufficient")
     lines.append(html.P(answer, className="question-answer"))
-    if question.answerable and question.answers and not outcome.is_right:
+    if question.answerable and question.answers and outcome.is_right is False:
         expected = t("evaluate.expected", answers=" / ".join(question.answers))
         lines.append(html.P(expected, className="question-expected"))
     facts = [outcome_badge(outcome)]

@@ -81,7 +81,21 @@ def measures_table(run: EvaluationRun) -> html.Div:
     )
     failed = measured(run, "answers", "generator_failed")
     warning = html.P(badge("warning", t("evaluate.generator_failed", count=int(failed)))) if failed else None
-    return html.Div([warning, html.Dl(figures, className="figures-line"), table if rows else None])
+    return html.Div([warning, html.Dl(figures, className="figures-line"), unjudged(run), table if rows else None])
+
+
+def unjudged_count(run: EvaluationRun) -> int:
+    return int(measured(run, "answers", "unjudged") or 0)
+
+
+def unjudged(run: EvaluationRun) -> html.P | None:
+    """How many questions of a run count as neither right nor wrong; None where all were judged."""
+    count = unjudged_count(run)
+    if not count:
+        return None
+    return html.P(
+        [html.Strong(t("evaluate.unjudged", count=count)), " ", t("evaluate.unjudged_explain")], className="hint"
+    )
 
 
 def compare_form(runs: Sequence[EvaluationRun], numbers: Mapping[str, int]) -> html.Div | None:
@@ -120,6 +134,8 @@ def _row(run: EvaluationRun, number: int | None, before: EvaluationRun | None) -
     ]
     if run.state != "done":
         name.append(run_badge(run))
+    if count := unjudged_count(run):
+        name.append(html.Div(t("evaluate.unjudged", count=count), className="hint"))
     ndcg = measure_name("ndcg_at_10")
     values: list[tuple[str, str, str]] = [(leg, "ndcg_at_10", f"{ndcg} {leg_name(leg)}") for leg in LEGS]
     values.append(("final", "recall_at_10", t("evaluate.recall_final")))

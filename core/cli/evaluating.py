@@ -14,6 +14,8 @@ from typer.core import TyperGroup
 
 from core.cli import output
 from core.cli.evaluation_output import (
+    note_left_out,
+    note_unjudged,
     print_comparison,
     print_outcomes,
     print_run,
@@ -61,14 +63,19 @@ def folder(
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a folder's question set, in a temporary knowledge base; the word “folder” may be left out."""
+    """Measure a folder's question set, in a temporary knowledge base; the word “folder” may be left out.
+
+    A passage or question that cannot be read is left out and named with its line.
+    """
     from core.cli.evaluation import run as measured
 
     report = measured(folder, sample, seed)
     if as_json:
         output.print_json(report)
     else:
-        output.print_rows(("measure", "value"), output.flat(report))
+        output.print_rows(("measure", "value"), output.flat({**report, "left_out": len(report["left_out"])}))
+    note_left_out(report["left_out"])
+    note_unjudged(report["unjudged"])
     warn_of_generator(report["answers"], report["questions"])
 
 

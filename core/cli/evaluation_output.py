@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from core.cli import output
 from core.model import EvaluationRun, GateVerdict, MeasureDifference, QuestionOutcome, QuestionSet, RunComparison
+from core.question_set import LeftOut
 
+_NAMED = 20
 _LISTED = (("final", "ndcg_at_10"), ("final", "recall_at_10"), ("answers", "right"), ("answers", "p50_ms"))
 
 
@@ -25,6 +28,21 @@ def print_runs(runs: Iterable[EvaluationRun]) -> None:
 def print_run(run: EvaluationRun) -> None:
     """Write the measures of one run."""
     output.print_rows(("measure", "value"), [["run", run.id], ["sequence", run.sequence], *output.flat(run.measures)])
+    note_unjudged(run.measures.get("answers", {}).get("unjudged", 0))
+
+
+def note_left_out(left_out: Sequence[Mapping[str, Any]]) -> None:
+    """Name what is no part of a measurement, each with its file and line."""
+    for each in left_out[:_NAMED]:
+        output.note(f"left out: {LeftOut(**each)}")
+    if len(left_out) > _NAMED:
+        output.note(f"left out: {len(left_out) - _NAMED:,} more; --json names all.")
+
+
+def note_unjudged(count: int) -> None:
+    """Say how many questions count as neither right nor wrong."""
+    if count:
+        output.note(f"{count:,} without a judgement: neither right nor wrong.")
 
 
 def print_outcomes(outcomes: Iterable[QuestionOutcome]) -> None:
@@ -72,6 +90,8 @@ def _number(measures: Mapping[str, float | None], name: str) -> str:
 
 def _outcome_row(outcome: QuestionOutcome) -> list[object]:
     said = "right" if outcome.is_right else "insufficient" if outcome.is_insufficient else "wrong"
+    if outcome.is_right is None:
+        said = "not judged"
     place = outcome.ranks.get("final") or "-"
     return [outcome.question.id, said, place, outcome.question.text, outcome.answer[:200], outcome.trace_id or "-"]
 

@@ -51,14 +51,14 @@ def compare(
     """Compare what the same questions, in the same order, got in two runs."""
     pairs = list(zip(old, new, strict=True))
     judged = [pair for pair in pairs if pair[0].is_judged]
-    answerable = [pair for pair in pairs if pair[0].question.answerable]
+    answerable = [pair for pair in pairs if pair[0].question.answerable and pair[0].question.has_judgement]
     unanswerable = [pair for pair in pairs if not pair[0].question.answerable]
     differences = (
         *_differences(judged, [(leg, name, _rank_measure(leg, name)) for leg in LEGS for name in RANKS]),
         *_differences(
             answerable,
             [
-                ("answers", "right", lambda each: float(each.is_right)),
+                ("answers", "right", lambda each: float(bool(each.is_right))),
                 ("answers", "answerable_insufficient", lambda each: float(each.is_insufficient)),
             ],
         ),
@@ -98,7 +98,7 @@ def _differences(
 
 def _gain(before: Observation, after: Observation) -> float:
     """Above 0 where a question got better: its answer counts before its ranking."""
-    answer = after.is_right - before.is_right
+    answer = bool(after.is_right) - bool(before.is_right)
     if answer or not before.is_judged:
         return answer
     ranking = after.values["final"]["ndcg_at_10"] - before.values["final"]["ndcg_at_10"]

@@ -85,7 +85,8 @@ def _reasons(comparison: RunComparison, old: Sequence[Observation], new: Sequenc
         before.question.id for before, after in zip(old, new, strict=True) if before.is_right and not after.is_right
     ]
     named = ", ".join(lost[:_NAMED]) + (" …" if len(lost) > _NAMED else "")
-    said = [f"{len(lost)} of {len(old)} questions would no longer be answered rightly: {named}."] if lost else []
+    judged = sum(each.question.has_judgement for each in old)
+    said = [f"{len(lost)} of {judged} questions would no longer be answered rightly: {named}."] if lost else []
     for difference in comparison.differences:
         about = _WATCHED.get((difference.leg, difference.name))
         if about is not None and difference.high < 0:

@@ -18,13 +18,14 @@ DEPTH = 10
 class Observation:
     """What one question got; ``values`` holds each of ``RANKS`` a leg where its documents are known.
 
-    ``unsupported`` and ``sentences`` count those of a written answer; extracted ones are words of the documents.
+    ``is_right`` is None where there is no judgement. ``unsupported`` and ``sentences`` count those of a written answer;
+    extracted ones are words of the documents.
     """
 
     question: JudgedQuestion
     ranks: Mapping[str, int | None]
     values: Mapping[str, Mapping[str, float]]
-    is_right: bool
+    is_right: bool | None
     is_insufficient: bool
     answer: str
     answer_type: str
@@ -42,7 +43,7 @@ class Observation:
     def is_failure(self) -> bool:
         """Whether somebody should look at it: a wrong answer, or no right document among the first ten."""
         place = self.ranks.get("final")
-        return not self.is_right or (self.is_judged and (place is None or place > DEPTH))
+        return self.is_right is False or (self.is_judged and (place is None or place > DEPTH))
 
 
 def observe(question: JudgedQuestion, trace: Trace, merged: Mapping[int, str], duration_ms: float = 0.0) -> Observation:
@@ -77,7 +78,7 @@ def unplaced(trace: Trace) -> set[int]:
 def measures_of(observations: Sequence[Observation]) -> dict[str, Any]:
     """Return the measures of a run, as ``EvaluationRun`` describes them."""
     judged = [each for each in observations if each.is_judged]
-    answerable = [each for each in observations if each.question.answerable]
+    answerable = [each for each in observations if each.question.answerable and each.question.has_judgement]
     unanswerable = [each for each in observations if not each.question.answerable]
     sentences = sum(each.sentences for each in observations)
     unsupported = sum(each.unsupported for each in observations)
@@ -86,7 +87,7 @@ def measures_of(observations: Sequence[Observation]) -> dict[str, Any]:
     return {
         **{leg: {name: mean([each.values[leg][name] for each in judged]) for name in RANKS} for leg in LEGS if judged},
         "answers": {
-            "right": _share(each.is_right for each in answerable),
+            "right": _share(bool(each.is_right) for each in answerable),
             "answerable_insufficient": _share(each.is_insufficient for each in answerable),
             "unanswerable_insufficient": _share(each.is_insufficient for each in unanswerable),
             "unsupported": unsupported / sentences if sentences else None,
@@ -95,6 +96,7 @@ def measures_of(observations: Sequence[Observation]) -> dict[str, Any]:
             "questions": len(observations),
             "answerable": len(answerable),
             "judged": len(judged),
+            "unjudged": sum(not each.question.has_judgement for each in observations),
             "median_length": percentile(lengths, 0.5),
             "p50_ms": percentile(durations, 0.5),
             "p95_ms": percentile(durations, 0.95),
@@ -146,15 +148,17 @@ def _values(ranked: Sequence[str], relevant: frozenset[str]) -> dict[str, float]
     return dict(zip(RANKS, measured, strict=True))
 
 
-def _is_right(question: JudgedQuestion, trace: Trace, is_insufficient: bool) -> bool:
+def _is_right(question: JudgedQuestion, trace: Trace, is_insufficient: bool) -> bool | None:
     """Nothing is right where nothing answers; else an accepted answer, or a right document that is cited."""
+    if not question.has_judgement:
+        return None
     if not question.answerable:
         return is_insufficient
     if is_insufficient:
         return False
     if question.answers:
         return contains_answer(trace.answer.text, question.answers)
-    return not question.doc_keys or any(cited.doc_key in question.doc_keys for cited in trace.answer.citations)
+    return any(cited.doc_key in question.doc_keys for cited in trace.answer.citations)
 
 
 def _share(flags: Iterable[bool]) -> float | None:

@@ -177,8 +177,9 @@ def kept_outcome(run_id: str, position: int, observed: Observation, trace: Trace
 
 
 def observation_of(question: JudgedQuestion, data: Mapping[str, Any]) -> Observation:
-    """Return what ``kept_outcome`` kept."""
-    return Observation(question, **{name: value for name, value in data.items() if name != "has_trace"})
+    """Return what ``kept_outcome`` kept; runs of earlier programs called a question without a judgement right."""
+    kept = {name: value for name, value in data.items() if name != "has_trace"}
+    return Observation(question, **(kept if question.has_judgement else {**kept, "is_right": None}))
 
 
 def trace_id_of(run_id: str, position: int) -> str:

@@ -18,6 +18,11 @@ class JudgedQuestion:
     answers: tuple[str, ...] = ()
     answerable: bool = True
 
+    @property
+    def has_judgement(self) -> bool:
+        """Whether anything is known about what is right, so that an answer can be right or wrong."""
+        return bool(self.doc_keys or self.answers or not self.answerable)
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
@@ -36,9 +41,10 @@ class EvaluationRun:
     ``measures`` maps ``vector``, ``keyword``, ``fused`` and ``final`` to ``recall_at_1``, ``recall_at_10``,
     ``mrr_at_10`` and ``ndcg_at_10``; and ``answers`` to the shares ``right``, ``answerable_insufficient``,
     ``unanswerable_insufficient`` and ``unsupported`` (of written sentences), each None where there is none such, and to
-    ``questions``, ``answerable``, ``judged``, ``unsupported_sentences`` and ``generator_failed`` (counts; the last of
-    answers that a generator should have written and that were extracted), ``median_length`` (characters), ``p50_ms``
-    and ``p95_ms``.
+    ``questions``, ``answerable``, ``judged`` (its right documents are known), ``unjudged``,
+    ``unsupported_sentences`` and ``generator_failed`` (counts; the last of answers that a generator should have written
+    and that were extracted), ``median_length`` (characters), ``p50_ms`` and ``p95_ms``. A question without a judgement
+    is ``unjudged`` and counts in ``questions``; it is neither answerable nor right nor wrong.
     """
 
     id: str
@@ -67,7 +73,8 @@ class QuestionOutcome:
     trace_id: str
     ranks: Mapping[str, int | None]
     ndcg: Mapping[str, float]
-    is_right: bool
+    is_right: bool | None
+    """None where there is no judgement of what is right."""
     is_insufficient: bool
     answer: str
     answer_type: str

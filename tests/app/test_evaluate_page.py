@@ -52,6 +52,7 @@ def test_meaning_knows_the_good_direction_and_chance(found: MeasureDifference, e
         ({"is_right": False, "is_insufficient": True}, "silent"),
         ({"question": JudgedQuestion("2", "Who won?", answerable=False), "is_insufficient": True}, "refused"),
         ({"question": JudgedQuestion("2", "Who won?", answerable=False), "is_right": False}, "invented"),
+        ({"question": JudgedQuestion("3", "Who won?"), "is_right": None}, "unjudged"),
     ],
 )
 def test_outcome_is_named_by_what_went_wrong(changes: dict[str, object], expected: str) -> None:
@@ -157,3 +158,15 @@ def test_reader_sees_results_and_no_forms(window: Dash, kb: core.KnowledgeBase) 
         said = " ".join(texts(page["layout"](set=made.id)))
     assert "4 questions" in said
     assert "Run the set" not in said and "Warn before" not in said and "Delete" not in said
+
+
+def test_questions_without_a_judgement_are_counted_beside_the_measures(
+    window: Dash, client: FlaskClient, kb: core.KnowledgeBase
+) -> None:
+    lines = "question,doc\nWhere is lunch served?,lunch.txt\nWho won?,\nWho lost?,\n"
+    made = kb.evaluations.import_set("Open", lines.encode(), "csv")
+    run = kb.evaluations.wait(kb.evaluations.run(made.id).id)
+    page = " ".join(texts(open_page(window, f"/evaluate?run={run.id}")))
+    assert "2 questions without a judgement" in page and page.count("Without a judgement") == 2
+    listed = " ".join(texts(open_page(window, f"/evaluate?set={made.id}")))
+    assert "2 questions without a judgement" in listed

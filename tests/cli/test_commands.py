@@ -282,6 +282,49 @@ def test_eval_measures_a_question_set(evorag, tmp_path):
     assert json.loads(evorag("eval", tmp_path, "--sample", 1, "--seed", 3, "--json")[1])["questions"] == 1
 
 
+def test_eval_names_what_it_leaves_out_and_measures_the_rest(evorag, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVORAG_MAX_TEXT_CHARS", "200")
+    monkeypatch.setenv("EVORAG_MAX_QUESTION_CHARS", "100")
+    leave = "Each colleague has 14 days of leave in the first year."
+    passages = [
+        {"id": "p1", "title": "Leave", "text": leave},
+        {"id": "p2", "text": "long " * 100},
+        {"id": "folder/p1", "text": "It would be the next version of the first."},
+        {"id": "con", "text": "A name that some systems reserve."},
+    ]
+    questions = [
+        {"id": "q1", "question": "How many days of leave are there?", "passage_id": "p1", "answers": ["14 days"]},
+        {"id": "q2", "question": "What is long?", "passage_id": "p2"},
+        {"id": "q3", "question": "Why? " * 50},
+        {"id": "q4", "question": "How much leave is there?"},
+    ]
+    for name, rows in (("passages", passages), ("questions", questions)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(lines + '{"id": "cut', "utf-8")
+    status, out, err = evorag("eval", tmp_path, "--json")
+    report = json.loads(out)
+    assert status == 0, err
+    assert (report["passages"], report["questions"], report["unjudged"]) == (1, 2, 1)
+    assert report["final"]["recall_at_1"] == report["answers"]["contains_gold"] == 1.0
+    named = [(each["file"], each["line"], each["id"]) for each in report["left_out"]]
+    assert sorted(named) == [
+        ("passages.jsonl", 2, "p2"),
+        ("passages.jsonl", 3, "folder/p1"),
+        ("passages.jsonl", 4, "con"),
+        ("passages.jsonl", 5, ""),
+        ("questions.jsonl", 2, "q2"),
+        ("questions.jsonl", 3, "q3"),
+        ("questions.jsonl", 5, ""),
+    ]
+    assert "left out: passages.jsonl, line 2 (p2): The text has 500 characters" in err
+    assert "1 without a judgement" in err
+    status, out, err = evorag("eval", tmp_path)
+    assert (status, "left_out\t7\n" in out) == (0, True)
+    (tmp_path / "passages.jsonl").write_text('{"id": "p2", "text": ""}\n', "utf-8")
+    status, out, err = evorag("eval", tmp_path)
+    assert (status, out) == (1, "") and "passages.jsonl, line 1 (p2): the text is empty." in err
+
+
 def test_eval_leaves_no_trace_in_the_data_folder(evorag, tmp_path, data_dir):
     assert evorag("eval", tmp_path)[0] == 1
     assert not data_dir.exists()

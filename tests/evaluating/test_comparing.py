@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -10,10 +11,16 @@ import pytest
 
 from core.evaluating.comparing import compare, paired_intervals
 from core.evaluating.measuring import Observation
-from core.model import EvaluationRun, MeasureDifference, RunComparison
+from core.model import EvaluationRun, JudgedQuestion, MeasureDifference, RunComparison
 from tests.evaluating.results import observation
 
 RUN = EvaluationRun("r", "s", "set", datetime(2026, 4, 1, tzinfo=UTC), 1)
+
+
+def unjudged(name: str, *, insufficient: bool = False) -> Observation:
+    """What a question got of which nothing is known that is right."""
+    seen = observation(name, insufficient=insufficient)
+    return replace(seen, question=JudgedQuestion(name, "When?"), values={}, is_right=None)
 
 
 def compared(old: Sequence[Observation], new: Sequence[Observation]) -> RunComparison:
@@ -90,3 +97,12 @@ def test_answer_counts_before_the_ranking() -> None:
     new = [observation("a", 1.0, right=False), observation("b", 0.2), observation("c", 0.6), observation("d", 0.4)]
     found = compared(old, new)
     assert (found.better, found.worse) == (("b", "c"), ("a", "d"))
+
+
+def test_a_question_without_a_judgement_gets_neither_better_nor_worse() -> None:
+    old = [observation(str(n), right=n > 2) for n in range(8)]
+    new = [observation(str(n)) for n in range(8)]
+    plain = compared(old, new)
+    found = compared([*old, unjudged("x"), unjudged("y")], [*new, unjudged("x", insufficient=True), unjudged("y")])
+    assert found.differences == plain.differences
+    assert (found.better, found.worse) == (plain.better, ())

@@ -134,6 +134,20 @@ def test_history_becomes_a_set_whose_answers_count_as_right(filled: core.Knowled
 # ---- runs
 
 
+def test_a_question_without_a_judgement_is_in_no_measure_even_of_an_older_run(filled: core.KnowledgeBase) -> None:
+    judged = ended(filled, imported(filled).id).measures
+    run = ended(filled, imported(filled, LINES + "open,Where is lunch served?,,,\n", name="more").id)
+    found = run.measures
+    assert (found["answers"]["questions"], found["answers"]["unjudged"]) == (5, 1)
+    for share in ("right", "answerable_insufficient", "unanswerable_insufficient", "answerable", "judged"):
+        assert found["answers"][share] == judged["answers"][share]
+    assert found["final"] == judged["final"]
+    [seen] = [each for each in filled.evaluations.outcomes(run.id) if each.question.id == "open"]
+    assert (seen.is_right, seen.trace_id, seen.ndcg) == (None, "", {})
+    [kept] = [each for each in filled.catalog.evaluations.outcomes(run.id) if each.position == 5]
+    assert running.observation_of(seen.question, {**kept.data, "is_right": True}).is_right is None
+
+
 def test_run_measures_every_leg_and_the_answers(filled: core.KnowledgeBase) -> None:
     run = ended(filled, imported(filled).id, Query("", rerank="none", top_k=3), " first  run ")
     assert (run.state, run.done, run.total, run.label) == ("done", 4, 4, "first run")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.evaluating.measuring import measures_of, observe
+from core.evaluating.measuring import LEGS, measures_of, observe
 from core.model import (
     Analysis,
     Answer,
@@ -68,13 +68,14 @@ def test_without_reranking_fused_and_final_are_the_same() -> None:
         (JudgedQuestion("q", "When?", ("doc-2.txt",), ("midnight",)), ANSWER, False),
         (JudgedQuestion("q", "When?", ("doc-2.txt",)), ANSWER, True),
         (JudgedQuestion("q", "When?", ("doc-1.txt",)), ANSWER, False),
-        (JudgedQuestion("q", "When?"), ANSWER, True),
+        (JudgedQuestion("q", "When?"), ANSWER, None),
+        (JudgedQuestion("q", "When?"), NOTHING, None),
         (JudgedQuestion("q", "When?", ("doc-2.txt",), ("noon",)), NOTHING, False),
         (JudgedQuestion("q", "Who?", answerable=False), NOTHING, True),
         (JudgedQuestion("q", "Who?", answerable=False), ANSWER, False),
     ],
 )
-def test_what_is_right(question: JudgedQuestion, answer: Answer, is_right: bool) -> None:
+def test_what_is_right(question: JudgedQuestion, answer: Answer, is_right: bool | None) -> None:
     found = observe(question, traced(hit(20, "noon", doc_id=2), answer=answer), {})
     assert found.is_right is is_right
 
@@ -102,10 +103,25 @@ def test_run_is_measured_over_its_questions() -> None:
         "questions": 4,
         "answerable": 3,
         "judged": 3,
+        "unjudged": 0,
         "median_length": 4,
         "p50_ms": 1.0,
         "p95_ms": 9.0,
     }
+
+
+def test_a_question_without_a_judgement_is_counted_and_changes_no_measure() -> None:
+    unanswerable = observation("c", answerable=False, insufficient=True)
+    judged = [observation("a"), observation("b", 0.0, right=False), unanswerable]
+    trace = traced(hit(20, "noon", doc_id=2))
+    silent = traced(hit(20, "noon", doc_id=2), answer=NOTHING)
+    unjudged = [observe(JudgedQuestion(str(n), "When?"), each, {}) for n, each in enumerate((trace, silent, silent))]
+    plain, found = measures_of(judged), measures_of([*judged, *unjudged])
+    assert (found["answers"]["unjudged"], found["answers"]["questions"], found["answers"]["answerable"]) == (3, 6, 2)
+    assert {leg: found[leg] for leg in LEGS} == {leg: plain[leg] for leg in LEGS}
+    for share in ("right", "answerable_insufficient", "unanswerable_insufficient"):
+        assert found["answers"][share] == plain["answers"][share]
+    assert not any(each.is_failure for each in unjudged)
 
 
 def test_share_of_no_question_is_unknown() -> None:
