@@ -1,10 +1,14 @@
 """Writes the kept data folder, the kept archive, what they say of themselves, and the names that they are written with.
 
 What lies beside this file was written by commit bb92060, the last one before the modules moved, and stands for
-every data folder and archive of that time; it is not written anew when the program changes. To see how it was made:
+every data folder and archive of that time: it is not written anew when the program changes. To see how it was made,
+check out the commit that added this file, whose program is that of bb92060
+(``git log --diff-filter=A --format=%h -- tests/kept/make.py``), and run there:
 
-    git worktree add ../then bb92060
-    PYTHONPATH=../then EVORAG_LOG_LEVEL=ERROR python tests/kept/make.py FOLDER
+    PYTHONPATH=. EVORAG_LOG_LEVEL=ERROR python tests/kept/make.py FOLDER
+
+Times, ids and secrets differ each time; all else is the same. Vectors are those of the hashing embedder in 32
+dimensions: real ones take twelve times the room in three places, and what they mean is not what is tested here.
 """
 
 from __future__ import annotations
