@@ -125,7 +125,9 @@ def load_sample() -> tuple[flask.Response, int]:
     ``left_out`` are those that the server lacks a program for, such as LibreOffice; that is no error.
     """
     uploads, left_out = kb().load_sample(), kb().sample_left_out()
-    return flask.jsonify(uploads=[to_dict(each) for each in uploads], left_out=[to_dict(each) for each in left_out]), 202
+    return flask.jsonify(
+        uploads=[to_dict(each) for each in uploads], left_out=[to_dict(each) for each in left_out]
+    ), 202
 
 
 def received_file(most: int | None = None, remedy: str = IN_PARTS) -> FileStorage:
