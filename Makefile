@@ -10,7 +10,7 @@ TEST_PROCESSES ?= 3
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: setup run test tests test-servers faults coverage lint bench
+.PHONY: setup run test tests test-bare test-servers faults coverage lint bench
 
 setup: $(STAMP)
 
@@ -38,6 +38,12 @@ test: setup
 # Three processes, since tests of pages wait for a browser; each has whole files of tests in their order.
 tests: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
+# The tests that look for Debian's programs, as on a machine that has none: those that need one are skipped, the others
+# show what there is without it.
+test-bare: export EVORAG_TEST_BARE = 1
+test-bare: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -r fE $$($(BIN)/python -m tests.programs)
 
 # Contracts, races, faults and a whole run on every server that can be started here; `make test` has them as well.
 test-servers: setup

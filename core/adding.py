@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from core.catalog import Claim, NewVersion
     from core.catalog.jobs import Attempt
     from core.ingest.archives.keep import ArchiveIntake
+    from core.settings import Settings
     from core.uploads.finishing import Settle
 
 _MEMBER_ERRORS = (InvalidInput, TooLarge, UnsupportedType, UnreadableDocument)
@@ -40,6 +41,7 @@ _MEMBER_ERRORS = (InvalidInput, TooLarge, UnsupportedType, UnreadableDocument)
 class Adding(VersionControl):
     """The part of the knowledge base that takes documents in."""
 
+    settings: Settings
     _intake: Intake
     _archives: ArchiveIntake
 

@@ -12,6 +12,7 @@ from xdist.scheduler import LoadFileScheduling
 
 import core
 from core.catalog import engine as catalog_engine
+from tests import programs
 from tests.builders import knowledge_base
 from tests.smollm2 import shared
 
@@ -21,6 +22,10 @@ SERVER_LOG = "last lines of"
 
 def pytest_configure() -> None:
     shared()
+
+
+def pytest_report_header() -> str:
+    return "a bare run: none of Debian's programs is found" if programs.is_bare() else ""
 
 
 class ServersTogether(LoadFileScheduling):

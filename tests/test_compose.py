@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 import yaml
 
 from core.settings import Settings
+from tests import programs
 
 ROOT = Path(__file__).parent.parent
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -92,7 +92,7 @@ def test_every_named_volume_and_file_is_there() -> None:
 def test_docker_takes_the_file(tmp_path: Path) -> None:
     commands = (["docker", "compose"], ["docker-compose"])
     for command in commands:
-        if not shutil.which(command[0]):
+        if programs.find(command[0]) is None:
             continue
         if subprocess.run([*command, "version"], capture_output=True, check=False).returncode == 0:
             break
@@ -109,7 +109,7 @@ def test_docker_takes_the_file(tmp_path: Path) -> None:
 
 
 def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
-    program = shutil.which("hadolint")
+    program = programs.find("hadolint")
     if program is None:
         pytest.skip("hadolint is not installed")
     checked = subprocess.run([program, "Dockerfile"], cwd=ROOT, capture_output=True, text=True, check=False)

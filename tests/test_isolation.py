@@ -197,7 +197,8 @@ ELSEWHERE = {
     "save_question", "saved_questions", "forget_question", "sequence", "jobs_changed", "forget_answers",
     # They count rows of the stores and rewrite them, or take everything, for administrators alone.
     "check", "check_files", "repair", "reindex", "reindex_elasticsearch", "store_report", "backup",
-    # Of the process itself.
+    # Of the machine and the process themselves.
+    "sample_left_out",
     "close", "close_first", "work_off", "start_with", "publish_due", "resume_versions", "prepare_comparisons",
     "follow_purges", "take_back_old",
 }  # fmt: skip

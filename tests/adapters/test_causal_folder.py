@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import shutil
 import sys
 from pathlib import Path
 
@@ -125,7 +124,7 @@ def test_unpacking_that_fails_leaves_nothing_and_says_so(tmp_path, monkeypatch) 
     models = tmp_path / "models"
     source = PackagedSmolLM2(models)
     monkeypatch.setattr(source, "_packed", lambda: tmp_path / "packed.gguf")
-    monkeypatch.setattr(packaged_smollm2.sys, "executable", shutil.which("false"))
+    monkeypatch.setattr(packaged_smollm2.sys, "executable", "/bin/false")
     with pytest.raises(ModelUnavailable, match="could not be unpacked"):
         source.folder()
     assert [path.name for path in models.iterdir()] == [".lock"]

@@ -7,7 +7,9 @@ from urllib.parse import quote
 from flask.testing import FlaskClient
 
 from core.codec import from_dict
+from core.ingest.parsers import legacy
 from core.model import Document, Preview, Upload, Version
+from tests import programs
 from tests.app.test_api_documents import assert_problem
 from tests.builders import add
 
@@ -128,3 +130,15 @@ def test_odd_keys_name_nothing(client: FlaskClient) -> None:
 def test_sample_is_loaded(client: FlaskClient, kb) -> None:
     answer = client.post("/api/v1/sample")
     assert answer.status_code == 202 and len(answer.get_json()["uploads"]) == len(kb.jobs())
+    left_out = [each["name"] for each in answer.get_json()["left_out"]]
+    assert left_out == ([] if programs.find("soffice") else ["company-overview.ppt", "incident-report-2026-014.doc"])
+
+
+def test_sample_without_libreoffice_is_loaded_but_for_what_needs_it(client: FlaskClient, kb, monkeypatch) -> None:
+    monkeypatch.setattr(legacy, "PROGRAMS", ("no-such-program",))
+    told = client.get("/api/v1/sample").get_json()["left_out"]
+    assert [each["name"] for each in told] == ["company-overview.ppt", "incident-report-2026-014.doc"]
+    assert {each["code"] for each in told} == {"converter_missing"} and all(each["remedy"] for each in told)
+    answer = client.post("/api/v1/sample")
+    assert answer.status_code == 202 and answer.get_json()["left_out"] == told
+    assert {job.name.rpartition(".")[2] for job in kb.jobs()}.isdisjoint({"doc", "ppt"})

@@ -19,7 +19,9 @@ from app.components.shell import NAVIGATION, shell
 from app.components.states import error_state, error_words
 from app.components.upload_panel import EXTENSIONS
 from core.errors import ParserFailed, StoreUnavailable
+from core.ingest.parsers import legacy
 from core.ingest.validate import EXTENSIONS as ACCEPTED
+from tests.app.drawn import press
 
 ASSETS = Path(i18n.__file__).parent.parent / "assets"
 
@@ -62,6 +64,17 @@ def test_tab_title_names_the_page(window: Dash) -> None:
 
 def test_empty_knowledge_base_offers_the_sample(window: Dash) -> None:
     assert "Load the sample knowledge base" in shown(window, "/")
+
+
+@pytest.mark.parametrize("has_libreoffice", [True, False])
+def test_sample_says_what_was_left_out_and_is_no_error(
+    window: Dash, client: FlaskClient, kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, has_libreoffice: bool
+) -> None:
+    monkeypatch.setattr(legacy, "PROGRAMS", ("true",) if has_libreoffice else ("no-such-program",))
+    told = str(press(window, client, "home-load-sample.n_clicks", {"home-load-sample.n_clicks": 1}))
+    assert "sample files are being indexed." in told and "notice-error" not in told
+    assert ("Left out" in told) is ("company-overview.ppt" in told) is ("notice-warning" in told) is not has_libreoffice
+    assert {"ppt", "doc"}.isdisjoint(job.name.rpartition(".")[2] for job in kb.jobs()) is not has_libreoffice
 
 
 def test_home_counts_what_is_there(window: Dash, kb: core.KnowledgeBase) -> None:

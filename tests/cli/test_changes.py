@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from tests import programs
+
 OLD = (
     "# Handbook\n\n## Leave\n\nEach colleague has 14 days of leave in the first year.\n\n"
     + "".join(f"Rule {n} stays as it is.\n\n" for n in range(30))
@@ -58,6 +60,7 @@ def test_diff_as_json_holds_the_summary_and_the_changed_rows(compared):
     assert [row["row"] for row in everything["rows"]] == list(range(everything["summary"]["rows"]))
 
 
+@programs.needs("patch")
 def test_patch_turns_the_old_text_into_the_new_one(compared, tmp_path):
     (tmp_path / "old.txt").write_text(compared("show", "handbook.md", "--text", "--version", 1)[1], "utf-8")
     _, patch, _ = compared("diff", "handbook.md", 1, 2, "--patch")

@@ -14,7 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from core.ingest.parsers import legacy
+from core.sample import documents
+from tests import programs
 from tests.cli.conftest import OLDER
+
+OLD = ["company-overview.ppt", "incident-report-2026-014.doc"]
+"""What of the sample only LibreOffice reads."""
 
 
 def test_added_folder_is_listed_with_tags(filled):
@@ -257,9 +263,23 @@ def test_user_text_stays_out_of_stderr(filled):
 def test_sample_loads_and_answers(evorag):
     status, out, err = evorag("sample", "--json")
     assert status == 0, err
-    assert {job["state"] for job in json.loads(out)["jobs"]} == {"done"}
+    loaded = json.loads(out)
+    assert {job["state"] for job in loaded["jobs"]} == {"done"} and loaded["errors"] == []
+    left_out = [] if programs.find("soffice") else OLD
+    assert len(loaded["uploads"]) == len(list(documents())) - len(left_out)
+    assert [name in err for name in OLD] == [name in left_out for name in OLD]
     trace = json.loads(evorag("search", "海外出張の日当はいくらですか", "--json")[1])
     assert any("62米ドル" in "".join(hit["placed"]["chunk"]["text"].split()) for hit in trace["candidates"])
+
+
+def test_sample_without_libreoffice_says_in_one_line_what_is_left_out(evorag, monkeypatch):
+    monkeypatch.setattr(legacy, "PROGRAMS", ("no-such-program",))
+    status, out, err = evorag("sample")
+    assert status == 0
+    [line] = err.splitlines()
+    assert line.startswith(f"left out: {', '.join(OLD)}: LibreOffice")
+    assert not any(name in out for name in OLD) and "spare-parts-stock.xls\t1\tnew\tdone" in out
+    assert evorag("sample")[0] == 0
 
 
 def test_eval_measures_a_question_set(evorag, tmp_path):

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 import core
+from core.client import RagClient
 from core.errors import GenerationFailed
+from core.ingest.parsers import legacy
 from core.model import Role
 from tests.builders import knowledge_base
 from tests.cli.conftest import HANDBOOK, OLDER
@@ -64,6 +66,19 @@ def test_a_generator_of_the_server_that_fails_is_told(filled_server: Any, kb: co
     assert status == 0 and "14 days" in out
     assert err.startswith("warning: the generator “queued” did not write this answer") and "It broke." in err
     assert filled_server(*asked, "--strict")[0] == 1
+
+
+def test_what_the_server_leaves_out_of_the_sample_is_told(
+    evorag: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(legacy, "PROGRAMS", ("no-such-program",))
+    with knowledge_base(tmp_path) as other, served(other) as address:
+        status, _, err = evorag("sample", "--no-wait", "--url", address)
+        assert status == 0 and err.startswith(
+            "left out: company-overview.ppt, incident-report-2026-014.doc: LibreOffice"
+        )
+        with RagClient(address) as client:
+            assert client.sample_left_out() == other.sample_left_out() != []
 
 
 def test_versions_are_compared_as_on_a_data_folder(filled_server: Any) -> None:

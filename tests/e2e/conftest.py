@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,11 +15,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests import programs
 from tests.conftest import SERVER_LOG
 
 ROOT = Path(__file__).parent.parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
-CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+CHROMIUM = programs.find("chromium-headless-shell", "chromium")
 """The shell draws the pages alone; the whole browser spends as much again on windows that nobody sees."""
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # Five seconds are what a busy machine may need for one answer.

@@ -8,16 +8,17 @@ from __future__ import annotations
 import base64
 import io
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-MANUAL = Path("/usr/share/debian-reference")
+from tests import programs
+
+MANUAL = programs.place("/usr/share/debian-reference")
 CHAPTER = "ch08"
-OFFICE = shutil.which("soffice")
+OFFICE = programs.find("soffice")
 
 
 @dataclass(frozen=True, slots=True)

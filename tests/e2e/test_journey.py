@@ -10,9 +10,10 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests import programs
 from tests.e2e.conftest import ARTEFACTS, seen, window
 
-BOOK = Path("/usr/share/debian-reference/debian-reference.en.pdf")
+BOOK = programs.place("/usr/share/debian-reference/debian-reference.en.pdf")
 CHAPTERS = range(76, 92)
 """Pages of the book on packages; all of it would be embedded for minutes."""
 INDEXING_S = 900

@@ -19,11 +19,12 @@ from core.errors import ArchiveLimit, BadFilename, EmptyDocument, Encrypted, Evo
 from core.ingest.archives import archive_kind, child, keep
 from core.ingest.archives.members import plan
 from core.model import Job, JobKind, JobState, Principal, Role, Stage
+from tests import programs
 from tests.builders import knowledge_base
 from tests.ingest import archive_files as made
 from tests.ingest.archive_files import TEXT, entry, tar_of, tarred, zipped
 
-MANUALS = Path("/usr/share/debian-reference")
+MANUALS = programs.place("/usr/share/debian-reference")
 
 
 def unpacked(kb: core.KnowledgeBase, name: str, content: bytes, **filing: object) -> Job:
@@ -162,7 +163,7 @@ def test_an_archive_has_one_kind_by_its_name() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.skipif(not MANUALS.exists(), reason="needs the package debian-reference")
+@programs.needs("/usr/share/debian-reference")
 def test_manuals_of_debian_are_unpacked(kb: core.KnowledgeBase) -> None:
     pages = [MANUALS / name for name in ("ch01.en.html", "ch02.en.html", "ch01.ja.html")]
     job = unpacked(kb, "debian.tar.gz", tarred({f"debian/{page.name}": page.read_bytes() for page in pages}))

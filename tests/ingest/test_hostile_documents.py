@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import random
-import shutil
 import struct
 import subprocess
 import threading
@@ -22,13 +21,14 @@ import pytest
 from core.errors import ArchiveLimit, EmptyDocument, EvoRAGError, ParserFailed, ParserLimit, XmlForbidden
 from core.ingest.sandbox import ParserLimits, ParserSandbox, read_blocks
 from core.model import Block
+from tests import programs
 from tests.ingest import documents
 from tests.ingest.documents import paragraph, read, slide_text, texts
 
 MEBIBYTE = 1024 * 1024
 # Its time is what these tests measure: no parser that goes astray keeps within it, and no busy machine needs as long.
 LIMITS = ParserLimits(timeout_s=30, memory_bytes=1024 * MEBIBYTE, output_bytes=64 * MEBIBYTE)
-needs_libreoffice = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+needs_libreoffice = programs.needs("soffice")
 
 
 @pytest.fixture(scope="module")
@@ -500,7 +500,7 @@ def test_damaged_documents_fail_alone(sandbox: ParserSandbox, tmp_path: Path, ki
 
 
 def test_a_pdf_cut_anywhere_fails_alone(sandbox: ParserSandbox, tmp_path: Path) -> None:
-    real = Path("/usr/share/doc/shared-mime-info/shared-mime-info-spec.pdf")
+    real = programs.place("/usr/share/doc/shared-mime-info/shared-mime-info-spec.pdf")
     content = real.read_bytes() if real.exists() else documents.pdf(documents.text_pdf("Some text")) * 3
     path = tmp_path / "cut.pdf"
     for end in range(0, len(content), max(len(content) // 60, 1)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from core.ingest.parsers.number_format import shown
 from core.ingest.parsers.numbering import formatted
 from core.ingest.parsers.reading import ParserLimits
 from core.model import BlockKind
+from tests import programs
 from tests.ingest import documents
 from tests.ingest.documents import paragraph, read, texts
 
@@ -264,7 +264,7 @@ def test_old_formats_without_libreoffice_say_what_is_missing(tmp_path: Path, mon
     assert "LibreOffice" in caught.value.remedy
 
 
-@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+@programs.needs("soffice")
 def test_old_formats_read_like_the_new_ones(tmp_path: Path) -> None:
     document = docx.Document()
     document.add_heading("Heading", 1)

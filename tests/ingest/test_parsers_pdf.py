@@ -11,11 +11,12 @@ import pytest
 
 from core.errors import EmptyDocument, Encrypted
 from core.model import Block, BlockKind
+from tests import programs
 from tests.ingest import documents
 from tests.ingest.documents import read, texts
 
 SENTENCE = "The committee reviewed the annual report and noted that the energy consumption fell after the change. "
-REFERENCE = Path("/usr/share/debian-reference")
+REFERENCE = programs.place("/usr/share/debian-reference")
 
 
 def made(folder: Path, *pages: list[tuple[Any, ...]], outline: list[list[Any]] | None = None) -> Path:
@@ -281,7 +282,7 @@ def test_pypdfium2_reads_where_pymupdf_is_absent(tmp_path: Path, monkeypatch: py
     assert [block.locator.page for block in blocks] == [1, 1, 2, 2, 3, 3, 4, 4]
 
 
-@pytest.mark.skipif(not (REFERENCE / "debian-reference.en.pdf").exists(), reason="debian-reference is not installed")
+@programs.needs("/usr/share/debian-reference/debian-reference.en.pdf")
 def test_a_real_manual_in_english() -> None:
     blocks, metadata = read(REFERENCE / "debian-reference.en.pdf")
     assert metadata["title"] == "Debian Reference" and metadata["pages"] > 200
@@ -294,7 +295,7 @@ def test_a_real_manual_in_english() -> None:
     assert len(flat(blocks)) > 450_000
 
 
-@pytest.mark.skipif(not (REFERENCE / "debian-reference.ja.pdf").exists(), reason="debian-reference-ja is not installed")
+@programs.needs("/usr/share/debian-reference/debian-reference.ja.pdf")
 def test_a_real_manual_in_japanese() -> None:
     blocks, _ = read(REFERENCE / "debian-reference.ja.pdf")
     joined = flat(blocks)

@@ -234,7 +234,7 @@ def fake_converter(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n" + script)
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
 
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1000)

@@ -7,7 +7,6 @@ hashing embedder stands in for the model, which three processes would load.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -24,6 +23,7 @@ import yaml
 from core.bootstrap import opened_accounts
 from core.model import Role
 from core.settings import Settings
+from tests import programs
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -41,7 +41,7 @@ _STANDS_IN = {
 
 def missing() -> str | None:
     """Say in one line why the proxy cannot run here."""
-    return None if shutil.which("nginx") else "nginx is not installed (Debian's package nginx)"
+    return programs.missing("nginx")
 
 
 class Composed:

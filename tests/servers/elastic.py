@@ -7,7 +7,6 @@ its standard input closes.
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -15,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
+
+from tests import programs
 
 BESIDE = Path(__file__).resolve().parents[3] / "shared" / "elasticsearch" / "run"
 READY_S = 180
@@ -28,7 +29,7 @@ def missing() -> str | None:
     """Say in one line why no server can be started here."""
     if not program().is_file():
         return "no Elasticsearch: EVORAG_TEST_ELASTICSEARCH names no program and ../shared/elasticsearch has none"
-    return None if shutil.which(os.environ.get("JAVA", "java")) else "no Java to run Elasticsearch with"
+    return programs.missing(os.environ.get("JAVA", "java"))
 
 
 class Server:

@@ -20,6 +20,7 @@ from typing import Any
 import psycopg
 
 from core.catalog import Catalog
+from tests import programs
 
 _START_S = 30
 _SMALL = ("shared_buffers=32MB", "max_connections=150", "autovacuum=off")
@@ -127,14 +128,14 @@ class PostgresServer:
 
 def _programs() -> Path | None:
     """Return the newest PostgreSQL's folder of programs, from 15 on."""
-    found = shutil.which("postgres")
-    folders = sorted(Path("/usr/lib/postgresql").glob("1[5-9]/bin"), reverse=True)
+    found = programs.find("postgres")
+    folders = sorted(programs.place("/usr/lib/postgresql").glob("1[5-9]/bin"), reverse=True)
     return Path(found).resolve().parent if found else next(iter(folders), None)
 
 
 def missing() -> str | None:
     if _programs() is None:
-        return "PostgreSQL's programs are not installed"
+        return programs.missing("postgres")
     if os.geteuid() == 0 and "postgres" not in {entry.pw_name for entry in pwd.getpwall()}:
         return "PostgreSQL does not run as root, and there is no user postgres"
     return None

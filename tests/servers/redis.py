@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
 import socket
 import subprocess
 import time
@@ -13,6 +12,8 @@ from pathlib import Path
 
 from redis import Redis
 from redis.exceptions import RedisError
+
+from tests import programs
 
 _START_S = 20
 
@@ -70,7 +71,7 @@ class RedisServer:
 
 def missing() -> str | None:
     """Tell in one line why no server can be started here; None where one can."""
-    return None if shutil.which("redis-server") else "redis-server is not installed (Debian's package redis-server)"
+    return programs.missing("redis-server")
 
 
 @contextmanager

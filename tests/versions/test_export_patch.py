@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,10 +14,11 @@ from core.model import Block
 from core.versions import export_patch as export
 from core.versions.comparison import Comparison
 from core.versions.export_patch import export_patch
+from tests import programs
 from tests.versions.compared import comparison, paragraphs
 from tests.versions.texts import PAIRS, Blocks, no_deadline, parsed
 
-needs_patch = pytest.mark.skipif(shutil.which("patch") is None, reason="GNU patch is not installed")
+needs_patch = programs.needs("patch")
 
 
 def patched(folder: Path, kept: Comparison, old: str) -> bytes:
