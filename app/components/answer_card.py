@@ -9,6 +9,7 @@ from datetime import datetime
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from app.components.attributes import aria
 from app.components.chips import Names, intent_badge, understood
 from app.components.citations import citation_link
 from app.components.icon import icon
@@ -46,7 +47,7 @@ def answer_card(
     answer = trace.answer
     found = answer.type is not AnswerType.INSUFFICIENT
     text = html.P(supported_text(answer), className="answer-text") if answer.text else None
-    said = [text, support_line(answer), _reason(trace), dropped_sentences(answer)]
+    said: list[Component | None] = [text, support_line(answer), _reason(trace), dropped_sentences(answer)]
     # Small talk and questions about the knowledge base are answered without passages.
     if found or trace.analysis.intent is not Intent.DOCUMENTS:
         body = [*said, _sources(trace, shown) if shown is not None and found else None]
@@ -58,7 +59,7 @@ def answer_card(
         [part for part in content if part is not None],
         className="answer-card",
         id="ask-answer-card",
-        **{"aria-label": t("answer.title")},
+        **aria(label=t("answer.title")),
     )
 
 
@@ -76,7 +77,7 @@ def evidence_list(trace: Trace, shown: Shown | None = None) -> html.Section:
     ]
     title = html.H2(t("answer.evidence", count=len(items)), id="evidence-title", className="section-title")
     explain = html.P(t("answer.evidence_explain"), className="hint")
-    return html.Section([title, explain, html.Ol(items, className="evidence")], **{"aria-labelledby": "evidence-title"})
+    return html.Section([title, explain, html.Ol(items, className="evidence")], **aria(labelledby="evidence-title"))
 
 
 def degraded_notices(trace: Trace) -> list[Component]:
@@ -130,8 +131,9 @@ def _cached(trace: Trace) -> list[Component]:
         return []
     similar = t("answer.cache.semantic", question=use.question, percent=round(use.similarity * 100))
     title = t("answer.cache.exact") if use.kind == "exact" else similar
-    words = html.Span([icon("clock-history"), *sentence("answer.cached", when=when(use.asked_at))], className="cached")
-    words.title = title
+    words = html.Span(
+        [icon("clock-history"), *sentence("answer.cached", when=when(use.asked_at))], className="cached", title=title
+    )
     afresh = dcc.Link(
         [icon("arrow-repeat"), t("answer.afresh")], href=ask_href(replace(trace.query, fresh=True)), className="afresh"
     )

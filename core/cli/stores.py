@@ -98,7 +98,9 @@ def _print_files(found: FilesCheck) -> None:
             ("document", "version", "original that is missing"),
             [[each.doc_key, each.version, each.sha256] for each in found.missing_files],
         )
-        output.print_text(f"Originals that are missing: {found.missing}. Put them back from a backup of the data folder.")
+        output.print_text(
+            f"Originals that are missing: {found.missing}. Put them back from a backup of the data folder."
+        )
     if found.unnamed:
         output.print_rows(
             ("file that nothing names", "kind", "bytes"),
