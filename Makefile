@@ -29,7 +29,7 @@ run: setup
 lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict core
+	$(BIN)/mypy --strict core app
 
 # Types are checked on one processor while the tests begin on the others.
 test: setup

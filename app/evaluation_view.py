@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from app import links
 from app.components.evaluation_words import options_of
@@ -74,7 +75,7 @@ def run_part(run: EvaluationRun) -> list[Any]:
         return [*content, *_going([run], "evaluate-cancel-shown")]
     content.append(html.Section(measures_table(run), className="card-plain"))
     if may_change():
-        words = [icon("trash"), t("evaluate.delete_run")]
+        words: list[Component | str] = [icon("trash"), t("evaluate.delete_run")]
         delete = html.Button(words, id="evaluate-run-delete", type="button", className="btn btn-secondary")
         content.append(html.Div(delete, className="button-row"))
     return content

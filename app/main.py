@@ -55,9 +55,19 @@ class Window(Dash):
     def _setup_server(self) -> None:
         # Dash lets the second request go on while the first is still setting up what both need.
         with self._setting_up:
-            super()._setup_server()
+            Dash._setup_server(self)
 
-    def interpolate_index(self, **parts: Any) -> str:
+    def interpolate_index(
+        self,
+        metas: str = "",
+        title: str = "",
+        css: str = "",
+        config: str = "",
+        scripts: str = "",
+        app_entry: str = "",
+        favicon: str = "",
+        renderer: str = "",
+    ) -> str:
         """Return the HTML that the browser loads first; the theme is set before anything is drawn."""
         links = "\n    ".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in HEAD_FILES)
         return WINDOW.format(
@@ -66,7 +76,12 @@ class Window(Dash):
             boot=self.get_asset_url("head/boot.js"),
             links=links,
             noscript=i18n.t("shell.noscript"),
-            **{name: parts[name] for name in ("title", "css", "app_entry", "config", "scripts", "renderer")},
+            title=title,
+            css=css,
+            app_entry=app_entry,
+            config=config,
+            scripts=scripts,
+            renderer=renderer,
         )
 
 

@@ -72,6 +72,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     """Threads for requests, one loop for those that have not arrived."""
 
     settings: Settings
+    worker_connections: int
+    wsgi: Any
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)

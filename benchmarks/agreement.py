@@ -31,7 +31,6 @@ from core.text.analysis import analyse
 
 DEPTH = 10
 EXAMPLES = 12
-SAME_SCORE = 1e-4
 _BATCH = 500
 _JAPANESE = re.compile("[\u3005-\u30ff\u3400-\u9fff]")
 

@@ -21,7 +21,8 @@ from app.i18n import t
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from core.versions.comparison import Comparison, RowView
+    from core.versions.comparison import Comparison
+    from core.versions.layout import RowView
 
 compare = flask.Blueprint("compare", __name__, url_prefix="/api/v1")
 
@@ -54,7 +55,7 @@ BLOCK = {"start": int, "lines": LINES}
         "top": whole("A row to place."),
         "block": whole("Lines a block."),
     },
-    answers={200: obj(total=int, changes=int, index=int, position=NUMBER, top=NUMBER, open=[int], **BLOCK)},
+    answers={200: obj(BLOCK, total=int, changes=int, index=int, position=NUMBER, top=NUMBER, open=[int])},
     errors=REFUSALS,
 )
 def describe_view() -> flask.Response:
@@ -121,13 +122,13 @@ def show_rows() -> flask.Response:
     },
     answers={
         200: obj(
+            BLOCK,
             count=int,
             index=int,
             position=NUMBER,
             row=NUMBER,
             text=str,
             total=int,
-            **BLOCK,
             optional=("total", "start", "lines"),
         )
     },

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import cast
 
 import flask
 
@@ -66,7 +65,7 @@ def import_set() -> tuple[flask.Response, int]:
     given = PurePath(file.filename or "")
     name = flask.request.form.get("name", "").strip() or given.stem
     form = flask.request.form.get("form", "") or ("csv" if given.suffix.lower() in (".csv", ".tsv") else "jsonl")
-    data = cast("bytes", file.stream.read(MOST_SET_BYTES + 1))
+    data = file.stream.read(MOST_SET_BYTES + 1)
     return flask.jsonify(to_dict(kb().evaluations.import_set(name, data, form))), 201
 
 
@@ -178,10 +177,12 @@ def list_runs() -> flask.Response:
     tag="evaluation",
     role=Role.EDITOR,
     body=obj(
-        set_id=words("The question set.", most=ID_CHARS, least=1, required=True),
-        label=words("What people call the run.", most=NAME_CHARS),
-        **SEARCHING,
-        filters=FILTERS_OBJECT,
+        {
+            "set_id": words("The question set.", most=ID_CHARS, least=1, required=True),
+            "label": words("What people call the run.", most=NAME_CHARS),
+            **SEARCHING,
+            "filters": FILTERS_OBJECT,
+        },
         optional=("filters",),
     ),
     answers={202: EvaluationRun},

@@ -72,11 +72,6 @@ def _finite(digits: str) -> float:
     return value
 
 
-def optional_json() -> dict[str, Any]:
-    """Return the JSON object in the body, or nothing where there is no body. Raises: ``InvalidInput``."""
-    return json_object() if flask.request.get_data(cache=True) else {}
-
-
 def text(body: dict[str, Any], name: str) -> str:
     """Return the text field ``name`` of a body. Raises: ``InvalidInput``."""
     value = body.get(name)

@@ -154,7 +154,7 @@ def _methods(rule: Rule) -> list[str]:
     methods = set(rule.methods or ("GET",))
     if "GET" in methods:
         methods.discard("HEAD")
-    if rule.provide_automatic_options:
+    if getattr(rule, "provide_automatic_options", False):
         methods.discard("OPTIONS")
     return sorted(method.lower() for method in methods)
 
@@ -285,7 +285,8 @@ def show_description() -> flask.Response:
     response = flask.Response(written, mimetype="application/json")
     response.set_etag(tag)
     response.headers["Cache-Control"] = "private, no-cache"
-    return response.make_conditional(flask.request)
+    response.make_conditional(flask.request)
+    return response
 
 
 def described(server: flask.Flask) -> dict[str, Any]:

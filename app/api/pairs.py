@@ -33,6 +33,4 @@ def pair_of(given: Mapping[str, Any]) -> Pair:
 def compared(pair: Pair | None = None) -> Comparison:
     """Return the comparison of the two versions that the present address names, or of others."""
     wanted = pair or pair_of(arguments())
-    found = kb().compare(wanted.doc, wanted.old, wanted.new, other=wanted.other)
-    assert found is not None
-    return found
+    return kb().compare(wanted.doc, wanted.old, wanted.new, other=wanted.other)

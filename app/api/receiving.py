@@ -87,10 +87,14 @@ def upload_document() -> tuple[flask.Response, int, dict[str, str]]:
     tag="documents",
     role=Role.EDITOR,
     body=obj(
-        name=words("What the document is called.", most=NAME_CHARS, least=1, required=True),
-        text=Field({"type": "string", "minLength": 1}, "The text, at most EVORAG_MAX_TEXT_CHARS.", required=True),
-        title=words("Its title.", most=TITLE_CHARS),
-        **FILING,
+        {
+            "name": words("What the document is called.", most=NAME_CHARS, least=1, required=True),
+            "text": Field(
+                {"type": "string", "minLength": 1}, "The text, at most EVORAG_MAX_TEXT_CHARS.", required=True
+            ),
+            "title": words("Its title.", most=TITLE_CHARS),
+            **FILING,
+        }
     ),
     answers=RECEIPTS,
     answer_headers=WHERE,

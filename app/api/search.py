@@ -15,11 +15,9 @@ from core.model import AnswerComparison, Impact, Query, Role, SavedQuestion, Tra
 
 search = flask.Blueprint("search", __name__, url_prefix="/api/v1")
 
-ASKED = obj(question=QUESTION, **SEARCHING, filters=FILTERS_OBJECT, optional=("filters",))
+ASKED = obj({"question": QUESTION, **SEARCHING, "filters": FILTERS_OBJECT}, optional=("filters",))
 KEPT = obj(
-    question=QUESTION,
-    **SEARCHING,
-    filters=FILTERS_OBJECT,
+    {"question": QUESTION, **SEARCHING, "filters": FILTERS_OBJECT},
     keep=yes_no("Keep it in the history.", default=True),
     record=yes_no("Have spiking neurons write it (`snn`, where no generator is named), and record what they do."),
     optional=("filters",),

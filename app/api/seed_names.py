@@ -41,6 +41,7 @@ FORM = {
     "session_id": words("Comes back in the answer; means nothing to the server.", most=SESSION_CHARS),
 }
 STATUS = obj(
+    {"error": obj(code=str, title=str, detail=str, remedy=str)},
     job_id=str,
     state=str,
     stage=str,
@@ -52,7 +53,6 @@ STATUS = obj(
     doc_key=str,
     version=int,
     chunks_indexed=int,
-    error=obj(code=str, title=str, detail=str, remedy=str),
     optional=("error",),
 )
 

@@ -62,7 +62,8 @@ class Schemas:
         if isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, Enum)) and "$ref" not in written:
             self.components.setdefault(kind.__name__, _written(written))
             return {"$ref": REFERENCE.format(model=kind.__name__)}
-        return _written(written)
+        found: Schema = _written(written)
+        return found
 
 
 def plain(text: str) -> str:
@@ -90,6 +91,7 @@ def _written(schema: Any) -> Any:
         found["contentEncoding"] = "base64"
     if named:
         found["required"] = list(found["properties"])
-    if isinstance(found.get("description"), str):
-        found["description"] = plain(found["description"])
+    description = found.get("description")
+    if isinstance(description, str):
+        found["description"] = plain(description)
     return found

@@ -12,16 +12,16 @@ import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 import flask
 from flask_sock import Sock
 from simple_websocket import ConnectionClosed, Server
 from werkzeug.exceptions import ServiceUnavailable
 
-from app.api.describe import operation, whole
+from app.api.describe import View, operation, whole
 from app.api.detached import EventStream, pump_of
 from app.api.progress import HEARTBEAT, LONGEST_S, AllFollower, Event, Follower, JobFollower, told, written
 from app.api.reading import arguments
@@ -126,14 +126,19 @@ def wants_events() -> bool:
     )
 
 
-@sock.route("/ws/progress/<job_id>", bp=streams)
+def _websocket(address: str) -> Callable[[View], View]:
+    """Route WebSockets; what Flask-Sock returns has no types."""
+    return cast("Callable[[View], View]", sock.route(address, bp=streams))
+
+
+@_websocket("/ws/progress/<job_id>")
 @operation("Follow jobs by WebSocket", tag="jobs", answers={101: None})
 def socket_of_job(ws: Server, job_id: str) -> None:
     """Tell the progress of a job, and of those named in ``{"subscribe": [ids]}``, until all have ended."""
     _serve(ws, job_id)
 
 
-@sock.route("/api/v1/ws/progress/<job_id>", bp=streams)
+@_websocket("/api/v1/ws/progress/<job_id>")
 @operation("Follow jobs by WebSocket", tag="jobs", answers={101: None})
 def socket_under_v1(ws: Server, job_id: str) -> None:
     """Tell what ``/ws/progress`` tells."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 import flask
 
@@ -26,7 +27,7 @@ from core.model import (
 training = flask.Blueprint("training", __name__, url_prefix="/api/v1")
 
 NAME = Field({"type": "string", "minLength": 1}, "Name of a trained model, or of the training that makes it.")
-USUAL = {field.name: field.default for field in fields(TrainingCourse)}
+USUAL: dict[str, Any] = {field.name: field.default for field in fields(TrainingCourse)}
 MEANINGS = {
     "steps": "Batches that it learns from.",
     "layers": "Layers of the model.",

@@ -46,7 +46,7 @@ def refuse_unknown(server: flask.Flask) -> None:
                 ) from None
             return None
         rule = request.url_rule
-        if request.method == "OPTIONS" and (rule is None or rule.provide_automatic_options):
+        if request.method == "OPTIONS" and (rule is None or getattr(rule, "provide_automatic_options", False)):
             answer = flask.Response(status=204)
             answer.allow.update(routes.allowed_methods())
             return answer

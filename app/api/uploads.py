@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
@@ -249,7 +250,11 @@ def terminate(transfer_id: str) -> flask.Response:
 def override(transfer_id: str) -> flask.typing.ResponseReturnValue:
     """Do what the header ``X-HTTP-Method-Override`` says, for clients that cannot send such requests."""
     method = flask.request.headers.get("X-HTTP-Method-Override", "").upper()
-    known: dict[str, Any] = {"PATCH": send_part, "DELETE": terminate, "HEAD": _resume}
+    known: dict[str, Callable[[str], flask.typing.ResponseReturnValue]] = {
+        "PATCH": send_part,
+        "DELETE": terminate,
+        "HEAD": _resume,
+    }
     if method not in known:
         raise MethodNotAllowed(["GET", "HEAD", "PATCH", "DELETE"])
     return known[method](transfer_id)

@@ -9,6 +9,7 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import html
 
+from app.components.attributes import aria, dataset
 from app.components.icon import icon
 from app.components.states import badge
 from app.components.times import when
@@ -60,7 +61,7 @@ def secret_card(key: ApiKey, secret: str) -> html.Div:
                         [icon("copy"), html.Span(t("access.copy"))],
                         type="button",
                         className="btn btn-secondary btn-sm",
-                        **{"data-copy": "access-secret-text", "data-copied": t("access.copied")},
+                        **dataset(copy="access-secret-text", copied=t("access.copied")),
                     ),
                 ],
                 className="button-row",
@@ -108,7 +109,7 @@ def _row(key: ApiKey, of_everybody: bool) -> html.Tr:
         id={"type": "access-key-revoke", "key": key.id},
         type="button",
         className="btn btn-quiet btn-sm",
-        **{"aria-label": t("access.revoke_named", name=key.name)},
+        **aria(label=t("access.revoke_named", name=key.name)),
     )
     cells += [
         ("role", t(f"access.role_{key.role}")),
@@ -122,9 +123,9 @@ def _row(key: ApiKey, of_everybody: bool) -> html.Tr:
     )
 
 
-def _named(column: str) -> dict[str, str]:
+def _named(column: str) -> dict[str, Any]:
     """What a narrow window writes before a cell whose column has no head there."""
-    return {"data-column": t(f"access.column_{column}")} if column else {}
+    return dataset(column=t(f"access.column_{column}")) if column else {}
 
 
 def _hidden(column: str) -> html.Span:

@@ -9,6 +9,7 @@ import dash_bootstrap_components as dbc
 from dash import html
 
 from app.components.access_keys import role_select
+from app.components.attributes import aria, dataset
 from app.components.icon import icon
 from app.components.states import badge
 from app.components.times import when
@@ -74,7 +75,7 @@ def _row(user: User, is_own: bool) -> html.Tr:
         ("seen", when(user.last_seen_at) if user.last_seen_at else t("access.unseen")),
         ("state", state),
     ]
-    shown = [html.Td(cell, **{"data-column": t(f"access.column_{column}")}) for column, cell in cells]
+    shown = [html.Td(cell, **dataset(column=t(f"access.column_{column}"))) for column, cell in cells]
     return html.Tr([*shown, html.Td(html.Div([] if is_own else actions, className="button-row access-actions"))])
 
 
@@ -84,7 +85,7 @@ def _action(name: str, key: str, user: User) -> html.Button:
         id={"type": "access-user-action", "user": user.name, "action": name},
         type="button",
         className="btn btn-quiet btn-sm",
-        **{"aria-label": f"{t(key)}: {user.name}"},
+        **aria(label=f"{t(key)}: {user.name}"),
     )
 
 
@@ -97,7 +98,7 @@ def _name() -> dbc.Input:
     return dbc.Input(id="access-user-name", maxLength=NAME_CHARS, autocomplete="off")
 
 
-def _field(component_id: str | None, label: str, control: Any) -> html.Div:
+def _field(component_id: str | None, label: str, control: Any) -> html.Div | html.Label:
     if component_id is None:
         return html.Label([html.Span(label, className="form-label"), control], className="access-field")
     return html.Div(

@@ -6,6 +6,7 @@ import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import aria, dataset
 from app.components.icon import icon
 from app.i18n import t
 from core.model import Principal
@@ -23,7 +24,8 @@ def account_entry(who: Principal) -> html.Button | None:
         className="rail-link",
         type="button",
         title=t("shell.account"),
-        **{"data-opens": "account-dialog", "aria-haspopup": "dialog"},
+        **aria(haspopup="dialog"),
+        **dataset(opens="account-dialog"),
     )
 
 
@@ -39,7 +41,7 @@ def account_rows(who: Principal) -> list[html.Div]:
         [icon("box-arrow-right"), t("shell.sign_out")],
         type="button",
         className="btn btn-secondary",
-        **{"data-leaves": links.SIGN_OUT},
+        **dataset(leaves=links.SIGN_OUT),
     )
     return [known, html.Div(manage), html.Div(leave)]
 
@@ -52,11 +54,11 @@ def account_dialog(who: Principal) -> html.Dialog | None:
         [
             html.H2(t("shell.account"), id="account-title", className="dialog-title"),
             html.Div(account_rows(who), className="dialog-rows"),
-            html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"}),
+            html.Button(t("shell.close"), type="button", className="btn btn-secondary", **dataset(action="close")),
         ],
         id="account-dialog",
         className="dialog",
-        **{"aria-labelledby": "account-title"},
+        **aria(labelledby="account-title"),
     )
 
 
@@ -79,5 +81,6 @@ def signed_out_dialog(who: Principal) -> html.Dialog:
         ],
         id="signed-out",
         className="dialog",
-        **{"aria-labelledby": "signed-out-title", "data-user": who.name, "data-failed": t("signed_out.failed")},
+        **aria(labelledby="signed-out-title"),
+        **dataset(user=who.name, failed=t("signed_out.failed")),
     )

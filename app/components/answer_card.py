@@ -9,6 +9,7 @@ from datetime import datetime
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from app.components.attributes import aria
 from app.components.chips import Names, intent_badge, understood
 from app.components.citations import citation_link
 from app.components.generator_choice import failure_words
@@ -47,7 +48,7 @@ def answer_card(
     answer = trace.answer
     found = answer.type is not AnswerType.INSUFFICIENT
     text = html.P(supported_text(answer), className="answer-text") if answer.text else None
-    said = [text, support_line(answer), _reason(trace), dropped_sentences(answer)]
+    said: list[Component | None] = [text, support_line(answer), _reason(trace), dropped_sentences(answer)]
     # Small talk and questions about the knowledge base are answered without passages.
     if found or trace.analysis.intent is not Intent.DOCUMENTS:
         body = [*said, _sources(trace, shown) if shown is not None and found else None]
@@ -59,7 +60,7 @@ def answer_card(
         [part for part in content if part is not None],
         className="answer-card",
         id="ask-answer-card",
-        **{"aria-label": t("answer.title")},
+        **aria(label=t("answer.title")),
     )
 
 
@@ -77,7 +78,7 @@ def evidence_list(trace: Trace, shown: Shown | None = None) -> html.Section:
     ]
     title = html.H2(t("answer.evidence", count=len(items)), id="evidence-title", className="section-title")
     explain = html.P(t("answer.evidence_explain"), className="hint")
-    return html.Section([title, explain, html.Ol(items, className="evidence")], **{"aria-labelledby": "evidence-title"})
+    return html.Section([title, explain, html.Ol(items, className="evidence")], **aria(labelledby="evidence-title"))
 
 
 def degraded_notices(trace: Trace, again: Component | None = None) -> list[Component]:
@@ -86,7 +87,7 @@ def degraded_notices(trace: Trace, again: Component | None = None) -> list[Compo
     What there is all the same stands below: the other leg's result, the extracted answer. ``again`` is offered where
     the generator failed.
     """
-    notices = [
+    notices: list[Component] = [
         _degraded(t(f"answer.degraded.{leg.name}"), error_line(leg.error))
         for leg in (trace.vector, trace.keyword)
         if leg.error is not None
@@ -135,8 +136,9 @@ def _cached(trace: Trace) -> list[Component]:
         return []
     similar = t("answer.cache.semantic", question=use.question, percent=round(use.similarity * 100))
     title = t("answer.cache.exact") if use.kind == "exact" else similar
-    words = html.Span([icon("clock-history"), *sentence("answer.cached", when=when(use.asked_at))], className="cached")
-    words.title = title
+    words = html.Span(
+        [icon("clock-history"), *sentence("answer.cached", when=when(use.asked_at))], className="cached", title=title
+    )
     return [words, _afresh(trace)]
 
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import aria
 from app.i18n import t
 
 Schema = Mapping[str, Any]
@@ -42,7 +43,7 @@ def operation_list(document: Schema, chosen: str) -> html.Nav:
                     className="api-link",
                     title=path,
                 ),
-                **({"aria-current": "true"} if entry["operationId"] == chosen else {}),
+                **(aria(current=True) if entry["operationId"] == chosen else {}),
             )
             for path, method, entry in operations_of(document)
             if entry["tags"][0] == tag["name"]
@@ -51,7 +52,7 @@ def operation_list(document: Schema, chosen: str) -> html.Nav:
             html.H2(tag["name"], className="api-tag", title=tag["description"]),
             html.Ul(entries, className="api-links"),
         ]
-    return html.Nav(groups, className="api-nav", **{"aria-label": t("api.operations")})
+    return html.Nav(groups, className="api-nav", **aria(label=t("api.operations")))
 
 
 def overview(document: Schema, base: str) -> html.Section:
@@ -103,7 +104,7 @@ def operation_detail(document: Schema, path: str, method: str, entry: Schema, ba
     named = _named(document, [body, answers])
     if named:
         parts += [_title("schemas"), *[_component(name, document) for name in named]]
-    return html.Section(parts, className="card-plain api-detail", **{"aria-labelledby": "api-operation"})
+    return html.Section(parts, className="card-plain api-detail", **aria(labelledby="api-operation"))
 
 
 def example(document: Schema, path: str, method: str, entry: Schema, base: str) -> str:

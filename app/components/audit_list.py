@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from app import links
+from app.components.attributes import aria
 from app.components.document_options import document_options
+from app.components.filter_words import dropdown_words
 from app.components.icon import icon
 from app.components.links import document_href
 from app.components.times import when
@@ -61,7 +64,7 @@ def audit_filters(documents: Sequence[Document], doc_key: str | None, action: st
 
 
 def _filter(component_id: str, label: str, options: list[Any], value: str | None, placeholder: str) -> html.Div:
-    words = {name: t(f"filter.{name}") for name in ("search", "clear_search", "clear_selection", "no_options_found")}
+    words = dropdown_words()
     field = dcc.Dropdown(id=component_id, options=options, value=value, placeholder=placeholder, labels=words)
     return html.Div([html.Label(label, htmlFor=component_id, className="form-label"), field], className="audit-filter")
 
@@ -73,7 +76,7 @@ def _export(kind: str, doc_key: str | None, action: str | None) -> html.A:
         className="btn btn-secondary",
         download=f"evorag-audit.{kind}",
         title=t("audit.export", kind=kind.upper()),
-        **{"aria-label": t("audit.export", kind=kind.upper())},
+        **aria(label=t("audit.export", kind=kind.upper())),
     )
 
 
@@ -81,7 +84,10 @@ def _row(publication: Publication, before: int | None) -> html.Tr:
     key = publication.doc_key
     action = publication.action
     done = "purge_all" if action == "purge" and publication.subject is None else action
-    said = [icon(ACTIONS.get(action, "dash-circle")), t(f"audit.did.{done}", number=publication.subject or 0)]
+    said: list[Component | str] = [
+        icon(ACTIONS.get(action, "dash-circle")),
+        t(f"audit.did.{done}", number=publication.subject or 0),
+    ]
     ask = dcc.Link(
         t("audit.ask_as_of"),
         href=links.ask_as_of(publication.seq),

@@ -9,6 +9,7 @@ import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app.components.answer_card import degraded_notices, type_badge
+from app.components.attributes import aria
 from app.components.citations import linked_text
 from app.components.compare_address import Pair
 from app.components.icon import icon
@@ -126,7 +127,7 @@ def saved_list(saved: Sequence[SavedQuestion]) -> Any:
                     type="button",
                     className="tool-button",
                     title=t("compare.forget"),
-                    **{"aria-label": t("compare.forget_named", question=question.text)},
+                    **aria(label=t("compare.forget_named", question=question.text)),
                 ),
             ]
         )
@@ -169,12 +170,7 @@ def progress(done: int, count: int) -> html.Div:
                 html.Div(className="bar-fill", style={"width": f"{100 * done / max(count, 1):.0f}%"}),
                 className="bar",
                 role="progressbar",
-                **{
-                    "aria-valuemin": "0",
-                    "aria-valuemax": str(count),
-                    "aria-valuenow": str(done),
-                    "aria-label": t("compare.impact_progress"),
-                },
+                **aria(valuemin="0", valuemax=str(count), valuenow=str(done), label=t("compare.impact_progress")),
             ),
             html.Span(t("compare.impact_done", done=done, count=count), className="numbers"),
         ],

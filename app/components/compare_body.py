@@ -9,6 +9,7 @@ from typing import Any
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import aria, dataset
 from app.components.compare_address import VIEWS, Pair, Shown
 from app.components.compare_summary import headline, metadata, overview
 from app.components.diff_grid import diff_text
@@ -59,7 +60,7 @@ def compare_body(
                 ],
                 className="compare-columns",
             ),
-            html.Div(id="compare-said", className="visually-hidden", role="status", **{"aria-live": "polite"}),
+            html.Div(id="compare-said", className="visually-hidden", role="status", **aria(live="polite")),
             dcc.Store(id="compare-ready", data=pair.as_dict()),
             dcc.Store(id="compare-shown-view", data=shown.view),
             dcc.Store(id="compare-drawn", data=[]),
@@ -67,7 +68,7 @@ def compare_body(
         ],
         id="compare",
         className="compare",
-        **{"data-pair": json.dumps(pair.as_dict()), "data-is-equal": str(summary.is_equal).lower()},
+        **dataset(pair=json.dumps(pair.as_dict()), is_equal=summary.is_equal),
     )
 
 
@@ -78,14 +79,14 @@ def waiting(elapsed_s: float) -> html.Div:
         [
             html.P([badge("working", words)]),
             html.P(t("compare.waiting_long"), className="hint") if elapsed_s >= LONG_S else None,
-            html.Div([html.Div(className="skeleton-line", **{"aria-hidden": "true"}) for _ in range(12)]),
+            html.Div([html.Div(className="skeleton-line", **aria(hidden=True)) for _ in range(12)]),
         ],
         className="compare-waiting",
         role="status",
     )
 
 
-def start_list(documents: Sequence[Document]) -> html.Div:
+def start_list(documents: Sequence[Document]) -> html.Div | html.Section:
     """The documents that have versions to compare, newest first; none of them is an invitation to upload."""
     if not documents:
         action = link_button(t("compare.upload"), links.UPLOAD, "upload", primary=True)
@@ -115,16 +116,13 @@ def _tabs(view: str, counts: dict[str, int]) -> html.Div:
             id=f"compare-tab-{name}",
             className="compare-tab",
             role="tab",
-            **{
-                "aria-selected": str(name == view).lower(),
-                "aria-controls": f"compare-panel-{name}",
-                "data-compare-view": name,
-            },
+            **aria(selected=name == view, controls=f"compare-panel-{name}"),
+            **dataset(compare_view=name),
             tabIndex=0 if name == view else -1,
         )
         for name in VIEWS
     ]
-    return html.Div(tabs, className="compare-tabs", role="tablist", **{"aria-label": t("compare.views")})
+    return html.Div(tabs, className="compare-tabs", role="tablist", **aria(label=t("compare.views")))
 
 
 def _count(count: int) -> Any:
@@ -138,7 +136,7 @@ def _panel(name: str, children: Any, is_shown: bool) -> html.Div:
         className="compare-panel",
         role="tabpanel",
         hidden=not is_shown,
-        **{"aria-labelledby": f"compare-tab-{name}"},
+        **aria(labelledby=f"compare-tab-{name}"),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import dcc, html
 
-from app import links
+from app.components.attributes import dataset
 from app.components.compare_address import Pair
 from app.components.document_options import document_options
 from app.components.icon import icon
@@ -55,14 +55,13 @@ def export_menu(pair: Pair) -> html.Details:
     entries = [_entry(symbol, _export(form), pair.download(form)) for form, symbol in EXPORTS]
     entries += [_entry("body-text", _text_words(pair, side), f"{pair.download('txt')}&side={side}") for side in SIDES]
     summary = html.Summary([icon("download"), t("compare.export")], className="btn btn-secondary")
-    failure = {"data-failed": t("compare.export_failed")}
-    return html.Details([summary, html.Ul(entries)], className="menu", id="compare-export", **failure)
+    return html.Details(
+        [summary, html.Ul(entries)], className="menu", id="compare-export", **dataset(failed=t("compare.export_failed"))
+    )
 
 
 def _entry(symbol: str, words: list[Any], address: str) -> html.Li:
-    return html.Li(
-        html.A([icon(symbol), html.Span(words)], href=address, download="", **{"data-compare-export": "true"})
-    )
+    return html.Li(html.A([icon(symbol), html.Span(words)], href=address, download="", **dataset(compare_export=True)))
 
 
 def _text_words(pair: Pair, side: str) -> list[Any]:
@@ -73,12 +72,6 @@ def _text_words(pair: Pair, side: str) -> list[Any]:
 
 def _export(form: str) -> list[Any]:
     return [html.Span(t(f"compare.export_{form}")), html.Small(t(f"compare.export_{form}_explain"))]
-
-
-def side_link(pair: Pair, side: str) -> dcc.Link:
-    """The version on a side, by its name, as a link to it."""
-    doc, number = (pair.doc, pair.old) if side == "old" else (pair.new_doc, pair.new)
-    return dcc.Link(t("version.number", number=number), href=links.document(doc, version=number))
 
 
 def _side(

@@ -8,6 +8,7 @@ from typing import Any
 
 from dash import html
 
+from app.components.attributes import aria, dataset
 from app.components.compare_words import notice_words, sentence, tally_words
 from app.components.diff_grid import chapter_name
 from app.components.icon import icon
@@ -58,7 +59,7 @@ def metadata(changes: Sequence[MetadataChange]) -> html.Div:
     head = html.Tr([html.Th(t(f"compare.{name}"), scope="col") for name in heads])
     table = html.Table([html.Thead(head), html.Tbody(rows)], className="passage-table compare-metadata")
     scroll = html.Div(
-        table, className="passage-scroll", tabIndex=0, role="group", **{"aria-label": t("compare.view.metadata")}
+        table, className="passage-scroll", tabIndex=0, role="group", **aria(label=t("compare.view.metadata"))
     )
     return html.Div([text, scroll if rows else None], className="card-plain")
 
@@ -80,7 +81,7 @@ def _values(values: Sequence[ValueChange]) -> html.Section | None:
     return html.Section(
         [title, html.Div([first, rest], className="compare-list")],
         className="card-plain compare-values",
-        **{"aria-labelledby": "compare-values-title"},
+        **aria(labelledby="compare-values-title"),
     )
 
 
@@ -89,7 +90,7 @@ def _value(value: ValueChange) -> html.Li:
     if value.old is not None:
         pair.append(html.Del(_short(value.old)))
     if value.old is not None and value.new is not None:
-        pair.append(html.Span("→", className="arrow", **{"aria-hidden": "true"}))
+        pair.append(html.Span("→", className="arrow", **aria(hidden=True)))
     if value.new is not None:
         pair.append(html.Ins(_short(value.new)))
     context: list[Any] = [" ".join(value.context.split())[:VALUE_CHARS]]
@@ -101,7 +102,7 @@ def _value(value: ValueChange) -> html.Li:
             type="button",
             className="jump",
             title=t("compare.go_there"),
-            **{"data-compare-row": str(value.row)},
+            **dataset(compare_row=str(value.row)),
         )
     )
 
@@ -114,7 +115,7 @@ def _chapters(chapters: Sequence[ChapterChange]) -> html.Section | None:
     return html.Section(
         [title, html.Div(html.Ul(items), className="compare-list")],
         className="card-plain compare-chapters",
-        **{"aria-labelledby": "compare-chapters-title"},
+        **aria(labelledby="compare-chapters-title"),
     )
 
 
@@ -125,18 +126,15 @@ def _chapter(chapter: ChapterChange, index: int) -> html.Li:
         type="button",
         className="jump",
         title=" › ".join(chapter.heading_path) or t("compare.go_there"),
-        **{"data-compare-row": str(chapter.row)},
+        **dataset(compare_row=str(chapter.row)),
     )
     only = html.Button(
         icon("funnel"),
         type="button",
         className="tool-button",
         title=t("compare.only_chapter"),
-        **{
-            "data-compare-chapter": str(index),
-            "aria-label": t("compare.only_chapter_named", name=name),
-            "aria-pressed": "false",
-        },
+        **aria(label=t("compare.only_chapter_named", name=name), pressed=False),
+        **dataset(compare_chapter=str(index)),
     )
     return html.Li([go, only])
 

@@ -8,6 +8,7 @@ import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import aria
 from app.components.citations import CITATION_MARK
 from app.components.icon import icon
 from app.i18n import t
@@ -33,11 +34,11 @@ def turns_list(turns: Sequence[Turn], conversation_id: str, title: str) -> html.
     """One line a question, each a link to its kept answer."""
     if not turns:
         return None
-    items = [html.Li(_turn(turn, conversation_id), value=turn.number) for turn in turns]
+    items = [html.Li(_turn(turn, conversation_id), value=str(turn.number)) for turn in turns]
     return html.Section(
         [html.H2(title, className="turns-title"), html.Ol(items, className="turns")],
         className="turns-section",
-        **{"aria-label": title},
+        **aria(label=title),
     )
 
 
@@ -61,7 +62,7 @@ def follow_up(is_conversation: bool) -> html.Div:
         [*parts, html.Div(id="ask-follow-problem", role="alert")],
         className="follow-up",
         role="group",
-        **{"aria-label": t("ask.follow_up")},
+        **aria(label=t("ask.follow_up")),
     )
 
 

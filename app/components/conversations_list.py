@@ -9,6 +9,7 @@ import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import aria, dataset
 from app.components.conversation_turns import title_of
 from app.components.icon import icon
 from app.components.states import empty
@@ -31,7 +32,7 @@ def conversations_button() -> html.Button:
         type="button",
         className="btn btn-secondary",
         n_clicks=0,
-        **{"data-opens": DIALOG},
+        **dataset(opens=DIALOG),
     )
 
 
@@ -46,7 +47,7 @@ def conversations_dialog() -> html.Dialog:
         ],
         className="conversations-head",
     )
-    close = html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"})
+    close = html.Button(t("shell.close"), type="button", className="btn btn-secondary", **dataset(action="close"))
     return html.Dialog(
         [
             head,
@@ -57,7 +58,7 @@ def conversations_dialog() -> html.Dialog:
         ],
         id=DIALOG,
         className="dialog conversations-dialog",
-        **{"aria-labelledby": "conversations-title"},
+        **aria(labelledby="conversations-title"),
     )
 
 
@@ -87,7 +88,7 @@ def _row(conversation: Conversation, doing: str) -> html.Li:
         html.A(
             [icon("download"), form.upper()],
             href=links.conversation_export(conversation.id, form),
-            download=True,
+            download="",
             className="btn btn-quiet btn-sm",
             title=t(f"ask.conversation.export_{form}"),
         )

@@ -13,6 +13,7 @@ import dash_ag_grid as dag
 import dash_bootstrap_components as dbc
 from dash import html
 
+from app.components.attributes import aria, dataset
 from app.components.compare_address import Shown
 from app.components.heat_strip import heat_strip
 from app.components.icon import icon
@@ -91,17 +92,17 @@ def _tools(summary: ChangeSummary, shown: Shown) -> html.Div:
             html.Span(id="compare-place", className="numbers compare-place"),
             _button("next", "chevron-down", "n"),
             _button("copy", "link-45deg"),
-            html.Span(id="compare-round", className="compare-place", **{"aria-hidden": "true"}),
+            html.Span(id="compare-round", className="compare-place", **aria(hidden=True)),
         ],
         className="tool-group",
         role="group",
-        **{"aria-label": t("compare.changes")},
+        **aria(label=t("compare.changes")),
     )
     return html.Div(
         [_mode(shown), changes, _folding(shown), _chapters(summary), _find(shown)],
         className="compare-tools",
         role="toolbar",
-        **{"aria-label": t("compare.tools"), "aria-controls": GRID},
+        **aria(label=t("compare.tools"), controls=GRID),
     )
 
 
@@ -110,11 +111,12 @@ def _mode(shown: Shown) -> html.Div:
         html.Button(
             [icon(symbol), html.Span(t(f"compare.mode_{mode}"))],
             type="button",
-            **{"data-compare-mode": mode, "aria-pressed": str(shown.mode == mode).lower()},
+            **aria(pressed=shown.mode == mode),
+            **dataset(compare_mode=mode),
         )
         for mode, symbol in (("side", "layout-sidebar"), ("inline", "list"))
     ]
-    return html.Div(choices, className="switch compare-modes", role="group", **{"aria-label": t("compare.mode")})
+    return html.Div(choices, className="switch compare-modes", role="group", **aria(label=t("compare.mode")))
 
 
 def _folding(shown: Shown) -> html.Div:
@@ -187,7 +189,8 @@ def _button(action: str, symbol: str, key: str = "") -> html.Button:
         type="button",
         className="tool-button",
         title=f"{words} ({key})" if key else words,
-        **{"data-compare-do": action, "aria-label": words},
+        **aria(label=words),
+        **dataset(compare_do=action),
     )
 
 

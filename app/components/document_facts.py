@@ -9,8 +9,10 @@ from urllib.parse import urlencode
 
 import dash_bootstrap_components as dbc
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from app import links
+from app.components.attributes import aria
 from app.components.icon import file_icon, icon
 from app.components.times import when
 from app.i18n import has, number, size, t
@@ -39,7 +41,7 @@ def document_actions(document: Document, version: Version | None) -> html.Div:
     )
     is_deleted = document.state == "deleted"
     is_purged = document.state == "purged"
-    shown = [ask] if document.published_version is not None else []
+    shown: list[Component] = [ask] if document.published_version is not None else []
     shown += [original] if version is not None and version.state != "purged" else []
     shown += [edit] if document.is_text_entry and not (is_deleted or is_purged) else []
     restore = t("document.show_again" if document.state == "unpublished" else "document.restore")
@@ -104,10 +106,8 @@ def indexing(job: Job) -> html.Div:
         ),
         className="bar",
         role="progressbar",
-        **{
-            "aria-label": stage,
-            **({"aria-valuenow": share, "aria-valuemin": 0, "aria-valuemax": 100} if share else {}),
-        },
+        **aria(label=stage),
+        **(aria(valuenow=share, valuemin=0, valuemax=100) if share else {}),
     )
     words = t("document.indexing", number=job.version, stage=stage)
     ready = html.P(t("document.keyword_ready"), className="muted") if job.keyword_ready else None

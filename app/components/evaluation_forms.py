@@ -9,6 +9,7 @@ from dash import dcc, html
 
 from app import links
 from app.components.answer_card import type_badge
+from app.components.attributes import aria, dataset
 from app.components.icon import icon
 from app.components.states import link_button
 from app.components.times import when
@@ -52,7 +53,7 @@ def import_form() -> html.Section:
                         placeholder=t("evaluate.lines_placeholder"),
                     ),
                     html.Div(
-                        id="evaluate-picker", className="file-picker", **{"data-evaluate-picker": t("evaluate.or_file")}
+                        id="evaluate-picker", className="file-picker", **dataset(evaluate_picker=t("evaluate.or_file"))
                     ),
                     html.P(id="evaluate-file-name", className="hint", role="status"),
                 ]
@@ -100,7 +101,7 @@ def history_form(questions: Sequence[TraceSummary]) -> html.Section:
                     className="history-choice",
                 ),
                 role="group",
-                **{"aria-label": t("evaluate.history")},
+                **aria(label=t("evaluate.history")),
             ),
             html.Div(id="evaluate-history-error"),
             html.Div(

@@ -11,6 +11,7 @@ import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import aria
 from app.components.evaluation_words import last_leg, measured, written
 from app.components.icon import icon
 from app.components.reading_grid import reading_grid
@@ -50,7 +51,7 @@ def set_actions(question_set: QuestionSet) -> list[Any]:
             href=links.question_set(question_set.id, form),
             className="btn btn-secondary",
             download="",
-            **{"aria-label": t("evaluate.export", form=form.upper())},
+            **aria(label=t("evaluate.export", form=form.upper())),
         )
         for form in ("csv", "jsonl")
     ]

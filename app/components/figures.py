@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import plotly.graph_objects as go
 from dash import dcc, html
 
+from app.components.attributes import aria
 from app.i18n import language, t
 
 SERIES = ("#6a6ff0", "#0d9488", "#c0741a", "#d6457a", "#0e8bc4", "#7a8b2a", "#a855c7", "#7b8494")
@@ -120,10 +120,10 @@ def slopes(paths: Sequence[RankPath], titles: tuple[str, str, str]) -> go.Figure
 def graph(figure: go.Figure, label: str) -> html.Figure:
     """The figure with its name for screen readers, without a logo, with download and reset as its only tools."""
     plot = dcc.Graph(figure=figure, config=_config(), responsive=True, style={"height": f"{figure.layout.height}px"})
-    return html.Figure(plot, className="figure", **{"aria-label": label})
+    return html.Figure(plot, className="figure", **aria(label=label))
 
 
-def _config() -> dict[str, Any]:
+def _config() -> dcc.Graph.Config:
     words = {"Download plot as a PNG": t("figure.download"), "Reset axes": t("figure.reset")}
     code = language()
     return {

@@ -7,6 +7,8 @@ from typing import Any
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import dataset
+from app.components.attributes import dataset
 from app.components.states import badge
 from app.i18n import size, t
 from core.model import FilesCheck
@@ -72,7 +74,7 @@ def _listed(rows: list[dict[str, Any]], count: int) -> list[Any]:
         return []
     head = html.Thead(html.Tr([html.Th(t(f"stores.column.{column}")) for column in rows[0]]))
     body = [
-        html.Tr([html.Td(cell, **{"data-column": t(f"stores.column.{column}")}) for column, cell in row.items()])
+        html.Tr([html.Td(cell, **dataset(column=t(f"stores.column.{column}"))) for column, cell in row.items()])
         for row in rows
     ]
     table = html.Table([head, html.Tbody(body)], className="access-table settings-table stores-table")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dash import dcc
+
 from app.i18n import t
 
 
-def dropdown_words() -> dict[str, str]:
+def dropdown_words() -> dcc.Dropdown.Labels:
     """Return what ``dcc.Dropdown`` takes as its labels."""
     return {
         "search": t("filter.search"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dash import html
 
+from app.components.attributes import aria, dataset
 from app.i18n import t
 from core.model import StripCell
 
@@ -23,13 +24,13 @@ def heat_strip(cells: Sequence[StripCell]) -> html.Div:
         role="slider",
         tabIndex=0,
         title=t("compare.strip"),
-        **{
-            "aria-label": t("compare.strip"),
-            "aria-orientation": "vertical",
-            "aria-valuemin": "1",
-            "aria-valuemax": str(max(len(cells), 1)),
-            "aria-valuenow": "1",
-        },
+        **aria(
+            label=t("compare.strip"),
+            orientation="vertical",
+            valuemin="1",
+            valuemax=str(max(len(cells), 1)),
+            valuenow="1",
+        ),
     )
 
 
@@ -43,5 +44,5 @@ def _cell(cell: StripCell, number: int, count: int) -> html.Span:
     return html.Span(
         className=f"heat heat-{kind} heat-{level}",
         title=words,
-        **{"data-compare-row": str(cell.first_change), "data-cell": str(number), "data-words": words},
+        **dataset(compare_row=str(cell.first_change), cell=str(number), words=words),
     )

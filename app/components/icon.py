@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dash import html
 
+from app.components.attributes import aria
+
 FILE_ICONS = {
     "pdf": "file-earmark-pdf",
     "doc": "file-earmark-word",
@@ -23,7 +25,7 @@ FILE_ICONS = {
 
 def icon(name: str, extra_class: str = "") -> html.Span:
     """Return an icon that screen readers pass over; the word beside it carries the meaning."""
-    return html.Span(className=f"icon icon-{name} {extra_class}".rstrip(), **{"aria-hidden": "true"})
+    return html.Span(className=f"icon icon-{name} {extra_class}".rstrip(), **aria(hidden=True))
 
 
 def file_icon(extension: str) -> html.Span:

@@ -9,6 +9,7 @@ import dash_bootstrap_components as dbc
 from dash import html
 
 from app import links
+from app.components.attributes import aria
 from app.components.compare_address import Pair
 from app.components.passage import locator_text
 from app.components.states import badge, empty
@@ -51,7 +52,7 @@ def _slider(old: ImageRef, new: ImageRef, pair: Pair, number: int) -> html.Figur
         [
             html.Img(src=_address(pair, "old", old), alt=_alt(pair, "old", old), className="image-under"),
             html.Img(src=_address(pair, "new", new), alt=_alt(pair, "new", new), className="image-over"),
-            html.Span(className="image-edge", **{"aria-hidden": "true"}),
+            html.Span(className="image-edge", **aria(hidden=True)),
         ],
         className="image-stage",
         style={"aspectRatio": ratio, "maxWidth": f"{max(old.width, new.width, 1)}px"},

@@ -6,6 +6,7 @@ from typing import Any
 
 from dash import html
 
+from app.components.attributes import aria, dataset
 from app.components.states import loading
 from app.i18n import t
 
@@ -17,11 +18,11 @@ def job_list(which: str, *, limit: int = 200, empty: Any = None) -> html.Div:
     """Return a list of the ``active`` or of ``all`` jobs; ``empty`` is shown while there is none."""
     return html.Div(
         [
-            html.Div(loading(lines=5), **{"data-job-loading": "true"}) if which == "all" else None,
-            html.Div(empty, hidden=True, **{"data-job-empty": "true"}) if empty is not None else None,
+            html.Div(loading(lines=5), **dataset(job_loading=True)) if which == "all" else None,
+            html.Div(empty, hidden=True, **dataset(job_empty=True)) if empty is not None else None,
         ],
         className="job-board",
-        **{"data-job-list": which, "data-job-limit": str(limit)},
+        **dataset(job_list=which, job_limit=str(limit)),
     )
 
 
@@ -34,10 +35,11 @@ def job_filters(chosen: str, me: str) -> html.Div:
         html.Button(
             t(f"jobs.{name}"),
             type="button",
-            **{"data-job-filter": name, "aria-pressed": "true" if name == chosen else "false"},
+            **aria(pressed=name == chosen),
+            **dataset(job_filter=name),
         )
         for name in FILTERS
     ]
-    states = html.Div(buttons, className="switch switch-words", role="group", **{"aria-label": t("jobs.filter")})
-    more = html.Div(className="job-choices", **{"data-job-choices": ",".join(KINDS), "data-job-me": me})
+    states = html.Div(buttons, className="switch switch-words", role="group", **aria(label=t("jobs.filter")))
+    more = html.Div(className="job-choices", **dataset(job_choices=",".join(KINDS), job_me=me))
     return html.Div([states, more], className="job-filters")

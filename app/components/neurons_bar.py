@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from dash import html
+from dash.development.base_component import Component
 
 from app import links
+from app.components.attributes import aria, dataset
 from app.components.icon import icon
 from app.components.states import badge
 from app.components.times import when
@@ -45,7 +47,7 @@ def chooser(recordings: Sequence[Recording], chosen: Recording, beside: str, for
 
 def facts(recording: Recording, disk_bytes: int) -> html.P:
     """What was recorded, by which model, and how much room it takes."""
-    parts: list[object] = [recording.model, recording.code]
+    parts: list[Component | str] = [recording.model, recording.code]
     if recording.tokens:
         parts.append(t("neurons.tokens", count=recording.tokens))
     if recording.neurons:
@@ -54,10 +56,10 @@ def facts(recording: Recording, disk_bytes: int) -> html.P:
     if recording.trace_id:
         parts.append(html.A(t("neurons.its_answer"), href=links.ask(trace=recording.trace_id)))
     shown = [part for part in parts if part]
-    return html.P(
-        [piece for part in shown for piece in (html.Span(" · ", className="muted"), part)][1:],
-        className="hint neurons-facts",
-    )
+    pieces: list[Component | str] = []
+    for part in shown:
+        pieces += [html.Span(" · ", className="muted"), part]
+    return html.P(pieces[1:], className="hint neurons-facts")
 
 
 def selection() -> html.Div:
@@ -78,7 +80,7 @@ def selection() -> html.Div:
                 ],
                 className="neurons-player",
                 role="group",
-                **{"aria-label": t("neurons.player")},
+                **aria(label=t("neurons.player")),
             ),
         ],
         className="neurons-selection",
@@ -87,12 +89,12 @@ def selection() -> html.Div:
 
 def dialogs(recording: Recording) -> list[html.Dialog]:
     """The closed dialogs that rename and delete ``recording``."""
-    close = html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"})
+    close = html.Button(t("shell.close"), type="button", className="btn btn-secondary", **dataset(action="close"))
     return [
         html.Dialog(
             [
                 html.H2(t("neurons.rename"), id="neurons-rename-title", className="dialog-title"),
-                html.Div(id="neurons-name", **{"data-name": recording.name, "data-label": t("neurons.name")}),
+                html.Div(id="neurons-name", **dataset(name=recording.name, label=t("neurons.name"))),
                 html.Div(id="neurons-rename-said", role="alert"),
                 html.Div(
                     [close, _submit("rename", "btn-primary", t("neurons.rename_confirm"))], className="button-row"
@@ -100,7 +102,7 @@ def dialogs(recording: Recording) -> list[html.Dialog]:
             ],
             id="neurons-rename-dialog",
             className="dialog",
-            **{"aria-labelledby": "neurons-rename-title"},
+            **aria(labelledby="neurons-rename-title"),
         ),
         html.Dialog(
             [
@@ -111,7 +113,7 @@ def dialogs(recording: Recording) -> list[html.Dialog]:
             ],
             id="neurons-delete-dialog",
             className="dialog",
-            **{"aria-labelledby": "neurons-delete-title"},
+            **aria(labelledby="neurons-delete-title"),
         ),
     ]
 
@@ -122,7 +124,7 @@ def upload_button() -> html.Button:
         [icon("upload"), t("neurons.upload")],
         type="button",
         className="btn btn-primary",
-        **{"data-neurons": "upload"},
+        **dataset(neurons="upload"),
     )
 
 
@@ -144,12 +146,12 @@ def _button(name: str, symbol: str, label: str) -> html.Button:
         type="button",
         title=label,
         className="btn btn-secondary btn-sm",
-        **{"data-neurons": name},
+        **dataset(neurons=name),
     )
 
 
 def _submit(name: str, kind: str, label: str) -> html.Button:
-    return html.Button(label, type="button", className=f"btn {kind}", **{"data-neurons": f"{name}-confirm"})
+    return html.Button(label, type="button", className=f"btn {kind}", **dataset(neurons=f"{name}-confirm"))
 
 
 def left_out() -> html.P:
@@ -185,4 +187,4 @@ def _export(recording: Recording, form: str, is_installed: bool) -> html.A | htm
         return html.Span([icon("download"), words], className="dialog-link neurons-not-installed")
     # The script adds what is chosen, and shows why it is refused.
     href = links.recording_export(recording.id, form)
-    return html.A([icon("download"), label], href=href, className="dialog-link", **{"data-neurons-export": form})
+    return html.A([icon("download"), label], href=href, className="dialog-link", **dataset(neurons_export=form))

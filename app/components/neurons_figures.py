@@ -6,6 +6,7 @@ from typing import Any
 
 from dash import html
 
+from app.components.attributes import aria, dataset
 from app.components.icon import icon
 from app.i18n import t
 
@@ -23,7 +24,7 @@ def figure_frame(name: str, *, tools: Any = None) -> html.Section:
                 [icon(symbol), t(f"neurons.save.{form}")],
                 type="button",
                 className="dialog-link",
-                **{"data-neurons-save": form, "data-figure": name},
+                **dataset(neurons_save=form, figure=name),
             )
         )
         for form, symbol in FORMS
@@ -31,7 +32,7 @@ def figure_frame(name: str, *, tools: Any = None) -> html.Section:
     label = t("neurons.save", name=t(f"neurons.{name}.title"))
     menu = html.Details(
         [
-            html.Summary(icon("download"), className="btn btn-quiet btn-sm", title=label, **{"aria-label": label}),
+            html.Summary(icon("download"), className="btn btn-quiet btn-sm", title=label, **aria(label=label)),
             html.Ul(downloads),
         ],
         className="menu",
@@ -44,11 +45,11 @@ def figure_frame(name: str, *, tools: Any = None) -> html.Section:
         className="neurons-figure-head",
     )
     plot = html.Div(
-        html.Div(className="skeleton-line", **{"aria-hidden": "true"}),
+        html.Div(className="skeleton-line", **aria(hidden=True)),
         id=f"neurons-{name}",
         className=f"neurons-plot neurons-plot-{name}",
         role="img",
-        **{"aria-labelledby": f"neurons-{name}-title", "aria-describedby": f"neurons-{name}-said", "aria-busy": "true"},
+        **aria(labelledby=f"neurons-{name}-title", describedby=f"neurons-{name}-said", busy=True),
     )
     said = html.P(t("state.loading"), id=f"neurons-{name}-said", className="neurons-said")
     return html.Section([head, said, plot], className="card-plain neurons-figure")

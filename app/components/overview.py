@@ -8,6 +8,7 @@ import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app import ids, links
+from app.components.attributes import aria, dataset
 from app.components.icon import icon
 from app.components.states import badge
 from app.components.times import when
@@ -43,7 +44,7 @@ def ask_box() -> html.Form:
         method="GET",
         className="home-ask",
         role="search",
-        **{"data-ask-box": "true"},
+        **dataset(ask_box=True),
     )
 
 
@@ -56,7 +57,7 @@ def counts_strip(counts: Counts) -> html.Section:
         _figure(number(counts.questions), t("home.questions", count=counts.questions), links.HISTORY),
         _figure(size(counts.size_bytes), t("home.size")),
     ]
-    return html.Section(figures, className="counts card-plain", **{"aria-label": t("home.counts")})
+    return html.Section(figures, className="counts card-plain", **aria(label=t("home.counts")))
 
 
 def stores_card(health: Health, *, may_check: bool = False) -> html.Section:

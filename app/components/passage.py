@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dash import html
 from dash.development.base_component import Component
 
+from app.components.attributes import aria
 from app.i18n import t
 from core.model import BLOCK_JOINT, BlockKind, Chunk, Locator
 
@@ -89,7 +90,7 @@ def _table(text: str, at: int, header: str, spans: Spans) -> html.Div:
     else:
         head, rows = html.Tr([html.Th(cell.children, scope="col") for cell in rows[0].children]), rows[1:]
     table = html.Table([html.Thead(head), html.Tbody(rows)], className="passage-table")
-    return html.Div(table, className="passage-scroll", tabIndex=0, role="group", **{"aria-label": t("passage.table")})
+    return html.Div(table, className="passage-scroll", tabIndex=0, role="group", **aria(label=t("passage.table")))
 
 
 def _cells(line: str, at: int, spans: Spans) -> list[html.Td]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
+from app.components.attributes import aria
 from app.components.icon import icon
 from app.components.links import Span, document_href
 from app.components.passage import locator_text, passage
@@ -40,14 +42,14 @@ def pager(view: Preview, start: int) -> html.Nav | None:
             _step(view, after, "chevron-right", t("document.after")),
         ],
         className="pager",
-        **{"aria-label": t("document.pages")},
+        **aria(label=t("document.pages")),
     )
 
 
 def _step(view: Preview, position: int | None, symbol: str, word: str) -> html.Span | dcc.Link:
-    content = [icon(symbol), word] if symbol == "chevron-left" else [word, icon(symbol)]
+    content: list[Component | str] = [icon(symbol), word] if symbol == "chevron-left" else [word, icon(symbol)]
     if position is None:
-        return html.Span(content, className="btn btn-secondary btn-sm disabled", **{"aria-disabled": "true"})
+        return html.Span(content, className="btn btn-secondary btn-sm disabled", **aria(disabled=True))
     return dcc.Link(
         content, href=document_href(view.doc_key, view.version, position), className="btn btn-secondary btn-sm"
     )

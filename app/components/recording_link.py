@@ -14,7 +14,7 @@ from core.model import Recording, Trace
 
 def recording_link(recording: Recording) -> dcc.Link:
     """The way to the neurons that wrote an answer."""
-    words = [icon("activity"), t("answer.neurons", tokens=recording.tokens)]
+    words: list[Component | str] = [icon("activity"), t("answer.neurons", tokens=recording.tokens)]
     return dcc.Link(words, href=links.neurons(recording.id), className="btn btn-secondary btn-sm")
 
 

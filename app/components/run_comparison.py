@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from app import links
+from app.components.attributes import dataset
 from app.components.evaluation_words import (
     LEGS,
     MEASURES,
@@ -123,7 +125,7 @@ def _row(difference: MeasureDifference) -> html.Tr:
         [
             html.Th([html.Span(measure_name(name)), *leg], scope="row", className="measure-name"),
             *[
-                html.Td(cell, className="num", **{"data-column": t(f"evaluate.{column}_column")})
+                html.Td(cell, className="num", **dataset(column=t(f"evaluate.{column}_column")))
                 for column, cell in cells
             ],
             html.Td(
@@ -146,7 +148,7 @@ def _changed(which: str, ids: Sequence[str], old: Outcomes, new: Outcomes) -> ht
 
 def _question(old: QuestionOutcome | None, new: QuestionOutcome) -> html.Li:
     sides = [("older", old), ("newer", new)]
-    lines = [html.P(new.question.text, className="asked-question")]
+    lines: list[Component] = [html.P(new.question.text, className="asked-question")]
     lines += [_side(name, outcome) for name, outcome in sides if outcome is not None]
     return html.Li(html.Div(lines))
 

@@ -8,6 +8,7 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import html
 
+from app.components.attributes import aria
 from app.components.evaluation_words import run_name
 from app.components.icon import icon
 from app.i18n import has, t
@@ -75,13 +76,7 @@ def _progress(run: EvaluationRun, cancel: str) -> html.Div:
         html.Div(className="bar-fill", style={"width": f"{share * 100:.1f}%"}),
         className="bar",
         role="progressbar",
-        **{
-            "aria-label": run_name(run),
-            "aria-valuemin": "0",
-            "aria-valuemax": str(run.total),
-            "aria-valuenow": str(run.done),
-            "aria-valuetext": told,
-        },
+        **aria(label=run_name(run), valuemin="0", valuemax=str(run.total), valuenow=str(run.done), valuetext=told),
     )
     button = html.Button(
         [icon("stop-circle"), t("evaluate.cancel")],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from app import links
 from app.components.evaluation_words import LEGS, NOTHING, leg_name
@@ -61,7 +62,7 @@ def _item(outcome: QuestionOutcome) -> html.Li:
     question = outcome.question
     address = links.ask(trace=outcome.trace_id) if outcome.trace_id else links.ask(question.text)
     told = t("evaluate.open_trace" if outcome.trace_id else "evaluate.ask_again")
-    lines = [dcc.Link(question.text, href=address, className="question", title=told)]
+    lines: list[Component] = [dcc.Link(question.text, href=address, className="question", title=told)]
     if outcome.is_insufficient:
         answer = t("answer.insufficient")
     lines.append(html.P(answer, className="question-answer"))

@@ -9,6 +9,7 @@ import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import dataset
 from app.components.evaluation_words import LEGS, leg_name, measure_name, measured, options_of, run_name, written
 from app.components.icon import icon
 from app.components.states import badge
@@ -63,7 +64,7 @@ def measures_table(run: EvaluationRun) -> html.Div:
         html.Tr(
             [html.Th(leg_name(leg), scope="row", className="measure-name")]
             + [
-                html.Td(written(name, measured(run, leg, name)), className="num", **{"data-column": measure_name(name)})
+                html.Td(written(name, measured(run, leg, name)), className="num", **dataset(column=measure_name(name)))
                 for name in RANKINGS
             ]
         )
@@ -141,7 +142,7 @@ def _row(run: EvaluationRun, number: int | None, before: EvaluationRun | None) -
     values.append(("final", "recall_at_10", t("evaluate.recall_final")))
     values += [(leg, measure, measure_name(measure)) for leg, measure in FIGURES]
     cells = [
-        html.Td(written(measure, measured(run, leg, measure)), className="num", **{"data-column": told})
+        html.Td(written(measure, measured(run, leg, measure)), className="num", **dataset(column=told))
         for leg, measure, told in values
     ]
     compare: Any = ""

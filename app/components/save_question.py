@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dash import html
 
+from app.components.attributes import aria
 from app.components.icon import icon
 from app.i18n import t
 
@@ -16,5 +17,5 @@ def save_button(is_saved: bool) -> html.Button:
         type="button",
         className="btn btn-secondary btn-sm save-question for-editors",
         title=t("ask.forget_explain" if is_saved else "ask.save_explain"),
-        **{"aria-pressed": "true" if is_saved else "false"},
+        **aria(pressed=is_saved),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import dcc, html
 
+from app.components.attributes import aria
 from app.components.icon import icon
 from app.components.states import badge, error_words, one_text
 from app.components.times import when
@@ -135,13 +136,13 @@ def _bar(each: Generation) -> html.Div:
         html.Div(className="bar-fill", style={"width": f"{share * 100:.1f}%"}),
         className="bar",
         role="progressbar",
-        **{
-            "aria-label": t("settings.generation", number=each.number),
-            "aria-valuemin": "0",
-            "aria-valuemax": str(each.total),
-            "aria-valuenow": str(each.done),
-            "aria-valuetext": told(each),
-        },
+        **aria(
+            label=t("settings.generation", number=each.number),
+            valuemin="0",
+            valuemax=str(each.total),
+            valuenow=str(each.done),
+            valuetext=told(each),
+        ),
     )
 
 
@@ -152,5 +153,5 @@ def _action(name: str, each: Generation) -> html.Button:
         id={"type": ACTION, "name": str(each.number), "action": name},
         type="button",
         className="btn btn-secondary btn-sm",
-        **{"aria-label": f"{said}: {t('settings.generation', number=each.number)}"},
+        **aria(label=f"{said}: {t('settings.generation', number=each.number)}"),
     )

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from dash import html
+from dash.development.base_component import Component
 
+from app.components.attributes import aria, dataset
 from app.components.generator_choice import MEANINGS, generator_words
 from app.components.states import badge, empty
 from app.components.times import when
@@ -26,7 +28,7 @@ def _generator(health: GeneratorHealth, default: str) -> html.Li:
     words: list[Any] = [html.Strong(health.name), html.Span(health.model, className="settings-model-name")]
     if health.name == default:
         words.append(html.Span(t("settings.default"), className="muted"))
-    head = [html.Div(words, className="settings-words")]
+    head: list[Component] = [html.Div(words, className="settings-words")]
     head.append(badge(MEANINGS[health.state], t(f"ask.generator.state.{health.state}")))
     said = generator_words(health)
     detail = html.P(said, className="hint") if said is not None else None
@@ -57,7 +59,7 @@ def _row(model: Artifact, may_change: bool) -> html.Tr:
         ("created", when(model.created_at)),
         ("state", state),
     ]
-    shown = [html.Td(cell, **{"data-column": t(f"settings.column_{column}")}) for column, cell in cells]
+    shown = [html.Td(cell, **dataset(column=t(f"settings.column_{column}"))) for column, cell in cells]
     if not may_change:
         return html.Tr(shown)
     actions = [None if model.is_chosen else _action("choose", model), _action("delete", model)]
@@ -82,5 +84,5 @@ def _action(name: str, model: Artifact) -> html.Button:
         id={"type": ACTION, "name": model.name, "action": name},
         type="button",
         className="btn btn-quiet btn-sm",
-        **{"aria-label": f"{t(f'settings.{name}')}: {model.name}"},
+        **aria(label=f"{t(f'settings.{name}')}: {model.name}"),
     )

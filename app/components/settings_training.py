@@ -8,6 +8,7 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import dcc, html
 
+from app.components.attributes import aria
 from app.components.icon import icon
 from app.components.states import badge, error_words, one_text
 from app.i18n import number, t
@@ -86,9 +87,10 @@ def _training(training: Training, may_change: bool) -> html.Div:
     if training.left_out:
         parts.append(html.P(t("settings.left_out", count=number(training.left_out)), className="hint"))
     if training.error:
-        words = error_words({"code": training.code, "message": training.error, "remedy": training.remedy})
-        said = [html.Span(one_text(words["detail"]), lang="en"), " ", one_text(words["remedy"])]
-        parts.append(html.P([html.Strong(one_text(words["title"])), " ", *said], className="hint"))
+        error = error_words({"code": training.code, "message": training.error, "remedy": training.remedy})
+        detail = html.Span(one_text(error["detail"]), lang="en")
+        reason: list[Any] = [html.Strong(one_text(error["title"])), " ", detail, " ", one_text(error["remedy"])]
+        parts.append(html.P(reason, className="hint"))
     return html.Div(parts, className="run-progress settings-training")
 
 
@@ -98,13 +100,9 @@ def _bar(training: Training, said: str) -> html.Div:
         html.Div(className="bar-fill", style={"width": f"{share * 100:.1f}%"}),
         className="bar",
         role="progressbar",
-        **{
-            "aria-label": training.name,
-            "aria-valuemin": "0",
-            "aria-valuemax": str(training.steps),
-            "aria-valuenow": str(training.step),
-            "aria-valuetext": said,
-        },
+        **aria(
+            label=training.name, valuemin="0", valuemax=str(training.steps), valuenow=str(training.step), valuetext=said
+        ),
     )
 
 
@@ -114,7 +112,7 @@ def _action(name: str, training: Training) -> html.Button:
         id={"type": ACTION, "name": training.name, "action": name},
         type="button",
         className="btn btn-secondary btn-sm",
-        **{"aria-label": f"{t(f'settings.{name}')}: {training.name}"},
+        **aria(label=f"{t(f'settings.{name}')}: {training.name}"),
     )
 
 

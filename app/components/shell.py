@@ -8,6 +8,7 @@ from dash import ClientsideFunction, Dash, Input, Output, dcc, html, page_contai
 
 from app import ids, links
 from app.components.account import account_dialog, account_entry, account_rows, signed_out_dialog
+from app.components.attributes import aria, dataset
 from app.components.icon import icon
 from app.context import principal
 from app.i18n import LANGUAGES, language, messages, t
@@ -48,16 +49,16 @@ def shell() -> html.Div:
             html.A(t("shell.skip"), href="#content", className="skip-link"),
             _rail(),
             html.Main(page_container, id="content", className="content", tabIndex=-1),
-            html.Div(id=ids.NOTICE, className="notice-area", role="status", **{"aria-live": "polite"}),
+            html.Div(id=ids.NOTICE, className="notice-area", role="status", **aria(live="polite")),
             _keys_dialog(),
             _more_dialog(),
             account_dialog(principal()),
             signed_out_dialog(principal()),
-            html.Div(id=ids.SCRIPT_TEXTS, hidden=True, **{"data-texts": _script_texts()}),
+            html.Div(id=ids.SCRIPT_TEXTS, hidden=True, **dataset(texts=_script_texts())),
             html.Div(id=ids.SHELL_PATH, hidden=True),
         ],
         className="shell",
-        **{"data-role": principal().role.value},
+        **dataset(role=principal().role.value),
     )
 
 
@@ -81,7 +82,7 @@ def _rail() -> html.Nav:
         for name, path, symbol in NAVIGATION
     ]
     brand = dcc.Link(
-        [html.Span("E", className="brand-mark", **{"aria-hidden": "true"}), html.Span("EvoRAG", className="rail-word")],
+        [html.Span("E", className="brand-mark", **aria(hidden=True)), html.Span("EvoRAG", className="rail-word")],
         href=links.HOME,
         className="rail-brand",
         title="EvoRAG",
@@ -95,27 +96,28 @@ def _rail() -> html.Nav:
                 [icon("three-dots"), html.Span(t("shell.more"), className="rail-word")],
                 className="rail-link rail-more",
                 type="button",
-                **{"data-action": "more"},
+                **dataset(action="more"),
             ),
             html.Button(
                 [icon("keyboard"), html.Span(t("keys.title"), className="rail-word")],
                 className="rail-link",
                 type="button",
                 title=t("keys.title"),
-                **{"data-action": "keys"},
+                **dataset(action="keys"),
             ),
             html.Button(
                 [icon("layout-sidebar"), html.Span(t("shell.collapse"), className="rail-word")],
                 className="rail-link rail-collapse",
                 type="button",
                 title=t("shell.collapse"),
-                **{"data-action": "collapse", "aria-expanded": "true"},
+                **aria(expanded=True),
+                **dataset(action="collapse"),
             ),
         ],
         className="rail-foot",
     )
     return html.Nav(
-        [brand, html.Div(entries, className="rail-links"), foot], className="rail", **{"aria-label": t("shell.main")}
+        [brand, html.Div(entries, className="rail-links"), foot], className="rail", **aria(label=t("shell.main"))
     )
 
 
@@ -125,11 +127,12 @@ def _theme_switch() -> html.Div:
             icon(symbol),
             type="button",
             title=t(f"theme.{name}"),
-            **{"data-theme-choice": name, "aria-label": t(f"theme.{name}"), "aria-pressed": "false"},
+            **aria(label=t(f"theme.{name}"), pressed=False),
+            **dataset(theme_choice=name),
         )
         for name, symbol in THEMES
     ]
-    return html.Div(choices, className="switch", role="group", **{"aria-label": t("theme.title")})
+    return html.Div(choices, className="switch", role="group", **aria(label=t("theme.title")))
 
 
 def _language_switch() -> html.Div:
@@ -139,15 +142,12 @@ def _language_switch() -> html.Div:
             type="button",
             title=name,
             lang=code,
-            **{
-                "data-language-choice": code,
-                "aria-label": f"{code.upper()} {name}",
-                "aria-pressed": "true" if code == language() else "false",
-            },
+            **aria(label=f"{code.upper()} {name}", pressed=code == language()),
+            **dataset(language_choice=code),
         )
         for code, name in LANGUAGES.items()
     ]
-    return html.Div(choices, className="switch", role="group", **{"aria-label": t("shell.language")})
+    return html.Div(choices, className="switch", role="group", **aria(label=t("shell.language")))
 
 
 def _more_dialog() -> html.Dialog:
@@ -163,11 +163,11 @@ def _more_dialog() -> html.Dialog:
             html.Div(
                 [*account_rows(principal()), *pages, _theme_switch(), _language_switch()], className="dialog-rows"
             ),
-            html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"}),
+            html.Button(t("shell.close"), type="button", className="btn btn-secondary", **dataset(action="close")),
         ],
         id="more-dialog",
         className="dialog",
-        **{"aria-labelledby": "more-title"},
+        **aria(labelledby="more-title"),
     )
 
 
@@ -184,9 +184,9 @@ def _keys_dialog() -> html.Dialog:
             html.H2(t("keys.title"), id="keys-title", className="dialog-title"),
             html.Table(html.Tbody(rows), className="keys-table"),
             html.P(dcc.Link(t("api.title"), href=links.API_DOCS)),
-            html.Button(t("shell.close"), type="button", className="btn btn-secondary", **{"data-action": "close"}),
+            html.Button(t("shell.close"), type="button", className="btn btn-secondary", **dataset(action="close")),
         ],
         id="keys-dialog",
         className="dialog",
-        **{"aria-labelledby": "keys-title"},
+        **aria(labelledby="keys-title"),
     )

@@ -11,6 +11,7 @@ from typing import Any
 from dash import dcc, html, set_props
 
 from app import ids
+from app.components.attributes import aria, dataset
 from app.components.frame import page
 from app.components.icon import icon
 from app.i18n import has, language, t
@@ -62,7 +63,7 @@ def loading(height_px: int = 160, lines: int = 4) -> html.Div:
     return html.Div(
         [
             html.Span(t("state.loading"), className="visually-hidden"),
-            *[html.Div(className="skeleton-line", **{"aria-hidden": "true"}) for _ in range(lines)],
+            *[html.Div(className="skeleton-line", **aria(hidden=True)) for _ in range(lines)],
         ],
         className="state-loading",
         style={"minHeight": f"{height_px}px"},
@@ -106,7 +107,7 @@ def error_state(error: EvoRAGError | Mapping[str, Any], *, again: Any = None) ->
             [icon("arrow-clockwise"), t("state.again")],
             type="button",
             className="btn btn-secondary",
-            **{"data-action": "reload"},
+            **dataset(action="reload"),
         )
     return html.Div(
         [
@@ -169,14 +170,12 @@ def notice(meaning: str, text: str, action: Any = None) -> html.Div:
                 icon("x-lg"),
                 type="button",
                 className="notice-close",
-                **{"data-action": "dismiss", "aria-label": t("shell.close")},
+                **aria(label=t("shell.close")),
+                **dataset(action="dismiss"),
             ),
         ],
         className=f"notice notice-{meaning}",
-        **{
-            "data-notice": secrets.token_hex(4),
-            "data-lasting": "true" if meaning == "error" or action is not None else "false",
-        },
+        **dataset(notice=secrets.token_hex(4), lasting=meaning == "error" or action is not None),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import aria, dataset
 from app.components.file_check import files_section
 from app.components.icon import icon
 from app.components.states import badge
@@ -76,7 +77,7 @@ def _explained(name: str) -> str | None:
 
 
 def _cell(column: str, content: Any) -> html.Td:
-    return html.Td(content, **{"data-column": t(f"stores.column.{column}")})
+    return html.Td(content, **dataset(column=t(f"stores.column.{column}")))
 
 
 def _wrong_versions(checks: Sequence[StoreCheck]) -> list[Any]:
@@ -121,7 +122,7 @@ def progress(job: Job, act: StoreAct) -> html.Div:
         html.Div(className="bar-fill", style={"width": f"{share}%"}),
         className="bar",
         role="progressbar",
-        **{"aria-label": title, "aria-valuemin": "0", "aria-valuemax": "100", "aria-valuenow": share},
+        **aria(label=title, valuemin="0", valuemax="100", valuenow=share),
     )
     return html.Div([badge("working", told), bar, html.P(t("analyser.goes_on"), className="hint")])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dash_bootstrap_components as dbc
 from dash import html
 
+from app.components.attributes import aria, dataset
 from app.components.version_forms import NOTE_CHARS
 from app.i18n import t
 
@@ -12,7 +13,7 @@ from app.i18n import t
 def text_entry(name: str, text: str, limit_chars: int, *, is_open: bool, is_new: bool) -> html.Section:
     """The form, hidden unless ``is_open``; the name of an existing entry cannot be changed, for it is its key."""
     title = html.H2(t("documents.new_entry" if is_new else "documents.edit_entry"), id="documents-entry-title")
-    counter = html.Span(id="documents-entry-counter", className="counter", **{"data-limit": limit_chars})
+    counter = html.Span(id="documents-entry-counter", className="counter", **dataset(limit=limit_chars))
     return html.Section(
         [
             title,
@@ -63,5 +64,5 @@ def text_entry(name: str, text: str, limit_chars: int, *, is_open: bool, is_new:
         id="documents-entry",
         className="panel entry",
         hidden=not is_open,
-        **{"aria-labelledby": "documents-entry-title"},
+        **aria(labelledby="documents-entry-title"),
     )

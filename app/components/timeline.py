@@ -9,6 +9,7 @@ from typing import Any
 from dash import dcc, html
 
 from app import links
+from app.components.attributes import aria
 from app.components.icon import icon
 from app.components.links import document_href
 from app.components.periods import Period, periods, shown_before
@@ -129,7 +130,7 @@ def _version(version: Version, past: Past, shown: Sequence[Period], form: Form |
         parts,
         id=f"version-{version.number}",
         className="version version-shown" if is_viewed else "version",
-        **({"aria-current": "true"} if is_viewed else {}),
+        **(aria(current=True) if is_viewed else {}),
     )
 
 

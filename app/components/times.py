@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from dash import html
 
+from app.components.attributes import dataset
 from app.i18n import language, moment, t
 
 STEPS = ((60, 1, "seconds"), (3_600, 60, "minutes"), (86_400, 3_600, "hours"), (30 * 86_400, 86_400, "days"))
@@ -32,5 +33,5 @@ def exactly(at: datetime, after: datetime | None = None) -> html.Time:
 
     Where ``after`` stands before it in the same sentence, the day is said only if it is another one.
     """
-    earlier = {"data-after": after.isoformat()} if after is not None else {}
+    earlier = dataset(after=after.isoformat()) if after is not None else {}
     return html.Time(moment(at), dateTime=at.isoformat(), className="when-exact", **earlier)

@@ -9,6 +9,7 @@ from dash.development.base_component import Component
 
 from app import links
 from app.components import figures
+from app.components.attributes import aria
 from app.components.icon import icon
 from app.components.states import error_line
 from app.components.trace_facts import Fact, generation_facts, named, reranking_words, understanding_facts
@@ -155,7 +156,7 @@ def _card(name: str, symbol: str, explain: str, content: Sequence[Component], no
         [head, html.P(explain, className="trace-explain"), *content],
         className="trace-card",
         id=f"trace-{name}",
-        **{"aria-labelledby": f"trace-{name}-title"},
+        **aria(labelledby=f"trace-{name}-title"),
     )
 
 

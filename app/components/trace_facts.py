@@ -54,7 +54,7 @@ def reranking_words(trace: Trace) -> list[Component]:
         return []
     words = t("trace.rerank.explain", method=named("ask.rerank", rerank.method), count=rerank.candidates)
     weights = " · ".join(f"{part_name(name)} {weight:g}" for name, weight in rerank.weights.items())
-    parts = [html.P(words, className="trace-explain")]
+    parts: list[Component] = [html.P(words, className="trace-explain")]
     if weights:
         parts.append(html.P(t("trace.rerank.weights", weights=weights), className="trace-explain"))
     return parts

@@ -9,6 +9,7 @@ from typing import Any
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from app.components.attributes import aria
 from app.components.links import ask_href, passage_href
 from app.components.passage import locator_text
 from app.components.why_not_panel import why_not_link
@@ -184,4 +185,4 @@ def _table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], label: str, nume
     head = html.Tr([html.Th(text, scope="col", className=numbers.get(index)) for index, text in enumerate(heads)])
     body = [html.Tr([html.Td(cell, className=numbers.get(i)) for i, cell in enumerate(row)]) for row in rows]
     table = html.Table([html.Thead(head), html.Tbody(body)], className="trace-table")
-    return html.Div(table, className="trace-scroll", tabIndex=0, role="group", **{"aria-label": label})
+    return html.Div(table, className="trace-scroll", tabIndex=0, role="group", **aria(label=label))

@@ -8,6 +8,7 @@ import dash_bootstrap_components as dbc
 from dash import get_asset_url, html
 
 from app import ids
+from app.components.attributes import aria, dataset
 from app.components.icon import icon
 from app.components.version_forms import LABEL_CHARS, NOTE_CHARS, moment_input
 from app.i18n import size, t
@@ -41,7 +42,7 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
             ),
         ],
         className="state upload-zone",
-        **{"data-upload-zone": "true"},
+        **dataset(upload_zone=True),
     )
     choices = [*_words(), _publishing(), *([_private()] if private else [])]
     return html.Div(
@@ -49,19 +50,19 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
             zone,
             html.Div(choices, className="upload-choice"),
             html.P(t("upload.note"), className="field-hint upload-hint"),
-            html.Div(**{"data-upload-rows": "true"}),
+            html.Div(**dataset(upload_rows=True)),
         ],
         className="upload-panel",
-        **{
-            "data-upload": "true",
-            "data-accept": _endings(extensions),
-            "data-archives": _endings(ARCHIVES),
-            "data-picked": _endings([*extensions, *ARCHIVES, *PICKED_ENDINGS]),
-            "data-max-bytes": str(max_bytes),
-            "data-part-bytes": str(part_bytes),
-            "data-tus": get_asset_url("vendor/tus/tus.min.js"),
-            "data-hasher": get_asset_url("workers/sha256.js"),
-        },
+        **dataset(
+            upload=True,
+            accept=_endings(extensions),
+            archives=_endings(ARCHIVES),
+            picked=_endings([*extensions, *ARCHIVES, *PICKED_ENDINGS]),
+            max_bytes=str(max_bytes),
+            part_bytes=str(part_bytes),
+            tus=get_asset_url("vendor/tus/tus.min.js"),
+            hasher=get_asset_url("workers/sha256.js"),
+        ),
     )
 
 
@@ -86,7 +87,7 @@ def _field(name: str, component_id: str, label: str, limit_chars: int, hint: str
             html.P(hint, className="field-hint"),
         ],
         className="upload-field",
-        **{f"data-upload-{name}": "true"},
+        **dataset(**{f"upload_{name}": True}),
     )
 
 
@@ -99,7 +100,7 @@ def _publishing() -> html.Div:
             html.Div(
                 dbc.RadioItems(id="upload-publish", options=choices, value="now", input_class_name="choice"),
                 role="radiogroup",
-                **{"aria-labelledby": "upload-publish-label"},
+                **aria(labelledby="upload-publish-label"),
             ),
             html.Div(
                 [
@@ -110,7 +111,7 @@ def _publishing() -> html.Div:
             ),
         ],
         className="upload-field upload-publish",
-        **{"data-upload-publish": "true"},
+        **dataset(upload_publish=True),
     )
 
 
@@ -122,9 +123,9 @@ def _private() -> html.Div:
             html.P(t("upload.private.hint"), className="field-hint"),
         ],
         className="upload-field upload-publish",
-        **{"data-upload-private": "true"},
+        **dataset(upload_private=True),
     )
 
 
 def _pick(what: str, symbol: str, label: str, class_name: str) -> html.Button:
-    return html.Button([icon(symbol), label], type="button", className=class_name, **{"data-upload-pick": what})
+    return html.Button([icon(symbol), label], type="button", className=class_name, **dataset(upload_pick=what))

@@ -8,6 +8,7 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import html
 
+from app.components.attributes import aria, dataset
 from app.i18n import t
 from core.model import Version
 
@@ -30,7 +31,8 @@ def version_form(version: Version, form: Form) -> html.Div:
         fields,
         className="version-form",
         role="group",
-        **{"aria-label": t(f"version.form.{form.name}", number=version.number), "data-opened": f"{form.name}"},
+        **aria(label=t(f"version.form.{form.name}", number=version.number)),
+        **dataset(opened=f"{form.name}"),
     )
 
 
@@ -57,7 +59,7 @@ def moment_input(component_id: str) -> html.Div:
     return html.Div(
         [
             dbc.Input(id=component_id, type="datetime-local", size="sm", className="moment-input"),
-            html.P(t("version.zone"), className="field-hint", **{"data-zone": "true"}),
+            html.P(t("version.zone"), className="field-hint", **dataset(zone=True)),
         ]
     )
 

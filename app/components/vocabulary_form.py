@@ -9,6 +9,7 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import html
 
+from app.components.attributes import aria
 from app.components.icon import icon
 from app.components.states import badge
 from app.i18n import t
@@ -103,12 +104,8 @@ def _progress(job: Job) -> html.Div:
         html.Div(className="bar-fill", style={"width": f"{share * 100:.1f}%"}),
         className="bar",
         role="progressbar",
-        **{
-            "aria-label": t("analyser.indexing"),
-            "aria-valuemin": "0",
-            "aria-valuemax": "100",
-            "aria-valuenow": f"{share * 100:.0f}",
-            "aria-valuetext": told,
-        },
+        **aria(
+            label=t("analyser.indexing"), valuemin="0", valuemax="100", valuenow=f"{share * 100:.0f}", valuetext=told
+        ),
     )
     return html.Div([badge("working", told), bar, html.P(t("analyser.goes_on"), className="hint")])

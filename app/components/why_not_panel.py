@@ -8,6 +8,7 @@ from typing import Any
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from app.components.attributes import aria, dataset
 from app.components.filter_words import dropdown_words
 from app.components.icon import icon
 from app.components.links import document_href
@@ -49,7 +50,8 @@ def why_not_section(documents: Sequence[Document], found: WhyNot | None, problem
         [html.Details([summary, *body], open=is_open, className="whynot"), shown],
         id="why-not",
         tabIndex=-1,
-        **{"aria-label": t("whynot.title"), "data-open": "true" if is_open else "false"},
+        **aria(label=t("whynot.title")),
+        **dataset(open=is_open),
     )
 
 
@@ -111,7 +113,7 @@ def _places(found: WhyNot) -> html.Div:
         className="trace-scroll",
         tabIndex=0,
         role="group",
-        **{"aria-label": t("whynot.where")},
+        **aria(label=t("whynot.where")),
     )
 
 

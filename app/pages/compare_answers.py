@@ -132,7 +132,8 @@ def ask_some(run: dict[str, Any], subject: list[Any] | None) -> tuple[Any, ...]:
     at = run["at"] if questions else len(run["ids"])
     count = run["changed"]
     try:
-        for impact in rag().impact(*subject, questions) if subject else ():
+        impacts = rag().impact(subject[0], subject[1], questions) if subject else iter(())
+        for impact in impacts:
             (changed if impact.comparison.is_changed else same).append(impact_line(impact))
             count += impact.comparison.is_changed
             at += 1

@@ -66,7 +66,8 @@ def _number(text: str) -> int | None:
 @shows_errors
 def by_path(doc_key: str = "", **parameters: Any) -> html.Div:
     """The same page under the address that every link gives it: ``/documents/<doc_key>``."""
-    return layout(**{**parameters, "key": unquote(doc_key)})
+    page: html.Div = layout(**{**parameters, "key": unquote(doc_key)})
+    return page
 
 
 register_page(

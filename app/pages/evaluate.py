@@ -9,6 +9,7 @@ import dash_bootstrap_components as dbc
 from dash import dcc, html, register_page
 
 from app import links
+from app.components.attributes import aria
 from app.components.evaluation_forms import history_form, import_form, ways_in
 from app.components.evaluation_sets import (
     Standing,
@@ -191,7 +192,7 @@ def _gate(doc_key: str, version: int) -> html.Div:
                 className="btn btn-primary",
             )
         ),
-        html.Div(id="evaluate-verdicts", className="page-body", **{"aria-live": "polite"}),
+        html.Div(id="evaluate-verdicts", className="page-body", **aria(live="polite")),
         dcc.Store(id="evaluate-draft", data={"doc": doc_key, "version": version}),
     ]
     return page(title, t("evaluate.gate_purpose"), content, above=above)

@@ -169,7 +169,7 @@ def ask_to_delete(_ask: int | None, _keep: int | None) -> bool:
     """Ask before a set goes with its runs."""
     if not ctx.triggered[0]["value"]:
         raise PreventUpdate
-    return ctx.triggered_id == "evaluate-delete"
+    return bool(ctx.triggered_id == "evaluate-delete")
 
 
 @callback(
@@ -223,7 +223,7 @@ def start(
             rerank=chosen(rerank),
             fusion=fusion or "rrf",
             generator=chosen(generator),
-            as_of=parse_as_of(as_of) if (as_of or "").strip() else None,
+            as_of=parse_as_of(as_of) if as_of and as_of.strip() else None,
         )
         kb().evaluations.run(known["id"], query, (label or "").strip())
     except EvoRAGError as error:
@@ -301,7 +301,7 @@ def ask_to_delete_run(_ask: int | None, _keep: int | None) -> bool:
     """Ask before a run goes with what its questions got."""
     if not ctx.triggered[0]["value"]:
         raise PreventUpdate
-    return ctx.triggered_id == "evaluate-run-delete"
+    return bool(ctx.triggered_id == "evaluate-run-delete")
 
 
 @callback(

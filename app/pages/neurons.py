@@ -11,6 +11,7 @@ from typing import Any
 from dash import ClientsideFunction, Input, Output, clientside_callback, dcc, html, register_page
 
 from app import links
+from app.components.attributes import aria, dataset
 from app.components.figures import SERIES
 from app.components.frame import page, tab_title
 from app.components.neurons_bar import chooser, dialogs, facts, left_out, selection, upload_button
@@ -55,7 +56,7 @@ def layout(recording: Any = "", **state: Any) -> html.Div:
         content,
         id="neurons",
         className="neurons",
-        **{"data-excitatory": EXCITATORY, "data-inhibitory": INHIBITORY, "data-recording": chosen.id},
+        **dataset(excitatory=EXCITATORY, inhibitory=INHIBITORY, recording=chosen.id),
     )
     return page(t("neurons.title"), t("neurons.purpose"), body, action=_upload(), wide=True)
 
@@ -89,15 +90,13 @@ def _body() -> html.Div:
                 id="neurons-text",
                 className="neurons-text",
                 role="group",
-                **{"aria-labelledby": "neurons-text-title", "aria-describedby": "neurons-text-hint"},
+                **aria(labelledby="neurons-text-title", describedby="neurons-text-hint"),
             ),
         ],
         className="card-plain",
     )
-    neuron = html.Select(
-        id="neurons-neuron", className="form-select form-select-sm", **{"aria-label": t("neurons.neuron")}
-    )
-    reset = html.Button(t("figure.reset"), type="button", className="btn btn-quiet btn-sm", **{"data-neurons": "reset"})
+    neuron = html.Select(id="neurons-neuron", className="form-select form-select-sm", **aria(label=t("neurons.neuron")))
+    reset = html.Button(t("figure.reset"), type="button", className="btn btn-quiet btn-sm", **dataset(neurons="reset"))
     tools = {"membrane": neuron, "raster": reset}
     columns = [
         html.Div([figure_frame(name, tools=tools.get(name)) for name in names], className=f"neurons-column-{place}")
@@ -127,7 +126,7 @@ def _table(name: str) -> html.Section:
         className="neurons-scroll",
         tabIndex=0,
         role="region",
-        **{"aria-labelledby": f"neurons-{name}-title"},
+        **aria(labelledby=f"neurons-{name}-title"),
     )
     title = html.H2(t(f"neurons.{name}.title"), id=f"neurons-{name}-title", className="section-title")
     return html.Section([title, rows], className="card-plain")

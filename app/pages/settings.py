@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dash import ALL, Input, Output, State, callback, ctx, dcc, html, no_update, register_page, set_props
+from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 
 from app import links
@@ -40,7 +41,7 @@ LABELS = ("privacy_level", *WORDS)
 def layout(**_: Any) -> html.Div:
     """What there is, and for administrators what can be done with it."""
     going, is_quiet = _trainings()
-    parts = [
+    parts: list[Component] = [
         _section("generators", html.Div(_generators(), id="settings-generators")),
         *([_section("index", _generations())] if _may_change() else []),
         _section("models", html.Div(_models(), id="settings-models")),

@@ -14,7 +14,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from threading import BoundedSemaphore
 from typing import TypeVar, cast
 
@@ -45,8 +45,13 @@ class Counters:
         self._secret_name = f"{name}.rates.secret"
         self._storage: MemoryStorage | RedisStorage = MemoryStorage()
         if url:
-            waits = {"socket_timeout": _TIMEOUT_S, "socket_connect_timeout": _TIMEOUT_S}
-            self._storage = RedisStorage(url, key_prefix=f"{name}.rates", wrap_exceptions=True, **waits)
+            self._storage = RedisStorage(
+                url,
+                key_prefix=f"{name}.rates",
+                wrap_exceptions=True,
+                socket_timeout=_TIMEOUT_S,
+                socket_connect_timeout=_TIMEOUT_S,
+            )
         self.requests = SlidingWindowCounterRateLimiter(self._storage)
         self.failures = MovingWindowRateLimiter(self._storage)
 
@@ -112,9 +117,14 @@ class Rates:
     def failed(self, *whom: str) -> None:
         """Count a wrong password against all of ``whom``."""
         limit = self._failure_limit
-        if limit is not None:
-            for who in whom:
-                self._counted(lambda counters, who=who: counters.failures.hit(limit, "fail", _counter(who, counters)))
+        if limit is None:
+            return
+
+        def count(counters: Counters, who: str) -> bool:
+            return counters.failures.hit(limit, "fail", _counter(who, counters))
+
+        for who in whom:
+            self._counted(partial(count, who=who))
 
     def _counted(self, act: Callable[[Counters], Found]) -> Found:
         """Count with all processes, or alone where Redis does not answer."""

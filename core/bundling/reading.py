@@ -50,8 +50,6 @@ _MODEL_KINDS = (".json", ".jsonl", ".jinja", ".txt", ".safetensors")
 _RECORDING_OVERHEAD = 4 * 1024 * 1024
 _MOST_ROWS = 2_000
 
-Undo = Callable[[], object]
-
 
 class Arrival:
     """One archive on its way into a place. Raises: ``BadBundle``, ``Conflict`` where the place holds something."""

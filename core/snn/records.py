@@ -85,11 +85,6 @@ class PopulationRecord:
         """Return ``(K, S, n)`` of −1, 0 and 1."""
         return unpack_signs(self.spikes_pos, self.spikes_neg, self.n)
 
-    def signed_counts(self) -> npt.NDArray[np.int16]:
-        """Return excitatory less inhibitory spikes per token and neuron, ``(S, n)``."""
-        total: npt.NDArray[np.int16] = self.spikes().sum(axis=0, dtype=np.int16)
-        return total
-
     def traced_delta(self) -> Floats:
         """Return Δ of the neurons with a membrane potential, ``(S, m)``."""
         return self.delta[:, None] * self.scale[self.trace_idx][None, :]

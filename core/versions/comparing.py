@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from core.access import needs
 from core.errors import Conflict, InvalidInput, NotFound, Purged
@@ -37,6 +37,14 @@ class Comparing:
             if version.number == number:
                 return version
         raise NotFound(f"“{key}” has no version {number}.")
+
+    @overload
+    def compare(
+        self, key: str, old: int, new: int, *, other: str | None = None, wait: Literal[True] = True
+    ) -> Comparison: ...
+
+    @overload
+    def compare(self, key: str, old: int, new: int, *, other: str | None = None, wait: bool) -> Comparison | None: ...
 
     @needs(Role.READER)
     def compare(

@@ -60,9 +60,6 @@ def gone(pid: int) -> bool:
     return False
 
 
-ECHO = "import sys; sys.stdout.write(sys.stdin.read())"
-
-
 @pytest.mark.parametrize(
     "text", ["; rm -rf /", "$(touch canary)", "--help", "-", "`id`", "a\0b", "日本語の質問", "'\"\\"]
 )

@@ -133,6 +133,13 @@ def test_codes_of_errors_are_enumerated(described) -> None:
     assert said <= set(codes())
 
 
+def test_a_field_called_error_is_described(described) -> None:
+    answer = described["paths"]["/upload_status/{job_id}"]["get"]["responses"]["200"]
+    shape = answer["content"]["application/json"]["schema"]
+    assert set(shape["properties"]["error"]["properties"]) == {"code", "title", "detail", "remedy"}
+    assert "error" not in shape["required"]
+
+
 def test_description_is_not_sent_twice(client: FlaskClient) -> None:
     first = client.get("/api/v1/openapi.json")
     again = client.get("/api/v1/openapi.json", headers={"If-None-Match": first.headers["ETag"]})

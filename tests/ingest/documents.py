@@ -135,17 +135,6 @@ def archive_of(entries: list[tuple[bytes, bytes]], offsets: list[int] | None = N
     return bytes(out)
 
 
-def packed_zeros(size: int, prefix: bytes = b"", filler: bytes = b" ") -> bytes:
-    """``prefix`` and then ``size`` times ``filler``, deflated without ever holding it."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    out = [packer.compress(prefix)]
-    piece = filler * (1 << 20)
-    for _ in range(size >> 20):
-        out.append(packer.compress(piece))
-    out.append(packer.flush())
-    return b"".join(out)
-
-
 def stored(path: Path, parts: dict[str, str | bytes], extra: list[tuple[bytes, bytes]]) -> Path:
     """A zip file of ordinary parts followed by entries made by hand."""
     entries = []

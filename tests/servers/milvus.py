@@ -23,7 +23,6 @@ from typing import Any
 
 NEW_USER, NEW_NETWORK = 0x10000000, 0x40000000
 SET_INTERFACE_FLAGS, UP_AND_RUNNING = 0x8914, 0x41
-END_WITH_PARENT = 1
 FASTER = {
     # A server that was killed is waited for by the next one as long as its session lives.
     "common.session.ttl": 5,

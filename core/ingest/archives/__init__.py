@@ -17,9 +17,6 @@ _ENDINGS = {
     ".tar.xz": "xz",
     ".txz": "xz",
 }
-ARCHIVE_ENDINGS = tuple(_ENDINGS)
-"""What the names of the archives end in that are unpacked."""
-
 _MARKS = {"zip": (b"PK\x03\x04", b"PK\x05\x06"), "gz": (b"\x1f\x8b",), "bz2": (b"BZh",), "xz": (b"\xfd7zXZ\x00",)}
 _BLOCK = tarfile.BLOCKSIZE
 
