@@ -8,7 +8,6 @@ from dash import dcc, html
 
 from app import links
 from app.components.attributes import dataset
-from app.components.attributes import dataset
 from app.components.states import badge
 from app.i18n import size, t
 from core.model import FilesCheck
