@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
 import subprocess
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -15,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.ingest.parsers.number_format import general, shown
+from tests import programs
 from tests.ingest.documents import read, texts
 
 GENERAL = [
@@ -163,7 +163,7 @@ ALIKE_DATES = [
 DATES = [61.0, 45383.0, 45383.40625, 43586.75, 32516.5]
 
 
-@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+@programs.needs("soffice")
 def test_formats_show_what_libreoffice_shows(tmp_path: Path) -> None:
     cases = [(code, NUMBERS) for code in ALIKE] + [(code, DATES) for code in ALIKE_DATES]
     book = openpyxl.Workbook()

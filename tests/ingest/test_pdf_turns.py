@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from docx.oxml.ns import qn
 
 from core.ingest.parsers.pdf_turn import returned, straightened, turn_of, turned
 from core.model import Block, BlockKind
+from tests import programs
 from tests.ingest.documents import read, texts
 from tests.ingest.test_parsers_pdf import REFERENCE, SENTENCE, lines_of, made
 
@@ -105,7 +105,7 @@ def test_turned_pages_give_the_blocks_of_the_page_that_is_not(tmp_path: Path, pa
         assert parsed(path) == expected, path.name
 
 
-@pytest.mark.skipif(not (REFERENCE / "debian-reference.en.pdf").exists(), reason="debian-reference is not installed")
+@programs.needs(*(f"/usr/share/debian-reference/debian-reference.{language}.pdf" for language in ("en", "ja")))
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_a_real_manual_reads_the_same_whatever_its_turn(tmp_path: Path, parsed: Read, language: str) -> None:
     document = pymupdf.open(REFERENCE / f"debian-reference.{language}.pdf")
@@ -284,7 +284,7 @@ def test_vertical_writing_keeps_its_numbers_and_what_runs_from_left_to_right(tmp
     ]
 
 
-@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+@programs.needs("soffice")
 def test_vertical_writing_of_letters_set_one_by_one(tmp_path: Path, parsed: Read) -> None:
     text = (
         "吾輩は猫である。名前はまだ無い。令和12年の報告書、ABC社の「資料」である。"
