@@ -17,10 +17,19 @@ from tests.smollm2 import shared
 
 SERVER_LOG = "last lines of"
 """How the part of a report begins that holds what a browser test's server wrote."""
+LONG_FOLDERS = ("cli", "e2e", "faults", "servers")
+"""All tests there are ``long``; elsewhere the tests say so themselves."""
 
 
 def pytest_configure() -> None:
     shared()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folders = [Path(__file__).parent / name for name in LONG_FOLDERS]
+    for item in items:
+        if any(item.path.is_relative_to(folder) for folder in folders):
+            item.add_marker(pytest.mark.long)
 
 
 class ServersTogether(LoadFileScheduling):
