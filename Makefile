@@ -31,7 +31,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict core app
 
-# What needs no browser, server, killed process or language model: at most five minutes on two cores.
+# What needs no browser, server, killed process or language model, nor a second a test: five minutes on two cores at most.
 check: setup
 	@$(MAKE) --no-print-directory -j2 lint quick-tests
 

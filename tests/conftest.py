@@ -25,10 +25,18 @@ def pytest_configure() -> None:
     shared()
 
 
+def is_long(path: Path) -> bool:
+    return any(path.is_relative_to(Path(__file__).parent / name) for name in LONG_FOLDERS)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what would be imported for nothing."""
+    return True if config.option.markexpr == "not long" and is_long(collection_path) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    folders = [Path(__file__).parent / name for name in LONG_FOLDERS]
     for item in items:
-        if any(item.path.is_relative_to(folder) for folder in folders):
+        if is_long(item.path):
             item.add_marker(pytest.mark.long)
 
 

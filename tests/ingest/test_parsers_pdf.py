@@ -281,6 +281,7 @@ def test_pypdfium2_reads_where_pymupdf_is_absent(tmp_path: Path, monkeypatch: py
     assert [block.locator.page for block in blocks] == [1, 1, 2, 2, 3, 3, 4, 4]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (REFERENCE / "debian-reference.en.pdf").exists(), reason="debian-reference is not installed")
 def test_a_real_manual_in_english() -> None:
     blocks, metadata = read(REFERENCE / "debian-reference.en.pdf")
@@ -294,6 +295,7 @@ def test_a_real_manual_in_english() -> None:
     assert len(flat(blocks)) > 450_000
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (REFERENCE / "debian-reference.ja.pdf").exists(), reason="debian-reference-ja is not installed")
 def test_a_real_manual_in_japanese() -> None:
     blocks, _ = read(REFERENCE / "debian-reference.ja.pdf")
