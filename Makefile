@@ -1,4 +1,4 @@
-# `make run` serves the app, `make test` checks everything; both set up what they need.
+# `make run` serves the app, `make check` is for every change, `make test` checks everything; each sets up what it needs.
 PYTHON ?= python3.11
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -10,7 +10,7 @@ TEST_PROCESSES ?= 3
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: setup run test tests test-bare test-servers faults coverage lint bench
+.PHONY: setup run check quick-tests test tests test-bare test-servers faults coverage lint bench
 
 setup: $(STAMP)
 
@@ -30,6 +30,13 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict core app
+
+# What needs no browser, server, killed process or language model, nor a second a test: five minutes on two cores at most.
+check: setup
+	@$(MAKE) --no-print-directory -j2 lint quick-tests
+
+quick-tests: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not long" -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # Types are checked on one processor while the tests begin on the others.
 test: setup

@@ -18,6 +18,8 @@ from tests.smollm2 import shared
 
 SERVER_LOG = "last lines of"
 """How the part of a report begins that holds what a browser test's server wrote."""
+LONG_FOLDERS = ("cli", "e2e", "faults", "servers")
+"""All tests there are ``long``; elsewhere the tests say so themselves."""
 
 
 def pytest_configure() -> None:
@@ -26,6 +28,21 @@ def pytest_configure() -> None:
 
 def pytest_report_header() -> str:
     return "a bare run: none of Debian's programs is found" if programs.is_bare() else ""
+
+
+def is_long(path: Path) -> bool:
+    return any(path.is_relative_to(Path(__file__).parent / name) for name in LONG_FOLDERS)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what would be imported for nothing."""
+    return True if config.option.markexpr == "not long" and is_long(collection_path) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_long(item.path):
+            item.add_marker(pytest.mark.long)
 
 
 class ServersTogether(LoadFileScheduling):

@@ -316,6 +316,7 @@ def test_what_is_no_token_is_nobody(accounts: Accounts, token: str) -> None:
 # ---- keys
 
 
+@pytest.mark.long
 def test_a_key_works_on_behalf_of_its_user_with_the_lesser_role(accounts: Accounts) -> None:
     who = person(accounts)
     with acting(who):

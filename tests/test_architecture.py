@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
-MODULES = sorted(path for top in ("core", "app") for path in (ROOT / top).rglob("*.py"))
+MOST_LINES = 400
 
 LAYERS = [
     {"core.codec", "core.errors", "core.model", "core.settings"},
@@ -55,14 +54,22 @@ LAYERS = [
 """From the ground up: a module imports its own layer and those before it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module by its full name, and the full names that it imports, but for those that only a type checker sees."""
+
+    name: str
+    text: str
+    imports: tuple[str, ...]
+
+
 def name_of(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Yield the full names that a module imports, but for those that only a type checker sees."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def imports(text: str) -> Iterator[str]:
+    tree = ast.parse(text)
     hidden = {
         id(inner)
         for node in ast.walk(tree)
@@ -78,6 +85,19 @@ def imports(path: Path) -> Iterator[str]:
             yield node.module
 
 
+def modules() -> Iterator[Module]:
+    for path in sorted(path for top in ("core", "app") for path in (ROOT / top).rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        yield Module(name_of(path), text, tuple(imports(text)))
+
+
+MODULES = tuple(modules())
+
+
+def within(*folders: str) -> list[Module]:
+    return [module for module in MODULES if module.name.startswith(folders)]
+
+
 def layer_of(module: str) -> int | None:
     for level, names in enumerate(LAYERS):
         if any(module == name or module.startswith(f"{name}.") or module.startswith(f"{name}_") for name in names):
@@ -85,60 +105,63 @@ def layer_of(module: str) -> int | None:
     return None
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if name_of(path).startswith("core")], ids=name_of)
-def test_core_never_imports_the_web(path: Path) -> None:
-    forbidden = {"app", "dash", "flask", "werkzeug", "plotly"}
-    # The hashes of passwords are Werkzeug's, behind a port.
-    if name_of(path) == "core.adapters.werkzeug_passwords":
-        forbidden -= {"werkzeug"}
-    assert not [name for name in imports(path) if name.split(".")[0] in forbidden]
+def hold(checked: Collection[Module], forbids: Callable[[Module, str], bool], excused: Collection[str] = ()) -> None:
+    """Fail with every import that a rule forbids, ``importer -> imported``, and every excuse that none needs."""
+    found = {f"{module.name} -> {name}" for module in checked for name in module.imports if forbids(module, name)}
+    wrong = sorted(found.symmetric_difference(excused))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_core_never_imports_the_web() -> None:
+    web = {"app", "dash", "flask", "werkzeug", "plotly"}
+    hashes = {"core.adapters.werkzeug_passwords -> werkzeug.security"}  # behind a port
+    hold(within("core"), lambda _, name: name.split(".")[0] in web, hashes)
 
 
 def test_only_bootstrap_imports_adapters() -> None:
     importers = {
-        name_of(path)
-        for path in MODULES
-        for name in imports(path)
-        if name.startswith("core.adapters") and not name_of(path).startswith("core.adapters")
+        module.name
+        for module in MODULES
+        for name in module.imports
+        if name.startswith("core.adapters") and not module.name.startswith("core.adapters")
     }
     assert importers == {"core.bootstrap"}
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if "adapters" in path.parts], ids=name_of)
-def test_adapters_know_ports_values_and_text_alone(path: Path) -> None:
+def test_adapters_know_ports_values_and_text_alone() -> None:
     allowed = ("core.ports", "core.model", "core.errors", "core.text", "core.snn", "core.adapters")
-    assert not [name for name in imports(path) if name.startswith("core") and not name.startswith(allowed)]
+    known = within("core.adapters")
+    assert known
+    hold(known, lambda _, name: name.startswith("core") and not name.startswith(allowed))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_layers_look_down_only(path: Path) -> None:
-    own = layer_of(name_of(path))
-    if own is None:
-        return
-    above = [name for name in imports(path) if (layer_of(name) or 0) > own]
-    # The class opens the environment's knowledge base where none is handed in.
-    assert [name for name in above if (name_of(path), name) != ("core.rag", "core.bootstrap")] == []
+def test_layers_look_down_only() -> None:
+    def is_above(module: Module, name: str) -> bool:
+        own = layer_of(module.name)
+        return own is not None and (layer_of(name) or 0) > own
+
+    opens = {"core.rag -> core.bootstrap"}  # the environment's knowledge base, where none is handed in
+    hold(MODULES, is_above, opens)
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if name_of(path).startswith("app")], ids=name_of)
-def test_app_sees_only_the_public_core(path: Path) -> None:
+def test_app_sees_only_the_public_core() -> None:
     allowed = {"core", "core.access", "core.model", "core.errors", "core.settings", "core.cli"}
-    assert not [name for name in imports(path) if name.split(".")[0] == "core" and name not in allowed]
+    hold(within("app"), lambda _, name: name.split(".")[0] == "core" and name not in allowed)
 
 
-def test_pages_never_import_each_other_and_components_never_call_core() -> None:
-    for path in MODULES:
-        name = name_of(path)
-        if name.startswith("app.pages."):
-            assert not [other for other in imports(path) if other.startswith("app.pages")]
-        if name.startswith("app.components"):
-            used = [other for other in imports(path) if other.startswith("core")]
-            assert not [other for other in used if other not in ("core.model", "core.errors")], name
+def test_pages_never_import_each_other() -> None:
+    hold(within("app.pages."), lambda _, name: name.startswith("app.pages"))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_modules_are_small(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+def test_components_never_call_core() -> None:
+    allowed = ("core.model", "core.errors")
+    hold(within("app.components"), lambda _, name: name.startswith("core") and name not in allowed)
+
+
+def test_modules_are_small() -> None:
+    lengths = {module.name: len(module.text.splitlines()) for module in MODULES}
+    long = [f"{name}: {lines} lines" for name, lines in lengths.items() if lines > MOST_LINES]
+    assert not long, "\n".join(long)
 
 
 def test_public_names_can_be_imported() -> None:
@@ -155,9 +178,5 @@ def test_importing_core_loads_no_heavy_library() -> None:
 
 
 def test_only_settings_reads_the_environment() -> None:
-    readers = {
-        name_of(path)
-        for path in MODULES
-        if "os.environ" in path.read_text(encoding="utf-8") or "getenv(" in path.read_text(encoding="utf-8")
-    }
+    readers = {module.name for module in MODULES if "os.environ" in module.text or "getenv(" in module.text}
     assert readers <= {"core.settings", "core.ingest.child", "core.ingest.parsers.legacy"}

@@ -14,6 +14,8 @@ from core.adapters.memory_vector import MemoryVectorIndex
 from tests.builders import settings
 from tests.contracts.as_of import AsOfContract
 
+pytestmark = pytest.mark.long
+
 PAIRS = (("memory", "memory"), ("memory", "tantivy"), ("hot", "tantivy"), ("store", "tantivy"))
 
 

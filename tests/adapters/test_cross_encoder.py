@@ -12,6 +12,8 @@ import pytest
 from core.adapters.cross_encoder import CrossEncoderReranker
 from core.errors import ModelUnavailable
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

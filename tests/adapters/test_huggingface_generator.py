@@ -28,7 +28,7 @@ HOURS = Prompt(RULES, "<document>The office opens at nine.</document>\nQuestion:
 STORY = Prompt("", "Write a long story about the sea.", "en")
 
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=f"not installed: {missing()}")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(missing()), reason=f"not installed: {missing()}")]
 
 
 @pytest.fixture(scope="module")

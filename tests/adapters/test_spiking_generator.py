@@ -34,7 +34,7 @@ PROMPTS = [
 STORY = Prompt("", "Write a long story about the sea.", "en")
 LIMIT = 1 << 27
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=f"not installed: {missing()}")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(missing()), reason=f"not installed: {missing()}")]
 
 
 @pytest.fixture(scope="module")

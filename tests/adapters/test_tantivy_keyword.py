@@ -115,6 +115,7 @@ def test_rows_are_there_after_a_reopen(folder: Path) -> None:
     again.close()
 
 
+@pytest.mark.long
 def test_every_acknowledged_row_survives_kill_9(folder: Path) -> None:
     for _ in range(2):
         shutil.rmtree(folder, ignore_errors=True)

@@ -28,6 +28,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_trained_model_goes_on_with_the_end_of_a_long_prompt(models: Path) -> None:
     source = TrainedModel(Artifacts(models), "plain")
     with closing(HuggingFaceGenerator(source, Placement(), max_bytes=65_536, name="standard")) as generator:

@@ -27,6 +27,7 @@ def arrived(archive: bytes, folder: Path) -> list[str]:
         return [document.doc_key for document in kb.documents()]
 
 
+@pytest.mark.long
 def test_backup_is_sent_as_a_file_that_imports(client: FlaskClient, kb: core.KnowledgeBase, tmp_path: Path) -> None:
     add(kb, "a.txt", "Some words.")
     answer = client.get(PATH)

@@ -42,6 +42,7 @@ def lines(client: FlaskClient, **values: object) -> list[dict]:
     return get(client, "/rows", **values).get_json()["lines"]
 
 
+@pytest.mark.long
 def test_lines_come_in_stretches_that_join(client: FlaskClient, pair) -> None:
     whole = lines(client, folded=0, end=200)
     total = get(client, "/rows", folded=0).get_json()["total"]
@@ -50,6 +51,7 @@ def test_lines_come_in_stretches_that_join(client: FlaskClient, pair) -> None:
     assert halves == whole
 
 
+@pytest.mark.long
 def test_changed_words_are_marked_on_their_sides(client: FlaskClient, pair) -> None:
     first = lines(client)[0]
     assert first["change"] == "changed"
@@ -122,6 +124,7 @@ def test_a_changed_cell_is_said_alone(client: FlaskClient, kb, tmp_path) -> None
     assert get(client, "/step", doc="prices.md").get_json()["text"].endswith("“450” became “480”")
 
 
+@pytest.mark.long
 def test_search_finds_rows_on_either_side_whatever_the_case(client: FlaskClient, pair) -> None:
     assert get(client, "/find", q="CLAUSE 7 ").get_json()["rows"] == [8]
     assert get(client, "/find", q="30 days").get_json()["rows"] == [0]
@@ -148,6 +151,7 @@ def latin(answer: TestResponse) -> str:
     return unquote(header.split("filename*=UTF-8''")[1])
 
 
+@pytest.mark.long
 def test_downloads_of_a_document_with_a_japanese_name_bear_it(client: FlaskClient, kb, tmp_path) -> None:
     name = "保守契約書.docx"
     for number, half in enumerate(("left", "right")):
@@ -178,6 +182,7 @@ def test_name_of_a_download_holds_no_line_break_or_quote(window: Dash) -> None:
     assert latin(answer) == "a_b__Set-Cookie: x=1__é.txt"
 
 
+@pytest.mark.long
 def test_exported_page_holds_what_a_document_says_as_text_alone(client: FlaskClient, kb) -> None:
     add(kb, "x.txt", f"Old {ATTACK}")
     add(kb, "x.txt", f"New {ATTACK}")
@@ -185,12 +190,14 @@ def test_exported_page_holds_what_a_document_says_as_text_alone(client: FlaskCli
     assert "<script" not in page and "<img" not in page and "&lt;img" in page
 
 
+@pytest.mark.long
 def test_two_documents_are_compared(client: FlaskClient, pair) -> None:
     add(pair, "other.txt", NEW)
     answer = get(client, ".json", other="other.txt", old=2, new=1)
     assert answer.get_json()["is_equal"] is True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "values", "status"),
     [
@@ -229,10 +236,12 @@ def test_an_image_that_is_not_there_is_not_found(client: FlaskClient, pair) -> N
         assert client.get(f"/api/v1/documents/{address}").status_code in (400, 404)
 
 
+@pytest.mark.long
 def test_lines_far_outside_are_none(client: FlaskClient, pair) -> None:
     assert lines(client, start=10_000, end=10_100) == []
 
 
+@pytest.mark.long
 def test_words_of_a_step_follow_the_language(window: Dash, pair) -> None:
     japanese = window.server.test_client()
     japanese.set_cookie("evorag_lang", "ja")

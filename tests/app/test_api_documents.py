@@ -80,6 +80,7 @@ def test_japanese_download_name_follows_rfc_5987(client: FlaskClient) -> None:
     assert f"filename*=UTF-8''{quote('手順書.txt')}" in disposition
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "content", "status", "code"),
     [
@@ -170,6 +171,7 @@ def test_text_entry_is_added(client: FlaskClient, kb: core.KnowledgeBase) -> Non
     assert document.tags == ("規則",)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "body",
     [b"{", b"[]", b'"text"', b'{"name": 1, "text": "x"}', b'{"name": "x"}', b'{"name": "x", "text": "y", "tags": "z"}',
@@ -188,6 +190,7 @@ def test_unknown_document_is_not_found(client: FlaskClient, key: str) -> None:
     assert_problem(answer, 404, "unknown_address" if "../" in key else "not_found")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "ten", "9" * 30, "٣"])
 def test_wrong_version_number_is_a_wrong_request(client: FlaskClient, number: str) -> None:
     send(client, "a.txt", b"text")

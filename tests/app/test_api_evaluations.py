@@ -32,6 +32,7 @@ def finished(client: FlaskClient, kb: core.KnowledgeBase, **asked: Any) -> dict[
     return client.get(started.headers["Location"]).get_json()
 
 
+@pytest.mark.long
 def test_file_becomes_a_run_with_its_failures_first(client: FlaskClient, filled: core.KnowledgeBase) -> None:
     made = send(client, LINES.encode("utf-8-sig"))
     assert (made.status_code, made.get_json()["name"], made.get_json()["size"]) == (201, "staff", 2)

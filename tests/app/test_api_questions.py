@@ -125,6 +125,7 @@ def test_odd_addresses_of_searches_are_refused(client: FlaskClient, shop) -> Non
     assert_problem(ask(client, as_of=f"{KEY}#v9"), 404, "not_found")
 
 
+@pytest.mark.long
 def test_signs_of_query_languages_are_plain_text(client: FlaskClient, shop) -> None:
     for question in ['"', "a AND", "NEAR(", "*", "a:b", "(((", "\0", "日本語 OR", "/*" * 50, "😀"]:
         assert ask(client, question=question).status_code in (200, 400)

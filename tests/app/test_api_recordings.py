@@ -79,6 +79,7 @@ def test_a_file_is_uploaded_listed_renamed_sent_back_and_deleted(client: FlaskCl
     assert_problem(client.get(f"{PATH}/{kept.id}/file"), 404, "not_found")
 
 
+@pytest.mark.long
 def test_a_file_that_is_deleted_while_it_is_asked_for_is_not_found(
     client: FlaskClient, kb: core.KnowledgeBase, octets: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def test_fault_is_told_and_mended(kb: core.KnowledgeBase, client: FlaskClient) -
     assert [each["stale"] for each in mended["after"]] == [0, 0]
 
 
+@pytest.mark.long
 def test_store_is_written_anew(kb: core.KnowledgeBase, client: FlaskClient) -> None:
     add(kb, "leave.txt", "There are 14 days of leave.")
     assert client.post("/api/v1/stores/reindex", json={"store": "keyword"}).status_code == 202

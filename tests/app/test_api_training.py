@@ -57,6 +57,7 @@ def test_name_that_no_file_could_have_is_not_found(client: FlaskClient, name: st
         assert client.get(address).status_code == 404 and client.delete(address).status_code in (404, 405)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -448,6 +448,7 @@ def test_connection_that_hangs_is_overtaken_within_moments(served: tuple[str, co
     assert kb.original("hung.txt", 1)[0].read_bytes() == data
 
 
+@pytest.mark.long
 def test_many_clients_send_the_same_name_at_once(served: tuple[str, core.KnowledgeBase]) -> None:
     url, kb = served
     contents = [f"client {number}\n".encode() + TEXT for number in range(8)]

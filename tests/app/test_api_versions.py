@@ -71,6 +71,7 @@ def test_upload_is_published_at_its_time(client: FlaskClient, kb) -> None:
     assert kb.document(KEY).published_version == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "fields",
     [{"draft": "perhaps"}, {"publish_at": "tomorrow"}, {"publish_at": "2030-01-01T09:00"}, {"publish_at": "9" * 90},
@@ -182,6 +183,7 @@ def test_audit_is_exported_whole_as_json_and_as_a_table(client: FlaskClient, thr
     ]
 
 
+@pytest.mark.long
 def test_empty_audit_is_exported_as_an_empty_list(client: FlaskClient) -> None:
     assert client.get("/api/v1/audit.json").get_json() == []
 

@@ -144,6 +144,7 @@ def test_a_foreign_figure_is_told_of_a_supported_sentence_too() -> None:
     assert "7 is not in the cited passage" in text(drawn) and len(list(parts(drawn, dcc.Link))) == 1
 
 
+@pytest.mark.long
 def test_an_answer_says_how_much_of_it_is_supported_and_what_was_left_out(
     window: Dash, client: FlaskClient, orchard
 ) -> None:
@@ -194,6 +195,7 @@ def test_a_generator_that_failed_is_told_on_both_sides_of_a_comparison(orchard, 
         assert len(by_class(answer_comparison(found, Pair("orchard.txt", 1, 2)), "degraded")) == 2
 
 
+@pytest.mark.long
 def test_a_read_filter_is_a_chip_that_leads_to_the_question_without_it(
     window: Dash, client: FlaskClient, orchard
 ) -> None:
@@ -242,6 +244,7 @@ def follow(window: Dash, client: FlaskClient, trace_id: str, question: str, conv
     return press(window, client, "ask-follow.n_submit", sent)["response"]
 
 
+@pytest.mark.long
 def test_a_follow_up_begins_a_conversation_with_the_shown_answer(window: Dash, client: FlaskClient, orchard) -> None:
     ask(window, client, WHEN)
     first = orchard.history()[0].id
@@ -316,6 +319,7 @@ def test_conversations_are_renamed_and_deleted_once_asked(window: Dash, client: 
     assert orchard.conversations.list() == [] and len(orchard.history()) == 1
 
 
+@pytest.mark.long
 def test_more_conversations_are_shown_and_stay_shown(window: Dash, client: FlaskClient, orchard) -> None:
     talks = [orchard.conversations.create(f"Talk {number}").id for number in range(120)]
     seen = act(client, "cancel", talks[-1])

@@ -79,6 +79,7 @@ def test_address_with_a_question_is_asked_at_once_and_replaced(window: Dash, cli
     assert went["replace"] is True and "&k=3&trace=" in went["search"]
 
 
+@pytest.mark.long
 def test_citation_opens_its_sentence_marked_in_its_document(window: Dash, client: FlaskClient, orchard) -> None:
     went = ask(window, client, "When does the harvest of the orchard begin?")["ask-go"]["data"]
     page = open_page(window, "/ask" + went["search"])

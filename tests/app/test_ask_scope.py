@@ -66,6 +66,7 @@ def test_a_newer_version_that_is_not_shown_never_looks_current(
     assert "not shown now" in text(by_class(page, "evidence"))
 
 
+@pytest.mark.long
 def test_a_publication_is_asked_by_its_number(window: Dash, client: FlaskClient, shop) -> None:
     page = answered(window, client, **{"ask-kind.value": "sequence", "ask-asof.data": "1"})
     assert "publication #1" in text(by_class(page, "scope-notice"))
@@ -82,6 +83,7 @@ def test_a_moment_before_the_first_publication_is_told_as_such(window: Dash, cli
     assert "Upload" not in text(card)
 
 
+@pytest.mark.long
 def test_a_moment_is_asked_as_the_address_says_it(window: Dash, client: FlaskClient, shop) -> None:
     moment = shop.publications("hours.txt")[-1].at.isoformat()
     page = answered(window, client, **{"ask-kind.value": "moment", "ask-asof.data": moment})
@@ -89,6 +91,7 @@ def test_a_moment_is_asked_as_the_address_says_it(window: Dash, client: FlaskCli
     assert by_id(page, "ask-kind").value == "moment" and by_id(page, "ask-asof-start").data == moment
 
 
+@pytest.mark.long
 def test_all_versions_say_which_of_them_is_current(window: Dash, client: FlaskClient, shop) -> None:
     page = answered(window, client, **{"ask-all.value": True, "ask-kind.value": "now"})
     assert "All versions" in text(by_class(page, "scope-notice"))
@@ -98,6 +101,7 @@ def test_all_versions_say_which_of_them_is_current(window: Dash, client: FlaskCl
     assert "v4" not in said
 
 
+@pytest.mark.long
 def test_an_answer_of_now_has_no_notice_until_what_it_stands_on_is_replaced(
     window: Dash, client: FlaskClient, shop
 ) -> None:
@@ -112,6 +116,7 @@ def test_an_answer_of_now_has_no_notice_until_what_it_stands_on_is_replaced(
     assert "no longer shown" in text(by_class(open_page(window, "/ask" + went["search"]), "answer-sources"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("as_of", ["yesterday", "hours.txt#v0", "99999999999999999999"])
 def test_an_address_that_cannot_be_read_is_not_answered_of_now(window: Dash, shop, as_of: str) -> None:
     page = open_page(window, f"/ask?q=hours&asof={quote(as_of)}")
@@ -170,6 +175,7 @@ def test_versions_are_offered_by_document_without_those_that_cannot_be_asked(
     assert by_id(page, "ask-version").options[0]["value"] == "hours.txt#v1"
 
 
+@pytest.mark.long
 def test_a_question_is_saved_and_forgotten_with_its_star(window: Dash, client: FlaskClient, shop) -> None:
     ask(window, client, WHEN)
     trace_id = shop.history()[0].id
@@ -197,6 +203,7 @@ def test_the_history_says_which_moment_was_asked_of(window: Dash, client: FlaskC
     assert ["versions=all" in again[0], "asof=hours.txt%23v1" in again[1]] == [True, True]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "ja"])
 @pytest.mark.parametrize("values", [{"ask-all.value": True}, {"ask-asof.data": "2"}, {"ask-asof.data": "hours.txt#v1"}])
 def test_both_languages_say_what_was_asked_of(

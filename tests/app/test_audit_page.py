@@ -82,6 +82,7 @@ def test_unknown_document_is_an_error_with_a_remedy(window: Dash, past) -> None:
     assert "not_found" in text(open_page(window, "/audit?doc=gone.txt"))
 
 
+@pytest.mark.long
 def test_more_rows_are_added_below(window: Dash, client: FlaskClient, past, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.pages.audit.PAGE_ROWS", 4)
     page = open_page(window, "/audit")
@@ -104,6 +105,7 @@ def test_list_speaks_both_languages(window: Dash, past, lang: str, word: str) ->
     assert by_class(open_page(window, "/audit", lang), "audit-filters")
 
 
+@pytest.mark.long
 def test_documents_beyond_the_first_ones_are_found_by_their_names(window: Dash, client: FlaskClient, past) -> None:
     past.add_texts([(f"note {number:02}.txt", "", f"Note {number}.") for number in range(60)])
     past.work_off()

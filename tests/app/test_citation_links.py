@@ -55,6 +55,7 @@ def purge_of_others(kb: core.KnowledgeBase) -> None:
     kb.purge("fees.txt", 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change", [later_uploads, rollback, deletion, unpublication, deletion_and_return, purge_of_others]
 )

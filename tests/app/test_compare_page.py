@@ -61,6 +61,7 @@ def opened(window: Dash, client: FlaskClient, address: str, lang: str = "en") ->
     return open_page(window, address, lang)
 
 
+@pytest.mark.long
 def test_numbers_and_dates_are_said_first(window: Dash, client: FlaskClient, terms) -> None:
     page = opened(window, client, ADDRESS)
     values = text(by_class(page, "compare-values"))
@@ -71,11 +72,13 @@ def test_numbers_and_dates_are_said_first(window: Dash, client: FlaskClient, ter
     assert "compare-values" in order[0]
 
 
+@pytest.mark.long
 def test_sentence_counts_what_changed(window: Dash, client: FlaskClient, terms) -> None:
     said = text(by_id(opened(window, client, ADDRESS), "compare-sentence"))
     assert "3 lines changed" in said and "numbers or dates changed" in said
 
 
+@pytest.mark.long
 def test_every_value_and_chapter_leads_to_its_row(window: Dash, client: FlaskClient, terms) -> None:
     page = opened(window, client, ADDRESS)
     jumps = by_class(page, "jump")
@@ -84,6 +87,7 @@ def test_every_value_and_chapter_leads_to_its_row(window: Dash, client: FlaskCli
     assert "Payment" in text(by_class(page, "compare-chapters"))
 
 
+@pytest.mark.long
 def test_newest_and_the_one_before_are_taken_where_the_address_names_none(window: Dash, client, terms) -> None:
     page = opened(window, client, "/compare?doc=terms.md")
     assert by_id(page, "compare-pair").data == PAIR["compare-pair.data"]
@@ -113,6 +117,7 @@ def test_nothing_to_compare_offers_the_upload(window: Dash) -> None:
     assert "Nothing to compare yet" in text(open_page(window, "/compare"))
 
 
+@pytest.mark.long
 def test_equal_texts_say_so_and_what_differs(window: Dash, client: FlaskClient, kb, tmp_path) -> None:
     for number, content in enumerate(("# A\n\nThe same.\n", "# A\n\n\nThe same.\n\n")):
         path = tmp_path / str(number) / "same.md"
@@ -125,6 +130,7 @@ def test_equal_texts_say_so_and_what_differs(window: Dash, client: FlaskClient, 
     assert not [part for part in parts(page) if getattr(part, "id", None) == "compare-grid"]
 
 
+@pytest.mark.long
 def test_same_version_on_both_sides_is_the_same_file(window: Dash, client: FlaskClient, terms) -> None:
     assert "byte for byte" in text(opened(window, client, "/compare?doc=terms.md&old=2&new=2"))
 
@@ -146,6 +152,7 @@ def test_purged_version_is_an_error_that_says_so(window: Dash, terms) -> None:
     assert "purged" in text(open_page(window, ADDRESS)).casefold()
 
 
+@pytest.mark.long
 def test_unfinished_comparison_shows_that_it_works_and_then_the_result(
     window: Dash, client: FlaskClient, terms, monkeypatch
 ) -> None:
@@ -169,6 +176,7 @@ def go(window: Dash, client: FlaskClient, changed: str, **values: Any) -> str:
     return answer["response"]["compare-go"]["data"]["address"] if answer else ""
 
 
+@pytest.mark.long
 def test_choosing_leads_to_the_address_of_what_was_chosen(window: Dash, client: FlaskClient, terms) -> None:
     assert go(window, client, "compare-swap.n_clicks") == "/compare?doc=terms.md&old=2&new=1"
     changed = go(window, client, "compare-new-version.value", **{"new-version": "1"})
@@ -178,6 +186,7 @@ def test_choosing_leads_to_the_address_of_what_was_chosen(window: Dash, client: 
     assert go(window, client, "compare-new-version.value") == ""
 
 
+@pytest.mark.long
 def test_two_documents_are_compared_by_what_they_show(window: Dash, client: FlaskClient, terms) -> None:
     add(terms, "b.txt", "Another text.")
     page = opened(window, client, "/compare?doc=terms.md&other=b.txt")
@@ -185,6 +194,7 @@ def test_two_documents_are_compared_by_what_they_show(window: Dash, client: Flas
     assert "↔" in text(page)
 
 
+@pytest.mark.long
 def test_changed_cells_say_what_stood_there(window: Dash, client: FlaskClient, terms) -> None:
     opened(window, client, ADDRESS)
     with window.server.test_request_context():
@@ -198,6 +208,7 @@ def test_changed_cells_say_what_stood_there(window: Dash, client: FlaskClient, t
     assert len(only.rowData) == 1
 
 
+@pytest.mark.long
 def test_tables_and_answers_are_drawn_when_looked_at(window: Dash, client: FlaskClient, terms) -> None:
     opened(window, client, ADDRESS)
     for view, words in (("table", "Table 1 of 1"), ("answers", "What does it change in the answers?")):
@@ -222,6 +233,7 @@ def test_no_question_is_asked_of_an_empty_field(window: Dash, client: FlaskClien
     assert "invalid_input" in json.dumps(press(window, client, "compare-ask.n_clicks", sent))
 
 
+@pytest.mark.long
 def test_saved_questions_are_added_listed_and_removed(window: Dash, client: FlaskClient, terms) -> None:
     sent = {"compare-save.n_clicks": 1, "compare-save-text.value": "When are invoices due?"}
     said = json.dumps(press(window, client, "compare-save.n_clicks", sent))

@@ -84,6 +84,7 @@ def test_several_spans_of_one_passage_are_marked() -> None:
     ]
 
 
+@pytest.mark.long
 @given(st.text(max_size=60), st.lists(st.tuples(st.integers(-5, 70), st.integers(-5, 70)), max_size=4))
 def test_marking_loses_no_character(body: str, spans: list[tuple[int, int]]) -> None:
     assert plain(marked(body, 0, spans)) == body
@@ -171,6 +172,7 @@ def test_delete_offers_restore_and_restore_shows_it_again(window: Dash, client: 
     assert kb.document("hours.txt").published_version == 1
 
 
+@pytest.mark.long
 def test_failed_version_says_why_and_what_to_do(window: Dash, kb, tmp_path) -> None:
     path = tmp_path / "broken.pdf"
     path.write_bytes(b"%PDF-1.7\n1 0 obj\n<< broken\n%%EOF\n")
@@ -245,6 +247,7 @@ def test_timeline_tells_every_version_newest_first(window: Dash, three) -> None:
     assert "Earlier" in earlier and " – " in earlier and "—" in earlier
 
 
+@pytest.mark.long
 def test_draft_is_marked_and_leads_to_what_it_would_change(window: Dash, three) -> None:
     page = open_page(window, "/document?key=hours.txt&version=3")
     banner = by_class(page, "draft-line")[0]
@@ -267,6 +270,7 @@ def test_a_draft_leads_to_what_it_would_do_to_the_results_of_question_sets(windo
     assert not any("/evaluate" in href for href in [*ways[1], *ways[2]])
 
 
+@pytest.mark.long
 def test_buttons_are_those_that_the_version_allows(window: Dash, three) -> None:
     page = open_page(window, "/document?key=hours.txt")
     assert actions_of(page, 3) == {"publish", "schedule", "note", "purge"}
@@ -274,6 +278,7 @@ def test_buttons_are_those_that_the_version_allows(window: Dash, three) -> None:
     assert actions_of(page, 1) == {"rollback", "schedule", "note", "purge"}
 
 
+@pytest.mark.long
 def test_rollback_is_taken_back_from_the_notice(window: Dash, client: FlaskClient, three) -> None:
     answer = on_document(client, "rollback")
     assert three.document("hours.txt").published_version == 1
@@ -282,6 +287,7 @@ def test_rollback_is_taken_back_from_the_notice(window: Dash, client: FlaskClien
     assert three.document("hours.txt").published_version == 2
 
 
+@pytest.mark.long
 def test_newer_version_is_shown_again_and_not_rolled_back_to(window: Dash, client: FlaskClient, kb) -> None:
     for price in ("900", "1,000"):
         add(kb, "prices.txt", f"A ticket costs {price} yen.")
@@ -297,6 +303,7 @@ def test_newer_version_is_shown_again_and_not_rolled_back_to(window: Dash, clien
     assert "Version 2 is shown again" in told and "Rolled back" not in told
 
 
+@pytest.mark.long
 def test_tombstone_says_why_it_is_one(window: Dash, three) -> None:
     three.purge("hours.txt", 1, note="wrong <b>patient</b>")
     page = open_page(window, "/documents/hours.txt?version=1")
@@ -308,6 +315,7 @@ def test_tombstone_says_why_it_is_one(window: Dash, three) -> None:
     assert "closed" in text(by_id(page, "version-2")) and "closed" not in text(by_id(page, "version-1"))
 
 
+@pytest.mark.long
 def test_one_version_is_rolled_back_to(window: Dash, client: FlaskClient, three) -> None:
     act(client, "publish", 3)
     act(client, "rollback", 1)
@@ -315,6 +323,7 @@ def test_one_version_is_rolled_back_to(window: Dash, client: FlaskClient, three)
     assert three.document("hours.txt").published_version == 1
 
 
+@pytest.mark.long
 def test_unpublished_document_says_so_and_is_shown_again(window: Dash, client: FlaskClient, three) -> None:
     answer = on_document(client, "unpublish")
     page = open_page(window, "/document?key=hours.txt&version=1")
@@ -329,6 +338,7 @@ def test_deleted_document_still_shows_old_versions_by_link(window: Dash, three) 
     assert "Open at nine." in text(open_page(window, "/documents/hours.txt?version=1&chunk=0"))
 
 
+@pytest.mark.long
 def test_note_and_label_are_written_in_place(window: Dash, client: FlaskClient, three) -> None:
     opened = act(client, "note", 1)["response"]
     assert opened["document-open"]["data"] == {"form": "note", "number": 1}
@@ -434,6 +444,7 @@ def test_purged_document_says_so_instead_of_an_error(window: Dash, client: Flask
     assert by_id(page, "document-delete").hidden is True and by_id(page, "document-restore").hidden is True
 
 
+@pytest.mark.long
 def test_long_history_is_folded_and_opens_on_demand(window: Dash, client: FlaskClient, kb) -> None:
     for number in range(1, 16):
         kb.add_text("long.txt", f"This is text {number}.")
@@ -466,6 +477,7 @@ def test_periods_cover_exactly_what_was_shown(shown: list[int | None]) -> None:
         assert all(later.start >= (earlier.end or later.start) for later, earlier in itertools.pairwise(spans))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_timeline_speaks_both_languages(window: Dash, three, lang: str) -> None:
     page = open_page(window, "/documents/hours.txt", lang)

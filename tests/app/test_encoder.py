@@ -8,6 +8,10 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 LOOKED_INTO = """
 import json, sys, tempfile
 from pathlib import Path

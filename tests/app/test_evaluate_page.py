@@ -114,6 +114,7 @@ def test_page_of_a_run_follows_it_until_it_ends(window: Dash, client: FlaskClien
     assert gone["evaluate-run-tick"]["disabled"] is True
 
 
+@pytest.mark.long
 def test_a_run_is_deleted_once_asked_and_only_when_it_is_over(
     window: Dash, client: FlaskClient, kb: core.KnowledgeBase
 ) -> None:

@@ -70,6 +70,7 @@ def test_two_applications_count_apart(kb: core.KnowledgeBase, client: FlaskClien
     assert not [labels for (name, labels) in measured(other) if name == "evorag_requests_total"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("role", "status"), [(Role.READER, 403), (Role.EDITOR, 403), (Role.ADMIN, 200)])
 def test_measures_are_for_administrators(kb: core.KnowledgeBase, client: FlaskClient, role: Role, status: int) -> None:
     kb.accounts.create_user("ada", "correct horse battery", Role.ADMIN)

@@ -84,6 +84,7 @@ def entries(described: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any
             yield path, method, entry
 
 
+@pytest.mark.long
 def test_description_is_valid_openapi(described) -> None:
     assert described["openapi"].startswith("3.1")
     validate(described)
@@ -268,6 +269,7 @@ def send(operation: Any, mode: GenerationMode, places: dict[str, list[str]]) -> 
     each()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", list(GenerationMode))
 def test_server_answers_as_described(server, kb, mode: GenerationMode) -> None:
     """Schemathesis sends what the description allows, and what it does not, to every operation."""

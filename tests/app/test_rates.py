@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from app.main import create_app
 from app.security.peers import site_of
 from app.security.rates import COUNTERS, Rates, stranger, user
@@ -63,6 +65,7 @@ def test_keys_of_one_user_share_their_requests_and_files_of_pages_cost_none(tmp_
         assert [client.get("/api/v1/me", headers=own).status_code for own in given] == [429, 429, 200]
 
 
+@pytest.mark.long
 def test_own_machine_without_users_is_never_slowed_down(tmp_path: Path) -> None:
     with knowledge_base(tmp_path, rate_limit=5) as kb:
         client = create_app(kb).server.test_client()

@@ -53,6 +53,7 @@ def test_every_route_that_writes_is_guarded(window: Dash, client: FlaskClient) -
             assert answer.status_code == 403, (method, path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", ""]
 )
@@ -181,6 +182,7 @@ def test_whoever_comes_through_an_unknown_proxy_does_not_find_the_server_open(cl
     assert "EVORAG_TRUSTED_PROXIES" in answer.json["remedy"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "body",
     [

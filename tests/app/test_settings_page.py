@@ -58,6 +58,7 @@ def test_models_stand_with_their_manifests_and_those_left_with_their_progress(wi
     assert getattr(bar, "aria-valuenow") == "3"
 
 
+@pytest.mark.long
 def test_model_is_chosen_and_deleted_only_after_a_question(
     window: Dash, client: FlaskClient, kb: core.KnowledgeBase, models: Path
 ) -> None:

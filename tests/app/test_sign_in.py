@@ -79,6 +79,7 @@ def test_each_signing_in_has_a_token_of_its_own_and_ends_the_one_before(client: 
     assert client.get("/api/v1/documents").status_code == 401
 
 
+@pytest.mark.long
 def test_token_that_a_stranger_planted_is_never_taken_up(client: FlaskClient) -> None:
     client.set_cookie("evorag_session", "planted")
     assert enter(client) not in ("", "planted")

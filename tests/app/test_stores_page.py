@@ -49,6 +49,7 @@ def test_store_is_written_anew_by_its_button(kb: core.KnowledgeBase, window: Das
     assert "Writing a store anew" in text(open_page(window, "/stores"))
 
 
+@pytest.mark.long
 def test_files_that_nothing_names_and_originals_that_are_gone_are_listed(
     kb: core.KnowledgeBase, window: Dash, client: FlaskClient, tmp_path: Path
 ) -> None:

@@ -277,6 +277,7 @@ def asked(client: FlaskClient, question: str, **more: Any) -> Any:
     return client.post("/api/v1/ask", json={"question": question, **more}, headers={"Accept": "text/event-stream"})
 
 
+@pytest.mark.long
 def test_an_answer_comes_step_by_step(kb: core.KnowledgeBase, client: FlaskClient) -> None:
     add(kb, "a.txt", TEXT)
     found = list(events(iter(asked(client, "How many days of leave are there?").text.splitlines())))

@@ -104,6 +104,7 @@ def test_the_bytes_of_a_failed_version_start_its_job_again(kb: core.KnowledgeBas
     assert again.job_id != first.job_id
 
 
+@pytest.mark.long
 def test_sixty_four_threads_number_one_name_without_gap_or_duplicate(tmp_path: Path) -> None:
     with knowledge_base(tmp_path) as kb:
 

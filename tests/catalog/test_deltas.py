@@ -77,6 +77,7 @@ class Document:
             return str(tx.scalar(select(versions.c.state).where(versions.c.id == version_id)))
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None)
 @given(events)
 def test_differences_are_exact_whatever_was_removed(steps: list[tuple[str, object]]) -> None:

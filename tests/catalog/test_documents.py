@@ -22,6 +22,7 @@ def full(kb: core.KnowledgeBase) -> core.KnowledgeBase:
     return kb
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("search", ["", "ü", "TAG A", "_", "%", "\\", "nothing"])
 @pytest.mark.parametrize("deleted", [False, True])
 def test_pages_together_are_the_list(full: core.KnowledgeBase, search: str, deleted: bool) -> None:
@@ -35,6 +36,7 @@ def test_pages_together_are_the_list(full: core.KnowledgeBase, search: str, dele
     assert found == whole
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("search", ["", "ü", "TAG A", "%", "nothing"])
 @pytest.mark.parametrize("deleted", [False, True])
 def test_the_first_documents_begin_the_list(full: core.KnowledgeBase, search: str, deleted: bool) -> None:

@@ -41,6 +41,7 @@ def test_questions_have_a_longest_length(kb: core.KnowledgeBase) -> None:
         kb.catalog.saved.save("x" * 4_001)
 
 
+@pytest.mark.long
 def test_the_list_does_not_grow_without_end(kb: core.KnowledgeBase) -> None:
     for number in range(MOST_QUESTIONS):
         kb.catalog.saved.save(f"question {number}")

@@ -10,6 +10,7 @@ from itertools import permutations
 from pathlib import Path
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -18,6 +19,8 @@ from core.catalog.deltas import difference
 from core.errors import Conflict, NotFound, Purged
 from core.model import Part, UploadOutcome
 from tests.builders import knowledge_base
+
+pytestmark = pytest.mark.long
 
 WORDS = ("alpha", "bravo", "charlie", "delta", "りんご", "みかん")
 KEYS = ("one.txt", "two.txt", "three.txt")

@@ -150,6 +150,7 @@ def test_japanese_names_are_read_in_what_they_were_written_in(kb: core.Knowledge
     assert names(kb) == ["plain.txt", "ポンプ取扱説明書.txt", "表とソース.txt"]
 
 
+@pytest.mark.long
 def test_names_with_the_utf8_flag_and_western_ones_are_read(kb: core.KnowledgeBase) -> None:
     unpacked(kb, "a.zip", zipped({"取扱説明書.txt": TEXT}))
     unpacked(kb, "b.zip", made.zip_in("cp437", {"Größe der Düse.txt": TEXT * 2}))
@@ -163,6 +164,7 @@ def test_an_archive_has_one_kind_by_its_name() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 @programs.needs("/usr/share/debian-reference")
 def test_manuals_of_debian_are_unpacked(kb: core.KnowledgeBase) -> None:
     pages = [MANUALS / name for name in ("ch01.en.html", "ch02.en.html", "ch01.ja.html")]
@@ -226,6 +228,7 @@ def damaged_tar() -> bytes:
     return bytes(content)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "build", "kind"), [row[1:] for row in HOSTILE], ids=[" ".join(r[:2]) for r in HOSTILE]
 )
@@ -254,6 +257,7 @@ def test_a_lie_found_only_while_unpacking_files_nothing(
     assert (kb.documents(), blobs(tmp_path)) == ([], set())
 
 
+@pytest.mark.long
 def test_an_archive_that_a_killed_process_left_goes_on_where_it_stood(tmp_path: Path, quiet_points: None) -> None:
     content = zipped({f"{number:02}.txt": TEXT * (number + 1) for number in range(40)})
     with knowledge_base(tmp_path) as kb:

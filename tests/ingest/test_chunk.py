@@ -295,6 +295,7 @@ def test_nothing_gives_no_chunks() -> None:
     assert chunks_of([Block(""), Block(" \n\t"), heading("\u3000")]) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", BlockKind)
 @pytest.mark.parametrize("unit", ["x", " ", "a\n", "。", "\u200b\n", "e\u0301"])
 def test_one_long_block_costs_time_in_proportion(unit: str, kind: BlockKind) -> None:

@@ -130,6 +130,7 @@ def test_an_archive_bomb_is_stopped_by_the_bytes_that_come_out(
         through(sandbox, path)
 
 
+@pytest.mark.long
 def test_a_bomb_costs_little_memory(tmp_path: Path) -> None:
     made = ParserSandbox(ParserLimits(timeout_s=30, memory_bytes=250 * MEBIBYTE))
     path = tmp_path / "bomb.xlsx"
@@ -401,6 +402,7 @@ def test_what_is_only_decoration_does_not_cost_the_text(sandbox: ParserSandbox, 
     assert "Plain text on a page" in " ".join(texts(through(sandbox, path)))
 
 
+@pytest.mark.long
 def test_a_content_stream_that_inflates_without_end_is_stopped(tmp_path: Path) -> None:
     made = ParserSandbox(ParserLimits(timeout_s=3, memory_bytes=1024 * MEBIBYTE))
     raw = bomb(b"BT /F1 12 Tf 72 700 Td (Plain) Tj ET ", b"q Q ", 10 << 30)
@@ -482,6 +484,7 @@ def mutated_inside(content: bytes, chance: random.Random, folder: Path) -> bytes
     return documents.zipped(source, parts).read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["docx", "xlsx", "pptx", "pdf", "html", "md", "csv", "txt"])
 def test_damaged_documents_fail_alone(sandbox: ParserSandbox, tmp_path: Path, kind: str) -> None:
     chance = random.Random(f"damage {kind}")
@@ -521,6 +524,7 @@ def old_workbook(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "a.xls").read_bytes()
 
 
+@pytest.mark.long
 @needs_libreoffice
 def test_a_compound_file_whose_sectors_go_in_circles_fails_alone(tmp_path: Path, old_workbook: bytes) -> None:
     sector = 1 << struct.unpack_from("<H", old_workbook, 30)[0]
@@ -538,6 +542,7 @@ def test_a_compound_file_whose_sectors_go_in_circles_fails_alone(tmp_path: Path,
     made.close()
 
 
+@pytest.mark.long
 @needs_libreoffice
 def test_random_bytes_of_the_old_kind_fail_alone(tmp_path: Path) -> None:
     made = ParserSandbox(ParserLimits(timeout_s=15))

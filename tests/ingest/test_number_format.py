@@ -163,6 +163,7 @@ ALIKE_DATES = [
 DATES = [61.0, 45383.0, 45383.40625, 43586.75, 32516.5]
 
 
+@pytest.mark.long
 @programs.needs("soffice")
 def test_formats_show_what_libreoffice_shows(tmp_path: Path) -> None:
     cases = [(code, NUMBERS) for code in ALIKE] + [(code, DATES) for code in ALIKE_DATES]

@@ -52,6 +52,7 @@ def test_word_headings_paragraphs_lists_and_properties(tmp_path: Path) -> None:
     assert metadata["created"].startswith("2024-04-01T09:30")
 
 
+@pytest.mark.long
 def test_word_tables_repeat_merged_cells_and_their_header(tmp_path: Path) -> None:
     document = docx.Document()
     table = document.add_table(120, 3)
@@ -264,6 +265,7 @@ def test_old_formats_without_libreoffice_say_what_is_missing(tmp_path: Path, mon
     assert "LibreOffice" in caught.value.remedy
 
 
+@pytest.mark.long
 @programs.needs("soffice")
 def test_old_formats_read_like_the_new_ones(tmp_path: Path) -> None:
     document = docx.Document()

@@ -282,6 +282,7 @@ def test_pypdfium2_reads_where_pymupdf_is_absent(tmp_path: Path, monkeypatch: py
     assert [block.locator.page for block in blocks] == [1, 1, 2, 2, 3, 3, 4, 4]
 
 
+@pytest.mark.long
 @programs.needs("/usr/share/debian-reference/debian-reference.en.pdf")
 def test_a_real_manual_in_english() -> None:
     blocks, metadata = read(REFERENCE / "debian-reference.en.pdf")
@@ -295,6 +296,7 @@ def test_a_real_manual_in_english() -> None:
     assert len(flat(blocks)) > 450_000
 
 
+@pytest.mark.long
 @programs.needs("/usr/share/debian-reference/debian-reference.ja.pdf")
 def test_a_real_manual_in_japanese() -> None:
     blocks, _ = read(REFERENCE / "debian-reference.ja.pdf")

@@ -126,6 +126,7 @@ def test_no_visible_character_of_a_text_is_lost(tmp_path_factory: pytest.TempPat
     assert "".join("".join(texts(blocks)).split()) == "".join(content.split())
 
 
+@pytest.mark.long
 def test_one_enormous_line_is_streamed_in_bounded_pieces(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     sentence = "This is a sentence of one line. "

@@ -105,6 +105,7 @@ def test_turned_pages_give_the_blocks_of_the_page_that_is_not(tmp_path: Path, pa
         assert parsed(path) == expected, path.name
 
 
+@pytest.mark.long
 @programs.needs(*(f"/usr/share/debian-reference/debian-reference.{language}.pdf" for language in ("en", "ja")))
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_a_real_manual_reads_the_same_whatever_its_turn(tmp_path: Path, parsed: Read, language: str) -> None:
@@ -284,6 +285,7 @@ def test_vertical_writing_keeps_its_numbers_and_what_runs_from_left_to_right(tmp
     ]
 
 
+@pytest.mark.long
 @programs.needs("soffice")
 def test_vertical_writing_of_letters_set_one_by_one(tmp_path: Path, parsed: Read) -> None:
     text = (

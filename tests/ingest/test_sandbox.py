@@ -105,6 +105,7 @@ def big_sheet(folder: Path, rows: int = 150_000) -> Path:
     return documents.xlsx(folder / "big.xlsx", f"<sheetData>{cells}</sheetData>")
 
 
+@pytest.mark.long
 def test_time_is_limited_and_the_next_file_is_read(tmp_path: Path) -> None:
     source = big_sheet(tmp_path, 400_000)
     others = children()

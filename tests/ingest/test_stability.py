@@ -12,6 +12,8 @@ from openpyxl import Workbook
 from core.ingest.chunk import chunk_text_auto
 from tests.ingest.documents import read
 
+pytestmark = pytest.mark.long
+
 Rows = Sequence[tuple[str, ...]]
 
 

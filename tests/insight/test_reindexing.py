@@ -213,6 +213,7 @@ kb.work_off()
 """
 
 
+@pytest.mark.long
 def test_job_that_was_killed_goes_on_at_the_next_start(tmp_path: Path, on_disk: None) -> None:
     filled(tmp_path).close()
     killed = subprocess.run(
@@ -230,6 +231,7 @@ def test_job_that_was_killed_goes_on_at_the_next_start(tmp_path: Path, on_disk: 
         assert NAME in terms_of(kb) and NAME in terms_of(kb, key="late.txt")
 
 
+@pytest.mark.long
 def test_rows_of_a_job_that_was_cancelled_and_killed_are_written_back(tmp_path: Path, on_disk: None) -> None:
     filled(tmp_path).close()
     subprocess.run(

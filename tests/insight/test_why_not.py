@@ -47,6 +47,7 @@ def codes(found: WhyNot) -> dict[str, dict[str, str]]:
     return {advice.code: advice.values for advice in found.advice}
 
 
+@pytest.mark.long
 def test_passage_that_is_shown_has_no_obstacle(kb: core.KnowledgeBase) -> None:
     found = kb.insight.why_not(QUESTION, "laptop.txt")
     assert (found.obstacle, found.final_rank, found.advice) == (Obstacle.NONE, 1, ())

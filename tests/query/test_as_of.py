@@ -51,6 +51,7 @@ def test_beside_the_version_asked_of_all_others_show_what_they_show_now(shop: co
     assert versions(shop, "shop fee", as_of=VersionRef("hours.txt", 1)) == {("hours.txt", 1)}
 
 
+@pytest.mark.long
 def test_versions_of_a_deleted_document_can_still_be_asked(shop: core.EvoRAG) -> None:
     shop.kb.delete("hours.txt")
     assert "opens at nine" in said(shop, as_of=VersionRef("hours.txt", 2))
@@ -66,12 +67,14 @@ def test_a_version_that_is_shown_now_is_searched_as_now(shop: core.EvoRAG) -> No
     ]
 
 
+@pytest.mark.long
 def test_a_version_that_there_is_not_is_not_found(shop: core.EvoRAG) -> None:
     for ref in (VersionRef("hours.txt", 4), VersionRef("none.txt", 1), VersionRef("'; --", 1)):
         with pytest.raises(NotFound):
             shop.search(Query(WHEN, as_of=ref))
 
 
+@pytest.mark.long
 def test_a_purged_version_says_so(shop: core.EvoRAG) -> None:
     shop.kb.purge("hours.txt", 2)
     with pytest.raises(Purged):
@@ -87,6 +90,7 @@ def test_a_version_without_text_yet_is_a_conflict(shop: core.EvoRAG) -> None:
     assert "opens at ten" in said(shop)
 
 
+@pytest.mark.long
 def test_all_versions_are_found_each_with_its_number(shop: core.EvoRAG) -> None:
     trace = shop.search(Query(WHEN, versions="all", per_document=0))
     assert {
@@ -98,6 +102,7 @@ def test_all_versions_are_found_each_with_its_number(shop: core.EvoRAG) -> None:
     }
 
 
+@pytest.mark.long
 def test_a_passage_of_several_versions_stands_in_the_newest_of_them(shop: core.EvoRAG) -> None:
     [hit] = [
         hit for hit in shop.search(Query("yearly fee", versions="all")).candidates if "fee" in hit.placed.chunk.text
@@ -110,6 +115,7 @@ def test_a_passage_of_several_versions_stands_in_the_newest_of_them(shop: core.E
     assert (2, 3) in found
 
 
+@pytest.mark.long
 def test_a_passage_that_is_shown_again_stands_in_the_version_shown(shop: core.EvoRAG) -> None:
     kept = "\n\n".join(f"Rule {number}: " + "please be kind to everyone here. " * 50 for number in range(3))
     add(shop.kb, "rules", kept + "\n\nThe gate closes at six.")
@@ -132,6 +138,7 @@ def test_a_passage_under_another_title_is_told_with_all_the_versions_that_hold_i
     assert len(hit.merged) == 1
 
 
+@pytest.mark.long
 def test_all_versions_of_a_deleted_document_are_gone(shop: core.EvoRAG) -> None:
     shop.kb.delete("hours.txt")
     assert versions(shop, versions="all") <= {("fees.txt", 1)}
@@ -145,6 +152,7 @@ def test_all_versions_as_of_a_moment_are_those_shown_up_to_then(shop: core.EvoRA
     assert versions(shop, versions="all", as_of=first) == {("hours.txt", 1)}
 
 
+@pytest.mark.long
 def test_a_version_that_was_never_shown_is_not_among_all_versions(shop: core.EvoRAG) -> None:
     shop.kb.add_text("hours", "The shop opens at midnight.", draft=True)
     shop.kb.work_off()
@@ -153,6 +161,7 @@ def test_a_version_that_was_never_shown_is_not_among_all_versions(shop: core.Evo
     assert "opens at ten" in said(shop)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "asked",
     [
@@ -181,6 +190,7 @@ def test_a_kept_trace_of_a_version_is_read_back_as_it_was(shop: core.EvoRAG) -> 
         assert shop.kb.trace(trace.id) == trace
 
 
+@pytest.mark.long
 def test_ten_thousand_hidden_rows_do_not_hide_the_visible_ones(tmp_path: Path) -> None:
     with knowledge_base(tmp_path, chunk_tokens=16) as kb:
         add(kb, "quinces", "Far away a medlar stood.")
@@ -196,6 +206,7 @@ def test_ten_thousand_hidden_rows_do_not_hide_the_visible_ones(tmp_path: Path) -
             assert trace.hits[0].vector is not None and trace.hits[0].keyword is not None
 
 
+@pytest.mark.long
 def test_an_exact_scan_ranks_as_the_store_does(kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     from core.query import retrieve
 

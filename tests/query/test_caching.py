@@ -178,6 +178,7 @@ def test_a_new_document_that_would_be_found_now_is_found(rag: core.EvoRAG) -> No
     assert found.cache is None and "Ada Byron" in found.answer.text
 
 
+@pytest.mark.long
 def test_answers_as_of_a_moment_that_has_passed_stay(rag: core.EvoRAG) -> None:
     sequence, moment = rag.kb.sequence(), datetime.now(UTC)
     add(rag.kb, "hours", WHOLE.format("ten"))
@@ -314,6 +315,7 @@ def test_kept_answers_outlive_the_process(tmp_path: Path) -> None:
             assert (core.EvoRAG(kb=settled(kb)).ask(QUESTION).cache is not None) == is_kept
 
 
+@pytest.mark.long
 def test_many_who_ask_the_same_at_once_get_the_same_answer(rag: core.EvoRAG) -> None:
     together = threading.Barrier(64)
 

@@ -52,6 +52,7 @@ def test_the_catalogue_answers(rag: core.EvoRAG, question: str, answer: str) -> 
     assert (trace.answer.reason, trace.answer.citations) == (REASON, ())
 
 
+@pytest.mark.long
 def test_it_tells_when_a_document_was_changed_and_what_was_lately(kb: core.KnowledgeBase) -> None:
     rag = fill(kb)
     moment = datetime.now(UTC) - timedelta(days=400)
@@ -97,6 +98,7 @@ def test_an_earlier_moment_is_asked_of_the_documents(rag: core.EvoRAG) -> None:
     assert rag.ask(Query("How many documents are there?", as_of=1)).answer.reason != REASON
 
 
+@pytest.mark.long
 def test_other_peoples_private_documents_are_not_counted(kb: core.KnowledgeBase) -> None:
     rag = fill(kb)
     for name in ("root", "ada", "ben"):

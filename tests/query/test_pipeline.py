@@ -51,6 +51,7 @@ def serve(kb: core.KnowledgeBase, **stores: object) -> None:
     kb._serving._now = replace(kb._serving.now(), **stores)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", LITERAL)
 def test_any_question_is_literal_text(kb: core.KnowledgeBase, question: str) -> None:
     add(kb, "held", f"The sign {question} stands here.")
@@ -104,6 +105,7 @@ def test_two_failing_legs_are_an_error_and_never_no_results(kb: core.KnowledgeBa
         core.EvoRAG(kb=kb).ask("When does the shop open?")
 
 
+@pytest.mark.long
 def test_a_leg_is_read_deeper_when_the_catalogue_hides_its_hits(kb: core.KnowledgeBase) -> None:
     for number in range(60):
         kb.add_text(f"n{number:02}", f"medlar {number}")

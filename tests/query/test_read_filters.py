@@ -177,6 +177,7 @@ def test_what_the_asker_chose_is_narrowed_and_never_widened(rag: core.EvoRAG) ->
     assert keys == {"fair.md"}
 
 
+@pytest.mark.long
 def test_another_persons_private_document_is_no_name(kb: core.KnowledgeBase) -> None:
     rag = fill(kb)
     for name in ("root", "ada", "ben"):

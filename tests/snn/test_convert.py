@@ -164,6 +164,7 @@ def test_what_cannot_be_converted_is_refused_with_the_reason() -> None:
         convert(small(), maxima(small(intermediate_size=40)), FEW)
 
 
+@pytest.mark.long
 def test_real_model_is_as_good_with_spikes_and_nothing_when_they_go_to_other_neurons(smollm2: Real) -> None:
     plain = perplexity(smollm2)
     with spiking(smollm2) as model:

@@ -67,6 +67,7 @@ def test_spikes_sum_to_the_rounded_value_ties_included(case: tuple[Code, Tensor]
     assert torch.equal((fired * along(code.weights, fired.float())).sum(0), y.round())
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(coded())
 def test_membrane_is_what_flowed_in_less_what_the_spikes_took(case: tuple[Code, Tensor]) -> None:

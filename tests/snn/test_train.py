@@ -182,6 +182,7 @@ def test_text_is_not_kept_once_it_is_cut_into_tokens_and_nothing_once_the_model_
     assert not job.work.exists() and Artifacts(tmp_path).has("small")
 
 
+@pytest.mark.long
 def test_training_that_is_killed_is_resumed_to_the_same_weights_and_a_log_without_gaps(tmp_path: Path) -> None:
     course = replace(COURSE, steps=40)
     job = begin_job(tmp_path, TrainingLabels("small"), course, [Source(TEXT)])

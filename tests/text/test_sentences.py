@@ -88,6 +88,7 @@ def test_spans_are_in_order_and_leave_only_white_space_out(text: str) -> None:
     assert text[done:].strip() == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "unit",
     ["x", ".", "\n", "「", "「」", "。」", "a. ", "a\nb", "(. ", "a.\n", "\"'", "1. ", " ", "e.g. ", "あ", "a |\n"],

@@ -18,6 +18,8 @@ from core.errors import ChecksumMismatch, Conflict, InvalidInput, NotFound, Offs
 from core.model import Filing, Transfer, TransferState
 from tests.uploads.conftest import Killed, Machine, begin, send
 
+pytestmark = pytest.mark.long
+
 TEXT = b"The pump is checked every 14 days.\n" * 60
 THIRD = len(TEXT) // 3
 

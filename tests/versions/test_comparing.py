@@ -20,6 +20,7 @@ def kb(tmp_path: Path) -> Iterator[core.KnowledgeBase]:
         yield opened
 
 
+@pytest.mark.long
 def test_any_two_versions_of_a_document_can_be_compared(kb: core.KnowledgeBase) -> None:
     for fee in (100, 120, 150):
         add(kb, "fees.txt", f"The fee is {fee} yen.\n\nIt is paid in advance.")
@@ -106,6 +107,7 @@ def test_a_new_version_is_compared_before_anyone_asks(tmp_path: Path) -> None:
         assert (folder / "1-2" / "summary.json").is_file()
 
 
+@pytest.mark.long
 def test_not_waiting_is_answered_at_once_and_later_with_the_comparison(kb: core.KnowledgeBase) -> None:
     add(kb, "a.txt", "one")
     add(kb, "a.txt", "two")
@@ -134,6 +136,7 @@ def test_who_does_not_wait_is_told_once_that_it_failed(tmp_path: Path) -> None:
         assert kb.compare("a.txt", 1, 2, wait=False) is None
 
 
+@pytest.mark.long
 def test_however_many_pairs_are_asked_for_two_children_are_at_work(kb: core.KnowledgeBase) -> None:
     for number in range(5):
         add(kb, "a.txt", f"word {number}. " * 5_000)
@@ -148,6 +151,7 @@ def test_however_many_pairs_are_asked_for_two_children_are_at_work(kb: core.Know
     assert 1 <= most <= 2
 
 
+@pytest.mark.long
 def test_metadata_and_images_of_files_are_compared(tmp_path: Path, kb: core.KnowledgeBase) -> None:
     for pages in ([[chart(1)]], [[chart(1)], [chart(2)]]):
         kb.add_path(pdf(tmp_path / "report.pdf", pages))

@@ -17,6 +17,7 @@ from tests.versions.compared import comparison, paragraphs
 from tests.versions.texts import PAIRS, Blocks, no_deadline
 
 
+@pytest.mark.long
 @no_deadline
 @given(PAIRS)
 def test_kept_rows_are_the_rows_of_the_difference(pair: tuple[Blocks, Blocks]) -> None:

@@ -153,6 +153,7 @@ def test_the_least_recently_used_are_evicted(tmp_path: Path, blobs: Folder) -> N
     comparisons.close()
 
 
+@pytest.mark.long
 def test_versions_that_are_forgotten_leave_no_trace(tmp_path: Path, blobs: Folder, comparisons: Comparisons) -> None:
     versions = [blobs.version(number, paragraphs(f"text {number}")) for number in (1, 2, 11)]
     pictured = blobs.version(12, paragraphs("text"), pdf(tmp_path / "a.pdf", [[chart(1)]]))
@@ -179,6 +180,7 @@ def test_a_comparison_in_the_background_is_there_for_the_next_who_asks(
     assert comparisons.get(old, new).count and started == ["compare"]
 
 
+@pytest.mark.long
 def test_images_are_paired_and_can_be_fetched_by_version(
     tmp_path: Path, blobs: Folder, comparisons: Comparisons, started: list[str]
 ) -> None:

@@ -34,6 +34,7 @@ def patched(folder: Path, kept: Comparison, old: str) -> bytes:
     return text.read_bytes() if text.exists() else b""
 
 
+@pytest.mark.long
 @needs_patch
 @no_deadline
 @given(PAIRS)
@@ -52,6 +53,7 @@ def test_gnu_patch_gives_the_new_text(pair: tuple[Blocks, Blocks]) -> None:
         assert patched(folder, kept, old).decode() == new
 
 
+@pytest.mark.long
 @needs_patch
 @no_deadline
 @given(PAIRS)

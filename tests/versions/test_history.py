@@ -165,6 +165,7 @@ def test_what_is_shown_is_not_published_again(three: core.KnowledgeBase) -> None
     assert [entry.version for entry in three.publications("a.txt")] == [3, 2, 1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("error", [Conflict("no"), OSError("the disk is full")])
 def test_what_was_prepared_and_not_published_leaves_head(
     three: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, error: Exception
@@ -192,6 +193,7 @@ def test_what_a_killed_process_had_prepared_leaves_head_at_the_next_start(three:
     assert three.catalog.publications.prepared() == []
 
 
+@pytest.mark.long
 def test_nothing_is_taken_back_at_a_start_after_what_was_prepared_was_published(three: core.KnowledgeBase) -> None:
     three.rollback("a.txt", 1)
     three.add_text("a", "fourth fig", draft=True)

@@ -35,6 +35,7 @@ _LETTERS = "".join(_chance.choices("abcdefgh", k=400_000))
 _GROUPS = [Block(f"k{number} | {number % 7} | x", BlockKind.TABLE) for number in range(2_000)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new"),
     [

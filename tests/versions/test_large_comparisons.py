@@ -12,6 +12,8 @@ from core.model import Block
 from core.versions.comparisons import Comparisons, DiffLimits
 from tests.versions.test_comparisons import Folder
 
+pytestmark = pytest.mark.long
+
 # Slow machines get all the time they need: what is looked at is memory and the result.
 _LIMITS = DiffLimits(seconds=40.0, memory_bytes=1024**3)
 _SYLLABLES = ["ka", "to", "mi", "ren", "sor", "val", "dek", "pum", "lir", "qua", "zen", "bos", "tar", "wim", "olf"]

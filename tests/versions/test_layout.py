@@ -157,6 +157,7 @@ def test_only_the_first_line_of_a_wrapped_row_has_numbers(tmp_path: Path) -> Non
     assert not any(text(line, "new").startswith(" ") for line in lines)
 
 
+@pytest.mark.long
 @no_deadline
 @given(PAIRS, st.sampled_from(["side", "inline"]), st.integers(10, 40), st.booleans())
 def test_any_page_of_lines_is_that_part_of_all_lines(
@@ -171,6 +172,7 @@ def test_any_page_of_lines_is_that_part_of_all_lines(
             assert view.lines(start, start + 4) == whole[start : start + 4]
 
 
+@pytest.mark.long
 @no_deadline
 @given(PAIRS, st.integers(10, 30))
 def test_the_lines_of_a_row_joined_are_its_text(pair: tuple[Blocks, Blocks], width: int) -> None:

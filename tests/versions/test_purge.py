@@ -58,6 +58,7 @@ def kb(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[core.Knowledg
         yield opened
 
 
+@pytest.mark.long
 def test_a_purged_version_is_found_by_no_question_of_any_moment(kb: core.KnowledgeBase) -> None:
     add(kb, "a", f"First {MARK}.")
     add(kb, "a", "Second text.")
@@ -70,6 +71,7 @@ def test_a_purged_version_is_found_by_no_question_of_any_moment(kb: core.Knowled
         names(kb, MARK, as_of=VersionRef("a.txt", 1))
 
 
+@pytest.mark.long
 def test_nothing_of_a_purged_version_is_left_on_the_disk(kb: core.KnowledgeBase, tmp_path: Path) -> None:
     for number in range(30):
         kb.add_text(f"other {number}", f"Other text {number}.")
@@ -94,6 +96,7 @@ def test_nothing_of_a_purged_version_is_left_on_the_disk(kb: core.KnowledgeBase,
         assert [part.snapshot.searcher.terms_with_prefix("terms", MARK[:5]) for part in parts] == [[], []]
 
 
+@pytest.mark.long
 def test_the_other_documents_are_found_as_before(kb: core.KnowledgeBase) -> None:
     for number in range(30):
         kb.add_text(f"other {number}", f"Other text number{number}.")
@@ -343,6 +346,7 @@ kb.purge("a.txt", 1)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["flush", "forget", "redact", "blob", "vectors", "keywords", "log", "finished"])
 def test_a_purge_that_was_killed_is_invisible_at_once_and_finished_at_the_next_start(tmp_path: Path, step: str) -> None:
     folder = tmp_path / "data"

@@ -96,6 +96,7 @@ def test_other_connections_wait_for_each_other_as_before(served: core.KnowledgeB
         assert tx.exec_driver_sql("PRAGMA busy_timeout").scalar() == 60_000
 
 
+@pytest.mark.long
 def test_one_thread_does_it_all(served: core.KnowledgeBase) -> None:
     before = purgers()
     for number in range(5):

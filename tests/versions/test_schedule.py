@@ -173,6 +173,7 @@ def test_a_decision_that_a_person_takes_in_between_goes_first(
     assert [entry.version for entry in scheduled.publications("a.txt")].count(2) == (1 if act == "publish" else 0)
 
 
+@pytest.mark.long
 def test_the_thread_publishes_on_time_and_is_woken_by_a_new_moment(tmp_path: Path) -> None:
     with knowledge_base(tmp_path, job_workers=1) as kb:
         kb.finish(str(kb.add_text("a", "first").job_id), timeout_s=30)
@@ -229,6 +230,7 @@ time.sleep(30)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["prepare", "before", "after", "indexed"])
 def test_a_version_is_published_once_even_if_the_process_is_killed_at_it(tmp_path: Path, step: str) -> None:
     folder = tmp_path / "data"
