@@ -31,7 +31,8 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict core app
 
-# What needs no browser, server, killed process or language model, nor a second a test: five minutes on two cores at most.
+# What needs no browser, server, killed process or language model, nor a second a test: seven minutes on two cores when
+# nothing is cached yet.
 check: setup
 	@$(MAKE) --no-print-directory -j2 lint quick-tests
 

@@ -12,7 +12,7 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,21 +83,26 @@ def _rates(spent: float, documents: int, chunks: int, original_mb: float) -> dic
     }
 
 
-def run(embedder: str, manuals: Sequence[Path], most: int | None) -> dict[str, Any]:
-    samples = [(document.name, document.path) for document in sample.documents()]
-    groups = {
+def grouped(left_out: Collection[str], manuals: Sequence[Path]) -> dict[str, list[tuple[str, Path]]]:
+    """Return the files by kind, with their names, without what cannot be read here."""
+    samples = [(each.name, each.path) for each in sample.documents() if each.name not in left_out]
+    return {
         "sample": [entry for entry in samples if entry[1].suffix[1:] not in LEGACY],
         "sample_through_libreoffice": [entry for entry in samples if entry[1].suffix[1:] in LEGACY],
         "manuals": [(path.name, path) for path in manuals if path.exists()],
     }
-    report: dict[str, Any] = {
-        "machine": machine.describe(),
-        "measured_on": "the sample knowledge base and the manuals found: "
-        + ", ".join(name for name, _ in groups["manuals"]),
-    }
+
+
+def run(embedder: str, manuals: Sequence[Path], most: int | None) -> dict[str, Any]:
+    report: dict[str, Any] = {"machine": machine.describe()}
     with tempfile.TemporaryDirectory(prefix="evorag-ingest-") as folder:
         with build(Settings(data_dir=Path(folder), embedder=embedder, job_batch=1)) as kb:
             wait_until_ready(kb)
+            left_out = [each.name for each in kb.sample_left_out()]
+            groups = grouped(left_out, manuals)
+            named = ", ".join(name for name, _ in groups["manuals"])
+            report["measured_on"] = f"the sample knowledge base and the manuals found: {named}"
+            report["left_out"] = left_out
             idle_mb = machine.resident_mb()
             for name, files in groups.items():
                 started = time.perf_counter()

@@ -17,8 +17,10 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from lxml import etree
 
 from core.errors import ArchiveLimit, EmptyDocument, EvoRAGError, ParserFailed, ParserLimit, XmlForbidden
+from core.ingest.parsers import xml
 from core.ingest.sandbox import ParserLimits, ParserSandbox, read_blocks
 from core.model import Block
 from tests import programs
@@ -191,6 +193,30 @@ def test_entities_are_never_expanded(sandbox: ParserSandbox, tmp_path: Path, kin
     }[kind]()
     with pytest.raises(XmlForbidden):
         through(sandbox, path)
+
+
+def test_nothing_is_read_before_the_root_is_known_to_follow_no_document_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Expat puts off long tokens, so that another parser must not be ahead of it."""
+    given: list[bytes] = []
+
+    class Watched(etree.XMLPullParser):  # type: ignore[misc]
+        def feed(self, data: bytes) -> None:
+            given.append(data)
+            super().feed(data)
+
+    monkeypatch.setattr(xml.etree, "XMLPullParser", Watched)
+    comment = b"<!-- " + b"c" * 100_000 + b" -->"
+    with pytest.raises(XmlForbidden):
+        list(xml.events([comment[:50_000], comment[50_000:], b"<!DOCTYPE a>", b"<a/>"], ["a"]))
+    assert given == []
+    found = list(xml.events([comment[:50_000], comment[50_000:] + b"<a>", b"text", b"</a>"], ["a"]))
+    assert [element.text for _, element in found] == ["text"]
+    assert given == [comment + b"<a>", b"text", b"</a>"]
+
+
+def test_endless_start_is_refused() -> None:
+    with pytest.raises(ArchiveLimit):
+        list(xml.events([b"<!-- ", *([b"c" * 1_000_000] * 17), b" --><a/>"], ["a"]))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])

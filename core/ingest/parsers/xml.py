@@ -15,28 +15,46 @@ Element = Any
 
 Event = tuple[str, Element]
 
+MAX_PROLOG_BYTES = 16 * 1024 * 1024
+"""Most that may come before the root of an XML file, comments for example, in bytes."""
+_TOO_LONG = "The file holds a piece of text that is larger than any document needs."
+
 
 class _RootReached(Exception):
     pass
 
 
 class _Prolog:
-    """Watches the start of an XML file until its root: a document type before it is refused."""
+    """Holds the start of an XML file back until its root is reached: a document type before it is refused.
+
+    Expat 2.6, and 2.5 as distributions mend it, may look at a long token only when more has come: what lxml is given
+    has been looked at to the end.
+    """
 
     def __init__(self) -> None:
         self._parser: expat.XMLParserType | None = expat.ParserCreate()
         self._parser.StartDoctypeDeclHandler = _refuse
         self._parser.StartElementHandler = _root
+        self._held: list[bytes] = []
+        self._held_bytes = 0
 
-    def feed(self, data: bytes) -> None:
+    def passed(self, data: bytes, *, is_last: bool = False) -> bytes:
+        """Return what may be read of all that has come; nothing before the root is reached."""
         if self._parser is None:
-            return
+            return data
+        self._held.append(data)
+        self._held_bytes += len(data)
         try:
-            self._parser.Parse(data)
+            self._parser.Parse(data, is_last)
         except _RootReached:
             self._parser = None
+            held, self._held = b"".join(self._held), []
+            return held
         except (expat.ExpatError, ValueError, LookupError) as error:
             raise ParserFailed("The XML inside the file is damaged.") from error
+        if self._held_bytes > MAX_PROLOG_BYTES:
+            raise ArchiveLimit(_TOO_LONG)
+        return b""
 
 
 def _refuse(*_: object) -> None:
@@ -58,8 +76,11 @@ def events(parts: Iterable[bytes], tags: Iterable[str], kinds: tuple[str, ...] =
         remove_comments=True, remove_pis=True,
     )  # fmt: skip
     try:
-        for data in parts:
-            prolog.feed(data)
+        for part in parts:
+            if data := prolog.passed(part):
+                parser.feed(data)
+                yield from parser.read_events()
+        if data := prolog.passed(b"", is_last=True):
             parser.feed(data)
             yield from parser.read_events()
         parser.close()
@@ -73,13 +94,13 @@ def _meaning(error: etree.XMLSyntaxError) -> EvoRAGError:
     if "depth" in message:
         return XmlForbidden("The XML inside the file is nested too deeply.")
     if "huge" in message or "too long" in message:
-        return ArchiveLimit("The file holds a piece of text that is larger than any document needs.")
+        return ArchiveLimit(_TOO_LONG)
     return ParserFailed("The XML inside the file is damaged.")
 
 
 def tree(data: bytes) -> Element:
     """Return the root of a small XML part. Raises as ``events``."""
-    _Prolog().feed(data)
+    _Prolog().passed(data, is_last=True)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
     )
