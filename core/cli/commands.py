@@ -301,3 +301,5 @@ def main(arguments: list[str] | None = None) -> None:
     except EvoRAGError as error:
         output.report(error)
         sys.exit(1)
+    finally:
+        output.end()

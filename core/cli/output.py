@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,15 @@ class Bar(Protocol):
     """Shows how much is done, of how much, and what is being done."""
 
     def __call__(self, done: int, total: int, remark: str = "") -> None: ...
+
+
+def end() -> None:
+    """Write what is left; whoever reads it may have gone, as ``head`` does, which is no error."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes once more when it ends, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_json(value: Any) -> None:

@@ -350,9 +350,11 @@ def test_eval_leaves_no_trace_in_the_data_folder(evorag, tmp_path, data_dir):
     assert not data_dir.exists()
 
 
-def test_closed_pipe_ends_quietly(filled):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_closed_pipe_ends_quietly(filled, unbuffered):
     command = f"{sys.executable} -m core.cli list | true"
-    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, env=environment)
     assert ended.stderr == ""
 
 
