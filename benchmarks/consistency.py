@@ -26,8 +26,8 @@ from core.catalog.chunks import chunk_id
 from core.catalog.consistency import Making
 from core.catalog.schema import chunks, documents, publications, version_chunks, versions
 from core.consistency import Checker, Watched
-from core.fingerprints import fingerprint
 from core.model import Part
+from core.model.fingerprint import fingerprint
 from core.ports import KeywordRow
 from core.text.analysis import ANALYSER_ID
 

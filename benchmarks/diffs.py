@@ -19,8 +19,8 @@ from typing import Any
 
 from benchmarks import edits, machine
 from core import KnowledgeBase, Settings, build
+from core.blobs.block_file import write_blocks
 from core.catalog import NewVersion
-from core.ingest.blockfile import write_blocks
 from core.ingest.parsers import parse
 from core.ingest.parsers.reading import ParserLimits, Reading
 from core.model import JobState

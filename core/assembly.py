@@ -12,26 +12,24 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from core.accounts import Accounts
+from core.blobs.orphans import UnclaimedBlobs
+from core.blobs.pins import Holds
+from core.blobs.quota import Room
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
 from core.catalog.generations import Made
 from core.consistency import Watched
 from core.conversations import Conversations
-from core.data_folder import DataFolder
 from core.errors import EvoRAGError, InvalidInput, ModelUnavailable, StoreUnavailable, WrongIndex
 from core.evaluating.evaluations import Evaluations
 from core.file_check import FileChecker
-from core.following import Following
-from core.generation.generators import Generators
 from core.generations import Generations
+from core.generators import Generators
 from core.identity import agreed_identity
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.keep import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
-from core.ingest.holds import Holds
-from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.pipeline import IngestPipeline
-from core.ingest.room import Room
 from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.insight.insight import Insight
 from core.insight.reindexing import Reindexing
@@ -39,6 +37,8 @@ from core.insight.why_not import WhyNots
 from core.jobs import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import JobKind
+from core.platform.data_folder import DataFolder
+from core.platform.poller import Following
 from core.ports import BlobStore, JobQueue, Passwords
 from core.projection import Projector
 from core.query.answering import Answering

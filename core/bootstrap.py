@@ -13,13 +13,13 @@ from core.accounts import Accounts
 from core.assembly import Technology, assemble, opened_catalog
 from core.bundling.place import Place
 from core.catalog import VECTOR, Catalog
-from core.data_folder import DataFolder
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
-from core.generation.generators import Generators, Opener
+from core.generators import Generators, Opener
 from core.jobs import LocalJobs
 from core.knowledge_base import KnowledgeBase
-from core.memory import share_heaps
 from core.model import Generation, Task
+from core.platform.data_folder import DataFolder
+from core.platform.malloc import share_heaps
 from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, VectorIndex
 from core.query.rerank import OpenReranker
 from core.serving import Openers

@@ -22,8 +22,8 @@ from core.bundling.writing import archive, write_to
 from core.catalog import STORES
 from core.catalog.schema import index_settings
 from core.errors import Conflict, InvalidInput, WrongIndex
-from core.model.moving import Moved
-from core.private_file import private_file
+from core.model.backup import Moved
+from core.platform.private_file import private_file
 
 if TYPE_CHECKING:
     from core.settings import Settings

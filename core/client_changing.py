@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from core.client_http import Http, error_of, events, path_of, pause_s
 from core.client_reading import PAGE, moment_of, values
-from core.codec import from_dict, to_dict
 from core.errors import EvoRAGError, NotFound, ServerUnreachable
 from core.model import (
     Analysis,
@@ -31,6 +30,7 @@ from core.model import (
     VersionRef,
     format_as_of,
 )
+from core.model.codec import from_dict, to_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,6 @@ from typing import Any
 from core.client_changing import asked
 from core.client_http import Http, path_of
 from core.client_reading import PAGE, values
-from core.codec import from_dict
 from core.model import (
     EvaluationRun,
     GateVerdict,
@@ -19,6 +18,7 @@ from core.model import (
     QuestionSet,
     RunComparison,
 )
+from core.model.codec import from_dict
 
 POLL_S = 0.25
 CHOICES = ("rerank", "recency", "read_filters", "syntax")

@@ -6,8 +6,8 @@ import builtins
 from typing import TYPE_CHECKING
 
 from core.client_http import path_of
-from core.codec import from_dict
 from core.model import Generation
+from core.model.codec import from_dict
 
 if TYPE_CHECKING:
     from core.client_http import Http

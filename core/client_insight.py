@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from core.client_http import path_of
-from core.codec import from_dict
 from core.model import AnalysedText, Query, Vocabulary, WhyNot
+from core.model.codec import from_dict
 
 if TYPE_CHECKING:
     from core.client_http import Http

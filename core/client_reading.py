@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.client_http import Http, path_of
-from core.codec import from_dict, to_dict
 from core.errors import NotFound
 from core.model import (
     ChangeSummary,
@@ -27,7 +26,8 @@ from core.model import (
     Turn,
     Version,
 )
-from core.private_file import private_file
+from core.model.codec import from_dict, to_dict
+from core.platform.private_file import private_file
 
 Value = TypeVar("Value")
 

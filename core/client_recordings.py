@@ -8,9 +8,9 @@ from typing import Any, BinaryIO
 
 from core.client_http import Http, path_of
 from core.client_reading import PAGE, saved, values
-from core.codec import from_dict
 from core.errors import InvalidInput
 from core.model import Recording, RecordingPart
+from core.model.codec import from_dict
 
 ALL = RecordingPart()
 

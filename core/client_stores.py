@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.client_changing import job_of
 from core.client_http import Http, error_of, path_of
-from core.codec import from_dict
 from core.errors import Cancelled
 from core.model import FilesCheck, Job, JobState, StoreCheck, StoreReport
+from core.model.codec import from_dict
 
 if TYPE_CHECKING:
     from core.ports import Progress

@@ -7,10 +7,10 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from core.access import needs
-from core.codec import to_dict
 from core.errors import Conflict, EvoRAGError, InvalidInput
 from core.export_conversation import as_markdown
 from core.model import Conversation, Query, Role, Trace, Turn
+from core.model.codec import to_dict
 from core.query.follow_up import Earlier
 from core.query.rewriting import Rewriting
 from core.query.understanding import Standalone

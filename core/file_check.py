@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.blobs.orphans import UnclaimedBlobs
 from core.catalog.leftovers import FileKind
 from core.errors import StoreUnavailable
-from core.ingest.orphans import UnclaimedBlobs
 from core.model import FilesCheck, MissingFile, UnnamedFile
 from core.ports import BlobStore
 from core.recordings import Recordings

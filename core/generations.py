@@ -16,7 +16,7 @@ from core.catalog.generations import Made
 from core.catalog.outbox import KEYWORD, VECTOR, stores_beside
 from core.errors import Conflict, EvoRAGError, InvalidInput
 from core.model import Generation, GenerationState, Role
-from core.points import point
+from core.platform.failpoints import point
 from core.text.analysis import ANALYSER_ID
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from core.catalog.engine import Database
 from core.catalog.identity import identity_of, is_new, named_blobs
-from core.data_folder import DataFolder
 from core.errors import StoreUnavailable, WrongCatalog
+from core.platform.data_folder import DataFolder
 from core.ports import BlobStore
 
 _SHOWN = 8

@@ -23,7 +23,7 @@ from core.errors import Conflict, EvoRAGError
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.progress import JobProgress
 from core.model import Job, JobKind, JobState
-from core.points import point
+from core.platform.failpoints import point
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from core.access import current, needs, sees_all
 from core.adding import Adding
+from core.blobs.orphans import UnclaimedBlobs
+from core.blobs.pins import Holds
 from core.bundling.place import Place
 from core.bundling.writing import one_at_a_time
 from core.errors import EvoRAGError, NotFound, StoreUnavailable
-from core.generation.generators import Generators
+from core.generators import Generators
 from core.ingest.filing import check_tags
-from core.ingest.holds import Holds
 from core.ingest.intake import Intake
-from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.sandbox import read_blocks
 from core.job_control import JobControl
 from core.model import (
@@ -41,14 +41,14 @@ from core.uploads.transfers import Transfers
 
 if TYPE_CHECKING:
     from core.accounts import Accounts
+    from core.blobs.quota import Room
     from core.catalog import Catalog
     from core.conversations import Conversations
-    from core.data_folder import DataFolder
     from core.evaluating.evaluations import Evaluations
     from core.generations import Generations
     from core.ingest.archives.keep import ArchiveIntake
-    from core.ingest.room import Room
     from core.insight.insight import Insight
+    from core.platform.data_folder import DataFolder
     from core.projection import Projector
     from core.query.asking import Asking
     from core.query.pipeline import QueryPipeline

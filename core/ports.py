@@ -55,7 +55,7 @@ class StoredRows:
 
     ids: npt.NDArray[np.int64]
     fingerprints: npt.NDArray[np.int64]
-    """What ``core.fingerprints`` says of the row's content and of what it was built by; 0 where the row has none."""
+    """What ``core.model.fingerprint`` says of the row's content and of what it was built by; 0 where the row has none."""
     in_head: npt.NDArray[np.bool_]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, place_of, stores_beside
 from core.errors import EvoRAGError, IndexLost, ModelUnavailable, StoreUnavailable, WrongIndex
-from core.points import point
+from core.platform.failpoints import point
 from core.ports import VectorRow
 from core.serving import Opened, Serving
 

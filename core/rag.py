@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.access import acting, current, needs
-from core.codec import to_dict
 from core.errors import Conflict, InvalidInput, NotFound
 from core.model import (
     AnswerComparison,
@@ -27,6 +26,7 @@ from core.model import (
     Upload,
     VersionRef,
 )
+from core.model.codec import to_dict
 from core.query.extract import extract_answer
 from core.query.fuse import cosine
 

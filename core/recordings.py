@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from core.access import needs
+from core.blobs.quota import Room, disk_errors
 from core.catalog.leftovers import FileKind
 from core.catalog.recordings import Quoted
 from core.errors import InvalidInput, TooLarge, UnreadableRecording
-from core.ingest.room import Room, disk_errors
 from core.model import Recording, Role, Trace
-from core.points import point
+from core.platform.failpoints import point
 from core.recordings_viewing import Viewing, gone
 from core.text.language import is_storable
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.access import needs
-from core.codec import to_dict
+from core.blobs.quota import disk_errors
 from core.errors import InvalidInput, NotFound
-from core.ingest.room import disk_errors
 from core.model import RecordingPart, Role
+from core.model.codec import to_dict
 
 if TYPE_CHECKING:
     from core.snn.recording import NeuronRecording, PopulationRecord

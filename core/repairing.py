@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from core.access import actor
 from core.catalog.jobs import Attempt, NewJob, Step
 from core.catalog.outbox import STORES
-from core.codec import from_dict, to_dict
 from core.consistency import Checker, Faults, Watched
 from core.errors import Cancelled, EvoRAGError, InvalidInput, NotFound, StoreUnavailable
 from core.file_check import FileChecker
 from core.model import FilesCheck, JobFilter, JobKind, JobState, Stage, StoreAct, StoreCheck, StoreReport
-from core.points import point
+from core.model.codec import from_dict, to_dict
+from core.platform.failpoints import point
 from core.ports import Progress
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from core.access import needs
 from core.errors import Cancelled, Conflict, EvoRAGError, InvalidInput, NotFound
-from core.generation.generators import Generators
+from core.generators import Generators
 from core.model import Artifact, Document, Role, Training, TrainingCourse, TrainingLabels, TrainingState
 from core.model.training import NAME
 from core.snn.artifacts import LOG, MANIFEST, SOURCES, Artifacts, read_json

@@ -13,16 +13,16 @@ ROOT = Path(__file__).parent.parent
 MOST_LINES = 400
 
 LAYERS = [
-    {"core.codec", "core.errors", "core.model", "core.settings"},
+    {"core.model.codec", "core.errors", "core.model", "core.settings"},
     {
         "core.ports",
         "core.text",
         "core.snn",
-        "core.data_folder",
+        "core.platform.data_folder",
         "core.access",
-        "core.points",
-        "core.memory",
-        "core.fingerprints",
+        "core.platform.failpoints",
+        "core.platform.malloc",
+        "core.model.fingerprint",
     },
     {"core.catalog"},
     {
@@ -42,7 +42,7 @@ LAYERS = [
         "core.training",
         "core.consistency",
         "core.generations",
-        "core.following",
+        "core.platform.poller",
         "core.starting",
     },
     {"core.jobs"},
@@ -179,4 +179,4 @@ def test_importing_core_loads_no_heavy_library() -> None:
 
 def test_only_settings_reads_the_environment() -> None:
     readers = {module.name for module in MODULES if "os.environ" in module.text or "getenv(" in module.text}
-    assert readers <= {"core.settings", "core.ingest.child", "core.ingest.parsers.legacy"}
+    assert readers <= {"core.settings", "core.platform.child_process", "core.ingest.parsers.legacy"}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import core
-from core import points
-from core.following import Following
 from core.model import EvaluationRun, JobState
+from core.platform import failpoints
+from core.platform.poller import Following
 from core.versions import history
 from tests.builders import add, begin, knowledge_base
 
@@ -52,16 +52,16 @@ def test_it_is_cleared_away_while_they_work(
 
         def die(reached: str) -> None:
             if reached == "ingest.keywords.flushed":
-                points.listen(None)
+                failpoints.listen(None)
                 other.cancel(job_id)
                 raise Killed
 
-        points.listen(die)
+        failpoints.listen(die)
         try:
             with pytest.raises(Killed):
                 gone.work_off()
         finally:
-            points.listen(None)
+            failpoints.listen(None)
         for each in looking:
             each.look()
         assert other.catalog.publications.prepared()

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 import core
-from core import points
 from core.bundle import export_to, import_from, migrate
 from core.catalog import FileKind
 from core.errors import Conflict, InvalidInput, StoreUnavailable
-from core.ingest import patience
 from core.model import JobState, TransferState
+from core.platform import failpoints, retrying
 from core.settings import Settings
 from tests.builders import add, begin, knowledge_base, settings
 from tests.uploads.conftest import Killed, Machine, send
@@ -177,7 +176,7 @@ def waiting(kb: core.KnowledgeBase, folder: Path, is_archive: bool = False) -> t
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "_PAUSE_S", 0.02)
+    monkeypatch.setattr(retrying, "_PAUSE_S", 0.02)
 
 
 @pytest.mark.parametrize("is_archive", [False, True])
@@ -254,5 +253,5 @@ def test_upload_that_has_arrived_is_filed_when_the_store_is_back(tmp_path: Path,
         assert machine.kb.transfers.get(transfer.id).state is TransferState.DONE
         assert machine.kb.text_of("b.txt") == MARK
     finally:
-        points.listen(None)
+        failpoints.listen(None)
         machine.kb.close()

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import core
-from core.codec import from_dict
 from core.model import Filters, Query, Trace, to_dict
+from core.model.codec import from_dict
 from tests.builders import add
 
 

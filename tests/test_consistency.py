@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sqlalchemy import insert, select
 
 import core
-from core import points
 from core.catalog.schema import versions
 from core.errors import InvalidInput, NotFound, StoreUnavailable
 from core.model import Fault, JobState, Part
+from core.platform import failpoints
 from core.ports import KeywordRow, StoredRows
 from tests.builders import add, begin, knowledge_base
 from tests.contracts.consistency import STORES, ConsistencyContract, check, fill, of_version, plant
@@ -80,11 +80,11 @@ def test_row_that_is_there_twice_is_to_be_written_anew(
 def test_version_that_is_being_indexed_is_not_missed(kb: core.KnowledgeBase) -> None:
     fill(kb)
     seen = []
-    points.listen(lambda name: seen.append(kb.check()) if name == "index.batch.read" else None)
+    failpoints.listen(lambda name: seen.append(kb.check()) if name == "index.batch.read" else None)
     try:
         add(kb, "new.txt", "A new pier was built.")
     finally:
-        points.listen(None)
+        failpoints.listen(None)
     assert seen
     assert all(each.is_sound for checks in seen for each in checks)
 
@@ -108,11 +108,11 @@ def test_rows_that_a_vocabulary_has_not_reached_yet_are_no_faults(kb: core.Knowl
     kb.insight.set_vocabulary([["ferry leaves"]], [])
     kb.insight.reindex_words()
     seen = []
-    points.listen(lambda name: seen.append(check(kb, "keyword")) if name.startswith("vocabulary.slice") else None)
+    failpoints.listen(lambda name: seen.append(check(kb, "keyword")) if name.startswith("vocabulary.slice") else None)
     try:
         kb.work_off()
     finally:
-        points.listen(None)
+        failpoints.listen(None)
     assert len(seen) == 2
     assert all(each.is_sound for each in seen)
 
@@ -197,10 +197,10 @@ def test_repair_that_was_stopped_goes_on_and_tells_what_it_found_first(
 
     def end(name: str) -> None:
         if name == "stores.asked":
-            points.listen(None)
+            failpoints.listen(None)
             raise KeyboardInterrupt
 
-    points.listen(end)
+    failpoints.listen(end)
     with pytest.raises(KeyboardInterrupt):
         kb.work_off()
     assert kb.job(job_id).state is JobState.RUNNING
@@ -219,10 +219,10 @@ def test_cancelled_check_ends(kb: core.KnowledgeBase, monkeypatch: pytest.Monkey
 
     def cancel(name: str) -> None:
         if name == "jobs.taken":
-            points.listen(None)
+            failpoints.listen(None)
             kb.cancel(job_id)
 
-    points.listen(cancel)
+    failpoints.listen(cancel)
     kb.work_off()
     assert kb.job(job_id).state is JobState.CANCELLED
     assert kb.store_report(job_id).before == ()

@@ -17,8 +17,8 @@ import pytest
 import core
 from core import bootstrap
 from core.adapters.tantivy_keyword import TantivyKeywordIndex
-from core.data_folder import DataFolder
 from core.errors import DataFolderInUse
+from core.platform.data_folder import DataFolder
 from core.settings import Settings
 from core.text.analysis import ANALYSER_ID
 
@@ -42,7 +42,7 @@ time.sleep(60)
 KILLED = """
 import os, sys
 from pathlib import Path
-from core.data_folder import DataFolder
+from core.platform.data_folder import DataFolder
 
 folder = DataFolder(Path(sys.argv[1]), shared=True)
 (folder.incoming / "half").touch()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.catalog.chunks import content_hash
-from core.fingerprints import fingerprint
+from core.model.fingerprint import fingerprint
 from core.text.analysis import ANALYSER_ID
 from core.text.vocabulary import PLAIN, Words
 

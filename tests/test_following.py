@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from core.following import Following
+from core.platform.poller import Following
 
 
 def test_every_act_is_called_again_though_one_fails() -> None:

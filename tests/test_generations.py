@@ -14,14 +14,15 @@ import pytest
 from sqlalchemy.event import listen
 
 import core
-from core import bootstrap, generations, points
+from core import bootstrap, generations
 from core.adapters.hash_embedder import HashEmbedder
 from core.adapters.tantivy_keyword import TantivyKeywordIndex
 from core.catalog.generations import Made
 from core.catalog.schema import generations as table
-from core.data_folder import DataFolder
 from core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, StoreUnavailable, WrongIndex
 from core.model import Generation, GenerationState, Part
+from core.platform import failpoints
+from core.platform.data_folder import DataFolder
 from core.ports import Embedder
 from core.serving import Model
 from core.settings import Settings
@@ -112,14 +113,14 @@ def test_a_version_that_is_being_indexed_during_the_switch_is_whole_afterwards(k
 
     def switch(name: str) -> None:
         if name == "ingest.embeddings.computed":
-            points.listen(None)
+            failpoints.listen(None)
             kb.generations.switch(2)
 
-    points.listen(switch)
+    failpoints.listen(switch)
     try:
         kb.work_off()
     finally:
-        points.listen(None)
+        failpoints.listen(None)
     assert (kb._embedder.id, found(kb, "fig")) == ("hash-64", ["fig.txt"])
     assert rows(kb, 2) == rows(kb, 1)
 
@@ -133,16 +134,16 @@ def test_a_switch_waits_for_rows_that_are_being_written(kb: core.KnowledgeBase) 
 
     def begin(name: str) -> None:
         if name == "index.batch.applied":
-            points.listen(None)
+            failpoints.listen(None)
             switching.start()
             switching.join(timeout=0.2)
             assert kb._serving.follow().number == 1
 
-    points.listen(begin)
+    failpoints.listen(begin)
     try:
         kb.work_off()
     finally:
-        points.listen(None)
+        failpoints.listen(None)
     switching.join(timeout=30)
     kb.work_off()
     assert (states(kb)[2], found(kb, "fig")) == (SERVING, ["fig.txt"])
@@ -455,7 +456,7 @@ def test_after_a_change_of_the_analyser_the_old_index_serves_until_the_new_one_d
 POINTS = ("generation.embedded", "generation.switching", "generation.switched", "generation.leaving")
 KILLED = """
 import os, pathlib, shutil, signal, sys
-from core import bootstrap, points
+from core import bootstrap; from core.platform import failpoints as points
 from tests import test_generations as tests
 from tests.builders import add, knowledge_base
 bootstrap._keyword_store = tests.keywords_on_disk

@@ -16,10 +16,10 @@ import pytest
 import core
 import core.query.retrieve as retrieving
 from core.access import acting
-from core.codec import to_dict
 from core.errors import Conflict, EvoRAGError, Forbidden, InvalidInput, NotFound
 from core.knowledge_base import KnowledgeBase
 from core.model import Filters, JobFilter, Principal, Query, Role, SavedQuestion, VersionRef
+from core.model.codec import to_dict
 from core.rag import EvoRAG, Passage
 from tests.builders import add, knowledge_base
 

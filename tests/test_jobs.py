@@ -15,12 +15,12 @@ import pytest
 from sqlalchemy import select, update
 
 import core
-from core import points
 from core.catalog.jobs import Attempt, Choice
 from core.catalog.schema import jobs, versions
 from core.errors import Cancelled, Conflict, ModelUnavailable, ParserFailed, StoreUnavailable
-from core.ingest.child import Child
 from core.model import JobFilter, JobState
+from core.platform import failpoints
+from core.platform.child_process import Child
 from tests.builders import knowledge_base
 from tests.indexes import assert_nothing_is_left_to_do
 
@@ -389,11 +389,11 @@ def test_a_version_that_is_purged_while_its_keywords_are_written_is_not_noted_as
     kb: core.KnowledgeBase,
 ) -> None:
     upload(kb)
-    points.listen(lambda name: kb.purge("a.txt") if name == "ingest.keywords.flushed" else None)
+    failpoints.listen(lambda name: kb.purge("a.txt") if name == "ingest.keywords.flushed" else None)
     try:
         kb.work_off()
     finally:
-        points.listen(None)
+        failpoints.listen(None)
     with kb.catalog.database.read() as tx:
         assert tx.execute(select(versions.c.state, versions.c.keyword_ready)).all() == [("purged", False)]
 
@@ -420,17 +420,17 @@ def test_what_was_cancelled_or_failed_when_the_process_died_leaves_no_trace_afte
 
     def die(reached: str) -> None:
         if reached == where:
-            points.listen(None)
+            failpoints.listen(None)
             if state is JobState.CANCELLED:
                 kb.cancel(job_id)
             raise Killed
 
-    points.listen(die)
+    failpoints.listen(die)
     try:
         with pytest.raises(Killed):
             kb.work_off()
     finally:
-        points.listen(None)
+        failpoints.listen(None)
         kb._worker._taken.clear()
         kb.close()
     with knowledge_base(tmp_path) as kb:

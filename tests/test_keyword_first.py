@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import select
 
 import core
-from core import points
 from core.catalog.schema import chunks, embeddings
 from core.errors import Conflict, ModelUnavailable
 from core.model import JobState
+from core.platform import failpoints
 from core.ports import Vector
 from tests.builders import add, knowledge_base
 from tests.indexes import assert_indexes_follow_the_catalogue, assert_nothing_is_left_to_do
@@ -238,12 +238,12 @@ class Killed(BaseException):
 def reached(folder: Path) -> list[str]:
     """Index a few documents; return the points that were passed, in order."""
     seen: list[str] = []
-    points.listen(seen.append)
+    failpoints.listen(seen.append)
     try:
         with knowledge_base(folder) as kb:
             work(kb)
     finally:
-        points.listen(None)
+        failpoints.listen(None)
     return seen
 
 
@@ -270,16 +270,16 @@ def test_a_process_that_dies_at_any_point_leaves_what_the_next_one_finishes(tmp_
 def kill_at(folder: Path, name: str) -> None:
     def die(reached: str) -> None:
         if reached == name:
-            points.listen(None)
+            failpoints.listen(None)
             raise Killed
 
     kb = knowledge_base(folder)
-    points.listen(die)
+    failpoints.listen(die)
     try:
         with pytest.raises(Killed):
             work(kb)
     finally:
-        points.listen(None)
+        failpoints.listen(None)
         # Nothing is put back, as after kill -9.
         kb._worker._taken.clear()
         kb.close()

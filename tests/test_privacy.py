@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core import private_file
+from core.platform import private_file
 from tests.builders import add, knowledge_base
 
 ROOT = Path(__file__).parent.parent

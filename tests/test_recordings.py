@@ -402,7 +402,7 @@ def test_what_is_purged_while_it_is_recorded_is_not_kept(rag: core.EvoRAG) -> No
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import core.points
+import core.platform.failpoints
 from tests.builders import knowledge_base
 from tests.doubles import save, tiny_recording
 
@@ -416,7 +416,7 @@ def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 if place == "kept":
-    core.points.listen(lambda name: die() if name == "recordings.file.kept" else None)
+    core.platform.failpoints.listen(lambda name: die() if name == "recordings.file.kept" else None)
     kb.recordings.import_file("lost", folder / "sample.pt")
 else:
     kb.recordings._remove = die

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from core.data_folder import DataFolder
+from core.platform.data_folder import DataFolder
 from core.ports import BlobStore
 from core.snn.artifacts import CHOSEN, Artifacts
 

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 from sqlalchemy import JSON, Connection, Table, bindparam, delete, insert, select
 from sqlalchemy.exc import DataError, IntegrityError
 
+from core.blobs.quota import disk_errors
 from core.bundling import FORMAT, HEAD, MANIFEST, MOST_TEXT_BYTES
 from core.bundling.checks import SEEDED, check, named_blobs, require_empty
 from core.bundling.place import Place, Show, silent
@@ -34,9 +35,8 @@ from core.bundling.tar import Reader
 from core.catalog.asking_schema import recordings
 from core.catalog.leftovers import FileKind, drop
 from core.errors import BadBundle, Conflict, UnreadableRecording
-from core.ingest.room import disk_errors
-from core.model.moving import Moved
-from core.points import point
+from core.model.backup import Moved
+from core.platform.failpoints import point
 from core.snn.artifacts import CHOSEN, publish, read_json
 from core.snn.artifacts import MANIFEST as MODEL_MANIFEST
 

@@ -21,6 +21,7 @@ from typing import BinaryIO
 
 from sqlalchemy import Connection, Table, func, select
 
+from core.blobs.quota import disk_errors
 from core.bundling import FORMAT, HEAD, MANIFEST, PIECE_BYTES
 from core.bundling.checks import named_blobs
 from core.bundling.place import Place, Show, silent
@@ -30,9 +31,8 @@ from core.bundling.tar import END, header, padding
 from core.catalog.asking_schema import recordings
 from core.catalog.schema import index_settings, transfers
 from core.errors import Conflict, NotFound
-from core.ingest.room import disk_errors
-from core.model.moving import Moved
-from core.points import point
+from core.model.backup import Moved
+from core.platform.failpoints import point
 
 _PART_ROWS = 2_000
 _PART_BYTES = 8 * 1024 * 1024

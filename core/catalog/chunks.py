@@ -17,10 +17,10 @@ from core.catalog.leftovers import FileKind, note
 from core.catalog.placing import shelve
 from core.catalog.removal import UNINDEXED, remove_orphans, remove_some
 from core.catalog.schema import chunks, documents, embeddings, publications, version_chunks, versions
-from core.codec import to_dict
 from core.errors import Cancelled
-from core.fingerprints import fingerprint
 from core.model import Chunk, Part
+from core.model.codec import to_dict
+from core.model.fingerprint import fingerprint
 from core.ports import KeywordRow, VectorRow
 from core.text.analysis import ANALYSER_ID
 

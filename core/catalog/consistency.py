@@ -21,8 +21,8 @@ from core.catalog.schema import (
     version_chunks,
     versions,
 )
-from core.fingerprints import fingerprint
 from core.model import Part
+from core.model.fingerprint import fingerprint
 
 IN_HEAD, IN_EITHER, REQUIRED = 1, 2, 4
 """Of a row: it belongs to the head part; it may be in either; it has to be there, while others are on their way."""

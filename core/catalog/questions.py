@@ -15,9 +15,9 @@ from core.catalog.engine import Database
 from core.catalog.isolation import seen, viewer
 from core.catalog.schema import documents, publications, questions, users, versions
 from core.catalog.turns import next_turn
-from core.codec import from_dict, to_dict
 from core.errors import NotFound, Purged
 from core.model import AnswerType, Role, Trace, TraceSummary, format_as_of
+from core.model.codec import from_dict, to_dict
 from core.text.language import is_storable
 
 _SURROGATES = "surrogatepass"

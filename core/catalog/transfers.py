@@ -14,8 +14,8 @@ from core.catalog.asking_schema import recordings
 from core.catalog.engine import Database
 from core.catalog.leftovers import FileKind, drop, note
 from core.catalog.schema import documents, leftovers, transfers, users, versions
-from core.codec import from_dict, to_dict
 from core.model import Filing, Receipt, Transfer, TransferState, Upload
+from core.model.codec import from_dict, to_dict
 
 _OPEN = (TransferState.RECEIVING, TransferState.CHECKING)
 _SIZE = func.coalesce(transfers.c.size_bytes, transfers.c.offset_bytes)

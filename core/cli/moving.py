@@ -19,7 +19,7 @@ from core.cli import output, remote
 from core.cli.options import AsJson, DataDir, Wait
 from core.cli.session import settings
 from core.errors import DataFolderInUse, InvalidInput
-from core.model.moving import Moved
+from core.model.backup import Moved
 
 if TYPE_CHECKING:
     from core.settings import Settings

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, get_type_hints
 import typer
 
 from core.cli.output import Bar
-from core.codec import from_dict
 from core.errors import InvalidInput, Unauthorized
+from core.model.codec import from_dict
 
 if TYPE_CHECKING:
     from core.client import RagClient

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from core.access import acting, current, needs
+from core.blobs.pins import Holds
 from core.catalog.question_sets import NewQuestion
-from core.codec import from_dict
 from core.errors import Conflict, InvalidInput, NotFound
 from core.evaluating.comparing import compare
 from core.evaluating.gate import MOST_QUESTIONS as MOST_GATING
@@ -25,7 +25,6 @@ from core.evaluating.measuring import Observation, outcome_of
 from core.evaluating.past import is_private, judged
 from core.evaluating.running import PUBLIC, Runner, Work, observation_of, trace_id_of
 from core.evaluating.sets import MOST_QUESTIONS, checked_name, read_questions, written
-from core.ingest.holds import Holds
 from core.model import (
     EvaluationRun,
     GateVerdict,
@@ -41,12 +40,13 @@ from core.model import (
     format_as_of,
     to_dict,
 )
+from core.model.codec import from_dict
 from core.query.checks import check_query
 from core.text.language import is_storable
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
-    from core.generation.generators import Generators
+    from core.generators import Generators
     from core.query.pipeline import QueryPipeline
     from core.settings import Settings
 

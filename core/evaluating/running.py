@@ -12,13 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.access import acting
+from core.blobs.pins import Holds
 from core.catalog.evaluations import INTERRUPTED, KeptOutcome
-from core.codec import to_dict
 from core.errors import Conflict, EvoRAGError
 from core.evaluating.measuring import Observation, measures_of, observe, unplaced
 from core.evaluating.past import quoted_by
-from core.ingest.holds import Holds
 from core.model import EvaluationRun, JudgedQuestion, Principal, Query, Role, Trace
+from core.model.codec import to_dict
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

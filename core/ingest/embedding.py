@@ -16,7 +16,7 @@ from core.ingest.endings import Endings
 from core.ingest.progress import JobProgress, write_all
 from core.ingest.turns import Turns
 from core.model import Stage
-from core.points import point
+from core.platform.failpoints import point
 from core.ports import Embedder, Vector
 from core.projection import Projector
 from core.serving import Serving

@@ -7,11 +7,11 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from core.blobs.orphans import UnclaimedBlobs
 from core.errors import Cancelled, DiskFull, EvoRAGError, ParserFailed
-from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.progress import JobProgress
 from core.model import JobState
-from core.points import point
+from core.platform.failpoints import point
 from core.projection import Projector
 
 if TYPE_CHECKING:

@@ -11,16 +11,16 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from core.access import current
+from core.blobs.orphans import UnclaimedBlobs
+from core.blobs.pins import Holds
+from core.blobs.quota import Room, disk_errors
 from core.errors import BadFilename, EmptyDocument, InvalidInput, TooLarge, UnsupportedType
 from core.ingest.archives import archive_kind
 from core.ingest.filing import check_filing
-from core.ingest.holds import Holds
-from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.receive import Received, receive
-from core.ingest.room import Room, disk_errors
 from core.ingest.validate import EXTENSIONS, check_type, clean_name, doc_key
 from core.model import Filing
-from core.points import point
+from core.platform.failpoints import point
 from core.ports import BlobStore
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import resource
 from pathlib import Path
 from typing import Any
 
+from core.blobs.block_file import write_blocks
 from core.errors import EmptyDocument, EvoRAGError, ParserFailed, ParserLimit
-from core.ingest.blockfile import write_blocks
-from core.ingest.confined import limit, serve
 from core.ingest.parsers import parse
 from core.ingest.parsers.reading import ParserLimits, Reading
+from core.platform.sandboxed_child import limit, serve
 
 _CONVERTER_MEMORY = 4 * 1024**3
 

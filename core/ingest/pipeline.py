@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.blobs.orphans import UnclaimedBlobs
+from core.blobs.pins import Holds
 from core.ingest.embedding import EmbeddingLane
 from core.ingest.endings import Endings
-from core.ingest.holds import Holds
-from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.preparing import Preparing
 from core.ingest.progress import JobProgress
 from core.ingest.publishing import Publisher

@@ -12,15 +12,15 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from core.blobs.pins import Holds
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.endings import Stopped
-from core.ingest.holds import Holds
-from core.ingest.patience import patiently
 from core.ingest.progress import JobProgress
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Stage, Version
-from core.points import point
+from core.platform.failpoints import point
+from core.platform.retrying import patiently
 from core.ports import BlobStore, Parser
 from core.text.language import detect_language
 

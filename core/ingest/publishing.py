@@ -14,7 +14,7 @@ from core.errors import StoreUnavailable
 from core.ingest.endings import Endings, Stopped
 from core.ingest.progress import JobProgress, write_all
 from core.model import Part, Stage
-from core.points import point
+from core.platform.failpoints import point
 from core.projection import Projector
 
 if TYPE_CHECKING:

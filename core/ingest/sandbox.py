@@ -8,10 +8,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from core.blobs.block_file import read_blocks, write_blocks
 from core.errors import EvoRAGError, ParserFailed, ParserLimit
-from core.ingest.blockfile import read_blocks, write_blocks
-from core.ingest.child import Child, ChildLost
 from core.ingest.parsers.reading import ParserLimits
+from core.platform.child_process import Child, ChildLost
 
 __all__ = ["ParserLimits", "ParserSandbox", "read_blocks", "write_blocks"]
 

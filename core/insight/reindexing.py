@@ -16,7 +16,7 @@ from core.catalog.jobs import ACTIVE, Attempt, Step
 from core.catalog.outbox import KEYWORD
 from core.errors import Cancelled, EvoRAGError, NotFound
 from core.model import Job, JobState, Stage, Vocabulary
-from core.points import point
+from core.platform.failpoints import point
 from core.text.vocabulary import Words
 
 if TYPE_CHECKING:

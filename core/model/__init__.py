@@ -3,8 +3,8 @@
 A file becomes blocks, blocks become chunks; a question becomes a query, a query becomes hits, hits become an answer.
 """
 
-from core.codec import to_dict
 from core.model.access import ApiKey, Principal, Role, Session, User
+from core.model.as_of import format_as_of, parse_as_of
 from core.model.changes import (
     CellPair,
     Change,
@@ -21,6 +21,7 @@ from core.model.changes import (
     Tally,
     ValueChange,
 )
+from core.model.codec import to_dict
 from core.model.consistency import (
     Fault,
     FilesCheck,
@@ -64,7 +65,7 @@ from core.model.evaluating import (
 from core.model.generation import GeneratorHealth, GeneratorState, Prompt, Sampling, Task
 from core.model.generations import Generation, GenerationState
 from core.model.insight import Advice, AnalysedText, LegPlace, Obstacle, Token, Vocabulary, WhyNot
-from core.model.moments import format_as_of, parse_as_of
+from core.model.jobs import Counts, Health, Job, JobEvent, JobFilter, JobKind, JobState, Stage, StoreHealth
 from core.model.questions import (
     Analysis,
     Answer,
@@ -104,17 +105,6 @@ from core.model.training import (
     TRAINING_BOUNDS,
     TrainingCourse,
     TrainingLabels,
-)
-from core.model.work import (
-    Counts,
-    Health,
-    Job,
-    JobEvent,
-    JobFilter,
-    JobKind,
-    JobState,
-    Stage,
-    StoreHealth,
 )
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.model.work import JobState
+from core.model.jobs import JobState
 
 
 class Fault(StrEnum):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import EvoRAGError, GenerationTimedOut, InvalidInput, ModelUnavailable, NothingWritten
-from core.generation.generators import NONE, SPIKING, Generators
+from core.generators import NONE, SPIKING, Generators
 from core.model import Analysis, Answer, AnswerType, GeneratorFailure, Intent, Prompt, Query, Sampling
 from core.ports import Generator as Writer
 from core.ports import RecordingGenerator

@@ -23,10 +23,10 @@ import numpy as np
 
 from core.catalog.cached_answers import CacheKey, Entry
 from core.catalog.isolation import viewer
-from core.codec import to_dict
 from core.errors import EvoRAGError, NotFound
-from core.generation.generators import Generators
+from core.generators import Generators
 from core.model import Analysis, CacheUse, Intent, Query, ReadFilter, Trace, VersionRef
+from core.model.codec import to_dict
 from core.query.likeness import names_hash
 from core.query.stopwatch import Stopwatch
 from core.serving import Opened

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from core.catalog.isolation import viewer
 from core.catalog.views import View
 from core.errors import InvalidInput
-from core.generation.generators import NONE
+from core.generators import NONE
 from core.model import Analysis, Answer, AnswerType, Hit, Intent, Part, Query, ReadFilter, Trace, VersionRef
 from core.query.analyse import check_length
 from core.query.answering import Answered, Answering

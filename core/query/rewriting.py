@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any, cast
 
 from core.errors import EvoRAGError
-from core.generation.generators import NONE, Generators
+from core.generators import NONE, Generators
 from core.model import Prompt, Sampling, Task
 from core.query.escaping import escape_inline
 from core.query.follow_up import Earlier, made_standalone, may_follow

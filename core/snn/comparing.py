@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.codec import to_dict
 from core.errors import InvalidInput
+from core.model.codec import to_dict
 
 if TYPE_CHECKING:
     from core.snn.recording import NeuronRecording, PopulationRecord

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from core.codec import from_dict
 from core.errors import Cancelled, Conflict, DiskFull, EvoRAGError, InvalidInput, NotFound
+from core.model.codec import from_dict
 from core.model.training import TrainingCourse, TrainingLabels
 from core.snn.artifacts import read_json, write_json
 

@@ -16,6 +16,8 @@ from typing import Protocol
 from sqlalchemy import Connection
 
 from core.access import acting
+from core.blobs.orphans import UnclaimedBlobs
+from core.blobs.pins import Holds
 from core.catalog.transfers import Findings, TransferLedger, TransferRow, file_away
 from core.errors import (
     ChecksumMismatch,
@@ -26,11 +28,9 @@ from core.errors import (
     UnsupportedType,
     UploadExpired,
 )
-from core.ingest.holds import Holds
-from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.receive import Received
 from core.model import Filing, Principal, Role, TransferState, Upload
-from core.points import point
+from core.platform.failpoints import point
 from core.ports import BlobStore
 from core.uploads.checksums import RunningHashes
 from core.uploads.joining import join

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from core.blobs.quota import disk_errors
 from core.catalog.transfers import TransferLedger, TransferRow
 from core.errors import UploadExpired
-from core.ingest.room import disk_errors
-from core.points import point
+from core.platform.failpoints import point
 from core.uploads.reception import sync_folder
 
 _STEP_BYTES = 16 * 1024 * 1024

@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from core.blobs.quota import Room, disk_errors
 from core.errors import InvalidInput, NotFound, OffsetConflict, UploadExpired
-from core.ingest.room import Room, disk_errors
-from core.points import point
+from core.platform.failpoints import point
 from core.uploads.checksums import PartChecksum, RunningHashes
 
 PIECE_BYTES = 256 * 1024

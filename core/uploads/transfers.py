@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from core.access import current, require
+from core.blobs.orphans import UnclaimedBlobs
+from core.blobs.pins import Holds
+from core.blobs.quota import Room
 from core.catalog.transfers import Piece, TransferLedger, TransferRow
 from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, UploadExpired
-from core.ingest.holds import Holds
-from core.ingest.orphans import UnclaimedBlobs
-from core.ingest.room import Room
 from core.model import Filing, Role, Transfer, TransferState
-from core.points import point
+from core.platform.failpoints import point
 from core.ports import BlobStore
 from core.uploads.announced import LARGEST, Announced, checked_sha256, new_transfer
 from core.uploads.checker import Checker

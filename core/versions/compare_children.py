@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import Cancelled
-from core.ingest.child import Child, ChildLost
+from core.platform.child_process import Child, ChildLost
 
 log = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 
-from core.codec import from_dict, to_dict
-from core.ingest.blockfile import read_parts
-from core.ingest.confined import limit, serve
+from core.blobs.block_file import read_parts
 from core.model import ChangeSummary, ComparedVersion
+from core.model.codec import from_dict, to_dict
+from core.platform.sandboxed_child import limit, serve
 from core.versions.budget import Budget
 from core.versions.diff import diff_lines
 from core.versions.lines import Lines

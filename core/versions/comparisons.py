@@ -18,9 +18,9 @@ from typing import Any
 
 import orjson
 
-from core.codec import from_dict, to_dict
 from core.errors import Cancelled, DiffLimit, EvoRAGError, NotFound
 from core.model import ChangeSummary, ImageRef
+from core.model.codec import from_dict, to_dict
 from core.ports import BlobStore
 from core.versions.compare_children import CompareChildren
 from core.versions.comparison import Comparison

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from core.access import actor as acting_for
 from core.access import current, needs, require
+from core.blobs.pins import Holds
 from core.errors import Conflict, Purged
 from core.ingest.filing import check_label, check_moment, check_note, storable_actor
-from core.ingest.holds import Holds
 from core.model import Job, Publication, Role, SavedQuestion, Version
 from core.ports import BlobStore, JobQueue
 from core.projection import Projector

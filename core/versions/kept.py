@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from core.codec import from_dict
 from core.model import BlockKind, CellPair, Change, ChangeSummary, Line, Locator, Row, Segment
+from core.model.codec import from_dict
 
 ROW = np.dtype(
     [

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from core.codec import to_dict
 from core.model import BlockKind, CellPair
+from core.model.codec import to_dict
 from core.versions.folding import Bools, ViewOptions, chosen_rows, items_of
 from core.versions.kept import CHANGES, COLUMN, EQUAL, KINDS, Kept
 from core.versions.measure import Ints

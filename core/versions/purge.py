@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from core.blobs.pins import Holds
 from core.catalog.outbox import place_of
 from core.errors import EvoRAGError, StoreUnavailable
-from core.ingest.holds import Holds
 from core.ports import BlobStore
 from core.projection import Projector
 from core.serving import Store

@@ -9,8 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 
 import core
-from core.codec import from_dict
 from core.model import Conversation, Trace, Turn
+from core.model.codec import from_dict
 from tests.app.test_api_documents import assert_problem
 from tests.builders import add
 from tests.doubles import QueuedGenerator, use

@@ -8,9 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 
 import core
-from core.codec import from_dict
 from core.errors import ModelUnavailable
 from core.model import AnswerComparison, ChangeSummary, Counts, Impact, Row, SavedQuestion, Trace, TraceSummary
+from core.model.codec import from_dict
 from tests.app.test_api_documents import assert_problem
 from tests.builders import add
 from tests.doubles import QueuedGenerator, use

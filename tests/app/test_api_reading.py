@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 from flask.testing import FlaskClient
 
-from core.codec import from_dict
 from core.ingest.parsers import legacy
 from core.model import Document, Preview, Upload, Version
+from core.model.codec import from_dict
 from tests import programs
 from tests.app.test_api_documents import assert_problem
 from tests.builders import add

@@ -15,8 +15,8 @@ import core
 from app.asking import body_of
 from app.components.ask_options import Offer
 from app.components.links import ask_search, query_of
-from core.codec import from_dict
 from core.model import GeneratorHealth, GeneratorState, Query, Recording, Trace
+from core.model.codec import from_dict
 from core.snn.recording import save
 from tests.app.drawn import by_id, open_page, text
 from tests.app.test_api_documents import assert_problem

@@ -15,8 +15,8 @@ from core.access import acting
 from core.bundle import import_from, to_file
 from core.errors import Conflict, Forbidden
 from core.model import Principal, Role
-from core.model.moving import Moved
-from core.points import listen
+from core.model.backup import Moved
+from core.platform.failpoints import listen
 from core.versions import purge
 from tests.builders import add, begin, knowledge_base, settings
 from tests.bundling.house import tree

@@ -18,9 +18,9 @@ from core.adapters.tantivy_keyword import TantivyKeywordIndex
 from core.bundle import export_to, import_from, migrate
 from core.catalog import Catalog
 from core.catalog.schema import jobs, metadata
-from core.data_folder import DataFolder
 from core.errors import Conflict, DataFolderInUse, InvalidInput, Unauthorized
 from core.model import Part
+from core.platform.data_folder import DataFolder
 from core.settings import Settings
 from tests.builders import add, begin, knowledge_base, settings
 from tests.bundling.house import PASSWORD, rows, tree
@@ -31,7 +31,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from core.bundle import import_from
-from core.points import listen
+from core.platform.failpoints import listen
 from core.settings import Settings
 listen(lambda name: name == "bundle.files" and os._exit(9))
 with open(sys.argv[2], "rb") as file:

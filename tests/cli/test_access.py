@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from core.data_folder import DataFolder
+from core.platform.data_folder import DataFolder
 
 PASSWORD = "correct horse battery"
 

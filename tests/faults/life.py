@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import core
-from core import points
 from core.bootstrap import build
 from core.errors import Conflict
 from core.model import Filing, JobState, Part, Transfer, TransferState
+from core.platform import failpoints
 from core.settings import Settings
 
 PART = 700
@@ -275,7 +275,7 @@ def live(order: dict[str, Any]) -> dict[str, Any]:
         if name == order.get("point") and reached[name] == order.get("occurrence", 1):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    points.listen(act)
+    failpoints.listen(act)
     life = Life(Path(order["folder"]))
     life.take_up()
     life.settle()

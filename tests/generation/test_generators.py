@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import InvalidInput
-from core.generation.generators import Generators
+from core.generators import Generators
 from core.model import Task
 from tests.doubles import QueuedGenerator
 

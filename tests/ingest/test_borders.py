@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ingest.borders import Run, checksum
+from core.text.content_defined import Run, checksum
 
 _SMALLEST, _LARGEST = 40.0, 100.0
 

@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
-from core.ingest.holds import Holds
+from core.blobs.pins import Holds
 from tests.builders import begin, knowledge_base
 
 BLOB, OTHER = "ab" * 32, "ac" * 32

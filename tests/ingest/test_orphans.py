@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import core
+from core.blobs.orphans import UnclaimedBlobs
 from core.catalog import FileKind
 from core.errors import InvalidInput, StoreUnavailable
-from core.ingest.orphans import UnclaimedBlobs
 from tests.builders import add, knowledge_base
 
 

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.blobs.block_file import line_of
 from core.errors import ConverterMissing, EmptyDocument, ParserFailed, ParserLimit, Undecodable, UnsupportedType
-from core.ingest.blockfile import line_of
 from core.ingest.sandbox import ParserLimits, ParserSandbox, read_blocks, write_blocks
 from core.model import Block, BlockKind, Locator
 from tests.ingest import documents
@@ -200,7 +200,7 @@ def test_the_process_imports_nothing_heavy() -> None:
 
 def test_the_process_cannot_reach_the_network() -> None:
     code = (
-        "import socket, core.ingest.confined as worker\n"
+        "import socket, core.platform.sandboxed_child as worker\n"
         "server = socket.create_server(('127.0.0.1', 0))\n"
         "worker.isolate()\n"
         "try:\n    socket.create_connection(server.getsockname(), 2)\n"

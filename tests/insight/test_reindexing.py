@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 import core
-from core import bootstrap, points
+from core import bootstrap
 from core.adapters.tantivy_keyword import TantivyKeywordIndex
 from core.catalog.jobs import Attempt
-from core.data_folder import DataFolder
 from core.errors import Cancelled, StoreUnavailable
 from core.insight import reindexing
 from core.model import JobKind, JobState, Query
+from core.platform import failpoints
+from core.platform.data_folder import DataFolder
 from core.settings import Settings
 from tests.builders import add, knowledge_base
 
@@ -85,15 +86,15 @@ def keywords_on_disk(settings: Settings, folder: DataFolder, *_: str) -> Tantivy
 @pytest.fixture
 def at_point(request: pytest.FixtureRequest) -> Callable[[str, Callable[[], None]], None]:
     """Act when a point is reached for the first time."""
-    request.addfinalizer(lambda: points.listen(None))
+    request.addfinalizer(lambda: failpoints.listen(None))
 
     def listen(name: str, act: Callable[[], None]) -> None:
         def reached(point: str) -> None:
             if point == name:
-                points.listen(None)
+                failpoints.listen(None)
                 act()
 
-        points.listen(reached)
+        failpoints.listen(reached)
 
     return listen
 
@@ -201,7 +202,7 @@ def test_synonyms_alone_need_no_row_written(tmp_path: Path, monkeypatch: pytest.
 
 KILLED = """
 import os, pathlib, signal, sys
-from core import bootstrap, points
+from core import bootstrap; from core.platform import failpoints as points
 from core.insight import reindexing
 from tests.builders import knowledge_base
 from tests.insight.test_reindexing import keywords_on_disk

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import GenerationTimedOut
-from core.generation.generators import Generators
+from core.generators import Generators
 from core.model import Task
 from core.query.follow_up import Earlier, made_standalone
 from core.query.follow_up_en import _DUMMY

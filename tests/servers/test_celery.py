@@ -35,7 +35,7 @@ LEASE_S = 2.0
 WORKER = """
 import os, signal, sys
 from itertools import count
-from core import points
+from core.platform import failpoints as points
 from core.settings import Settings
 from core.worker import work
 

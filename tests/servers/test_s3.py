@@ -13,8 +13,8 @@ import pytest
 import core
 from core.adapters.url_blobs import UrlBlobStore
 from core.errors import InvalidInput, NotFound, StoreUnavailable
-from core.ingest import patience
 from core.model import JobState
+from core.platform import retrying
 from core.ports import BlobStore
 from tests.builders import add, knowledge_base
 from tests.contracts.blob_store import BlobStoreContract, name_of, put
@@ -109,7 +109,7 @@ def test_bucket_that_is_none_is_told(bucket: str, tmp_path: Path) -> None:
 def test_documents_from_upload_to_purge_while_the_server_comes_and_goes(
     s3: S3Server, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "_PAUSE_S", 0.1)
+    monkeypatch.setattr(retrying, "_PAUSE_S", 0.1)
     with knowledge_base(tmp_path, blob_url=f"s3://{bucket}/kb") as kb:
         add(kb, "a.txt", f"{MARK} is the password.")
         add(kb, "a.txt", "There is no password.")

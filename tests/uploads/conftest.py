@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import core
-from core import points
 from core.model import Filing, Transfer
+from core.platform import failpoints
 from tests.builders import knowledge_base
 
 
@@ -45,11 +45,11 @@ class Machine:
             if left == 0 and reached == name:
                 raise Killed(name)
 
-        points.listen(act)
+        failpoints.listen(act)
 
     def restart(self) -> None:
         """Start anew on what is on the disk; nothing of the former process is asked to close anything properly."""
-        points.listen(None)
+        failpoints.listen(None)
         self.kb.catalog.close()
         self.kb._folder.close()
         self.start()
@@ -71,7 +71,7 @@ class Machine:
 def machine(tmp_path: Path) -> Iterator[Machine]:
     made = Machine(tmp_path, min_free_bytes=0)
     yield made
-    points.listen(None)
+    failpoints.listen(None)
     made.kb.close()
 
 

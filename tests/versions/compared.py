@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.ingest.blockfile import write_blocks
+from core.blobs.block_file import write_blocks
 from core.model import Block, BlockKind
 from core.versions.compare_worker import compare
 from core.versions.comparison import Comparison

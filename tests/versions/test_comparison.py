@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from core.blobs.block_file import read_blocks
 from core.errors import InvalidInput, NotFound
-from core.ingest.blockfile import read_blocks
 from core.model import Block, BlockKind, Change, Locator
 from core.versions.diff import diff
 from tests.versions.compared import comparison, paragraphs

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import DiffLimit, EvoRAGError, NotFound
-from core.ingest import child as children
 from core.model import Block
+from core.platform import child_process as children
 from core.versions.comparisons import Compared, Comparisons, DiffLimits
 from tests.versions.compared import block_file, paragraphs
 from tests.versions.test_images import chart, pdf

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 
-from core.ingest.blockfile import read_blocks
+from core.blobs.block_file import read_blocks
 from core.model import Block
 from core.versions import export_patch as export
 from core.versions.comparison import Comparison

@@ -13,8 +13,8 @@ from typing import Any
 from core.errors import ArchiveLimit, DiskFull, ParserFailed
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.members import Member
-from core.ingest.child import Child, ChildLost
 from core.ingest.sandbox import error_of
+from core.platform.child_process import Child, ChildLost
 
 _SLICE_S = 0.4
 _ORDER_S = 90.0

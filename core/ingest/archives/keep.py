@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, BinaryIO
 from sqlalchemy import Connection
 
 from core import access
+from core.blobs.orphans import UnclaimedBlobs
+from core.blobs.pins import Holds
+from core.blobs.quota import Room, disk_errors
 from core.catalog.jobs import NewJob
-from core.codec import to_dict
 from core.errors import EmptyDocument, StoreUnavailable
 from core.ingest.archives import ArchiveLimits, check_archive
 from core.ingest.archives.child import opened
 from core.ingest.archives.members import Member
 from core.ingest.filing import check_filing
-from core.ingest.holds import Holds
 from core.ingest.intake import check_private
-from core.ingest.orphans import UnclaimedBlobs
 from core.ingest.receive import receive
-from core.ingest.room import Room, disk_errors
 from core.ingest.validate import clean_name
 from core.model import Filing, JobKind, Upload, UploadOutcome
-from core.points import point
+from core.model.codec import to_dict
+from core.platform.failpoints import point
 from core.ports import BlobStore
 
 if TYPE_CHECKING:

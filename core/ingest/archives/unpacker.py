@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.access import acting
+from core.blobs.pins import Holds
+from core.blobs.quota import Room
 from core.catalog.jobs import Attempt, Step
-from core.codec import from_dict
 from core.errors import Cancelled, EvoRAGError, NotFound, ParserFailed, QuotaExceeded
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.child import OpenArchive, opened
 from core.ingest.archives.keep import ArchiveIntake, check_members
 from core.ingest.archives.members import Member
-from core.ingest.holds import Holds
-from core.ingest.patience import patiently
-from core.ingest.room import Room
 from core.model import Filing, Job, JobFilter, JobState, Principal, Stage, Upload
-from core.points import point
+from core.model.codec import from_dict
+from core.platform.failpoints import point
+from core.platform.retrying import patiently
 from core.ports import BlobStore
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.members import plan
 from core.ingest.archives.tars import TarReader
 from core.ingest.archives.zips import ZipReader
-from core.ingest.confined import limit, serve
+from core.platform.sandboxed_child import limit, serve
 
 _CPU_S = 60.0
 _LISTING_BYTES = 64 * 1024 * 1024

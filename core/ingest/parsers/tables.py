@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 
-from core.ingest.borders import Run, checksum
 from core.ingest.parsers.wording import join_lines, one_line
 from core.model import Block, BlockKind, Locator
+from core.text.content_defined import Run, checksum
 
 CELL_JOINT = " | "
 GROUP_ROWS = 50

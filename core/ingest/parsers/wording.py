@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.ingest.borders import checksum
 from core.model import Block, BlockKind
+from core.text.content_defined import checksum
 
 MAX_BLOCK_CHARS = 64 * 1024
 MAX_TITLE_CHARS = 300

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import DataFolderInUse
-from core.private_file import keep_private, private_file, tighten
+from core.platform.private_file import keep_private, private_file, tighten
 
 _ATTEMPTS = 20
 _PAUSE_S = 0.1

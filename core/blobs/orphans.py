@@ -13,10 +13,10 @@ from collections.abc import Collection, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from core.blobs.pins import Holds
 from core.catalog.leftovers import FileKind
 from core.errors import EvoRAGError, StoreUnavailable
-from core.ingest.holds import Holds
-from core.points import point
+from core.platform.failpoints import point
 from core.ports import BlobStore
 
 if TYPE_CHECKING:

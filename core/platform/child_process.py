@@ -31,7 +31,7 @@ class ChildLost(Exception):
 
 
 class Child:
-    """One process of a module with a loop of ``core.ingest.confined``, its own process group and temporary folder.
+    """One process of a module with a loop of ``core.platform.sandboxed_child``, its own process group and temporary folder.
 
     The folder is made in ``scratch``, or where the system has its temporary files.
     """

@@ -1,4 +1,4 @@
-"""The child's side of ``core.ingest.child``: without a network it answers orders until its parent is gone."""
+"""The child's side of ``core.platform.child_process``: without a network it answers orders until its parent is gone."""
 
 from __future__ import annotations
 

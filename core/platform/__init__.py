@@ -1,0 +1,1 @@
+"""What lies beneath everything: the data folder, child processes, polling, retries, failpoints, memory."""
