@@ -25,7 +25,7 @@ from core.catalog import KEYWORD, Catalog
 from core.catalog.chunks import chunk_id
 from core.catalog.consistency import Making
 from core.catalog.schema import chunks, documents, publications, version_chunks, versions
-from core.consistency import Checker, Watched
+from core.indexes.consistency import Checker, Watched
 from core.model import Part
 from core.model.fingerprint import fingerprint
 from core.ports import KeywordRow

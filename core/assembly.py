@@ -18,21 +18,25 @@ from core.blobs.quota import Room
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
 from core.catalog.generations import Made
-from core.consistency import Watched
 from core.conversations import Conversations
 from core.errors import EvoRAGError, InvalidInput, ModelUnavailable, StoreUnavailable, WrongIndex
 from core.evaluating.evaluations import Evaluations
-from core.file_check import FileChecker
-from core.generations import Generations
 from core.generators import Generators
 from core.identity import agreed_identity
+from core.indexes.active import Openers, Serving
+from core.indexes.consistency import Watched
+from core.indexes.file_check import FileChecker
+from core.indexes.generations import Generations
+from core.indexes.projector import Projector
+from core.indexes.reindex_jobs import Reindexing
+from core.indexes.repair_jobs import Repairing
+from core.indexes.warm_up import load
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.keep import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.insight.insight import Insight
-from core.insight.reindexing import Reindexing
 from core.insight.why_not import WhyNots
 from core.jobs import LocalJobs
 from core.knowledge_base import KnowledgeBase
@@ -40,7 +44,6 @@ from core.model import JobKind
 from core.platform.data_folder import DataFolder
 from core.platform.poller import Following
 from core.ports import BlobStore, JobQueue, Passwords
-from core.projection import Projector
 from core.query.answering import Answering
 from core.query.asking import Asking
 from core.query.caching import AnswerCache
@@ -50,10 +53,7 @@ from core.query.retrieve import Retriever
 from core.query.rewriting import Rewriting
 from core.query.searching import Searcher
 from core.recordings import Recordings
-from core.repairing import Repairing
-from core.serving import Openers, Serving
 from core.settings import Settings
-from core.starting import load
 from core.text.analysis import ANALYSER_ID
 from core.training import Trainings
 from core.versions.comparisons import Comparisons, DiffLimits

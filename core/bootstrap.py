@@ -15,6 +15,7 @@ from core.bundling.place import Place
 from core.catalog import VECTOR, Catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
 from core.generators import Generators, Opener
+from core.indexes.active import Openers
 from core.jobs import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import Generation, Task
@@ -22,7 +23,6 @@ from core.platform.data_folder import DataFolder
 from core.platform.malloc import share_heaps
 from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, VectorIndex
 from core.query.rerank import OpenReranker
-from core.serving import Openers
 from core.settings import Settings
 from core.snn.artifacts import Artifacts
 from core.text.analysis import ANALYSER_ID

@@ -18,6 +18,8 @@ from core.bundling.place import Place
 from core.bundling.writing import one_at_a_time
 from core.errors import EvoRAGError, NotFound, StoreUnavailable
 from core.generators import Generators
+from core.indexes.facade import StoreControl
+from core.indexes.row_counts import RowCounts
 from core.ingest.filing import check_tags
 from core.ingest.intake import Intake
 from core.ingest.sandbox import read_blocks
@@ -34,8 +36,6 @@ from core.model import (
     TraceSummary,
 )
 from core.ports import BlobStore, Embedder, JobQueue, KeywordIndex, Parser, VectorIndex
-from core.row_counts import RowCounts
-from core.store_control import StoreControl
 from core.uploads.destination import DocumentOrArchive
 from core.uploads.transfers import Transfers
 
@@ -45,17 +45,17 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
     from core.conversations import Conversations
     from core.evaluating.evaluations import Evaluations
-    from core.generations import Generations
+    from core.indexes.active import Serving
+    from core.indexes.generations import Generations
+    from core.indexes.projector import Projector
+    from core.indexes.repair_jobs import Repairing
     from core.ingest.archives.keep import ArchiveIntake
     from core.insight.insight import Insight
     from core.platform.data_folder import DataFolder
-    from core.projection import Projector
     from core.query.asking import Asking
     from core.query.pipeline import QueryPipeline
     from core.query.retrieve import Retriever
     from core.recordings import Recordings
-    from core.repairing import Repairing
-    from core.serving import Serving
     from core.settings import Settings
     from core.training import Trainings
     from core.versions.comparisons import Comparisons

@@ -166,8 +166,8 @@ def test_one_store_is_mended_and_written_anew_while_the_other_is_down(kb: core.K
 def test_repair_waits_for_a_store_that_is_down(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
-    monkeypatch.setattr("core.repairing._TOLD_EVERY_S", 0.0)
-    monkeypatch.setattr("core.repairing._STORE_WAIT_S", 0.01)
+    monkeypatch.setattr("core.indexes.repair_jobs._TOLD_EVERY_S", 0.0)
+    monkeypatch.setattr("core.indexes.repair_jobs._STORE_WAIT_S", 0.01)
     fill(kb)
     plant(kb, "keyword", Fault.MISSING, of_version(kb, "copy.txt", 1))
     upsert, refused = kb._keywords.upsert, []
@@ -190,7 +190,7 @@ def test_repair_waits_for_a_store_that_is_down(
 def test_repair_that_was_stopped_goes_on_and_tells_what_it_found_first(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.repairing._TOLD_EVERY_S", 0.0)
+    monkeypatch.setattr("core.indexes.repair_jobs._TOLD_EVERY_S", 0.0)
     fill(kb)
     plant(kb, "keyword", Fault.MISSING, of_version(kb, "copy.txt", 1))
     job_id = kb.repair(dry_run=False)
@@ -213,7 +213,7 @@ def test_repair_that_was_stopped_goes_on_and_tells_what_it_found_first(
 
 
 def test_cancelled_check_ends(kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.repairing._TOLD_EVERY_S", 0.0)
+    monkeypatch.setattr("core.indexes.repair_jobs._TOLD_EVERY_S", 0.0)
     fill(kb)
     job_id = kb.repair()
 

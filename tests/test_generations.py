@@ -14,17 +14,18 @@ import pytest
 from sqlalchemy.event import listen
 
 import core
-from core import bootstrap, generations
+from core import bootstrap
 from core.adapters.hash_embedder import HashEmbedder
 from core.adapters.tantivy_keyword import TantivyKeywordIndex
 from core.catalog.generations import Made
 from core.catalog.schema import generations as table
 from core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, StoreUnavailable, WrongIndex
+from core.indexes import generations
+from core.indexes.active import Model
 from core.model import Generation, GenerationState, Part
 from core.platform import failpoints
 from core.platform.data_folder import DataFolder
 from core.ports import Embedder
-from core.serving import Model
 from core.settings import Settings
 from core.text.analysis import ANALYSER_ID
 from tests.builders import add, knowledge_base

@@ -166,7 +166,7 @@ def test_uploads_wait_for_stores_that_flap_and_nothing_is_lost(stores: Stores, t
 def test_what_waits_for_a_store_that_was_down_goes_on_by_itself(
     stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.projection._FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("core.indexes.projector._FIRST_WAIT_S", 0.01)
     stores.pause_s = 0
     with knowledge_base(tmp_path) as kb:
         add(kb, "a", "First medlar.")
@@ -186,7 +186,7 @@ def test_what_waits_for_a_store_that_was_down_goes_on_by_itself(
 def test_an_empty_store_that_was_down_at_the_start_is_filled_once_it_is_back(
     stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.projection._FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("core.indexes.projector._FIRST_WAIT_S", 0.01)
     stores.pause_s = 0
     with knowledge_base(tmp_path) as kb:
         add(kb, "a", "The medlar is brown.")

@@ -8,8 +8,8 @@ from threading import Event
 import pytest
 
 from core.errors import StoreUnavailable
+from core.indexes.row_counts import RowCounts
 from core.model import Part
-from core.row_counts import RowCounts
 
 
 class Store:

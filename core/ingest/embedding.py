@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import EvoRAGError
+from core.indexes.active import Serving
+from core.indexes.projector import Projector
 from core.ingest.endings import Endings
 from core.ingest.progress import JobProgress, write_all
 from core.ingest.turns import Turns
 from core.model import Stage
 from core.platform.failpoints import point
 from core.ports import Embedder, Vector
-from core.projection import Projector
-from core.serving import Serving
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pins import Holds
+from core.indexes.active import Serving
+from core.indexes.projector import Projector
 from core.ingest.embedding import EmbeddingLane
 from core.ingest.endings import Endings
 from core.ingest.preparing import Preparing
@@ -21,8 +23,6 @@ from core.ingest.progress import JobProgress
 from core.ingest.publishing import Publisher
 from core.model import Job
 from core.ports import BlobStore, Parser
-from core.projection import Projector
-from core.serving import Serving
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

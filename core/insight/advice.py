@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.errors import EvoRAGError
+from core.indexes.active import Opened
 from core.insight.obstacles import KINDS, READ, SYNTAX, Case, Found
 from core.insight.standing import ALL
 from core.insight.terms import as_written, indexed, shared
 from core.model import Advice, Filters, Hit, Obstacle, Part, Query, Trace, VersionRef
 from core.query.checks import MOST_DEPTH, MOST_HITS
 from core.query.fuse import choose
-from core.serving import Opened
 from core.text.analysis import analyse_query
 from core.text.vocabulary import Words
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from core.access import actor, needs
 from core.catalog.jobs import NewJob
+from core.indexes.reindex_jobs import words_of
 from core.insight.analysing import analysed
-from core.insight.reindexing import words_of
 from core.insight.vocabulary import checked_synonyms, checked_words
 from core.model import AnalysedText, JobFilter, JobKind, JobState, Query, Role, Vocabulary, WhyNot
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
+    from core.indexes.active import Opened
     from core.insight.why_not import WhyNots
     from core.ports import JobQueue
-    from core.serving import Opened
 
 
 class Insight:

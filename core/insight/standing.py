@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.indexes.active import Opened
 from core.model import IndexHit, LegPlace, Part, PlacedChunk, Trace
 from core.ports import Vector
 from core.query.fuse import fuse
 from core.query.retrieve import Scope
-from core.serving import Opened
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from core.catalog.isolation import viewer
 from core.errors import Conflict, NotFound, Purged
+from core.indexes.active import Opened
+from core.indexes.reindex_jobs import words_of
 from core.insight.advice import Adviser
 from core.insight.obstacles import Case, obstacle_of
-from core.insight.reindexing import words_of
 from core.insight.standing import Asked, Standing
 from core.insight.terms import shared
 from core.model import Hit, PlacedChunk, Query, Trace, Version, VersionRef, WhyNot
 from core.query.term_statistics import without_statistics
-from core.serving import Opened
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

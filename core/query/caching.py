@@ -25,11 +25,11 @@ from core.catalog.cached_answers import CacheKey, Entry
 from core.catalog.isolation import viewer
 from core.errors import EvoRAGError, NotFound
 from core.generators import Generators
+from core.indexes.active import Opened
 from core.model import Analysis, CacheUse, Intent, Query, ReadFilter, Trace, VersionRef
 from core.model.codec import to_dict
 from core.query.likeness import names_hash
 from core.query.stopwatch import Stopwatch
-from core.serving import Opened
 from core.settings import Settings
 
 if TYPE_CHECKING:

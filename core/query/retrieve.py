@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from core.catalog.views import View
 from core.errors import EvoRAGError, StoreUnavailable
+from core.indexes.active import Opened
 from core.model import IndexHit, Leg, Part, PlacedChunk
 from core.ports import Embedder, Vector
 from core.query.exact import ENGINE as EXACT
 from core.query.exact import nearest
-from core.serving import Opened
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

@@ -11,11 +11,11 @@ from core.access import actor as acting_for
 from core.access import current, needs, require
 from core.blobs.pins import Holds
 from core.errors import Conflict, Purged
+from core.indexes.active import Store
+from core.indexes.projector import Projector
 from core.ingest.filing import check_label, check_moment, check_note, storable_actor
 from core.model import Job, Publication, Role, SavedQuestion, Version
 from core.ports import BlobStore, JobQueue
-from core.projection import Projector
-from core.serving import Store
 from core.versions.comparing import Comparing
 from core.versions.comparisons import Comparisons
 from core.versions.history import History

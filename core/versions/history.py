@@ -8,8 +8,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from core.errors import Conflict, StoreUnavailable
+from core.indexes.projector import Projector
 from core.model import Publication
-from core.projection import Projector
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Decision, Showing

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from core.blobs.pins import Holds
 from core.catalog.outbox import place_of
 from core.errors import EvoRAGError, StoreUnavailable
+from core.indexes.active import Store
+from core.indexes.projector import Projector
 from core.ports import BlobStore
-from core.projection import Projector
-from core.serving import Store
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Tombstone

@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 import core
 from core.catalog.schema import version_chunks, versions
+from core.indexes.repair_jobs import SLICE
 from core.model import Fault, JobState, Part, StoreCheck
-from core.repairing import SLICE
 from tests.builders import add
 from tests.indexes import assert_indexes_follow_the_catalogue
 

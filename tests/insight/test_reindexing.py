@@ -16,7 +16,7 @@ from core import bootstrap
 from core.adapters.tantivy_keyword import TantivyKeywordIndex
 from core.catalog.jobs import Attempt
 from core.errors import Cancelled, StoreUnavailable
-from core.insight import reindexing
+from core.indexes import reindex_jobs
 from core.model import JobKind, JobState, Query
 from core.platform import failpoints
 from core.platform.data_folder import DataFolder
@@ -44,8 +44,8 @@ def cancel(kb: core.KnowledgeBase, job_id: str) -> None:
 def held(kb: core.KnowledgeBase) -> set[str]:
     """The word of the rejected vocabulary if rows hold it, once all that waits is written."""
     kb._projector.flush()
-    indexed = reindexing.words_of(kb.catalog.vocabulary.indexed())
-    kb._keywords.use(indexed, reindexing.words_of(core.model.Vocabulary(((NAME, ""),))))
+    indexed = reindex_jobs.words_of(kb.catalog.vocabulary.indexed())
+    kb._keywords.use(indexed, reindex_jobs.words_of(core.model.Vocabulary(((NAME, ""),))))
     found = {term for key in TEXTS for term in terms_of(kb, NAME, key)}
     kb._keywords.use(indexed, indexed)
     return found & {NAME}
@@ -76,7 +76,7 @@ def filled(folder: Path) -> core.KnowledgeBase:
 def on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the keyword index of test mode on the disk, and write rows in slices of three."""
     monkeypatch.setattr(bootstrap, "_keywords", keywords_on_disk)
-    monkeypatch.setattr(reindexing, "SLICE", 3)
+    monkeypatch.setattr(reindex_jobs, "SLICE", 3)
 
 
 def keywords_on_disk(settings: Settings, folder: DataFolder, *_: str) -> TantivyKeywordIndex:
@@ -203,7 +203,7 @@ def test_synonyms_alone_need_no_row_written(tmp_path: Path, monkeypatch: pytest.
 KILLED = """
 import os, pathlib, signal, sys
 from core import bootstrap; from core.platform import failpoints as points
-from core.insight import reindexing
+from core.indexes import reindex_jobs as reindexing
 from tests.builders import knowledge_base
 from tests.insight.test_reindexing import keywords_on_disk
 bootstrap._keywords, reindexing.SLICE = keywords_on_disk, 3
@@ -246,7 +246,7 @@ def test_rows_of_a_job_that_was_cancelled_and_killed_are_written_back(tmp_path: 
         kb._projector.flush()
         rows = {term for key in TEXTS for term in terms_of(kb, NAME, key)}
         kb._keywords.use(
-            reindexing.words_of(kb.catalog.vocabulary.written()), reindexing.words_of(kb.insight.vocabulary())
+            reindex_jobs.words_of(kb.catalog.vocabulary.written()), reindex_jobs.words_of(kb.insight.vocabulary())
         )
         assert NAME not in rows | {term for key in TEXTS for term in terms_of(kb, NAME, key)}
         assert kb.catalog.vocabulary.begun() is None

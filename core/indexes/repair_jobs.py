@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from core.access import actor
 from core.catalog.jobs import Attempt, NewJob, Step
 from core.catalog.outbox import STORES
-from core.consistency import Checker, Faults, Watched
 from core.errors import Cancelled, EvoRAGError, InvalidInput, NotFound, StoreUnavailable
-from core.file_check import FileChecker
+from core.indexes.consistency import Checker, Faults, Watched
+from core.indexes.file_check import FileChecker
 from core.model import FilesCheck, JobFilter, JobKind, JobState, Stage, StoreAct, StoreCheck, StoreReport
 from core.model.codec import from_dict, to_dict
 from core.platform.failpoints import point
@@ -26,8 +26,8 @@ from core.ports import Progress
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
+    from core.indexes.projector import Projector
     from core.model import Job
-    from core.projection import Projector
 
 log = logging.getLogger(__name__)
 

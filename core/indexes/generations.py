@@ -21,8 +21,8 @@ from core.text.analysis import ANALYSER_ID
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
-    from core.projection import Projector
-    from core.serving import Openers, Serving
+    from core.indexes.active import Openers, Serving
+    from core.indexes.projector import Projector
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from core.text.vocabulary import Words
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
-    from core.projection import Projector
-    from core.serving import Serving
+    from core.indexes.active import Serving
+    from core.indexes.projector import Projector
 
 SLICE = 4_000
 """Rows between which others may write, and after which the job can stop."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.errors import ModelUnavailable
 
 if TYPE_CHECKING:
-    from core.serving import Serving
+    from core.indexes.active import Serving
 
 log = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, place_of, stores_beside
 from core.errors import EvoRAGError, IndexLost, ModelUnavailable, StoreUnavailable, WrongIndex
+from core.indexes.active import Opened, Serving
 from core.platform.failpoints import point
 from core.ports import VectorRow
-from core.serving import Opened, Serving
 
 if TYPE_CHECKING:
     from core.catalog import Batch, Catalog

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from core.catalog.outbox import STORES, place_of, stores_beside
 from core.errors import EvoRAGError, NotFound, StoreUnavailable, WrongIndex
+from core.indexes.query_embedding_cache import LastQuestions
 from core.model import Generation, GenerationState
 from core.ports import Embedder, KeywordIndex, VectorIndex
-from core.query.question_vectors import LastQuestions
 from core.text.vocabulary import PLAIN, Words
 
 if TYPE_CHECKING:

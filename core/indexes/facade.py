@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from core.access import needs
 from core.catalog.outbox import KEYWORD
+from core.indexes.repair_jobs import Repairing
 from core.model import FilesCheck, Role, StoreAct, StoreCheck, StoreReport
 from core.ports import JobQueue, Progress
-from core.repairing import Repairing
 
 
 class StoreControl:

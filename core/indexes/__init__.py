@@ -1,0 +1,1 @@
+"""The vector and keyword indexes: which generation is active, how both follow the catalogue, and their repair."""
