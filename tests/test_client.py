@@ -23,9 +23,9 @@ import pytest
 
 import core
 from core import RagClient
-from core.client_changing import asked
-from core.client_http import error_of, path_of
-from core.client_sending import TUS
+from core.client.changes import asked
+from core.client.http import error_of, path_of
+from core.client.uploads import TUS
 from core.errors import (
     Conflict,
     DiskFull,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from core.client_http import path_of
+from core.client.http import path_of
 from core.model import AnalysedText, Query, Vocabulary, WhyNot
 from core.model.codec import from_dict
 
 if TYPE_CHECKING:
-    from core.client_http import Http
+    from core.client.http import Http
 
 
 class RemoteInsight:
@@ -21,7 +21,7 @@ class RemoteInsight:
 
     def why_not(self, query: Query, doc_key: str, position: int | None = None, version: int | None = None) -> WhyNot:
         """Return where a passage stands for a question, what keeps it from the answer, and what would bring it up."""
-        from core.client_changing import asked
+        from core.client.changes import asked
 
         given = asked(query)
         filters = given.pop("filters")

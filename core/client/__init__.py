@@ -4,22 +4,22 @@
         client.rag_upload_file("handbook.pdf", tags=["rules"])
         print(client.ask("How many days of leave are there?").answer.text)
 
-Needs nothing of the server's own parts: values, errors and httpx. What it asks is ``core.client_reading``, what it
-changes ``core.client_changing``, how it sends files ``core.client_sending``, how it measures answers
-``core.client_evaluating``, what it has recorded of neurons ``core.client_recordings``, and how its stores stand
-``core.client_stores``.
+Needs nothing of the server's own parts: values, errors and httpx. What it asks is ``core.client.reading``, what it
+changes ``core.client.changes``, how it sends files ``core.client.uploads``, how it measures answers
+``core.client.evaluations``, what it has recorded of neurons ``core.client.recordings``, and how its stores stand
+``core.client.stores``.
 """
 
 from __future__ import annotations
 
-from core.client_changing import Asking, Changing
-from core.client_evaluating import RemoteEvaluations
-from core.client_generations import RemoteGenerations
-from core.client_http import Http
-from core.client_insight import RemoteInsight
-from core.client_recordings import RemoteRecordings
-from core.client_sending import Indexed, Indexing, Sending
-from core.client_stores import Stores
+from core.client.changes import Asking, Changing
+from core.client.evaluations import RemoteEvaluations
+from core.client.explain import RemoteInsight
+from core.client.generations import RemoteGenerations
+from core.client.http import Http
+from core.client.recordings import RemoteRecordings
+from core.client.stores import Stores
+from core.client.uploads import Indexed, Indexing, Sending
 
 __all__ = ["Indexed", "Indexing", "RagClient"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from core.client_changing import job_of
-from core.client_http import Http, error_of, path_of
+from core.client.changes import job_of
+from core.client.http import Http, error_of, path_of
 from core.errors import Cancelled
 from core.model import FilesCheck, Job, JobState, StoreCheck, StoreReport
 from core.model.codec import from_dict

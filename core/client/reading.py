@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.client_http import Http, path_of
+from core.client.http import Http, path_of
 from core.errors import NotFound
 from core.model import (
     ChangeSummary,

@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from core.client_http import Http, error_of, events, path_of, pause_s
-from core.client_reading import PAGE, moment_of, values
+from core.client.http import Http, error_of, events, path_of, pause_s
+from core.client.reading import PAGE, moment_of, values
 from core.errors import EvoRAGError, NotFound, ServerUnreachable
 from core.model import (
     Analysis,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
-from core.client_http import path_of
+from core.client.http import path_of
 from core.model import Generation
 from core.model.codec import from_dict
 
 if TYPE_CHECKING:
-    from core.client_http import Http
+    from core.client.http import Http
 
 
 class RemoteGenerations:

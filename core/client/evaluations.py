@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from core.client_changing import asked
-from core.client_http import Http, path_of
-from core.client_reading import PAGE, values
+from core.client.changes import asked
+from core.client.http import Http, path_of
+from core.client.reading import PAGE, values
 from core.model import (
     EvaluationRun,
     GateVerdict,

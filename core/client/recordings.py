@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core.client_http import Http, path_of
-from core.client_reading import PAGE, saved, values
+from core.client.http import Http, path_of
+from core.client.reading import PAGE, saved, values
 from core.errors import InvalidInput
 from core.model import Recording, RecordingPart
 from core.model.codec import from_dict

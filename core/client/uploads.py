@@ -11,9 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core.client_changing import Working
-from core.client_http import BUSY, Http, error_of, path_of, pause_s
-from core.client_reading import PREVIEW_PAGE, Reading, compact, moment_of, values
+from core.client.changes import Working
+from core.client.http import BUSY, Http, error_of, path_of, pause_s
+from core.client.reading import PREVIEW_PAGE, Reading, compact, moment_of, values
 from core.errors import EvoRAGError, NotFound, ServerUnreachable, UploadExpired
 from core.model import Filing, LeftOut, Receipt, Transfer, TransferState, Upload
 from core.model.codec import from_dict, to_dict
