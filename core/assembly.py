@@ -52,10 +52,10 @@ from core.query.rerank import OpenReranker, RerankStage
 from core.query.retrieve import Retriever
 from core.query.rewriting import Rewriting
 from core.query.searching import Searcher
-from core.recordings import Recordings
+from core.recordings.facade import Recordings
 from core.settings import Settings
 from core.text.analysis import ANALYSER_ID
-from core.training import Trainings
+from core.training.facade import Trainings
 from core.versions.comparisons import Comparisons, DiffLimits
 
 log = logging.getLogger(__name__)

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from core.query.asking import Asking
     from core.query.pipeline import QueryPipeline
     from core.query.retrieve import Retriever
-    from core.recordings import Recordings
+    from core.recordings.facade import Recordings
     from core.settings import Settings
-    from core.training import Trainings
+    from core.training.facade import Trainings
     from core.versions.comparisons import Comparisons
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from core.errors import Conflict, DiskFull, Forbidden, InvalidInput, NotFound, P
 from core.model import Document, GeneratorState, Principal, Prompt, Role, Sampling, TrainingLabels, TrainingState
 from core.snn.jobs import Source, begin_job, working_on
 from core.snn.train import carry_out
-from core.training import Trainings
+from core.training.facade import Trainings
 from tests.builders import add, knowledge_base
 from tests.trained import COURSE, TEXT, begun, trained
 

@@ -1,4 +1,4 @@
-"""Recordings on a server: what neurons did while they wrote, under the names of ``core.recordings``."""
+"""Recordings on a server: what neurons did while they wrote, under the names of ``core.recordings.facade``."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from core.catalog.leftovers import FileKind
 from core.errors import StoreUnavailable
 from core.model import FilesCheck, MissingFile, UnnamedFile
 from core.ports import BlobStore
-from core.recordings import Recordings
+from core.recordings.facade import Recordings
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
     from core.conversations import Conversations
     from core.query.pipeline import QueryPipeline
-    from core.recordings import Recordings
+    from core.recordings.facade import Recordings
 
 Step = tuple[str, Any]
 

@@ -13,7 +13,7 @@ from core.errors import DiskFull, EvoRAGError
 from core.model import Query, Trace
 
 if TYPE_CHECKING:
-    from core.recordings import Recordings
+    from core.recordings.facade import Recordings
 
 
 class Recorded:

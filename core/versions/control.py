@@ -24,7 +24,7 @@ from core.versions.schedule import Schedule
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Decision
-    from core.recordings import Recordings
+    from core.recordings.facade import Recordings
 
 _LONGEST_AUDIT = 1000
 

@@ -22,7 +22,7 @@ from core.ports import BlobStore
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Tombstone
-    from core.recordings import Recordings
+    from core.recordings.facade import Recordings
 
 log = logging.getLogger(__name__)
 

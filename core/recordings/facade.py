@@ -24,7 +24,7 @@ from core.catalog.recordings import Quoted
 from core.errors import InvalidInput, TooLarge, UnreadableRecording
 from core.model import Recording, Role, Trace
 from core.platform.failpoints import point
-from core.recordings_viewing import Viewing, gone
+from core.recordings.viewing import Viewing, gone
 from core.text.language import is_storable
 
 if TYPE_CHECKING:

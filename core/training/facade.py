@@ -38,7 +38,7 @@ from core.snn.jobs import (
     running_elsewhere,
     told_of,
 )
-from core.training_process import Running
+from core.training.process import Running
 
 log = logging.getLogger(__name__)
 

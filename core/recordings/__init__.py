@@ -1,0 +1,1 @@
+"""Recordings of spiking neurons: kept as files, and what is read out of them."""

@@ -1,0 +1,1 @@
+"""Training of small language models on the documents, one at a time, each in its own process."""
