@@ -23,8 +23,8 @@ from elasticsearch import Elasticsearch
 from benchmarks.machine import describe, emit, note
 from core.adapters.elastic_keyword import ElasticKeywordIndex
 from core.adapters.tantivy_keyword import TantivyKeywordIndex
-from core.evaluation import Passage, read_passages, read_questions
-from core.metrics import percentile
+from core.evaluation.measure_folder import Passage, read_passages, read_questions
+from core.evaluation.metrics import percentile
 from core.model import IndexHit, Part
 from core.ports import KeywordIndex, KeywordRow
 from core.text.analysis import analyse

@@ -1,6 +1,6 @@
 """Extracted answers, and when to say "insufficient": ``python -m benchmarks.answers FOLDER… [--fit] [--json]``.
 
-Each folder is a question set (form: ``core/question_set.py``). Every question is searched twice in the same knowledge
+Each folder is a question set (form: ``core/evaluation/question_folder.py``). Every question is searched twice in the same knowledge
 base: as it is, and as if its passages had been removed (their hits are taken out and the others move up). The first,
 third… question of a set chooses (``--fit`` prints the constants of ``core/query``, and how a fit on one set alone does
 on the others); the curve is that of the second, fourth… question.
@@ -26,8 +26,8 @@ import numpy as np
 from benchmarks.fitting import Group, Row, conditional_logit, logistic, score
 from core import EvoRAG, Query, Settings, build
 from core.cli.evaluation import fill
-from core.evaluation import Question, read_passages, read_questions
-from core.metrics import contains_answer, normalise, percentile, without_marks
+from core.evaluation.measure_folder import Question, read_passages, read_questions
+from core.evaluation.metrics import contains_answer, normalise, percentile, without_marks
 from core.model import Answer, Hit
 from core.query import candidates, clause, extract
 from core.query.asked import Asked, read_question

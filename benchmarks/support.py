@@ -1,6 +1,6 @@
 """Whether what is shown as supported is: ``python -m benchmarks.support FOLDER… [--generator NAME] [--questions N]``.
 
-Each folder is a question set (form: ``core/question_set.py``). Every question is answered by the generator, and each
+Each folder is a question set (form: ``core/evaluation/question_folder.py``). Every question is answered by the generator, and each
 sentence shown as supported is judged anew, by rules of this file alone: its figures and names have to stand in the
 passage that it cites, and half of its content words. Without ``--generator`` answers are made of the extracted ones,
 each with a second sentence that is false: another figure, another name, or a sentence of a passage that was not found.
@@ -24,8 +24,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from core import EvoRAG, Query, Settings, build
 from core.cli.evaluation import fill
-from core.evaluation import Passage, Question, read_passages, read_questions
-from core.metrics import contains_answer, percentile, without_marks
+from core.evaluation.measure_folder import Passage, Question, read_passages, read_questions
+from core.evaluation.metrics import contains_answer, percentile, without_marks
 from core.model import AnswerType, GeneratorHealth, GeneratorState, Prompt, Sampling, Sentence, Trace
 from core.text.analysis import content_words
 from core.text.sentences import split_sentences

@@ -1,6 +1,6 @@
 """What each switch of a search changes: ``python -m benchmarks.switches --data FOLDER [--json] [--fit]``.
 
-FOLDER is a question set (form: ``core/question_set.py``) or holds several, one a language. Every question is asked with
+FOLDER is a question set (form: ``core/evaluation/question_folder.py``) or holds several, one a language. Every question is asked with
 each switch in the same knowledge base; recall, nDCG and MRR are those of the final order, within the first 10. A switch
 helps where its 95 % interval of the difference in nDCG@10 to ``none`` lies above 0 (bootstrap over questions).
 
@@ -29,8 +29,8 @@ from benchmarks.fitting import Group, Row, conditional_logit, score
 from benchmarks.machine import describe, note
 from core import EvoRAG, KnowledgeBase, Query, Settings, build
 from core.cli.evaluation import fill
-from core.evaluation import Outcome, Question, evaluate, read_passages, read_questions
-from core.metrics import ndcg_at, percentile
+from core.evaluation.measure_folder import Outcome, Question, evaluate, read_passages, read_questions
+from core.evaluation.metrics import ndcg_at, percentile
 from core.model import Hit, Trace
 from core.query.features import FEATURE_WEIGHTS
 from core.query.rerank import Asking, RerankStage

@@ -20,7 +20,9 @@ from core.catalog.consistency import Making
 from core.catalog.generations import Made
 from core.conversations import Conversations
 from core.errors import EvoRAGError, InvalidInput, ModelUnavailable, StoreUnavailable, WrongIndex
-from core.evaluating.evaluations import Evaluations
+from core.evaluation.facade import Evaluations
+from core.explain.facade import Insight
+from core.explain.why_not import WhyNots
 from core.generators import Generators
 from core.identity import agreed_identity
 from core.indexes.active import Openers, Serving
@@ -36,8 +38,6 @@ from core.ingest.archives.keep import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.sandbox import ParserLimits, ParserSandbox
-from core.insight.insight import Insight
-from core.insight.why_not import WhyNots
 from core.jobs import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import JobKind

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts import Accounts
 from core.assembly import Technology, assemble, opened_catalog
-from core.bundling.place import Place
+from core.backup.source import Place
 from core.catalog import VECTOR, Catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
 from core.generators import Generators, Opener

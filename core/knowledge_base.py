@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from core.access import current, needs, sees_all
 from core.adding import Adding
+from core.backup.source import Place
+from core.backup.write_archive import one_at_a_time
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pins import Holds
-from core.bundling.place import Place
-from core.bundling.writing import one_at_a_time
 from core.errors import EvoRAGError, NotFound, StoreUnavailable
 from core.generators import Generators
 from core.indexes.facade import StoreControl
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from core.blobs.quota import Room
     from core.catalog import Catalog
     from core.conversations import Conversations
-    from core.evaluating.evaluations import Evaluations
+    from core.evaluation.facade import Evaluations
+    from core.explain.facade import Insight
     from core.indexes.active import Serving
     from core.indexes.generations import Generations
     from core.indexes.projector import Projector
     from core.indexes.repair_jobs import Repairing
     from core.ingest.archives.keep import ArchiveIntake
-    from core.insight.insight import Insight
     from core.platform.data_folder import DataFolder
     from core.query.asking import Asking
     from core.query.pipeline import QueryPipeline

@@ -27,13 +27,13 @@ LAYERS = [
     {"core.catalog"},
     {
         "core.indexes.projector",
-        "core.bundling",
+        "core.backup",
         "core.ingest",
         "core.query",
         "core.generation",
         "core.conversations",
-        "core.insight",
-        "core.evaluating",
+        "core.explain",
+        "core.evaluation",
         "core.sample",
         "core.versions",
         "core.uploads",
@@ -48,7 +48,7 @@ LAYERS = [
     {"core.jobs"},
     {"core.knowledge_base", "core.rag"},
     {"core.bootstrap", "core.assembly", "core.seed"},
-    {"core.evaluation", "core.client", "core.bundle", "core.worker"},
+    {"core.evaluation.measure_folder", "core.client", "core.backup.transfer", "core.worker"},
     {"core.cli"},
 ]
 """From the ground up: a module imports its own layer and those before it."""
@@ -99,10 +99,13 @@ def within(*folders: str) -> list[Module]:
 
 
 def layer_of(module: str) -> int | None:
-    for level, names in enumerate(LAYERS):
-        if any(module == name or module.startswith(f"{name}.") or module.startswith(f"{name}_") for name in names):
-            return level
-    return None
+    found = [
+        (len(name), level)
+        for level, names in enumerate(LAYERS)
+        for name in names
+        if module == name or module.startswith((f"{name}.", f"{name}_"))
+    ]
+    return max(found)[1] if found else None
 
 
 def hold(checked: Collection[Module], forbids: Callable[[Module, str], bool], excused: Collection[str] = ()) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import core
-from core.bundle import export_to, import_from, migrate
+from core.backup.transfer import export_to, import_from, migrate
 from core.catalog import FileKind
 from core.errors import Conflict, InvalidInput, StoreUnavailable
 from core.model import JobState, TransferState

@@ -7,8 +7,16 @@ from datetime import UTC, datetime
 import pytest
 
 from core.errors import InvalidInput
-from core.evaluation import Question, evaluate, observe, read_passages, read_questions, read_set, summarise
-from core.metrics import contains_answer, ndcg_at, percentile, recall_at, reciprocal_rank_at
+from core.evaluation.measure_folder import (
+    Question,
+    evaluate,
+    observe,
+    read_passages,
+    read_questions,
+    read_set,
+    summarise,
+)
+from core.evaluation.metrics import contains_answer, ndcg_at, percentile, recall_at, reciprocal_rank_at
 from core.model import (
     Analysis,
     Answer,

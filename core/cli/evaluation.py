@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from core import EvoRAG, Settings, build
 from core.cli import output
 from core.errors import InvalidInput, QuotaExceeded, TooLarge, UnreadableDocument
-from core.evaluation import document_name, evaluate
+from core.evaluation.measure_folder import document_name, evaluate
+from core.evaluation.question_folder import PASSAGES, QUESTIONS, LeftOut, answerable_from, check_some, read_set
 from core.ingest.validate import clean_name, doc_key
-from core.question_set import PASSAGES, QUESTIONS, LeftOut, answerable_from, check_some, read_set
 
 if TYPE_CHECKING:
+    from core.evaluation.question_folder import Passage
     from core.knowledge_base import KnowledgeBase
     from core.model import Upload
-    from core.question_set import Passage
 
 _OF_A_PASSAGE = (InvalidInput, TooLarge, UnreadableDocument)
 

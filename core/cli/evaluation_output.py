@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.cli import output
+from core.evaluation.question_folder import LeftOut
 from core.model import EvaluationRun, GateVerdict, MeasureDifference, QuestionOutcome, QuestionSet, RunComparison
-from core.question_set import LeftOut
 
 _NAMED = 20
 _LISTED = (("final", "ndcg_at_10"), ("final", "recall_at_10"), ("answers", "right"), ("answers", "p50_ms"))

@@ -1,4 +1,4 @@
-"""Evaluations on a server: question sets and their runs, under the names of ``core.evaluating.evaluations``."""
+"""Evaluations on a server: question sets and their runs, under the names of ``core.evaluation.facade``."""
 
 from __future__ import annotations
 

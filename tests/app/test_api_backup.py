@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 import core
-from core.bundle import import_from
+from core.backup.transfer import import_from
 from core.errors import InvalidInput
 from tests.app.test_api_documents import assert_problem
 from tests.builders import add, begin, knowledge_base, settings

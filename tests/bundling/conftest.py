@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.bundle import export_to
+from core.backup.transfer import export_to
 from tests.builders import settings
 from tests.bundling.house import Members, apart, furnished
 

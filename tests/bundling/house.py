@@ -13,9 +13,9 @@ from typing import Any
 from sqlalchemy import select
 
 import core
-from core.bundling import MANIFEST
-from core.bundling.rows import is_local, travelling
-from core.bundling.tar import END, Reader, header, padding
+from core.backup import MANIFEST
+from core.backup.rows import is_local, travelling
+from core.backup.tar import END, Reader, header, padding
 from core.catalog import Catalog
 from core.model import Role
 from core.snn.artifacts import CHOSEN

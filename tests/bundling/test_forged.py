@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
+from core.backup import HEAD
+from core.backup.import_archive import Arrival
+from core.backup.source import Place
+from core.backup.tar import END, header, padding
+from core.backup.transfer import import_from
 from core.bootstrap import opened_place
-from core.bundle import import_from
-from core.bundling import HEAD
-from core.bundling.place import Place
-from core.bundling.reading import Arrival
-from core.bundling.tar import END, header, padding
 from core.errors import BadBundle
 from tests.builders import begin, knowledge_base, settings
 from tests.bundling.house import Members, apart, rows, together, tree, with_row

@@ -15,7 +15,7 @@ import pytest
 
 import core
 from core.adapters.tantivy_keyword import TantivyKeywordIndex
-from core.bundle import export_to, import_from, migrate
+from core.backup.transfer import export_to, import_from, migrate
 from core.catalog import Catalog
 from core.catalog.schema import jobs, metadata
 from core.errors import Conflict, DataFolderInUse, InvalidInput, Unauthorized
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parent.parent.parent
 KILLED = """
 import os, sys
 from pathlib import Path
-from core.bundle import import_from
+from core.backup.transfer import import_from
 from core.platform.failpoints import listen
 from core.settings import Settings
 listen(lambda name: name == "bundle.files" and os._exit(9))

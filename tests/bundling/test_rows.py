@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table
 from sqlalchemy.types import BigInteger
 
-from core.bundling.rows import MOST_NUMBER, Reader, Writer, columns_of, is_numbered, travelling
+from core.backup.rows import MOST_NUMBER, Reader, Writer, columns_of, is_numbered, travelling
 from core.catalog.schema import Instant, SharedJson
 from core.errors import BadBundle
 

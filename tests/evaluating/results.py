@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.evaluating.measuring import LEGS, RANKS, Observation
+from core.evaluation.measure import LEGS, RANKS, Observation
 from core.model import JudgedQuestion
 
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from core.evaluating.comparing import compare, paired_intervals
-from core.evaluating.measuring import Observation
+from core.evaluation.compare_runs import compare, paired_intervals
+from core.evaluation.measure import Observation
 from core.model import EvaluationRun, JudgedQuestion, MeasureDifference, RunComparison
 from tests.evaluating.results import observation
 
@@ -51,7 +51,7 @@ def test_interval_of_shares_is_that_of_the_binomial_distribution() -> None:
 def test_interval_is_the_same_each_time_and_however_it_is_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = np.random.default_rng(1).normal(size=(50, 3))
     first, again = paired_intervals(differences), paired_intervals(differences)
-    monkeypatch.setattr("core.evaluating.comparing._AT_ONCE", 130)
+    monkeypatch.setattr("core.evaluation.compare_runs._AT_ONCE", 130)
     divided = paired_intervals(differences)
     for one, two, three in zip(first, again, divided, strict=True):
         np.testing.assert_array_equal(one, two)

@@ -15,7 +15,8 @@ import pytest
 import core
 from core.access import acting
 from core.errors import Conflict, Forbidden, InvalidInput, NotFound, StoreUnavailable
-from core.evaluating import evaluations, running
+from core.evaluation import facade
+from core.evaluation import runner as running
 from core.model import AnswerType, EvaluationRun, Principal, Query, QuestionSet, Role, Trace, VersionRef
 from tests.builders import add, knowledge_base
 
@@ -379,7 +380,7 @@ def test_gate_leaves_out_questions_about_the_knowledge_base(own: core.KnowledgeB
 
 
 def test_gating_sets_share_their_bound(filled: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluations, "MOST_GATING", 7)
+    monkeypatch.setattr(facade, "MOST_GATING", 7)
     first, second = imported(filled), imported(filled, name="second")
     assert filled.evaluations.set_gate(first.id, True).gates
     assert filled.evaluations.set_gate(first.id, True).gates
@@ -390,7 +391,7 @@ def test_gating_sets_share_their_bound(filled: core.KnowledgeBase, monkeypatch: 
 
 
 def test_large_set_cannot_gate(filled: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluations, "MOST_GATING", 3)
+    monkeypatch.setattr(facade, "MOST_GATING", 3)
     with pytest.raises(InvalidInput, match="at most 3"):
         filled.evaluations.set_gate(imported(filled).id, True)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.evaluating.measuring import LEGS, measures_of, observe
+from core.evaluation.measure import LEGS, measures_of, observe
 from core.model import (
     Analysis,
     Answer,

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput, TooLarge
-from core.evaluating import sets
-from core.evaluating.sets import checked_name, read_questions, written
+from core.evaluation import set_files
+from core.evaluation.set_files import checked_name, read_questions, written
 from core.model import JudgedQuestion
 
 LONGEST = 4_000
@@ -108,7 +108,7 @@ def test_bytes_that_are_no_text_are_refused() -> None:
 def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TooLarge, match="Line 10002"):
         read("question\n" + "When?\n" * 10_001)
-    monkeypatch.setattr(sets, "MOST_BYTES", 20)
+    monkeypatch.setattr(set_files, "MOST_BYTES", 20)
     with pytest.raises(TooLarge):
         read(CSV)
 

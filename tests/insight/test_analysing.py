@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import core
 from core.errors import InvalidInput
-from core.insight import analysing
-from core.insight.analysing import LONGEST_TEXT, analysed
+from core.explain import analyser
+from core.explain.analyser import LONGEST_TEXT, analysed
 from core.model import AnalysedText, Token, Vocabulary
 from core.text.analysis import analyse, analyse_query
 from core.text.vocabulary import PLAIN, Words
@@ -115,8 +115,8 @@ def test_no_more_than_a_few_signs_are_taken_together(monkeypatch: pytest.MonkeyP
         longest = max(longest, len(text))
         return normalised(form, text)
 
-    monkeypatch.setattr(analysing.unicodedata, "normalize", watched)
-    places = analysing._places("\u0345" + "\u0301\u0316" * 700)
+    monkeypatch.setattr(analyser.unicodedata, "normalize", watched)
+    places = analyser._places("\u0345" + "\u0301\u0316" * 700)
     assert longest < 100
     assert (places[0][1], places[-1][2]) == (0, 1401)
 

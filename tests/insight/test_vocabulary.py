@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import InvalidInput
-from core.insight.vocabulary import LONGEST_GROUP, LONGEST_WORD, checked_synonyms, checked_words
+from core.explain.vocabulary import LONGEST_GROUP, LONGEST_WORD, checked_synonyms, checked_words
 
 
 def test_words_are_kept_once_with_their_readings() -> None:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import inspect
 
 import core
-from core.bundle import export_to, import_from, migrate
+from core.backup.transfer import export_to, import_from, migrate
 from core.catalog import Catalog
 from core.catalog.engine import Database
 from core.errors import BadBundle, Conflict, DataFolderInUse, WrongCatalog

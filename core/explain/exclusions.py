@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.insight.standing import Asked
+from core.explain.ranks import Asked
 from core.model import Filters, LegPlace, Obstacle, PlacedChunk, Publication, Version
 from core.query.fuse import choose
 from core.query.syntax import is_met

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.metrics import contains_answer, mean, ndcg_at, percentile, recall_at, reciprocal_rank_at, without_marks
+from core.evaluation.metrics import (
+    contains_answer,
+    mean,
+    ndcg_at,
+    percentile,
+    recall_at,
+    reciprocal_rank_at,
+    without_marks,
+)
 from core.model import AnswerType, JudgedQuestion, QuestionOutcome, Trace
 
 LEGS = ("vector", "keyword", "fused", "final")

@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from core.evaluating.comparing import compare
-from core.evaluating.measuring import Observation, measures_of
-from core.evaluating.running import Ask, asked
+from core.evaluation.compare_runs import compare
+from core.evaluation.measure import Observation, measures_of
+from core.evaluation.runner import Ask, asked
 from core.model import (
     EvaluationRun,
     GateVerdict,

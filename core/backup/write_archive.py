@@ -21,13 +21,13 @@ from typing import BinaryIO
 
 from sqlalchemy import Connection, Table, func, select
 
+from core.backup import FORMAT, HEAD, MANIFEST, PIECE_BYTES
+from core.backup.checks import named_blobs
+from core.backup.rows import Writer, is_local, travelling
+from core.backup.sequences import last_numbers
+from core.backup.source import Place, Show, silent
+from core.backup.tar import END, header, padding
 from core.blobs.quota import disk_errors
-from core.bundling import FORMAT, HEAD, MANIFEST, PIECE_BYTES
-from core.bundling.checks import named_blobs
-from core.bundling.place import Place, Show, silent
-from core.bundling.rows import Writer, is_local, travelling
-from core.bundling.sequences import last_numbers
-from core.bundling.tar import END, header, padding
 from core.catalog.asking_schema import recordings
 from core.catalog.schema import index_settings, transfers
 from core.errors import Conflict, NotFound

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Select, func, or_, select
 
-from core.bundling.rows import travelling
+from core.backup.rows import travelling
 from core.catalog.schema import (
     chunks,
     embeddings,

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 from core.errors import InvalidInput
-from core.metrics import (
+from core.evaluation.metrics import (
     contains_answer,
     mean,
     ndcg_at,
@@ -21,9 +21,17 @@ from core.metrics import (
     reciprocal_rank_at,
     without_marks,
 )
+from core.evaluation.question_folder import (
+    QUESTIONS,
+    LeftOut,
+    Passage,
+    Question,
+    read_passages,
+    read_questions,
+    read_set,
+)
 from core.model import AnswerType, Preview, Query, Trace
 from core.ports import Progress
-from core.question_set import QUESTIONS, LeftOut, Passage, Question, read_passages, read_questions, read_set
 
 __all__ = [
     "LeftOut",

@@ -18,13 +18,13 @@ from core.access import acting, current, needs
 from core.blobs.pins import Holds
 from core.catalog.question_sets import NewQuestion
 from core.errors import Conflict, InvalidInput, NotFound
-from core.evaluating.comparing import compare
-from core.evaluating.gate import MOST_QUESTIONS as MOST_GATING
-from core.evaluating.gate import verdict
-from core.evaluating.measuring import Observation, outcome_of
-from core.evaluating.past import is_private, judged
-from core.evaluating.running import PUBLIC, Runner, Work, observation_of, trace_id_of
-from core.evaluating.sets import MOST_QUESTIONS, checked_name, read_questions, written
+from core.evaluation.compare_runs import compare
+from core.evaluation.from_history import is_private, judged
+from core.evaluation.gate import MOST_QUESTIONS as MOST_GATING
+from core.evaluation.gate import verdict
+from core.evaluation.measure import Observation, outcome_of
+from core.evaluation.runner import PUBLIC, Runner, Work, observation_of, trace_id_of
+from core.evaluation.set_files import MOST_QUESTIONS, checked_name, read_questions, written
 from core.model import (
     EvaluationRun,
     GateVerdict,

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from core.access import actor, needs
 from core.catalog.jobs import NewJob
+from core.explain.analyser import analysed
+from core.explain.vocabulary import checked_synonyms, checked_words
 from core.indexes.reindex_jobs import words_of
-from core.insight.analysing import analysed
-from core.insight.vocabulary import checked_synonyms, checked_words
 from core.model import AnalysedText, JobFilter, JobKind, JobState, Query, Role, Vocabulary, WhyNot
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
+    from core.explain.why_not import WhyNots
     from core.indexes.active import Opened
-    from core.insight.why_not import WhyNots
     from core.ports import JobQueue
 
 

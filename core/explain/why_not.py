@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from core.catalog.isolation import viewer
 from core.errors import Conflict, NotFound, Purged
+from core.explain.advice import Adviser
+from core.explain.exclusions import Case, obstacle_of
+from core.explain.ranks import Asked, Standing
+from core.explain.terms import shared
 from core.indexes.active import Opened
 from core.indexes.reindex_jobs import words_of
-from core.insight.advice import Adviser
-from core.insight.obstacles import Case, obstacle_of
-from core.insight.standing import Asked, Standing
-from core.insight.terms import shared
 from core.model import Hit, PlacedChunk, Query, Trace, Version, VersionRef, WhyNot
 from core.query.term_statistics import without_statistics
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from core.evaluating.measuring import LEGS, RANKS, Observation
+from core.evaluation.measure import LEGS, RANKS, Observation
 from core.model import EvaluationRun, MeasureDifference, RunComparison
 
 RESAMPLES = 2_000

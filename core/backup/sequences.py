@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Column, Connection, Table, func, select, text
 
-from core.bundling.rows import MOST_NUMBER, is_numbered, travelling
+from core.backup.rows import MOST_NUMBER, is_numbered, travelling
 from core.errors import BadBundle
 
 

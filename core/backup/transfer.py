@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from sqlalchemy import Connection, select
 
+from core.backup.checks import dimension
+from core.backup.import_archive import Arrival
+from core.backup.source import Place, Show, silent
+from core.backup.write_archive import archive, write_to
 from core.bootstrap import opened_place, rows_of_store
-from core.bundling.checks import dimension
-from core.bundling.place import Place, Show, silent
-from core.bundling.reading import Arrival
-from core.bundling.writing import archive, write_to
 from core.catalog import STORES
 from core.catalog.schema import index_settings
 from core.errors import Conflict, InvalidInput, WrongIndex

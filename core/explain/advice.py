@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.errors import EvoRAGError
+from core.explain.exclusions import KINDS, READ, SYNTAX, Case, Found
+from core.explain.ranks import ALL
+from core.explain.terms import as_written, indexed, shared
 from core.indexes.active import Opened
-from core.insight.obstacles import KINDS, READ, SYNTAX, Case, Found
-from core.insight.standing import ALL
-from core.insight.terms import as_written, indexed, shared
 from core.model import Advice, Filters, Hit, Obstacle, Part, Query, Trace, VersionRef
 from core.query.checks import MOST_DEPTH, MOST_HITS
 from core.query.fuse import choose

@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from core.bundling import PIECE_BYTES
+from core.backup import PIECE_BYTES
 from core.errors import BadBundle
 
 _BLOCK = 512

@@ -23,15 +23,15 @@ from typing import Any, BinaryIO
 from sqlalchemy import JSON, Connection, Table, bindparam, delete, insert, select
 from sqlalchemy.exc import DataError, IntegrityError
 
+from core.backup import FORMAT, HEAD, MANIFEST, MOST_TEXT_BYTES
+from core.backup.checks import SEEDED, check, named_blobs, require_empty
+from core.backup.rows import Reader as RowReader
+from core.backup.rows import columns_of, is_local, travelling
+from core.backup.sequences import check as checked_numbers
+from core.backup.sequences import go_on_from
+from core.backup.source import Place, Show, silent
+from core.backup.tar import Reader
 from core.blobs.quota import disk_errors
-from core.bundling import FORMAT, HEAD, MANIFEST, MOST_TEXT_BYTES
-from core.bundling.checks import SEEDED, check, named_blobs, require_empty
-from core.bundling.place import Place, Show, silent
-from core.bundling.rows import Reader as RowReader
-from core.bundling.rows import columns_of, is_local, travelling
-from core.bundling.sequences import check as checked_numbers
-from core.bundling.sequences import go_on_from
-from core.bundling.tar import Reader
 from core.catalog.asking_schema import recordings
 from core.catalog.leftovers import FileKind, drop
 from core.errors import BadBundle, Conflict, UnreadableRecording

@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, RowMapping, String, Table
 from sqlalchemy.types import BigInteger
 
-from core.bundling import MOST_TEXT_BYTES
+from core.backup import MOST_TEXT_BYTES
 from core.catalog import schema
 from core.catalog.schema import Instant, SharedJson
 from core.errors import BadBundle

@@ -15,8 +15,8 @@ from core.access import acting
 from core.blobs.pins import Holds
 from core.catalog.evaluations import INTERRUPTED, KeptOutcome
 from core.errors import Conflict, EvoRAGError
-from core.evaluating.measuring import Observation, measures_of, observe, unplaced
-from core.evaluating.past import quoted_by
+from core.evaluation.from_history import quoted_by
+from core.evaluation.measure import Observation, measures_of, observe, unplaced
 from core.model import EvaluationRun, JudgedQuestion, Principal, Query, Role, Trace
 from core.model.codec import to_dict
 

@@ -2,7 +2,7 @@ r"""Reads question sets from CSV and JSONL, and writes them; errors name the lin
 
 CSV has a header with ``question`` and, as wished, ``id``, ``doc``, ``answers`` and ``answerable``; several documents or
 answers in a cell are separated by ``|`` (one of the text itself is written ``\|``). JSONL has the same fields in an
-object a line, lists as lists, and takes the fields of ``core.question_set`` as well.
+object a line, lists as lists, and takes the fields of ``core.evaluation.question_folder`` as well.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def _question(row: Row, number: str, longest_chars: int) -> JudgedQuestion:
 
 
 def _entry(passage_id: str) -> str:
-    """Return the name of the text entry that a passage of ``core.question_set`` is added as."""
+    """Return the name of the text entry that a passage of ``core.evaluation.question_folder`` is added as."""
     return passage_id if PurePath(passage_id).suffix[1:].lower() in TEXT_EXTENSIONS else f"{passage_id}.txt"
 
 
