@@ -29,10 +29,10 @@ from core.cli.evaluation import fill
 from core.evaluation.measure_folder import Question, read_passages, read_questions
 from core.evaluation.metrics import contains_answer, normalise, percentile, without_marks
 from core.model import Answer, Hit
-from core.query import candidates, clause, extract
-from core.query.asked import Asked, read_question
-from core.query.candidates import find_candidates
-from core.query.fuse import choose
+from core.query.answer import candidates, extract, trim_clauses
+from core.query.answer.candidates import find_candidates
+from core.query.answer.question_profile import Asked, read_question
+from core.query.search.fuse import choose
 from core.text.sentences import split_sentences
 
 THRESHOLDS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
@@ -119,7 +119,7 @@ def fit(chosen: dict[str, list[Observed]], judged: dict[str, list[Observed]]) ->
     everything = [g for some in clauses.values() for g in some]
     return {
         "SENTENCE_WEIGHTS": _rounded(conditional_logit([g for s in sentences.values() for g in s], names)),
-        "CLAUSE_WEIGHTS": _rounded(conditional_logit(everything, list(clause.CLAUSE_WEIGHTS))),
+        "CLAUSE_WEIGHTS": _rounded(conditional_logit(everything, list(trim_clauses.CLAUSE_WEIGHTS))),
         "CONFIDENCE_WEIGHTS": _rounded(weights),
         "CONFIDENCE_BIAS": round(bias, 2),
         "crossed": crossed,
@@ -145,10 +145,10 @@ def _clause_group(name: str, one: Observed) -> Group | None:
         text = hit.placed.chunk.text
         for start, end in split_sentences(text) if hit.placed.id not in kept else ():
             sentence = text[start:end]
-            spans = clause.split_clauses(sentence)
+            spans = trim_clauses.split_clauses(sentence)
             right = [_holds(sentence[a:b], one.question.answers) for a, b in spans]
             if any(right) and len(spans) > 1:
-                return Group(clause.clause_features(sentence, spans, asked)[0], right, name)
+                return Group(trim_clauses.clause_features(sentence, spans, asked)[0], right, name)
     return None
 
 

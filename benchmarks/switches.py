@@ -32,8 +32,8 @@ from core.cli.evaluation import fill
 from core.evaluation.measure_folder import Outcome, Question, evaluate, read_passages, read_questions
 from core.evaluation.metrics import ndcg_at, percentile
 from core.model import Hit, Trace
-from core.query.features import FEATURE_WEIGHTS
-from core.query.rerank import Asking, RerankStage
+from core.query.search.features import FEATURE_WEIGHTS
+from core.query.search.rerank import Asking, RerankStage
 
 PLAIN = Query("", rerank="none", recency=False, read_filters=False, fresh=True)
 SWITCHES = {

@@ -18,7 +18,6 @@ from core.blobs.quota import Room
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
 from core.catalog.generations import Made
-from core.conversations import Conversations
 from core.errors import EvoRAGError, InvalidInput, ModelUnavailable, StoreUnavailable, WrongIndex
 from core.evaluation.facade import Evaluations
 from core.explain.facade import Insight
@@ -44,14 +43,15 @@ from core.model import JobKind
 from core.platform.data_folder import DataFolder
 from core.platform.poller import Following
 from core.ports import BlobStore, JobQueue, Passwords
-from core.query.answering import Answering
-from core.query.asking import Asking
-from core.query.caching import AnswerCache
+from core.query.answer.write_answer import Answering
+from core.query.answer_cache import AnswerCache
+from core.query.ask import Asking
+from core.query.conversations.conversations import Conversations
+from core.query.conversations.rewrite import Rewriting
 from core.query.pipeline import QueryPipeline
-from core.query.rerank import OpenReranker, RerankStage
-from core.query.retrieve import Retriever
-from core.query.rewriting import Rewriting
-from core.query.searching import Searcher
+from core.query.search.rerank import OpenReranker, RerankStage
+from core.query.search.retrieve import Retriever
+from core.query.search.search import Searcher
 from core.recordings.facade import Recordings
 from core.settings import Settings
 from core.text.analysis import ANALYSER_ID

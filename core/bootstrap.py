@@ -22,7 +22,7 @@ from core.model import Generation, Task
 from core.platform.data_folder import DataFolder
 from core.platform.malloc import share_heaps
 from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, VectorIndex
-from core.query.rerank import OpenReranker
+from core.query.search.rerank import OpenReranker
 from core.settings import Settings
 from core.snn.artifacts import Artifacts
 from core.text.analysis import ANALYSER_ID

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from core.accounts import Accounts
     from core.blobs.quota import Room
     from core.catalog import Catalog
-    from core.conversations import Conversations
     from core.evaluation.facade import Evaluations
     from core.explain.facade import Insight
     from core.indexes.active import Serving
@@ -52,9 +51,10 @@ if TYPE_CHECKING:
     from core.indexes.repair_jobs import Repairing
     from core.ingest.archives.keep import ArchiveIntake
     from core.platform.data_folder import DataFolder
-    from core.query.asking import Asking
+    from core.query.ask import Asking
+    from core.query.conversations.conversations import Conversations
     from core.query.pipeline import QueryPipeline
-    from core.query.retrieve import Retriever
+    from core.query.search.retrieve import Retriever
     from core.recordings.facade import Recordings
     from core.settings import Settings
     from core.training.facade import Trainings

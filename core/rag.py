@@ -27,8 +27,8 @@ from core.model import (
     VersionRef,
 )
 from core.model.codec import to_dict
-from core.query.extract import extract_answer
-from core.query.fuse import cosine
+from core.query.answer.extract import extract_answer
+from core.query.search.fuse import cosine
 
 if TYPE_CHECKING:
     from core.knowledge_base import KnowledgeBase

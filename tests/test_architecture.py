@@ -31,7 +31,7 @@ LAYERS = [
         "core.ingest",
         "core.query",
         "core.generation",
-        "core.conversations",
+        "core.query.conversations.conversations",
         "core.explain",
         "core.evaluation",
         "core.sample",

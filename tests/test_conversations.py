@@ -12,9 +12,9 @@ import pytest
 import core
 from core.access import acting
 from core.errors import Conflict, InvalidInput, NotFound, Purged, QueryTooLong
-from core.export_conversation import plain
 from core.model import Filters, Principal, Query, Role
-from core.query.follow_up import Earlier
+from core.query.conversations.follow_up import Earlier
+from core.query.conversations.markdown import plain
 from tests.builders import add
 
 ANN, BOB = Principal("ann", Role.EDITOR, 2), Principal("bob", Role.READER, 3)
@@ -124,7 +124,7 @@ def test_everyone_has_their_own_conversations_and_administrators_see_all(rag: co
 
 
 def test_a_full_conversation_takes_no_further_question(rag: core.EvoRAG, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.conversations.MOST_TURNS", 2)
+    monkeypatch.setattr("core.query.conversations.conversations.MOST_TURNS", 2)
     conversation = begun(rag, OPENING, "Why?")
     with pytest.raises(Conflict):
         rag.ask(Query("Why?", conversation_id=conversation))

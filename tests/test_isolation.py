@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import core
-import core.query.retrieve as retrieving
+import core.query.search.retrieve as retrieving
 from core.access import acting
 from core.errors import Conflict, EvoRAGError, Forbidden, InvalidInput, NotFound
 from core.knowledge_base import KnowledgeBase

@@ -41,7 +41,7 @@ from core.model import (
     to_dict,
 )
 from core.model.codec import from_dict
-from core.query.checks import check_query
+from core.query.understand.validate import check_query
 from core.text.language import is_storable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
-from core.query.escaping import without_live_marks
+from core.query.answer.escape import without_live_marks
 
 MAX_ANSWER_CHARS = 250
 """Longer answers never count as containing the gold answer: the whole passage would always be right."""

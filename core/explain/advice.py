@@ -12,8 +12,8 @@ from core.explain.ranks import ALL
 from core.explain.terms import as_written, indexed, shared
 from core.indexes.active import Opened
 from core.model import Advice, Filters, Hit, Obstacle, Part, Query, Trace, VersionRef
-from core.query.checks import MOST_DEPTH, MOST_HITS
-from core.query.fuse import choose
+from core.query.search.fuse import choose
+from core.query.understand.validate import MOST_DEPTH, MOST_HITS
 from core.text.analysis import analyse_query
 from core.text.vocabulary import Words
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from core.explain.ranks import Asked
 from core.model import Filters, LegPlace, Obstacle, PlacedChunk, Publication, Version
-from core.query.fuse import choose
-from core.query.syntax import is_met
+from core.query.search.fuse import choose
+from core.query.understand.advanced_syntax import is_met
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

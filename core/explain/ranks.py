@@ -15,8 +15,8 @@ import numpy as np
 from core.indexes.active import Opened
 from core.model import IndexHit, LegPlace, Part, PlacedChunk, Trace
 from core.ports import Vector
-from core.query.fuse import fuse
-from core.query.retrieve import Scope
+from core.query.search.fuse import fuse
+from core.query.search.retrieve import Scope
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

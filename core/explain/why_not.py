@@ -15,7 +15,7 @@ from core.explain.terms import shared
 from core.indexes.active import Opened
 from core.indexes.reindex_jobs import words_of
 from core.model import Hit, PlacedChunk, Query, Trace, Version, VersionRef, WhyNot
-from core.query.term_statistics import without_statistics
+from core.query.search.term_statistics import without_statistics
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

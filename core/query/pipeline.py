@@ -15,17 +15,17 @@ from core.catalog.views import View
 from core.errors import InvalidInput
 from core.generators import NONE
 from core.model import Analysis, Answer, AnswerType, Hit, Intent, Part, Query, ReadFilter, Trace, VersionRef
-from core.query.analyse import check_length
-from core.query.answering import Answered, Answering
-from core.query.checks import check_query
-from core.query.intent import answer_about
-from core.query.read_filters import without_dates
-from core.query.retrieve import Scope
-from core.query.searching import BOTH, Searcher
+from core.query.answer.write_answer import Answered, Answering
+from core.query.search.retrieve import Scope
+from core.query.search.search import BOTH, Searcher
+from core.query.search.term_statistics import found_without_statistics
 from core.query.stopwatch import Stopwatch
-from core.query.syntax import filters_of, merged
-from core.query.term_statistics import found_without_statistics
-from core.query.understanding import Standalone, understand
+from core.query.understand.advanced_syntax import filters_of, merged
+from core.query.understand.analyse import check_length
+from core.query.understand.implied_filters import without_dates
+from core.query.understand.intent import answer_about
+from core.query.understand.understanding import Standalone, understand
+from core.query.understand.validate import check_query
 from core.settings import Settings
 
 if TYPE_CHECKING:

@@ -208,7 +208,7 @@ def test_ten_thousand_hidden_rows_do_not_hide_the_visible_ones(tmp_path: Path) -
 
 @pytest.mark.long
 def test_an_exact_scan_ranks_as_the_store_does(kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.query import retrieve
+    from core.query.search import retrieve
 
     for number in range(30):
         add(kb, "tale", f"Part {number} of the tale of the medlar.")
@@ -272,7 +272,7 @@ class LateStore:
         add(kb, "book", first)
         add(kb, "book", "\n\n".join(f"The medlar grows at place {number}, medlar." for number in range(9)))
         kb._projector.flush()
-        monkeypatch.setattr("core.query.retrieve.time", self._clock)
+        monkeypatch.setattr("core.query.search.retrieve.time", self._clock)
         monkeypatch.setattr(kb._keywords, "search", self.search)
         monkeypatch.setattr(kb.catalog.visibility, "visible", self.visible)
 

@@ -13,7 +13,7 @@ import core
 from core.access import acting
 from core.errors import GenerationFailed, GenerationTimedOut, InvalidInput, NotFound, StoreUnavailable
 from core.model import AnswerType, Filters, Principal, Query, Role, Trace, VersionRef
-from core.query.caching import settings_elsewhere
+from core.query.answer_cache import settings_elsewhere
 from tests.builders import add, knowledge_base
 from tests.doubles import BrokenOff, QueuedGenerator, use
 
@@ -371,7 +371,7 @@ def test_another_release_answers_afresh(
 ) -> None:
     rag.ask(QUESTION)
     assert rag.ask(QUESTION).cache is not None
-    monkeypatch.setattr(f"core.query.caching.{what}", value)
+    monkeypatch.setattr(f"core.query.answer_cache.{what}", value)
     assert rag.ask(QUESTION).cache is None
 
 

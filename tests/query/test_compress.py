@@ -6,8 +6,8 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from core.model import Hit
-from core.query.compress import LEFT_OUT, compress
-from core.query.context import build_context, joined_chars, sources_of
+from core.query.answer.context import build_context, joined_chars, sources_of
+from core.query.answer.fit_budget import LEFT_OUT, compress
 from tests.builders import hit
 
 FILLER = "Nobody wrote down what the weather was like on that day in town."

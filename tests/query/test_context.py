@@ -5,7 +5,7 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import given
 
-from core.query.context import CUT_MARK, SEPARATOR, build_context, joined_chars, sources_of
+from core.query.answer.context import CUT_MARK, SEPARATOR, build_context, joined_chars, sources_of
 from tests.builders import hit
 
 

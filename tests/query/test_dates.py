@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from core.query.dates import named_date
+from core.query.understand.dates import named_date
 
 NOW = datetime(2026, 11, 21, 15, 30, tzinfo=timezone(timedelta(hours=9)))  # a Saturday
 

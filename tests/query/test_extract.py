@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.model import AnswerType, BlockKind, Chunk, Hit, LegRank, Locator, PlacedChunk, TermScore
-from core.query.extract import DEFAULT_THRESHOLD, extract_answer
+from core.query.answer.extract import DEFAULT_THRESHOLD, extract_answer
 from core.text.analysis import analyse, analyse_query
 from tests.builders import hit
 
@@ -309,9 +309,9 @@ def test_question_of_a_list_of_questions_is_answered_by_what_follows_it():
 
 
 def test_what_another_passage_of_the_document_holds_makes_an_answer_surer() -> None:
-    from core.query.asked import read_question
-    from core.query.candidates import find_candidates
-    from core.query.extract import confidence
+    from core.query.answer.candidates import find_candidates
+    from core.query.answer.extract import confidence
+    from core.query.answer.question_profile import read_question
 
     amount = hit(1, "The daily allowance is 3,200 yen.", doc_id=7)
     asked = read_question("What is the daily allowance for a journey to Osaka?", [amount])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.model import Hit
-from core.query.asked import read_question
-from core.query.features import looked_for, plain, scaled, text_features
+from core.query.answer.question_profile import read_question
+from core.query.search.features import looked_for, plain, scaled, text_features
 from tests.builders import hit, placed
 
 

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from core.query.figures import foreign_figures, held_figures, stated_figures
+from core.query.guard.numbers import foreign_figures, held_figures, stated_figures
 
 
 @pytest.mark.parametrize(

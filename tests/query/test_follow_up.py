@@ -9,10 +9,10 @@ import pytest
 from core.errors import GenerationTimedOut
 from core.generators import Generators
 from core.model import Task
-from core.query.follow_up import Earlier, made_standalone
-from core.query.follow_up_en import _DUMMY
-from core.query.rewriting import Rewriting, is_faithful, prompt_of
-from core.query.understanding import Standalone
+from core.query.conversations.follow_up import Earlier, made_standalone
+from core.query.conversations.follow_up_en import _DUMMY
+from core.query.conversations.rewrite import Rewriting, is_faithful, prompt_of
+from core.query.understand.understanding import Standalone
 from tests.builders import settings
 from tests.doubles import BrokenOff, QueuedGenerator
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from core.errors import InvalidInput
 from core.model import IndexHit
-from core.query.fuse import Fusion, choose, cosine, fuse, merge_identical
+from core.query.search.fuse import Fusion, choose, cosine, fuse, merge_identical
 from tests.builders import index_hits, placed
 
 rankings = st.lists(st.integers(1, 40), unique=True, max_size=20)

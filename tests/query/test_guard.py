@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 
 from core.model import Answer, AnswerType, Citation
-from core.query.context import sources_of
-from core.query.extract import INSUFFICIENT_TEXT
-from core.query.foreign import foreign_matter, plain
-from core.query.guard import MOST_SENTENCES, Evidence, Held, Policy, check, guard, settle
+from core.query.answer.context import sources_of
+from core.query.answer.extract import INSUFFICIENT_TEXT
+from core.query.guard.guard import MOST_SENTENCES, Evidence, Held, Policy, check, guard, settle
+from core.query.guard.unsupported_content import foreign_matter, plain
 from core.text.analysis import content_words
 from core.text.language import detect_language
 from tests.builders import hit

@@ -13,7 +13,7 @@ from core import Query
 from core.access import acting
 from core.catalog.schema import documents
 from core.model import AnswerType, Intent, Principal, Role
-from core.query.intent import REASON, intent_of
+from core.query.understand.intent import REASON, intent_of
 from tests.builders import add, knowledge_base
 
 ADA, BEN = Principal("ada", Role.EDITOR, 2), Principal("ben", Role.EDITOR, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.query.likeness import names_hash
+from core.query.understand.paraphrase import names_hash
 
 ALIKE = [
     ("When does the museum open?", "At what time does the museum open?"),

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 
 from core.model import Hit
-from core.query.context import sources_of
-from core.query.escaping import escape
-from core.query.prompt import TEMPLATES, TRUNCATED, build_prompt, shorten
+from core.query.answer.context import sources_of
+from core.query.answer.escape import escape
+from core.query.answer.prompt import TEMPLATES, TRUNCATED, build_prompt, shorten
 from tests.builders import hit
 
 FENCE = re.compile(r"<\s*/?\s*document", re.IGNORECASE)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.query.recency import recency
+from core.query.search.recency import recency
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -14,8 +14,8 @@ from core import Query
 from core.catalog.schema import documents
 from core.errors import InvalidInput, ModelUnavailable
 from core.model import Hit
-from core.query.features import FEATURE_WEIGHTS
-from core.query.rerank import Asking
+from core.query.search.features import FEATURE_WEIGHTS
+from core.query.search.rerank import Asking
 from tests.builders import add, knowledge_base
 
 METHODS = ("none", "mix", "features")

@@ -9,9 +9,9 @@ import pytest
 
 from core.errors import ModelUnavailable
 from core.ports import Vector
-from core.query.context import sources_of
-from core.query.marks import read_sentences, without_marks
-from core.query.support import SIMILAR, Passage, Support, Written, align
+from core.query.answer.citation_marks import read_sentences, without_marks
+from core.query.answer.context import sources_of
+from core.query.guard.attribution import SIMILAR, Passage, Support, Written, align
 from tests.builders import hit
 
 PLANT = "The Hakone plant was opened in 1987 and employs 3,776 people. It makes pumps and valves."

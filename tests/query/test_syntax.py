@@ -8,7 +8,7 @@ import core
 from core import Query
 from core.errors import InvalidInput
 from core.model import Syntax
-from core.query.syntax import is_met, parse
+from core.query.understand.advanced_syntax import is_met, parse
 from tests.builders import add, placed
 from tests.query.test_pipeline import LITERAL
 

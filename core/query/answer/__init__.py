@@ -1,0 +1,1 @@
+"""From passages to an answer: context and prompt, extraction, citations."""

@@ -1,0 +1,103 @@
+"""The sentences and table rows that could answer, each with how likely it does.
+
+The weights are a conditional logit over the sentences of the best passages, fitted on half of two question sets
+(`python -m benchmarks.answers --fit`). The cosine of each sentence is no feature: it added under half a point to either
+set and costs an embedding of every sentence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from core.model import Hit
+from core.query.answer.answer_types import offers
+from core.query.answer.question_profile import Asked
+from core.query.answer.quotable_units import units
+from core.query.answer.trim_clauses import softmax
+from core.text.analysis import analyse
+
+SENTENCE_WEIGHTS = {
+    "coverage": 1.14,
+    "around": 5.12,
+    "titled": 2.68,
+    "rank": 2.42,
+    "offered": 1.01,
+    "not_offered": -1.33,
+    "pairs": 2.07,
+    "length": -0.25,
+    "unit": 1.35,
+    "says_little": -1.68,
+}
+HEADING_WEIGHT = -6.0
+"""Set, not fitted: the question sets hold no headings."""
+_MOST_UNITS = 80
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A sentence of a passage; ``start`` and ``end`` count in the passage's text, ``order`` counts its sentences."""
+
+    hit: Hit
+    order: int
+    start: int
+    end: int
+    text: str
+    terms: frozenset[str]
+    header: str
+    features: dict[str, float]
+    chance: float = 0.0
+
+
+def find_candidates(asked: Asked, hits: Sequence[Hit]) -> list[Candidate]:
+    """Return the candidates of all passages with chances that sum to 1, in the order of the passages."""
+    found = [candidate for hit in hits for candidate in _of_passage(asked, hit)]
+    if not found:
+        return []
+    chances = softmax(
+        [
+            sum(weight * candidate.features[name] for name, weight in SENTENCE_WEIGHTS.items())
+            + HEADING_WEIGHT * candidate.features["heading"]
+            for candidate in found
+        ]
+    )
+    return [
+        Candidate(c.hit, c.order, c.start, c.end, c.text, c.terms, c.header, c.features, chance)
+        for c, chance in zip(found, chances, strict=True)
+    ]
+
+
+def passage_terms(hit: Hit) -> frozenset[str]:
+    """Return the terms of a passage with its title, headings and table header."""
+    return frozenset(analyse(hit.placed.chunk.indexed_text(hit.placed.title)))
+
+
+def _of_passage(asked: Asked, hit: Hit) -> Iterator[Candidate]:
+    chunk = hit.placed.chunk
+    title_terms = frozenset(analyse(hit.placed.title))
+    path_terms = frozenset(analyse(" ".join(chunk.locator.heading_path)))
+    cut = list(islice(units(chunk, hit.placed.title), _MOST_UNITS))
+    said = [f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut]
+    terms = [frozenset(analyse(text)) for text in said]
+    wanted = asked.expectation.unit
+    for order, unit in enumerate(cut):
+        above = title_terms | (frozenset(analyse(unit.section)) if unit.section else path_terms)
+        near = [order] if unit.header else range(max(0, order - 1), min(len(cut), order + 2))
+        beside = [terms[i] for i in near if i == order or not cut[i].is_heading]
+        offered = bool(offers(unit.text, asked.expectation, asked.text))
+        features = {
+            "coverage": asked.coverage(terms[order]),
+            "around": asked.coverage(above.union(*beside)),
+            "titled": asked.coverage(above | terms[order]),
+            "rank": 1 / hit.rank,
+            "offered": float(offered),
+            "not_offered": float(asked.expectation.kind != "thing" and not offered),
+            "pairs": asked.pair_share(said[order]),
+            "length": math.log(len(unit.text)),
+            "unit": float(bool(wanted) and wanted in unit.text),
+            "says_little": float(len(terms[order] - asked.weights.keys()) <= 1),
+            "heading": float(unit.is_heading),
+        }
+        yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit.header, features)

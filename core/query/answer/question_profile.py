@@ -1,0 +1,101 @@
+"""What a question asks for, as numbers: its terms with their weights, its letter pairs, the kind of its answer."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from core.model import Hit
+from core.query.answer.answer_types import Expectation, expected_answer
+from core.text.analysis import analyse, analyse_query, keywords
+from core.text.language import detect_language
+
+_SPACE = re.compile(r"\s+")
+_FILLERS = frozenset(
+    analyse(
+        "tell know explain describe please give name list say mention according document show find want need question "
+        "answer information inform many much long old often far kind type sort year time date number amount person "
+        "term word 教え 説明 質問 知り 文書 資料 名前 答え ください"
+    )
+)
+_LONGEST_SMALL_TALK = 80
+_SMALL_TALK = re.compile(
+    r"(?:\b(?:hi|hello|hey|good (?:morning|afternoon|evening|night)|how are you(?: doing| today)?|thanks?|thank you"
+    r"(?: very much| so much)?|who are you|what(?:'s| is) your name|tell me a joke|bye|goodbye|see you(?: later)?"
+    r"|nice to meet you|ok|okay|yes|no|please|there)\b"
+    r"|こんにちは|こんばんは|おはよう(?:ございます)?|ありがとう(?:ございます|ございました)?|さようなら|お?元気(?:ですか)?"
+    r"|はじめまして|よろしく(?:お願い(?:します|いたします))?|あなたは誰(?:ですか)?|あなたの名前は(?:何ですか)?|冗談を言って"
+    r"|はい|いいえ|[\s,.!?、。！？~〜])+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the extractor reads it; ``weights`` are the idf of its terms in the corpus."""
+
+    text: str
+    language: str
+    weights: Mapping[str, float]
+    pairs: frozenset[str]
+    expectation: Expectation
+
+    def coverage(self, terms: Collection[str]) -> float:
+        """Return the share of the question's weight that ``terms`` hold, 0 to 1."""
+        total = sum(self.weights.values())
+        return sum(weight for term, weight in self.weights.items() if term in terms) / total if total else 0.0
+
+    def pair_share(self, text: str) -> float:
+        """Return the share of the question's letter pairs that ``text`` holds, 0 to 1."""
+        return len(letter_pairs(text) & self.pairs) / len(self.pairs) if self.pairs else 0.0
+
+
+def read_question(question: str, hits: Sequence[Hit]) -> Asked:
+    """Weigh the terms of ``question`` by the statistics that the keyword leg gave with its hits.
+
+    A term that no hit holds weighs as one that no document holds. Without a keyword leg all terms weigh the same.
+    """
+    terms = analyse_query(question)
+    spoken = [term for term in terms if term not in _FILLERS] or terms
+    known = {score.term: score for hit in hits if hit.keyword for score in hit.keyword.terms}
+    sizes = [_corpus_size(score.idf, score.document_frequency) for score in known.values() if score.idf > 0]
+    unseen = math.log(1 + (max(sizes, default=0.0) + 0.5) / 0.5) if sizes else 1.0
+    language = detect_language(question)
+    return Asked(
+        text=question,
+        language=language,
+        weights={term: (known[term].idf if term in known and known[term].idf > 0 else unseen) for term in spoken},
+        pairs=letter_pairs(question) if language == "ja" else _pairs_of_words(question, spoken),
+        expectation=expected_answer(question),
+    )
+
+
+def is_small_talk(question: str) -> bool:
+    """Tell whether a question is nothing but greetings, thanks and the like."""
+    text = question.strip()
+    return len(text) <= _LONGEST_SMALL_TALK and _SMALL_TALK.fullmatch(text) is not None
+
+
+def letter_pairs(text: str) -> frozenset[str]:
+    """Return the pairs of neighbouring signs of the normalised text."""
+    plain = _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold())
+    return frozenset(plain[i : i + 2] for i in range(len(plain) - 1))
+
+
+def _pairs_of_words(question: str, terms: Collection[str]) -> frozenset[str]:
+    """Return the letter pairs of the words that carry the question; an English one is full of words that do not."""
+    said = [word for word in keywords(question) if not set(terms).isdisjoint(analyse(word))]
+    return frozenset().union(*map(letter_pairs, said))
+
+
+def similar(first: Set[str], second: Set[str]) -> bool:
+    """Tell whether two sets of terms say nearly the same."""
+    return len(first & second) > 0.8 * max(1, len(first | second))
+
+
+def _corpus_size(idf: float, document_frequency: int) -> float:
+    """Return the number of documents from ``idf = ln(1 + (N - df + 0.5) / (df + 0.5))``."""
+    return math.expm1(min(idf, 40.0)) * (document_frequency + 0.5) + document_frequency - 0.5

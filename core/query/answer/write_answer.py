@@ -1,0 +1,214 @@
+"""Answers from the found passages: extraction first, a generator where one is chosen, and the guard over it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from core.errors import EvoRAGError, GenerationTimedOut, InvalidInput, ModelUnavailable, NothingWritten
+from core.generators import NONE, SPIKING, Generators
+from core.model import Analysis, Answer, AnswerType, GeneratorFailure, Intent, Prompt, Query, Sampling
+from core.ports import Generator as Writer
+from core.ports import RecordingGenerator
+from core.query.answer.context import build_context, joined_chars, sources_of
+from core.query.answer.extract import extract_answer
+from core.query.answer.fit_budget import compress
+from core.query.answer.prompt import build_prompt, template_text
+from core.query.guard.guard import Evidence, Policy, guard
+from core.query.record_answer import unrecorded
+from core.query.search.search import Found
+from core.query.stopwatch import Stopwatch
+from core.settings import Settings
+
+_NOTHING_TO_WRITE = ("small_talk", "no_terms")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer with what it was made from; ``generation`` is the account of it."""
+
+    answer: Answer
+    context: str
+    prompt: str
+    generation: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class _Writing:
+    """What a generator has written so far, and how that went."""
+
+    text: str = ""
+    account: dict[str, Any] = field(default_factory=dict)
+    error: EvoRAGError | None = None
+
+
+class Answering:
+    def __init__(self, generators: Generators, settings: Settings) -> None:
+        self._generators = generators
+        self._settings = settings
+
+    def answer(
+        self, query: Query, analysis: Analysis, found: Found, watch: Stopwatch, into: Path | None = None
+    ) -> Generator[str, None, Answered]:
+        """Yield what a generator writes, piece by piece and not yet held against the passages; return the answer.
+
+        Its neurons are recorded ``into`` a file where one is named. Closing it stops the generator. A generator that
+        fails or writes nothing leaves the extracted answer, with the error's code as its reason and the error as its
+        ``generator_failure``. Raises: ``InvalidInput`` for a generator that is not known.
+        """
+        settings = self._settings
+        name = self._generators.writer_of(query)
+        question, language = analysis.normalised, analysis.language
+        with watch.step("context"):
+            whole = sources_of(found.hits)
+            sources = compress(question, whole, settings.context_chars, found.candidates)
+            context = build_context(sources, settings.context_chars)
+            built = build_prompt(question, sources, language, settings.prompt_max_bytes)
+        prompt = built.prompt.as_text()
+        generation: dict[str, Any] = {
+            "generator": name,
+            "context_chars": len(context),
+            "context_budget_chars": settings.context_chars,
+            "compressed_chars": joined_chars(whole) - joined_chars(sources),
+            "prompt_chars": len(prompt),
+            "prompt_bytes": len(prompt.encode()),
+            "truncated": built.is_truncated,
+            "template": template_text(language),
+            "threshold": settings.answer_threshold,
+        }
+        with watch.step("extract"):
+            answer = extracted = self._extracted(analysis.searched or question, found)
+        if name != NONE and found.hits and not _asks_nothing(analysis, extracted):
+            with watch.step("generate"):
+                writing = yield from self._written(name, built.prompt, into)
+            generation.update(writing.account)
+            with watch.step("guard"):
+                answer = self._guarded(writing, Evidence(question, language, whole, extracted), found, generation)
+            if writing.error is not None:
+                answer = replace(answer, generator_failure=_failure(name, writing.error))
+        times = watch.timings_ms
+        times["answer"] = sum(times.get(step, 0.0) for step in ("extract", "generate", "guard"))
+        return Answered(answer, context, prompt, generation)
+
+    def check(self, query: Query) -> None:
+        """Refuse a question that asks for a generator that is not known, or cannot be recorded.
+
+        Raises: ``InvalidInput``; ``ModelUnavailable`` where one to be recorded cannot be opened.
+        """
+        name = self._generators.writer_of(query)
+        if query.record and not isinstance(self._generators.get(name), RecordingGenerator):
+            raise InvalidInput(
+                f"What the generator “{name}” writes cannot be recorded.",
+                remedy=f"Choose the generator “{SPIKING}”, or ask without recording.",
+            )
+
+    def _written(self, name: str, prompt: Prompt, into: Path | None) -> Generator[str, None, _Writing]:
+        """Pass on the pieces that a generator writes until it ends, fails, or has written as much as it may."""
+        writing = _Writing()
+        started = time.perf_counter()
+        first_ms = None
+        pieces = size = 0
+        try:
+            generator = self._generators.get(name)
+            assert generator is not None
+            writing.account["model"] = generator.model
+            with _closing(self._begun(generator, prompt, into, writing)) as written:
+                for piece in written:
+                    if not piece:
+                        yield piece
+                        continue
+                    if first_ms is None:
+                        first_ms = _ms_since(started)
+                    room = self._settings.max_answer_bytes - size
+                    fitting = piece.encode(errors="replace")[:room].decode(errors="ignore")
+                    size += len(fitting.encode())
+                    pieces += 1
+                    writing.text += fitting
+                    yield fitting
+                    if len(fitting) < len(piece):
+                        writing.account["stopped"] = "max_answer_bytes"
+                        break
+            if not writing.text.strip():
+                raise NothingWritten(f"The generator “{name}” ended and wrote nothing.")
+        except EvoRAGError as error:
+            writing.error = error
+            writing.account["error"] = error.as_dict()
+        writing.account |= {"pieces": pieces, "first_piece_ms": first_ms, "total_ms": _ms_since(started)}
+        return writing
+
+    def _begun(self, generator: Writer, prompt: Prompt, into: Path | None, writing: _Writing) -> Iterator[str]:
+        timeout_s = self._settings.generation_timeout_s
+        if into is None:
+            return generator.write(prompt, self._sampling(), timeout_s)
+        assert isinstance(generator, RecordingGenerator)
+
+        def failed(error: Exception) -> None:
+            writing.account["recording"] = {"error": unrecorded(error).as_dict()}
+
+        return generator.write_recorded(prompt, self._sampling(), timeout_s, into, failed)
+
+    def _guarded(self, writing: _Writing, evidence: Evidence, found: Found, generation: dict[str, Any]) -> Answer:
+        error = writing.error
+        if error is not None and not (isinstance(error, GenerationTimedOut) and writing.text.strip()):
+            return replace(evidence.extracted, reason=error.code)
+        started = time.perf_counter()
+        policy = Policy(self._settings.guard_overlap, self._settings.unsupported == "mark")
+        by = f"{generation['generator']}: {generation['model']}"
+        guarded = guard(writing.text, evidence, policy, found.retrieved.embedder.embed_passages, by)
+        generation["guard"] = {**guarded.account, "ms": _ms_since(started)}
+        answer = guarded.answer
+        return replace(answer, reason=error.code) if error and answer.type is AnswerType.GENERATIVE else answer
+
+    def _sampling(self) -> Sampling:
+        settings = self._settings
+        return Sampling(
+            max_tokens=settings.max_answer_tokens,
+            temperature=settings.temperature,
+            top_p=settings.top_p,
+            repetition_penalty=settings.repetition_penalty,
+            seed=settings.generation_seed,
+        )
+
+    def _extracted(self, question: str, found: Found) -> Answer:
+        answer = partial(
+            extract_answer,
+            question,
+            found.hits,
+            candidates=found.candidates,
+            threshold=self._settings.answer_threshold,
+        )
+        vector = found.retrieved.question_vector
+        if vector is None:
+            return answer()
+        try:
+            return answer(found.retrieved.embedder.embed_passages, question_vector=vector)
+        except ModelUnavailable:
+            return answer()
+
+
+def _asks_nothing(analysis: Analysis, extracted: Answer) -> bool:
+    return analysis.intent is Intent.SMALL_TALK or extracted.reason in _NOTHING_TO_WRITE
+
+
+def _failure(generator: str, error: EvoRAGError) -> GeneratorFailure:
+    reason, values = (error.reason, error.values) if isinstance(error, ModelUnavailable) else ("", {})
+    return GeneratorFailure(generator, error.code, error.message, error.remedy, reason, dict(values))
+
+
+@contextmanager
+def _closing(pieces: Iterator[str]) -> Iterator[Iterator[str]]:
+    try:
+        yield pieces
+    finally:
+        close = getattr(pieces, "close", None)
+        if close is not None:
+            close()
+
+
+def _ms_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)

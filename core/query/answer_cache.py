@@ -1,0 +1,230 @@
+"""The cache of answers: a question that was asked before, in these or in like words, of the same documents.
+
+What an entry is found by holds everything that changes an answer: whoever asks, the view of the documents with its
+sequence number, filters as the documents that they allow, the query's options, the settings, the generator and its
+model, this release, and what the indexes were made by. Questions of the advanced form, those about more than
+documents, and those that are recorded are answered afresh always.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.catalog.cached_answers import CacheKey, Entry
+from core.catalog.isolation import viewer
+from core.errors import EvoRAGError, NotFound
+from core.generators import Generators
+from core.indexes.active import Opened
+from core.model import Analysis, CacheUse, Intent, Query, ReadFilter, Trace, VersionRef
+from core.model.codec import to_dict
+from core.query.stopwatch import Stopwatch
+from core.query.understand.paraphrase import names_hash
+from core.settings import Settings
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+_MOST_ALIKE = 200
+FORMAT = 2
+"""Of what is kept; another one makes every kept answer another question's."""
+_NAMED = frozenset(
+    (
+        *("data_dir", "test_mode", "log_level", "url", "key", "host", "port", "access", "min_free_bytes"),
+        *("leg_timeout_s", "generation_timeout_s", "max_text_chars", "max_question_chars"),
+        *("max_upload_bytes", "max_request_bytes", "openai_key", "llm_threads", "llm_device"),
+    )
+)
+_BEGINNINGS = (
+    *("server_", "header_", "body_", "stream_", "trusted_", "public_", "session_", "rate_", "sign_in_", "upload_"),
+    *("user_quota_", "archive_", "parser_", "table_", "chunk_", "diff_", "job_", "cache_", "embedder_", "recording_"),
+)
+_IN_THE_VIEW = ("text", "as_of", "fresh", "conversation_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An answer that the cache has: the account that the history kept of it, and how it was found."""
+
+    trace: Trace
+    use: CacheUse
+
+
+class AnswerCache:
+    """Finds kept answers, and says which may be kept."""
+
+    def __init__(
+        self, catalog: Catalog, serving: Callable[[], Opened], generators: Generators, settings: Settings
+    ) -> None:
+        self._catalog = catalog
+        self._serving = serving
+        self._generators = generators
+        self._settings = settings
+        self._options = {
+            name: str(value)
+            for name, value in settings.model_dump(mode="python").items()
+            if name not in settings_elsewhere()
+        }
+
+    @property
+    def most(self) -> int:
+        """How many answers are kept at most."""
+        return self._settings.cache_entries if self._settings.cache_answers else 0
+
+    def key(self, query: Query, analysis: Analysis) -> CacheKey | None:
+        """Return what the answer to a question is found by; None where it cannot be kept.
+
+        Raises: ``NotFound`` and ``Conflict`` for a version that cannot be asked.
+        """
+        is_afresh = query.record or analysis.intent is not Intent.DOCUMENTS or analysis.syntax is not None
+        if self.most < 1 or is_afresh:
+            return None
+        sequence, is_whole, made_by = self._catalog.answers.state()
+        pinned: tuple[int, int] | None = None
+        if isinstance(query.as_of, VersionRef):
+            pinned = self._catalog.visibility.version_of(query.as_of)[:2]
+        elif isinstance(query.as_of, datetime):
+            sequence = self._catalog.publications.sequence_at(query.as_of)
+        elif query.as_of is not None:
+            # One that is not there yet is refused by the search.
+            is_whole, sequence = is_whole and query.as_of <= sequence, query.as_of
+        generator = self._generator(query)
+        if not is_whole or generator is None:
+            return None
+        options = {name: value for name, value in to_dict(query).items() if name not in _IN_THE_VIEW}
+        settings = self._settings
+        recency = settings.recency if query.recency is None else query.recency
+        scope = {
+            "format": [FORMAT, _release()],
+            "viewer": viewer(),
+            "pinned": pinned,
+            "documents": self._catalog.visibility.documents_matching(query.filters),
+            "read": [self._read(each) for each in analysis.read_filters],
+            "query": options,
+            "settings": self._options,
+            "generator": generator,
+            "folders": [_stamps(model) for model in (settings.llm_model, settings.snn_model, settings.cross_encoder)],
+            "made_by": made_by,
+            "generation": self._serving().number,
+            "day": datetime.now(UTC).date().isoformat() if recency else "",
+        }
+        packed = json.dumps(scope, sort_keys=True, default=str)
+        asked = analysis.normalised
+        return CacheKey(_sha256(asked), _sha256(packed), analysis.language, names_hash(asked), sequence)
+
+    def find(self, key: CacheKey, analysis: Analysis, query: Query) -> Kept | None:
+        """Return the kept answer to the same question, else to the one that is most alike, if any is enough."""
+        entry, similarity = self._catalog.answers.same(key), 1.0
+        kind = "exact"
+        if entry is None and query.syntax == "plain":
+            kind = "semantic"
+            entry, similarity = self._most_alike(key, analysis.normalised)
+        if entry is None:
+            return None
+        try:
+            kept = self._catalog.questions.get(entry.trace_id)
+        except NotFound:
+            self._catalog.answers.forget(entry.trace_id)
+            return None
+        use = CacheUse(kind, kept.id, kept.query.text, kept.asked_at, round(similarity, 4))
+        return Kept(kept, use)
+
+    def to_keep(self, key: CacheKey, trace: Trace) -> CacheKey | None:
+        """Return what an answer is kept under, None where it must not be: something failed, or the world moved on."""
+        is_complete = not trace.degraded and "error" not in trace.generation
+        is_complete = is_complete and (trace.rerank is None or trace.rerank.error is None)
+        analysis = trace.analysis
+        if not is_complete or trace.sequence != key.sequence or analysis.intent is not Intent.DOCUMENTS:
+            return None
+        try:
+            vector = self._serving().questions.embed_query(analysis.normalised)
+        except EvoRAGError:
+            return key
+        return replace(key, vector=vector.astype(np.float16).tobytes())
+
+    def _most_alike(self, key: CacheKey, question: str) -> tuple[Entry | None, float]:
+        entries = self._catalog.answers.alike(key, _MOST_ALIKE)
+        if not entries:
+            return None, 0.0
+        try:
+            vector = self._serving().questions.embed_query(question)
+        except EvoRAGError:
+            return None, 0.0
+        entries = [entry for entry in entries if len(entry.vector or b"") == 2 * vector.size]
+        if not entries:
+            return None, 0.0
+        rows = np.stack([np.frombuffer(entry.vector or b"", np.float16) for entry in entries]).astype(np.float32)
+        cosines = rows @ vector / np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
+        best = int(np.argmax(cosines))
+        cosine = float(cosines[best])
+        return (entries[best], cosine) if cosine > self._settings.cache_similarity else (None, cosine)
+
+    def _read(self, read: ReadFilter) -> list[Any]:
+        """Return what a filter that was read from the question means now; its words may differ."""
+        return [read.id, to_dict(read.filters), self._catalog.visibility.documents_matching(read.filters)]
+
+    def _generator(self, query: Query) -> list[str] | None:
+        """Return the generator and its model, None while the model is not known: its server has not been asked yet."""
+        name = self._generators.writer_of(query)
+        try:
+            generator = self._generators.get(name)
+        except EvoRAGError:
+            return None
+        if generator is None:
+            return [name]
+        return [name, generator.model] if generator.model else None
+
+
+def answered_again(kept: Kept, query: Query, analysis: Analysis, asked_at: datetime, watch: Stopwatch) -> Trace:
+    """Return the account of a question that was answered from the cache: its own analysis and times, all else kept."""
+    return replace(
+        kept.trace,
+        id=secrets.token_hex(16),
+        asked_at=asked_at,
+        query=query,
+        analysis=replace(
+            analysis,
+            read_filters=kept.trace.analysis.read_filters,
+            searched=kept.trace.analysis.searched if kept.use.kind == "exact" else "",
+        ),
+        timings_ms=watch.total(),
+        cache=kept.use,
+    )
+
+
+def _sha256(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def settings_elsewhere() -> frozenset[str]:
+    """Return the settings that change no answer; any other is taken to change all of them."""
+    return frozenset(name for name in Settings.model_fields if name in _NAMED or name.startswith(_BEGINNINGS))
+
+
+@cache
+def _release() -> str:
+    try:
+        return version("evorag")
+    except PackageNotFoundError:
+        return ""
+
+
+def _stamps(model: str) -> list[list[Any]]:
+    """Return name, size and time of the files that tell one model from another, where it is a folder."""
+    folder = Path(model).expanduser()
+    try:
+        files = sorted(folder.glob("*.safetensors")) if model and folder.is_dir() else []
+        files += [folder / "config.json"] if files else []
+        return [[file.name, (at := file.stat()).st_size, at.st_mtime_ns] for file in files]
+    except (OSError, RuntimeError):
+        return []

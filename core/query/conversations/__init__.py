@@ -1,0 +1,1 @@
+"""Conversations, and follow-up questions made standalone."""

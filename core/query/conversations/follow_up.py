@@ -1,0 +1,65 @@
+"""Follow-up questions made standalone by rules, in English and Japanese.
+
+A question is touched only where it says itself that it follows another: by a pronoun with nothing before it that it
+could mean, by an opening such as "what about", or by having no content of its own. What it means is put in its place
+where there is one candidate; otherwise the question before is put in front of it, which says too much but nothing
+wrong. A question that stands by itself is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.query.conversations import follow_up_en, follow_up_ja
+from core.text.analysis import content_words
+from core.text.language import detect_language
+
+_FEW_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A question that was asked before: as typed, as it stands by itself, and the titles that its answer cites."""
+
+    question: str
+    standalone: str = ""
+    titles: tuple[str, ...] = ()
+
+
+def made_standalone(question: str, earlier: Sequence[Earlier], most_chars: int) -> str:
+    """Return a question as it stands without the earlier ones (oldest first); itself where it does already."""
+    line = " ".join(question.split())
+    before = _base(earlier)
+    if not line or not before:
+        return question
+    rules = follow_up_ja if detect_language(line) == "ja" else follow_up_en
+    made = rules.resolve(line, before, earlier[-1].titles if earlier else ())
+    return question if made is None or made == line or len(made) > most_chars else made
+
+
+def may_follow(question: str) -> bool:
+    """Tell whether a question has so few words of its own that it may follow another although no rule finds it."""
+    return len(content_words(question)) <= _FEW_WORDS and not re.search("[0-9]", question)
+
+
+def joined(before: str, question: str) -> str:
+    """Return two questions as one text, each with its mark."""
+    ended = (
+        before if re.search(r"[.!?。！？]$", before) else f"{before}{'？' if detect_language(before) == 'ja' else '?'}"
+    )
+    return f"{ended} {question}"
+
+
+def _base(earlier: Sequence[Earlier]) -> str:
+    """Return the last question that stands by itself, without what was joined to it."""
+    base = ""
+    for turn in earlier:
+        asked = " ".join((turn.standalone or turn.question).split())
+        base = base if base and asked.startswith(f"{base} ") and asked == joined(base, _line(turn.question)) else asked
+    return base
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

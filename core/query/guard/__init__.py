@@ -1,0 +1,1 @@
+"""What an answer says is held against its passages."""

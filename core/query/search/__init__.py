@@ -1,0 +1,1 @@
+"""From a question to ranked passages: both legs, their fusion, reranking, the choice of the first."""

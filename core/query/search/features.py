@@ -1,0 +1,128 @@
+"""Light features of fused candidates: what can be told of a passage without reading it with a model.
+
+Terms are looked up literally in the passage: analysing thirty passages would cost more than all the rest of a search.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from core.model import Hit
+from core.query.answer.question_profile import Asked
+
+FEATURE_WEIGHTS = {"bm25": 0.1, "cosine": 0.2, "coverage": 0.2, "window": 0.1, "pairs": 0.3, "exact": 0.1}
+"""Rounded from conditional logits over half of the questions of an English and a Japanese set, which agree: a fit on
+either language alone, and even equal weights, order the other one nearly as well (`benchmarks/switches.py --fit`)."""
+
+WINDOW_CHARS = {"ja": 80, "en": 200}
+_MOST_CHARS = 8_000
+_MOST_TERMS = 40
+_MOST_PAIRS = 120
+_ENDING = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+$")
+_CODE = re.compile(r"(?=[a-z0-9]*\d)[a-z0-9]+(?:[-_./:#]?[a-z0-9]+)+")
+_QUOTED = re.compile(r"[「『\"“]([^「」『』\"“”]{2,60})[」』\"”]")
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What is looked for in passages; ``terms`` are an index term, what its forms in a text share, and its weight."""
+
+    terms: tuple[tuple[str, str, float], ...]
+    pairs: tuple[str, ...]
+    exact: tuple[str, ...]
+    window_chars: int
+
+
+def looked_for(asked: Asked) -> Looked:
+    """Return what to look for. Weights sum to 1."""
+    heaviest = sorted(asked.weights.items(), key=lambda item: -item[1])[:_MOST_TERMS]
+    total = sum(weight for _, weight in heaviest) or 1.0
+    said = plain(asked.text)
+    exact = dict.fromkeys([*_CODE.findall(said), *(match.strip() for match in _QUOTED.findall(said))])
+    return Looked(
+        terms=tuple((term, _literal(term), weight / total) for term, weight in heaviest),
+        pairs=tuple(sorted(asked.pairs))[:_MOST_PAIRS],
+        exact=tuple(text for text in exact if text),
+        window_chars=WINDOW_CHARS.get(asked.language, 200),
+    )
+
+
+@lru_cache(maxsize=1_000)
+def plain(text: str) -> str:
+    """Return the text in the one form in which passages are looked through; good passages are found again and again."""
+    text = text[:_MOST_CHARS]
+    folded = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(folded.split())
+
+
+def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
+    """Return the features of one passage that its text tells, each 0 to 1.
+
+    ``coverage``: the weight of the question's terms that it or its headings hold; ``window``: of those that stand
+    together; ``pairs``: the share of the question's letter pairs; ``exact``: of its codes and quoted phrases.
+    """
+    chunk = hit.placed.chunk
+    above = plain(" ".join((hit.placed.title, *chunk.locator.heading_path, chunk.header)))
+    body = plain(chunk.text)
+    known = {score.term for score in hit.keyword.terms} if hit.keyword else frozenset()
+    places: list[tuple[int, int]] = []
+    coverage = 0.0
+    for number, (term, form, weight) in enumerate(looked.terms):
+        found = _places(body, form)
+        places.extend((at, number) for at in found)
+        if found or term in known or form in above:
+            coverage += weight
+    held = sum(pair in body or pair in above for pair in looked.pairs)
+    exact = sum(text in body or text in above for text in looked.exact)
+    return {
+        "coverage": coverage,
+        "window": _best_window(looked, places),
+        "pairs": held / len(looked.pairs) if looked.pairs else 0.0,
+        "exact": exact / len(looked.exact) if looked.exact else 0.0,
+    }
+
+
+def scaled(values: Sequence[float]) -> list[float]:
+    """Return the values moved and stretched to 0 … 1; all 1 where they are the same."""
+    least, most = min(values, default=0.0), max(values, default=0.0)
+    return [(value - least) / (most - least) if most > least else 1.0 for value in values]
+
+
+def _literal(term: str) -> str:
+    """Return the part of an index term that its inflected forms in a text share."""
+    if term.isascii():
+        return term[:-1] if term.endswith("i") and len(term) > 4 else term
+    return _ENDING.sub("", term)
+
+
+def _places(text: str, term: str) -> list[int]:
+    found: list[int] = []
+    at = text.find(term)
+    while at >= 0 and len(found) < 50:
+        found.append(at)
+        at = text.find(term, at + len(term))
+    return found
+
+
+def _best_window(looked: Looked, places: list[tuple[int, int]]) -> float:
+    """Return the greatest weight of different terms within one window."""
+    places.sort()
+    best = weight = 0.0
+    first = 0
+    inside = [0] * len(looked.terms)
+    for at, number in places:
+        if not inside[number]:
+            weight += looked.terms[number][2]
+        inside[number] += 1
+        while at - places[first][0] > looked.window_chars:
+            gone = places[first][1]
+            inside[gone] -= 1
+            if not inside[gone]:
+                weight -= looked.terms[gone][2]
+            first += 1
+        best = max(best, weight)
+    return best

@@ -1,0 +1,147 @@
+"""Orders the first fused candidates anew, and keeps with each what moved it: the parts of its score, its fused rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import EvoRAGError, ModelUnavailable
+from core.model import Hit, Reranking, RerankScore
+from core.ports import Reranker, Vector
+from core.query.answer.question_profile import read_question
+from core.query.search.features import FEATURE_WEIGHTS, looked_for, scaled, text_features
+from core.query.search.fuse import cosine
+from core.query.search.recency import recency
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+Parts = Sequence[Mapping[str, float]]
+OpenReranker = Callable[[], Reranker]
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """How to order: the method, its share of the cosine, how many candidates, and whether newer ones count for more."""
+
+    method: str = "none"
+    alpha: float = 0.4
+    depth: int = 30
+    recency: bool = False
+    asked_at: datetime | None = None
+
+    @property
+    def does_nothing(self) -> bool:
+        return self.method == "none" and not self.recency
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The question as reranking reads it; ``vector`` is None where the vector leg failed."""
+
+    text: str
+    vector: Vector | None
+    depth: int
+    """How many hits each leg was asked for."""
+    model: str
+    """The id of the space that ``vector`` is in."""
+
+
+class RerankStage:
+    """Scores by the legs, by light features, or by a cross-encoder, which is opened when it is first wanted."""
+
+    def __init__(self, catalog: Catalog, open_cross: OpenReranker) -> None:
+        self._catalog = catalog
+        self._open_cross = open_cross
+
+    def order(self, candidates: Sequence[Hit], asking: Asking, ordering: Ordering) -> tuple[list[Hit], Reranking]:
+        """Return all candidates with the first ``ordering.depth`` of them in their new order, and what was done.
+
+        A method that fails leaves the fused order and tells its error.
+        """
+        first = list(candidates[: ordering.depth])
+        weights: Mapping[str, float] = {}
+        error: Mapping[str, Any] | None = None
+        parts: Parts = [{"fused": hit.score} for hit in first]
+        try:
+            weights, parts = self._parts(first, candidates, asking, ordering)
+        except EvoRAGError as failed:
+            error = failed.as_dict()
+        newness = self._recency(first, ordering)
+        scored = [
+            replace(hit, rerank=RerankScore(hit.rank, sum(own.values()) * new, own, new))
+            for hit, own, new in zip(first, parts, newness, strict=True)
+        ]
+        ordered = sorted(scored, key=_order)
+        hits = [replace(hit, rank=rank) for rank, hit in enumerate([*ordered, *candidates[len(first) :]], 1)]
+        return hits, Reranking(ordering.method, weights, len(first), ordering.recency, error)
+
+    def _parts(
+        self, first: Sequence[Hit], candidates: Sequence[Hit], asking: Asking, ordering: Ordering
+    ) -> tuple[Mapping[str, float], Parts]:
+        if ordering.method == "cross":
+            return {"cross": 1.0}, [{"cross": score} for score in self._cross(asking.text, first)]
+        if ordering.method == "mix":
+            weights: Mapping[str, float] = {"bm25": 1.0 - ordering.alpha, "cosine": ordering.alpha}
+            features: Parts = self.leg_features(first, candidates, asking)
+        elif ordering.method == "features":
+            weights = FEATURE_WEIGHTS
+            features = self.features(first, candidates, asking)
+        else:
+            return {"fused": 1.0}, [{"fused": hit.score} for hit in first]
+        return weights, [{name: weight * own[name] for name, weight in weights.items()} for own in features]
+
+    def features(self, first: Sequence[Hit], candidates: Sequence[Hit], asking: Asking) -> list[dict[str, float]]:
+        """Return all features of the first candidates; the others only add statistics of the question's terms."""
+        looked = looked_for(read_question(asking.text, candidates))
+        legs = self.leg_features(first, candidates, asking)
+        return [{**leg, **text_features(looked, hit)} for leg, hit in zip(legs, first, strict=True)]
+
+    def leg_features(self, first: Sequence[Hit], candidates: Sequence[Hit], asking: Asking) -> list[dict[str, float]]:
+        """Return both legs' scores, each from 0 to 1 over the first candidates.
+
+        One that the vector leg did not give has the cosine of its stored vector. One that the keyword leg did not give
+        has no score there, or at most that of its last hit where the leg had more than was asked for.
+        """
+        by_words = [hit.keyword.score for hit in candidates if hit.keyword]
+        least = min(by_words) if len(by_words) >= asking.depth else 0.0
+        bm25 = scaled([hit.keyword.score if hit.keyword else least for hit in first])
+        near = scaled(self._cosines(first, candidates, asking))
+        return [{"bm25": words, "cosine": meaning} for words, meaning in zip(bm25, near, strict=True)]
+
+    def _cosines(self, first: Sequence[Hit], candidates: Sequence[Hit], asking: Asking) -> list[float]:
+        question = asking.vector
+        missing = {hit.placed.content_hash for hit in first if hit.vector is None}
+        stored = self._catalog.embeddings.of_hashes(missing, asking.model) if question is not None else {}
+        least = min((cosine(hit.vector.score) for hit in candidates if hit.vector), default=0.0)
+        found = []
+        for hit in first:
+            vector = stored.get(hit.placed.content_hash)
+            if hit.vector is not None:
+                found.append(cosine(hit.vector.score))
+            elif vector is not None and question is not None:
+                found.append(float(np.dot(vector, question)))
+            else:
+                found.append(least)
+        return found
+
+    def _cross(self, question: str, first: Sequence[Hit]) -> list[float]:
+        passages = [hit.placed.chunk.indexed_text(hit.placed.title) for hit in first]
+        scores = [float(score) for score in self._open_cross().score(question, passages)] if passages else []
+        if not np.isfinite(scores).all():
+            raise ModelUnavailable("The cross-encoder gave scores that are no numbers.")
+        return scores if min(scores, default=0.0) >= 0 else scaled(scores)
+
+    def _recency(self, first: Sequence[Hit], ordering: Ordering) -> list[float]:
+        if not ordering.recency or ordering.asked_at is None:
+            return [1.0] * len(first)
+        updated = self._catalog.naming.updated({hit.placed.doc_id for hit in first})
+        return [recency(updated.get(hit.placed.doc_id), ordering.asked_at) for hit in first]
+
+
+def _order(hit: Hit) -> tuple[float, int]:
+    return -(hit.rerank.score if hit.rerank else 0.0), hit.rank

@@ -1,0 +1,241 @@
+"""Both legs of a question, in parallel; the catalogue drops what is not visible, and a leg is read deeper for it.
+
+A question as of an earlier moment can have any number of hidden rows before its first visible one. The keyword leg is
+then read to its end; the vector leg, which no store reads to its end, is computed from the catalogue's own embeddings.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from core.catalog.views import View
+from core.errors import EvoRAGError, StoreUnavailable
+from core.indexes.active import Opened
+from core.model import IndexHit, Leg, Part, PlacedChunk
+from core.ports import Embedder, Vector
+from core.query.search.exact_scan import ENGINE as EXACT
+from core.query.search.exact_scan import nearest
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+_DEEPER = 4
+_ROUNDS = 2
+"""How often a leg is read deeper before it is read to its end."""
+_ALL = 10_000_000
+_MOST_PUSHED_DOWN = 2_000
+
+LegSearch = Callable[[int], list[IndexHit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which chunks a question may see: those that ``view`` shows, of the documents in ``doc_ids`` (None: of all)."""
+
+    view: View
+    parts: tuple[Part, ...]
+    doc_ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The visible hits of both legs, and the chunks that they name."""
+
+    vector: Leg
+    keyword: Leg
+    placed: Mapping[int, PlacedChunk]
+    question_vector: Vector | None
+    timings_ms: Mapping[str, float]
+    embedder: Embedder
+    """What embedded the question: other vectors of its space are its as well."""
+
+
+class Retriever:
+    """Runs the two legs of a question over the pair of indexes that serves when it begins."""
+
+    def __init__(self, catalog: Catalog, serving: Callable[[], Opened], timeout_s: float) -> None:
+        self._catalog = catalog
+        self._serving = serving
+        self._timeout_s = timeout_s
+        self._threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="evorag-leg")
+
+    def retrieve(self, text: str, depth: int, scope: Scope) -> Retrieved:
+        """Search both legs. A leg that fails keeps its error. Raises: ``StoreUnavailable`` when both have failed."""
+        served = self._serving()
+        pushed = self._pushed_down(scope)
+        started = time.perf_counter()
+        deadline = time.monotonic() + self._timeout_s
+        by_words = _Run(lambda limit: served.keywords.search(text, limit, scope.parts, pushed))
+        keyword_leg = self._threads.submit(by_words.deeper, depth)
+        vector_leg = self._threads.submit(self._vector_leg, served, text, depth, scope.parts, pushed)
+        vector_run = self._result(vector_leg, deadline, "vector")
+        keyword_run = self._result(keyword_leg, deadline, "keyword")
+        legs_ms = (time.perf_counter() - started) * 1000
+        started = time.perf_counter()
+        placed: dict[int, PlacedChunk] = {}
+        seen: set[int] = set()
+        self._see((*vector_run.hits, *keyword_run.hits), scope, placed, seen)
+        deepen = partial(self._deepen, served, depth, scope, placed, seen, deadline)
+        vector, keyword = deepen("vector", vector_run), deepen("keyword", keyword_run)
+        if vector.error and keyword.error and not vector.hits and not keyword.hits:
+            raise StoreUnavailable(
+                "Neither the vector search nor the keyword search answers.", remedy=str(keyword.error["remedy"])
+            )
+        timings = {
+            "embed_question": vector_run.embed_ms,
+            "vector_search": vector_run.search_ms,
+            "keyword_search": keyword_run.search_ms,
+            "both_legs": legs_ms,
+            "visibility": (time.perf_counter() - started) * 1000,
+        }
+        return Retrieved(vector, keyword, placed, vector_run.vector, timings, served.embedder)
+
+    def _pushed_down(self, scope: Scope) -> Sequence[int] | None:
+        """Return the documents that the indexes are told to search; None: all.
+
+        Other people's private documents must not crowd out what somebody sees, nor tell by the time this takes.
+        """
+        if scope.doc_ids is None:
+            return self._catalog.visibility.searched(scope.view, _MOST_PUSHED_DOWN)
+        return scope.doc_ids if len(scope.doc_ids) <= _MOST_PUSHED_DOWN else None
+
+    # ---- one leg
+
+    @staticmethod
+    def _vector_leg(
+        served: Opened, text: str, depth: int, parts: Sequence[Part], doc_ids: Sequence[int] | None
+    ) -> _Run:
+        started = time.perf_counter()
+        try:
+            vector = served.questions.embed_query(text)
+        except EvoRAGError as error:
+            return _Run(error=error.as_dict())
+        embed_ms = (time.perf_counter() - started) * 1000
+        run = _Run(lambda limit: served.vectors.search(vector, limit, parts, doc_ids), vector=vector, embed_ms=embed_ms)
+        return run.deeper(depth)
+
+    def _deeper(self, run: _Run, limit: int, deadline: float, name: str) -> _Run:
+        if time.monotonic() >= deadline:
+            return run.late(name)
+        return self._result(self._threads.submit(run.deeper, limit), deadline, name, run)
+
+    @staticmethod
+    def _result(leg: Future[_Run], deadline: float, name: str, before: _Run | None = None) -> _Run:
+        """Return the leg, or at the deadline what it had given ``before``, with an error."""
+        try:
+            return leg.result(timeout=max(deadline - time.monotonic(), 0.0))
+        except FutureTimeout:
+            leg.cancel()
+            return (before or _Run()).late(name)
+
+    # ---- visibility
+
+    def _see(self, hits: Sequence[IndexHit], scope: Scope, placed: dict[int, PlacedChunk], seen: set[int]) -> None:
+        unseen = {hit.chunk_id for hit in hits} - seen
+        seen |= unseen
+        allowed = None if scope.doc_ids is None else set(scope.doc_ids)
+        for chunk_id, chunk in self._catalog.visibility.visible(unseen, scope.view).items():
+            if allowed is None or chunk.doc_id in allowed:
+                placed[chunk_id] = chunk
+
+    def _deepen(
+        self,
+        served: Opened,
+        depth: int,
+        scope: Scope,
+        placed: dict[int, PlacedChunk],
+        seen: set[int],
+        deadline: float,
+        name: str,
+        run: _Run,
+    ) -> Leg:
+        """Read the leg deeper until ``depth`` hits are visible or it gives no more; return the visible ones.
+
+        At the deadline the leg is what it has given until then, with an error.
+        """
+        engine = served.keywords.engine if name == "keyword" else served.vectors.engine_for(scope.parts)
+        rounds = 0
+        while rounds < _ROUNDS and run.is_short(depth, placed):
+            run = self._deeper(run, run.limit * _DEEPER, deadline, name)
+            self._see(run.hits, scope, placed, seen)
+            rounds += 1
+        read, hidden = self._counted(run.hits, placed.keys(), depth, scope)
+        if run.is_short(depth, placed):
+            if run.vector is not None:
+                run, engine = self._exactly(served.embedder.id, run, run.vector, depth, scope), EXACT
+            else:
+                run = self._deeper(run, _ALL, deadline, name)
+                shown = self._catalog.visibility.chunk_ids(scope.view, scope.doc_ids)
+                read, hidden = self._counted(run.hits, shown, depth, scope)
+                run = replace(run, hits=tuple(hit for hit in run.hits if hit.chunk_id in shown))
+            self._see(run.hits[:depth], scope, placed, seen)
+        visible = tuple(hit for hit in run.hits if hit.chunk_id in placed)
+        return Leg(
+            name=name,
+            engine=engine,
+            hits=visible[:depth],
+            read=read,
+            hidden=hidden,
+            duration_ms=run.search_ms,
+            error=run.error,
+        )
+
+    def _counted(self, hits: Sequence[IndexHit], shown: Collection[int], depth: int, scope: Scope) -> tuple[int, int]:
+        """Return how many hits a leg gave and how many of them are not visible, without other people's private ones."""
+        foreign = self._catalog.visibility.foreign({hit.chunk_id for hit in hits} - set(shown), scope.view)
+        visible = [hit.chunk_id in shown for hit in hits if hit.chunk_id not in foreign]
+        if foreign:
+            # How deep the leg was read because of them is not told either.
+            ends = [place for place, is_visible in enumerate(visible, 1) if is_visible]
+            visible = visible[: ends[depth - 1]] if len(ends) >= depth else visible
+        return len(visible), visible.count(False)
+
+    def _exactly(self, model: str, run: _Run, vector: Vector, depth: int, scope: Scope) -> _Run:
+        """Return the nearest of all that is visible, computed from the catalogue's embeddings."""
+        started = time.perf_counter()
+        shown = self._catalog.visibility.vectors(scope.view, model, scope.doc_ids)
+        hits = tuple(nearest(vector, shown, depth))
+        return replace(run, hits=hits, search_ms=run.search_ms + (time.perf_counter() - started) * 1000)
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What one leg gave; ``vector`` is that of the question, where this is the vector leg."""
+
+    search: LegSearch | None = None
+    hits: tuple[IndexHit, ...] = ()
+    limit: int = 0
+    search_ms: float = 0.0
+    error: Mapping[str, Any] | None = None
+    vector: Vector | None = None
+    embed_ms: float = 0.0
+
+    def is_short(self, depth: int, placed: Mapping[int, PlacedChunk]) -> bool:
+        """Tell whether fewer than ``depth`` hits are visible although the store has more."""
+        if self.search is None or self.error or len(self.hits) < self.limit:
+            return False
+        return sum(hit.chunk_id in placed for hit in self.hits) < depth
+
+    def late(self, name: str) -> _Run:
+        return replace(self, error=StoreUnavailable(f"The {name} search did not answer in time.").as_dict())
+
+    def deeper(self, limit: int) -> _Run:
+        """Return the leg read up to ``limit`` hits; where the store fails, what it gave before with the error."""
+        assert self.search is not None
+        started = time.perf_counter()
+        error: Mapping[str, Any] | None = None
+        try:
+            hits = tuple(self.search(limit))
+        except EvoRAGError as failed:
+            hits, error = self.hits, failed.as_dict()
+        spent_ms = (time.perf_counter() - started) * 1000
+        return replace(self, hits=hits, limit=limit, search_ms=self.search_ms + spent_ms, error=error)

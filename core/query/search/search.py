@@ -1,0 +1,103 @@
+"""Finds passages: both legs, their fusion, the reranking of its candidates, and the choice of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from core.model import Analysis, Hit, Part, Query, Reranking
+from core.query.search.fuse import Fusion, choose, fuse, merge_identical
+from core.query.search.rerank import Asking, Ordering, RerankStage
+from core.query.search.retrieve import Retrieved, Retriever, Scope
+from core.query.stopwatch import Stopwatch
+from core.query.understand.advanced_syntax import is_met
+from core.query.understand.validate import MOST_DEPTH
+from core.settings import Settings
+
+BOTH = (Part.HEAD, Part.HISTORY)
+_DEEPER = 8
+"""How many times deeper the legs are read where demands of the advanced syntax leave too few passages."""
+
+Present = Callable[[], tuple[int, bool]]
+"""Tells the newest publication, and whether all rows stand in the parts that it asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found: its legs, all candidates in their final order, and the hits that are shown."""
+
+    retrieved: Retrieved
+    scope: Scope
+    candidates: Sequence[Hit]
+    hits: Sequence[Hit]
+    reranking: Reranking | None = None
+
+
+class Searcher:
+    def __init__(self, retriever: Retriever, stage: RerankStage, settings: Settings, present: Present) -> None:
+        self._retriever = retriever
+        self._stage = stage
+        self._settings = settings
+        self._present = present
+
+    def search(self, query: Query, analysis: Analysis, scope: Scope, watch: Stopwatch) -> Found:
+        """Search the scope. Raises: ``StoreUnavailable`` where neither leg answers."""
+        text = analysis.searched or analysis.normalised
+        retrieved, scope = self._retrieve(text, query.depth, scope)
+        watch.timings_ms.update(retrieved.timings_ms)
+        candidates = self._fused(query, analysis, retrieved, watch)
+        deeper = min(query.depth * _DEEPER, MOST_DEPTH)
+        is_cut = max(len(retrieved.vector.hits), len(retrieved.keyword.hits)) >= query.depth
+        if analysis.syntax is not None and len(candidates) < query.top_k and is_cut and deeper > query.depth:
+            retrieved, scope = self._retrieve(text, deeper, scope)
+            candidates = self._fused(query, analysis, retrieved, watch)
+        candidates, reranking = self._reranked(query, text, candidates, retrieved, watch)
+        alone = scope.doc_ids is not None and len(scope.doc_ids) == 1
+        hits = choose(candidates, query.top_k, 0 if alone else query.per_document)
+        return Found(retrieved, scope, candidates, hits, reranking)
+
+    def _retrieve(self, text: str, depth: int, scope: Scope) -> tuple[Retrieved, Scope]:
+        retrieved = self._retriever.retrieve(text, depth, scope)
+        if scope.parts == (Part.HEAD,) and self._present() != (scope.view.sequence, True):
+            # Something was published while the legs searched: what this question may see can have moved to history.
+            scope = replace(scope, parts=BOTH)
+            retrieved = self._retriever.retrieve(text, depth, scope)
+        return retrieved, scope
+
+    def _fused(self, query: Query, analysis: Analysis, retrieved: Retrieved, watch: Stopwatch) -> Sequence[Hit]:
+        with watch.step("fuse"):
+            fused = fuse(retrieved.vector.hits, retrieved.keyword.hits, self._fusion(query))
+            candidates = merge_identical(fused, retrieved.placed)
+            syntax = analysis.syntax
+            if syntax is None:
+                return candidates
+            met = [hit for hit in candidates if is_met(syntax, hit.placed)]
+            return [replace(hit, rank=rank) for rank, hit in enumerate(met, 1)]
+
+    def _reranked(
+        self, query: Query, text: str, candidates: Sequence[Hit], retrieved: Retrieved, watch: Stopwatch
+    ) -> tuple[Sequence[Hit], Reranking | None]:
+        settings = self._settings
+        ordering = Ordering(
+            method=query.rerank or settings.rerank,
+            alpha=settings.rerank_alpha,
+            depth=settings.rerank_depth,
+            recency=settings.recency if query.recency is None else query.recency,
+            asked_at=datetime.now(UTC),
+        )
+        if ordering.does_nothing:
+            return candidates, None
+        depth = max(len(retrieved.vector.hits), len(retrieved.keyword.hits), query.depth)
+        with watch.step("rerank"):
+            asking = Asking(text, retrieved.question_vector, depth, retrieved.embedder.id)
+            return self._stage.order(candidates, asking, ordering)
+
+    def _fusion(self, query: Query) -> Fusion:
+        return Fusion(
+            method=query.fusion,
+            k=self._settings.rrf_k,
+            vector_weight=self._settings.vector_weight,
+            keyword_weight=self._settings.keyword_weight,
+            alpha=query.alpha,
+        )
