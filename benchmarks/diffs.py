@@ -27,7 +27,7 @@ from core.model import JobState
 
 MB = 1_000_000
 _POLL_S = 0.01
-_WORKER = b"core.versions.compare_worker"
+_WORKER = b"core.versions.worker"
 
 
 def run(sizes_mb: tuple[float, ...] = (10, 100), identical_lines: int = 1_000_000) -> dict[str, Any]:

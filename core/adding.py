@@ -24,7 +24,7 @@ from core.errors import (
 from core.ingest.archives import archive_kind
 from core.ingest.intake import Intake, ReceivedFile
 from core.model import Filing, LeftOut, Role, Upload, UploadOutcome
-from core.versions.control import VersionControl
+from core.versions.publishing import VersionControl
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

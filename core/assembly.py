@@ -56,7 +56,7 @@ from core.recordings.facade import Recordings
 from core.settings import Settings
 from core.text.analysis import ANALYSER_ID
 from core.training.facade import Trainings
-from core.versions.comparisons import Comparisons, DiffLimits
+from core.versions.cache import Comparisons, DiffLimits
 
 log = logging.getLogger(__name__)
 

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from core.recordings.facade import Recordings
     from core.settings import Settings
     from core.training.facade import Trainings
-    from core.versions.comparisons import Comparisons
+    from core.versions.cache import Comparisons
 
 log = logging.getLogger(__name__)
 

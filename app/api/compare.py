@@ -21,8 +21,8 @@ from app.i18n import t
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from core.versions.comparison import Comparison
-    from core.versions.layout import RowView
+    from core.versions.diff.layout import RowView
+    from core.versions.result import Comparison
 
 compare = flask.Blueprint("compare", __name__, url_prefix="/api/v1")
 

@@ -13,7 +13,7 @@ from app.context import kb
 from core.errors import Conflict, DiffLimit, NotFound, Purged
 
 if TYPE_CHECKING:
-    from core.versions.comparison import Comparison
+    from core.versions.result import Comparison
 
 WHICH = {
     "doc": words("Key of the document.", most=KEY_CHARS, least=1, required=True),

@@ -15,7 +15,7 @@ from app.i18n import t
 from core.model import CellPair, Change
 
 if TYPE_CHECKING:
-    from core.versions.grid import TableGrid, TableRef
+    from core.versions.diff.grid import TableGrid, TableRef
 
 SHOWN_ROWS = 2_000
 SHORT_ROWS = 16

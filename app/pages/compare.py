@@ -41,7 +41,7 @@ from core.errors import EvoRAGError, Purged
 from core.model import Document, Version
 
 if TYPE_CHECKING:
-    from core.versions.comparison import Comparison
+    from core.versions.result import Comparison
 
 OFFERED_DOCUMENTS = 1_000
 TICK_MS = 500

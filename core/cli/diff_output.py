@@ -18,8 +18,8 @@ from core.model import ChangeSummary, ComparedVersion, to_dict
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from core.versions.comparison import Comparison
-    from core.versions.layout import RowView, ScreenLine
+    from core.versions.diff.layout import RowView, ScreenLine
+    from core.versions.result import Comparison
 
 _SIGNS = {"equal": " ", "changed": "~", "added": "+", "removed": "-"}
 _BRACKETS = {"equal": ("", ""), "added": ("{+", "+}"), "removed": ("[-", "-]")}

@@ -18,8 +18,8 @@ from core.model.codec import from_dict
 if TYPE_CHECKING:
     from core.client import RagClient
     from core.knowledge_base import KnowledgeBase
-    from core.versions.comparison import Comparison
-    from core.versions.layout import ScreenLine
+    from core.versions.diff.layout import ScreenLine
+    from core.versions.result import Comparison
 
 Url = Annotated[str | None, typer.Option("--url", help="Server to work on, instead of EVORAG_URL.")]
 Key = Annotated[
@@ -150,7 +150,7 @@ class RemoteView:
 
     def lines(self, start: int, end: int) -> Sequence[ScreenLine]:
         """Return the screen lines from ``start`` up to, not including, ``end``."""
-        from core.versions.layout import ScreenLine
+        from core.versions.diff.layout import ScreenLine
 
         rows = self._client.screen_lines(self._options, start, min(end, self.total))["lines"]
         return [from_dict(ScreenLine, row) for row in rows]

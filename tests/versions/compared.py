@@ -10,8 +10,8 @@ from typing import Any
 
 from core.blobs.block_file import write_blocks
 from core.model import Block, BlockKind
-from core.versions.compare_worker import compare
-from core.versions.comparison import Comparison
+from core.versions.result import Comparison
+from core.versions.worker import compare
 
 
 def block_file(path: Path, blocks: Sequence[Block]) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.model import Block, BlockKind, Tally
-from core.versions.comparison import Comparison
+from core.versions.result import Comparison
 from tests.versions.compared import comparison, paragraphs
 
 _HEAD = ("Item", "Price", "Stock")

@@ -12,7 +12,7 @@ from hypothesis import given
 from core.blobs.block_file import read_blocks
 from core.errors import InvalidInput, NotFound
 from core.model import Block, BlockKind, Change, Locator
-from core.versions.diff import diff
+from core.versions.diff.difference import diff
 from tests.versions.compared import comparison, paragraphs
 from tests.versions.texts import PAIRS, Blocks, no_deadline
 

@@ -14,7 +14,7 @@ import pytest
 from core.errors import DiffLimit, EvoRAGError, NotFound
 from core.model import Block
 from core.platform import child_process as children
-from core.versions.comparisons import Compared, Comparisons, DiffLimits
+from core.versions.cache import Compared, Comparisons, DiffLimits
 from tests.versions.compared import block_file, paragraphs
 from tests.versions.test_images import chart, pdf
 

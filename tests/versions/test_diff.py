@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from core.errors import InvalidInput
 from core.ingest.parsers.tables import CELL_JOINT
 from core.model import Block, BlockKind, Change
-from core.versions.budget import Budget
-from core.versions.diff import apply, diff, mirror, text_of
+from core.versions.diff.budget import Budget
+from core.versions.diff.difference import apply, diff, mirror, text_of
 from tests.versions.texts import ANY_BLOCKS, PAIRS, Blocks, changes, no_deadline, paragraphs, parsed, rows_between
 
 _SENTENCES = [

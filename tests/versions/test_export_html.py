@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from core.model import Block
-from core.versions import export_html as exports
-from core.versions.comparison import Comparison
-from core.versions.export_html import export_html
+from core.versions.diff import export_html as exports
+from core.versions.diff.export_html import export_html
+from core.versions.result import Comparison
 from tests.versions.compared import comparison, paragraphs, table
 
 _PAYLOADS = [

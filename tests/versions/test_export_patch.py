@@ -11,9 +11,9 @@ from hypothesis import example, given
 
 from core.blobs.block_file import read_blocks
 from core.model import Block
-from core.versions import export_patch as export
-from core.versions.comparison import Comparison
-from core.versions.export_patch import export_patch
+from core.versions.diff import export_patch as export
+from core.versions.diff.export_patch import export_patch
+from core.versions.result import Comparison
 from tests import programs
 from tests.versions.compared import comparison, paragraphs
 from tests.versions.texts import PAIRS, Blocks, no_deadline, parsed

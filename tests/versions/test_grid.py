@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import NotFound
 from core.model import Change
-from core.versions.grid import GridRow
+from core.versions.diff.grid import GridRow
 from tests.versions.compared import comparison, paragraphs, table
 
 _PRICES = ("Item | Price | Stock", "Lamp | 100 | 7", "Chair | 55 | 12", "Table | 310 | 3")

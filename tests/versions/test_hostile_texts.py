@@ -7,7 +7,7 @@ import random
 import pytest
 
 from core.model import Block, BlockKind
-from core.versions.diff import apply, diff
+from core.versions.diff.difference import apply, diff
 from tests.versions.texts import Blocks, paragraphs, parsed
 
 _chance = random.Random(20)

@@ -16,8 +16,8 @@ from openpyxl.drawing.image import Image as SheetImage
 from PIL import Image, ImageDraw
 
 from core.model import Change, ImagePair, ImageRef, Locator
-from core.versions import images
-from core.versions.images import distance, keep_images, pair_images, perceptual_hash
+from core.versions.diff import images
+from core.versions.diff.images import distance, keep_images, pair_images, perceptual_hash
 
 _SENTENCES = ("The harbour opens at six.", "Ferries leave every hour.", "Tickets are sold at the counter.")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.model import Block
-from core.versions.comparisons import Comparisons, DiffLimits
+from core.versions.cache import Comparisons, DiffLimits
 from tests.versions.test_comparisons import Folder
 
 pytestmark = pytest.mark.long

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.model import Block, BlockKind, Locator
-from core.versions.layout import RowView, ScreenLine
+from core.versions.diff.layout import RowView, ScreenLine
 from tests.versions.compared import comparison, paragraphs
 from tests.versions.texts import PAIRS, Blocks, no_deadline
 

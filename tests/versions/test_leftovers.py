@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.versions import summary as summaries
-from core.versions.comparison import Comparison
+from core.versions.diff import summary as summaries
+from core.versions.result import Comparison
 from tests.versions.compared import comparison, paragraphs
 
 

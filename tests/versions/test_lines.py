@@ -7,8 +7,8 @@ import random
 from hypothesis import given
 
 from core.model import Block, BlockKind, Locator
-from core.versions.diff import lines_of
-from core.versions.lines import Lines
+from core.versions.diff.difference import lines_of
+from core.versions.diff.lines import Lines
 from tests.versions.texts import ANY_BLOCKS, Blocks, no_deadline, paragraphs, parsed
 
 

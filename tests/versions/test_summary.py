@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.model import Change, ChapterChange, Tally
-from core.versions import summary as summaries
+from core.versions.diff import summary as summaries
 from tests.versions.compared import comparison, paragraphs, table
 
 

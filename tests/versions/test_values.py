@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.model import Change, Segment
-from core.versions.values import changed_values, values_in
+from core.versions.diff.values import changed_values, values_in
 
 
 @pytest.mark.parametrize(

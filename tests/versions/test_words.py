@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.model import Change, Segment
-from core.versions.words import ends_between, mirrored, tokens, words_between
+from core.versions.diff.words import ends_between, mirrored, tokens, words_between
 from tests.versions.texts import no_deadline
 
 _TEXTS = st.text("ab1 2.,令和年月日8か゚が\ud800e\u0301😀漢字カナ\n-'’:", max_size=40)

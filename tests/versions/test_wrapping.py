@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.versions.measure import cells
-from core.versions.wrapping import cut, pieces_needed
+from core.versions.diff.measure import cells
+from core.versions.diff.wrapping import cut, pieces_needed
 
 _TEXTS = st.text(st.sampled_from("ab c、。「漢字カナー()e\u0301\u200d👩\t\u3099か😀"), max_size=300)
 

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from core.model import BLOCK_JOINT, Block, BlockKind, Change, Locator, Row
-from core.versions.diff import diff
+from core.versions.diff.difference import diff
 
 Blocks = list[Block]
 

@@ -22,8 +22,8 @@ from core.errors import Cancelled, DiffLimit, EvoRAGError, NotFound
 from core.model import ChangeSummary, ImageRef
 from core.model.codec import from_dict, to_dict
 from core.ports import BlobStore
-from core.versions.compare_children import CompareChildren
-from core.versions.comparison import Comparison
+from core.versions.process import CompareChildren
+from core.versions.result import Comparison
 
 log = logging.getLogger(__name__)
 
@@ -282,7 +282,7 @@ class Comparisons:
             self._compare(old, new, folder)
             (old_images, new_images), was_skipped = seen.result()
         # Pairing needs Pillow; documents without images never load it.
-        from core.versions.images import pair_images
+        from core.versions.diff.images import pair_images
 
         file = folder / "summary.json"
         summary = from_dict(ChangeSummary, orjson.loads(file.read_bytes()))

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from core.versions.diff import Difference
-from core.versions.kept import ADDED, REMOVED
-from core.versions.lines import Lines
-from core.versions.measure import Ints
-from core.versions.records import Rows
-from core.versions.values import Changed, changed_values, values_in
-from core.versions.words import words_between
+from core.versions.diff.difference import Difference
+from core.versions.diff.lines import Lines
+from core.versions.diff.measure import Ints
+from core.versions.diff.records import Rows
+from core.versions.diff.stored_comparison import ADDED, REMOVED
+from core.versions.diff.values import Changed, changed_values, values_in
+from core.versions.diff.words import words_between
 
 Numbered = tuple[int, Changed]
 """The row that a value belongs to, and the value."""

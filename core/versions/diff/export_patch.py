@@ -12,9 +12,9 @@ from itertools import pairwise
 import numpy as np
 
 from core.model import ComparedVersion
-from core.versions.comparison import Comparison
-from core.versions.kept import EQUAL, JOINTS, Kept
-from core.versions.measure import Ints
+from core.versions.diff.measure import Ints
+from core.versions.diff.stored_comparison import EQUAL, JOINTS, Kept
+from core.versions.result import Comparison
 
 CONTEXT = 3
 MOST_ROWS_AT_ONCE = 50_000

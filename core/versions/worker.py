@@ -1,6 +1,6 @@
 """The child process that compares two versions or keeps the images of one; it has no network and bounded means.
 
-It is started by ``core.versions.comparisons``.
+It is started by ``core.versions.cache``.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from core.blobs.block_file import read_parts
 from core.model import ChangeSummary, ComparedVersion
 from core.model.codec import from_dict, to_dict
 from core.platform.sandboxed_child import limit, serve
-from core.versions.budget import Budget
-from core.versions.diff import diff_lines
-from core.versions.lines import Lines
-from core.versions.summary import ValueCollector, chapters_of, metadata_changes, strip_of, tally_of
-from core.versions.writing import write_places, write_rows
+from core.versions.diff.budget import Budget
+from core.versions.diff.difference import diff_lines
+from core.versions.diff.lines import Lines
+from core.versions.diff.summary import ValueCollector, chapters_of, metadata_changes, strip_of, tally_of
+from core.versions.diff.writing import write_places, write_rows
 
 LARGEST_FILE_BYTES = 4 * 1024**3 - 1
 """Offsets of records have 32 bits."""
@@ -103,7 +103,7 @@ def _side(fields: dict[str, Any], lines: Lines, words: int) -> ComparedVersion:
 
 def images(order: dict[str, Any]) -> None:
     """Write the images of one version and ``images.json`` into ``order["folder"]``."""
-    from core.versions.images import keep_images
+    from core.versions.diff.images import keep_images
 
     folder = Path(order["folder"])
     found, was_skipped = keep_images(Path(order["source"]), order["extension"], folder, order["seconds"] * 0.7)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.versions.align import align, renumbered
-from core.versions.budget import Budget, Clock
-from core.versions.gaps import similar_lines
-from core.versions.lines import Lines
-from core.versions.moves import Side, moved_lines
-from core.versions.slide import slide
+from core.versions.diff.align import align, renumbered
+from core.versions.diff.budget import Budget, Clock
+from core.versions.diff.lines import Lines
+from core.versions.diff.moves import Side, moved_lines
+from core.versions.diff.pair_gaps import similar_lines
+from core.versions.diff.slide_hunks import slide
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from core.errors import InvalidInput
 from core.ingest.parsers.tables import CELL_JOINT
 from core.model import Block, Change, Line, Row
-from core.versions.budget import Budget, Clock
-from core.versions.lines import Lines
-from core.versions.plan import Plan, plan
-from core.versions.row_details import RowDetails
-from core.versions.tables import mirrored_cells
-from core.versions.words import mirrored
+from core.versions.diff.budget import Budget, Clock
+from core.versions.diff.lines import Lines
+from core.versions.diff.plan import Plan, plan
+from core.versions.diff.row_details import RowDetails
+from core.versions.diff.tables import mirrored_cells
+from core.versions.diff.words import mirrored
 
 Ints = npt.NDArray[np.int64]
 

@@ -18,7 +18,7 @@ _AT_ONCE = 2
 
 
 class CompareChildren:
-    """Runs orders of ``core.versions.compare_worker``; one child stays ready, for starting it takes a while."""
+    """Runs orders of ``core.versions.worker``; one child stays ready, for starting it takes a while."""
 
     def __init__(self, memory_bytes: int, scratch: Path | None = None) -> None:
         self._memory_bytes = memory_bytes
@@ -74,7 +74,7 @@ class CompareChildren:
         if child is not None and not child.alive():
             child.kill()
             child = None
-        child = child or Child("core.versions.compare_worker", self._scratch)
+        child = child or Child("core.versions.worker", self._scratch)
         with self._lock:
             self._busy.append(child)
             if self._closed:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.model import CellPair, Change
-from core.versions.diff import Difference
-from core.versions.measure import Ints
-from core.versions.records import Rows
+from core.versions.diff.difference import Difference
+from core.versions.diff.measure import Ints
+from core.versions.diff.records import Rows
 
 PART, FIRST = 1, 2
 """What ``Rows.column`` says of a row that only has such columns; ``FIRST`` of the first one of its table."""

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from core.model import Change, ChapterChange, MetadataChange, Row, StripCell, Tally, ValueChange
-from core.versions.diff import Difference
-from core.versions.kept import ADDED, CHANGED, REMOVED
-from core.versions.leftovers import Leftovers
-from core.versions.measure import Ints
-from core.versions.records import Rows
-from core.versions.values import Changed, changed_values
+from core.versions.diff.difference import Difference
+from core.versions.diff.measure import Ints
+from core.versions.diff.records import Rows
+from core.versions.diff.stored_comparison import ADDED, CHANGED, REMOVED
+from core.versions.diff.unpaired_values import Leftovers
+from core.versions.diff.values import Changed, changed_values
 
 STRIP_CELLS = 200
 MOST_CHAPTERS = 500

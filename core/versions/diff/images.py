@@ -16,7 +16,7 @@ from PIL import Image
 
 from core.errors import EvoRAGError
 from core.model import Change, ImagePair, ImageRef, Locator
-from core.versions.image_sources import images_in
+from core.versions.diff.image_sources import images_in
 
 MOST_IMAGES = 200
 MOST_PIXELS = 40_000_000

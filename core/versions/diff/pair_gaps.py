@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from core.versions.lines import Lines
-from core.versions.pairing import Pair, Texts, line_similarity, pair_similar
-from core.versions.tables import key_pairs, row_similarity
+from core.versions.diff.lines import Lines
+from core.versions.diff.pairing import Pair, Texts, line_similarity, pair_similar
+from core.versions.diff.tables import key_pairs, row_similarity
 
 Ints = npt.NDArray[np.int64]
 Both = tuple[Ints, Ints]

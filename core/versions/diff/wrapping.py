@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from core.versions.measure import char_cells
+from core.versions.diff.measure import char_cells
 
 Piece = tuple[str, str]
 """An operation and the text it is about."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model import BlockKind, CellPair, Segment
-from core.versions.budget import Budget, Clock
-from core.versions.lines import Lines
-from core.versions.tables import Columns, cell_pairs, cells_of, column_map, mirrored_cells
-from core.versions.words import ends_between, mirrored, words_between
+from core.versions.diff.budget import Budget, Clock
+from core.versions.diff.lines import Lines
+from core.versions.diff.tables import Columns, cell_pairs, cells_of, column_map, mirrored_cells
+from core.versions.diff.words import ends_between, mirrored, words_between
 
 Details = tuple[tuple[Segment, ...], tuple[CellPair, ...]]
 _Tables = tuple[str, str]

@@ -11,13 +11,13 @@ import numpy as np
 import orjson
 
 from core.model import Change, Row
-from core.versions.columns import ColumnChanges
-from core.versions.diff import Difference
-from core.versions.kept import ADDED, CHANGED, EQUAL, KINDS, REMOVED, ROW, marks_line
-from core.versions.lines import Place
-from core.versions.measure import cells, count_words
-from core.versions.pieces import both_pieces
-from core.versions.records import Records, Rows, Side, Sizes
+from core.versions.diff.columns import ColumnChanges
+from core.versions.diff.difference import Difference
+from core.versions.diff.lines import Place
+from core.versions.diff.measure import cells, count_words
+from core.versions.diff.records import Records, Rows, Side, Sizes
+from core.versions.diff.spans import both_pieces
+from core.versions.diff.stored_comparison import ADDED, CHANGED, EQUAL, KINDS, REMOVED, ROW, marks_line
 
 _ROWS_A_WRITE = 200_000
 

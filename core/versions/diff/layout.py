@@ -13,11 +13,11 @@ import numpy as np
 
 from core.model import BlockKind, CellPair
 from core.model.codec import to_dict
-from core.versions.folding import Bools, ViewOptions, chosen_rows, items_of
-from core.versions.kept import CHANGES, COLUMN, EQUAL, KINDS, Kept
-from core.versions.measure import Ints
-from core.versions.pieces import Piece, both_pieces, new_pieces, old_pieces
-from core.versions.wrapping import cut
+from core.versions.diff.folding import Bools, ViewOptions, chosen_rows, items_of
+from core.versions.diff.measure import Ints
+from core.versions.diff.spans import Piece, both_pieces, new_pieces, old_pieces
+from core.versions.diff.stored_comparison import CHANGES, COLUMN, EQUAL, KINDS, Kept
+from core.versions.diff.wrapping import cut
 
 
 @dataclass(frozen=True, slots=True)

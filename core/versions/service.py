@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, overload
 from core.access import needs
 from core.errors import Conflict, InvalidInput, NotFound, Purged
 from core.model import Job, Role, Version
-from core.versions.comparison import Comparison
-from core.versions.comparisons import Compared, Comparisons
-from core.versions.export_html import export_html
-from core.versions.export_patch import export_patch, export_text
+from core.versions.cache import Compared, Comparisons
+from core.versions.diff.export_html import export_html
+from core.versions.diff.export_patch import export_patch, export_text
+from core.versions.result import Comparison
 
 if TYPE_CHECKING:
     from core.catalog import Catalog

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.model import BlockKind
-from core.versions.kept import CHANGES, DIFFERS, FIRST_COLUMN, KINDS, Kept
-from core.versions.measure import Ints
-from core.versions.wrapping import pieces_needed
+from core.versions.diff.measure import Ints
+from core.versions.diff.stored_comparison import CHANGES, DIFFERS, FIRST_COLUMN, KINDS, Kept
+from core.versions.diff.wrapping import pieces_needed
 
 Bools = npt.NDArray[np.bool_]
 

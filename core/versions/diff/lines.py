@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.model import BLOCK_JOINT, Block, BlockKind, Line, Locator
-from core.versions.long_lines import LONGEST_LINE, cut_long_lines
+from core.versions.diff.long_lines import LONGEST_LINE, cut_long_lines
 
 Ints = npt.NDArray[np.int64]
 Part = tuple[str, BlockKind, int, Locator, str]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.versions.diff import Difference
-from core.versions.kept import ADDED, CHANGED, EQUAL, KINDS, REMOVED, ROW
-from core.versions.lines import Lines
-from core.versions.measure import Ints, measure
+from core.versions.diff.difference import Difference
+from core.versions.diff.lines import Lines
+from core.versions.diff.measure import Ints, measure
+from core.versions.diff.stored_comparison import ADDED, CHANGED, EQUAL, KINDS, REMOVED, ROW
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Rows:
     marks_at: Ints
     marks_size: Ints
     column: Ints
-    """Above 0 for rows of tables that only got or lost whole columns, as ``core.versions.columns`` tells."""
+    """Above 0 for rows of tables that only got or lost whole columns, as ``core.versions.diff.columns`` tells."""
     columns_added: Ints
     columns_removed: Ints
 

@@ -16,11 +16,11 @@ from core.indexes.projector import Projector
 from core.ingest.filing import check_label, check_moment, check_note, storable_actor
 from core.model import Job, Publication, Role, SavedQuestion, Version
 from core.ports import BlobStore, JobQueue
-from core.versions.comparing import Comparing
-from core.versions.comparisons import Comparisons
+from core.versions.cache import Comparisons
 from core.versions.history import History
 from core.versions.purge import Purge
 from core.versions.schedule import Schedule
+from core.versions.service import Comparing
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Decision

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.model import BlockKind
-from core.versions.align import Matches
-from core.versions.lines import Lines
+from core.versions.diff.align import Matches
+from core.versions.diff.lines import Lines
 
 Ints = npt.NDArray[np.int64]
 

@@ -9,8 +9,8 @@ from itertools import islice
 
 import numpy as np
 
-from core.versions.kept import EQUAL, Kept
-from core.versions.measure import Ints
+from core.versions.diff.measure import Ints
+from core.versions.diff.stored_comparison import EQUAL, Kept
 
 _CHUNK_BYTES = 4 * 1024 * 1024
 

@@ -8,9 +8,9 @@ from html import escape
 
 from core.errors import NotFound
 from core.model import ChangeSummary, ComparedVersion, ImagePair, ImageRef, Tally, ValueChange
-from core.versions.comparison import Comparison
-from core.versions.kept import CHANGES, EQUAL
-from core.versions.pieces import Piece, new_pieces, old_pieces
+from core.versions.diff.spans import Piece, new_pieces, old_pieces
+from core.versions.diff.stored_comparison import CHANGES, EQUAL
+from core.versions.result import Comparison
 
 _METADATA = {
     "title": "Title",

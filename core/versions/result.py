@@ -12,11 +12,11 @@ import numpy as np
 
 from core.errors import InvalidInput, NotFound
 from core.model import ChangeSummary, Row
-from core.versions.finding import find_rows
-from core.versions.folding import ViewOptions, options_of
-from core.versions.grid import TableGrid, TableRef, table_of, tables_of
-from core.versions.kept import Kept
-from core.versions.layout import RowView
+from core.versions.diff.finding import find_rows
+from core.versions.diff.folding import ViewOptions, options_of
+from core.versions.diff.grid import TableGrid, TableRef, table_of, tables_of
+from core.versions.diff.layout import RowView
+from core.versions.diff.stored_comparison import Kept
 
 _KEPT_VIEWS = 8
 _KEPT_ITEMS = 2_000_000

@@ -10,9 +10,9 @@ from rapidfuzz.distance import Levenshtein
 
 from core.ingest.parsers.tables import CELL_JOINT
 from core.model import CellPair, Change, Segment
-from core.versions.align import longest_rise
-from core.versions.pairing import Floats, Pair, best_pairs, line_similarity
-from core.versions.words import mirrored
+from core.versions.diff.align import longest_rise
+from core.versions.diff.pairing import Floats, Pair, best_pairs, line_similarity
+from core.versions.diff.words import mirrored
 
 Cells = list[str]
 Columns = Mapping[int, int]

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.ingest.parsers.tables import CELL_JOINT
 from core.model import BlockKind, CellPair, Change, Segment
-from core.versions.kept import CHANGES, COLUMN, DIFFERS, EQUAL, KINDS, Kept
+from core.versions.diff.stored_comparison import CHANGES, COLUMN, DIFFERS, EQUAL, KINDS, Kept
 
 _TABLE = KINDS.index(BlockKind.TABLE)
 _SAMPLED_ROWS = 200

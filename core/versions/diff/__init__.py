@@ -1,0 +1,1 @@
+"""Two texts compared: lines -> align -> plan -> pair -> moves -> words | tables | values -> write."""
