@@ -33,11 +33,11 @@ from core.indexes.reindex_jobs import Reindexing
 from core.indexes.repair_jobs import Repairing
 from core.indexes.warm_up import load
 from core.ingest.archives import ArchiveLimits
-from core.ingest.archives.keep import ArchiveIntake
+from core.ingest.archives.store_archive import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.sandbox import ParserLimits, ParserSandbox
-from core.jobs import LocalJobs
+from core.jobs.local_queue import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import JobKind
 from core.platform.data_folder import DataFolder

@@ -16,7 +16,7 @@ from core.catalog import VECTOR, Catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
 from core.generators import Generators, Opener
 from core.indexes.active import Openers
-from core.jobs import LocalJobs
+from core.jobs.local_queue import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import Generation, Task
 from core.platform.data_folder import DataFolder

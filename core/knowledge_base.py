@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import current, needs, sees_all
-from core.adding import Adding
 from core.backup.source import Place
 from core.backup.write_archive import one_at_a_time
 from core.blobs.orphans import UnclaimedBlobs
@@ -20,10 +19,13 @@ from core.errors import EvoRAGError, NotFound, StoreUnavailable
 from core.generators import Generators
 from core.indexes.facade import StoreControl
 from core.indexes.row_counts import RowCounts
-from core.ingest.filing import check_tags
+from core.ingest.add_documents import Adding
 from core.ingest.intake import Intake
 from core.ingest.sandbox import read_blocks
-from core.job_control import JobControl
+from core.ingest.upload_options import check_tags
+from core.ingest.uploads.destination import DocumentOrArchive
+from core.ingest.uploads.transfers import Transfers
+from core.jobs.facade import JobControl
 from core.model import (
     BLOCK_JOINT,
     Counts,
@@ -36,8 +38,6 @@ from core.model import (
     TraceSummary,
 )
 from core.ports import BlobStore, Embedder, JobQueue, KeywordIndex, Parser, VectorIndex
-from core.uploads.destination import DocumentOrArchive
-from core.uploads.transfers import Transfers
 
 if TYPE_CHECKING:
     from core.accounts import Accounts
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from core.indexes.generations import Generations
     from core.indexes.projector import Projector
     from core.indexes.repair_jobs import Repairing
-    from core.ingest.archives.keep import ArchiveIntake
+    from core.ingest.archives.store_archive import ArchiveIntake
     from core.platform.data_folder import DataFolder
     from core.query.ask import Asking
     from core.query.conversations.conversations import Conversations

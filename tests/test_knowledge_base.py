@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import core
-import core.jobs
+import core.jobs.local_queue
 from core.catalog.jobs import Choice
 from core.errors import (
     BadFilename,
@@ -346,7 +346,7 @@ def test_an_index_of_another_analyser_is_built_anew(tmp_path: Path) -> None:
 
 
 def test_an_error_of_the_catalogue_does_not_end_the_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core.jobs, "_RECOVERY_S", 0.01)
+    monkeypatch.setattr(core.jobs.local_queue, "_RECOVERY_S", 0.01)
     with knowledge_base(tmp_path, job_workers=1) as kb:
         take = kb.catalog.jobs.take
         failures = iter([OSError("disk full")])

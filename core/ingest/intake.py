@@ -16,8 +16,8 @@ from core.blobs.pins import Holds
 from core.blobs.quota import Room, disk_errors
 from core.errors import BadFilename, EmptyDocument, InvalidInput, TooLarge, UnsupportedType
 from core.ingest.archives import archive_kind
-from core.ingest.filing import check_filing
 from core.ingest.receive import Received, receive
+from core.ingest.upload_options import check_filing
 from core.ingest.validate import EXTENSIONS, check_type, clean_name, doc_key
 from core.model import Filing
 from core.platform.failpoints import point

@@ -16,11 +16,11 @@ from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pins import Holds
 from core.indexes.active import Serving
 from core.indexes.projector import Projector
-from core.ingest.embedding import EmbeddingLane
-from core.ingest.endings import Endings
-from core.ingest.preparing import Preparing
-from core.ingest.progress import JobProgress
-from core.ingest.publishing import Publisher
+from core.ingest.embed import EmbeddingLane
+from core.ingest.failures import Endings
+from core.ingest.job_run import JobProgress
+from core.ingest.parse_and_chunk import Preparing
+from core.ingest.publish import Publisher
 from core.model import Job
 from core.ports import BlobStore, Parser
 

@@ -13,7 +13,7 @@ from core.blobs.pins import Holds
 from core.errors import Conflict, Purged
 from core.indexes.active import Store
 from core.indexes.projector import Projector
-from core.ingest.filing import check_label, check_moment, check_note, storable_actor
+from core.ingest.upload_options import check_label, check_moment, check_note, storable_actor
 from core.model import Job, Publication, Role, SavedQuestion, Version
 from core.ports import BlobStore, JobQueue
 from core.versions.cache import Comparisons

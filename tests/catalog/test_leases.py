@@ -14,7 +14,7 @@ from core.catalog.jobs import Attempt, Choice, Lease, Step
 from core.catalog.leases import Heartbeat
 from core.catalog.schema import jobs
 from core.errors import Cancelled, StoreUnavailable
-from core.jobs import LocalJobs
+from core.jobs.local_queue import LocalJobs
 from core.model import JobState, Stage
 from tests.builders import knowledge_base
 

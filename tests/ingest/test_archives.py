@@ -15,7 +15,7 @@ import pytest
 import core
 from core.access import acting
 from core.errors import ArchiveLimit, BadFilename, EmptyDocument, Encrypted, EvoRAGError, ParserFailed, TypeMismatch
-from core.ingest.archives import archive_kind, child, keep
+from core.ingest.archives import archive_kind, child, store_archive
 from core.ingest.archives.members import plan
 from core.model import Job, JobKind, JobState, Principal, Role, Stage
 from core.platform import failpoints
@@ -249,7 +249,7 @@ def test_a_lie_found_only_while_unpacking_files_nothing(
 ) -> None:
     files = {f"{number}.txt": TEXT * 10_000 for number in range(4)}
     content = made.with_size(zipped({**files, "last.txt": TEXT}, zipfile.ZIP_STORED), 10)
-    monkeypatch.setattr(keep, "_LOOK_S", -1.0)
+    monkeypatch.setattr(store_archive, "_LOOK_S", -1.0)
     monkeypatch.setattr(child, "_SLICE_S", 0.0)
     job = unpacked(kb, "a.zip", content)
     assert job.error is not None

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from core.errors import InvalidInput
-from core.ingest.filing import check_moment
+from core.ingest.upload_options import check_moment
 
 
 @pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00", "2020-01-01T00:00:00Z"])

@@ -95,7 +95,7 @@ class Client:
 def reached_points() -> list[str]:
     """The points that the run passes, in order of their first time; read from the code so that tests can be named."""
     names: dict[str, None] = {}
-    for path in sorted((Path(core.__file__).parent / "uploads").glob("*.py")):
+    for path in sorted((Path(core.__file__).parent / "ingest" / "uploads").glob("*.py")):
         for line in path.read_text(encoding="utf-8").splitlines():
             if 'point("uploads.' in line:
                 names[line.split('"')[1]] = None

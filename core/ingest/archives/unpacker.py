@@ -23,8 +23,8 @@ from core.catalog.jobs import Attempt, Step
 from core.errors import Cancelled, EvoRAGError, NotFound, ParserFailed, QuotaExceeded
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.child import OpenArchive, opened
-from core.ingest.archives.keep import ArchiveIntake, check_members
 from core.ingest.archives.members import Member
+from core.ingest.archives.store_archive import ArchiveIntake, check_members
 from core.model import Filing, Job, JobFilter, JobState, Principal, Stage, Upload
 from core.model.codec import from_dict
 from core.platform.failpoints import point

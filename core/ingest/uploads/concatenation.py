@@ -8,8 +8,8 @@ from pathlib import Path
 from core.blobs.quota import disk_errors
 from core.catalog.transfers import TransferLedger, TransferRow
 from core.errors import UploadExpired
+from core.ingest.uploads.part_writer import sync_folder
 from core.platform.failpoints import point
-from core.uploads.reception import sync_folder
 
 _STEP_BYTES = 16 * 1024 * 1024
 

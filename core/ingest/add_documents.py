@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from core.catalog import Claim, NewVersion
     from core.catalog.jobs import Attempt
-    from core.ingest.archives.keep import ArchiveIntake
+    from core.ingest.archives.store_archive import ArchiveIntake
+    from core.ingest.uploads.finalize import Settle
     from core.settings import Settings
-    from core.uploads.finishing import Settle
 
 _MEMBER_ERRORS = (InvalidInput, TooLarge, UnsupportedType, UnreadableDocument)
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.ingest.archives import archive_kind
-from core.ingest.archives.keep import ArchiveIntake, StoredArchive
+from core.ingest.archives.store_archive import ArchiveIntake, StoredArchive
 from core.ingest.intake import new_version
 from core.ingest.receive import Received
+from core.ingest.uploads.finalize import Settle
 from core.ingest.validate import check_type
 from core.model import Filing, Upload
-from core.uploads.finishing import Settle
 
 if TYPE_CHECKING:
     from core.catalog import NewVersion

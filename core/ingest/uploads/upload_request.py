@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from core.access import current
 from core.catalog.transfers import TransferRow
 from core.errors import BadFilename, EmptyDocument, InvalidInput
-from core.ingest.filing import check_filing
 from core.ingest.intake import check_extension, check_private
+from core.ingest.upload_options import check_filing
 from core.ingest.validate import clean_name
 from core.model import Filing, Transfer, TransferState
 

@@ -16,14 +16,14 @@ from core.blobs.pins import Holds
 from core.blobs.quota import Room
 from core.catalog.transfers import Piece, TransferLedger, TransferRow
 from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, UploadExpired
+from core.ingest.uploads.checker import Checker
+from core.ingest.uploads.checksums import ALGORITHMS, PartChecksum
+from core.ingest.uploads.finalize import Destination, Finisher
+from core.ingest.uploads.part_writer import ByteStream, Reception
+from core.ingest.uploads.upload_request import LARGEST, Announced, checked_sha256, new_transfer
 from core.model import Filing, Role, Transfer, TransferState
 from core.platform.failpoints import point
 from core.ports import BlobStore
-from core.uploads.announced import LARGEST, Announced, checked_sha256, new_transfer
-from core.uploads.checker import Checker
-from core.uploads.checksums import ALGORITHMS, PartChecksum
-from core.uploads.finishing import Destination, Finisher
-from core.uploads.reception import ByteStream, Reception
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _MOST_UNFINISHED = 10_000

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.errors import Cancelled
-from core.uploads.checksums import RunningHashes
-from core.uploads.finishing import Finisher
+from core.ingest.uploads.checksums import RunningHashes
+from core.ingest.uploads.finalize import Finisher
 
 log = logging.getLogger(__name__)
 

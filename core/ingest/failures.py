@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from core.blobs.orphans import UnclaimedBlobs
 from core.errors import Cancelled, DiskFull, EvoRAGError, ParserFailed
 from core.indexes.projector import Projector
-from core.ingest.progress import JobProgress
+from core.ingest.job_run import JobProgress
 from core.model import JobState
 from core.platform.failpoints import point
 

@@ -12,8 +12,8 @@ from core.catalog.indexing import Indexed
 from core.catalog.publications import Decision, Finishing
 from core.errors import StoreUnavailable
 from core.indexes.projector import Projector
-from core.ingest.endings import Endings, Stopped
-from core.ingest.progress import JobProgress, write_all
+from core.ingest.failures import Endings, Stopped
+from core.ingest.job_run import JobProgress, write_all
 from core.model import Part, Stage
 from core.platform.failpoints import point
 

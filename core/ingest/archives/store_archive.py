@@ -22,9 +22,9 @@ from core.errors import EmptyDocument, StoreUnavailable
 from core.ingest.archives import ArchiveLimits, check_archive
 from core.ingest.archives.child import opened
 from core.ingest.archives.members import Member
-from core.ingest.filing import check_filing
 from core.ingest.intake import check_private
 from core.ingest.receive import receive
+from core.ingest.upload_options import check_filing
 from core.ingest.validate import clean_name
 from core.model import Filing, JobKind, Upload, UploadOutcome
 from core.model.codec import to_dict

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.errors import Cancelled
 from core.ingest.receive import Received
-from core.uploads.checksums import RunningHashes
+from core.ingest.uploads.checksums import RunningHashes
 
 _PIECE_BYTES = 1024 * 1024
 _HEAD_BYTES = 64 * 1024

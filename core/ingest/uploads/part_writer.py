@@ -19,8 +19,8 @@ from typing import Protocol
 
 from core.blobs.quota import Room, disk_errors
 from core.errors import InvalidInput, NotFound, OffsetConflict, UploadExpired
+from core.ingest.uploads.checksums import PartChecksum, RunningHashes
 from core.platform.failpoints import point
-from core.uploads.checksums import PartChecksum, RunningHashes
 
 PIECE_BYTES = 256 * 1024
 SETTLE_BYTES = 32 * 1024 * 1024

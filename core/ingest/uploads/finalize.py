@@ -29,12 +29,12 @@ from core.errors import (
     UploadExpired,
 )
 from core.ingest.receive import Received
+from core.ingest.uploads.checksums import RunningHashes
+from core.ingest.uploads.concatenation import join
+from core.ingest.uploads.measure import measure
 from core.model import Filing, Principal, Role, TransferState, Upload
 from core.platform.failpoints import point
 from core.ports import BlobStore
-from core.uploads.checksums import RunningHashes
-from core.uploads.joining import join
-from core.uploads.measure import measure
 
 log = logging.getLogger(__name__)
 

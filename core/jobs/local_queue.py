@@ -20,8 +20,8 @@ from core.access import PROCESS, acting
 from core.catalog.jobs import ACTIVE, Choice, Lease
 from core.catalog.leases import Heartbeat
 from core.errors import Conflict, EvoRAGError
+from core.ingest.job_run import JobProgress
 from core.ingest.pipeline import IngestPipeline
-from core.ingest.progress import JobProgress
 from core.model import Job, JobKind, JobState
 from core.platform.failpoints import point
 

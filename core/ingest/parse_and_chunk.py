@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.blobs.pins import Holds
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
-from core.ingest.endings import Stopped
-from core.ingest.progress import JobProgress
+from core.ingest.failures import Stopped
+from core.ingest.job_run import JobProgress
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Stage, Version
 from core.platform.failpoints import point

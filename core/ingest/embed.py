@@ -14,9 +14,9 @@ import numpy as np
 from core.errors import EvoRAGError
 from core.indexes.active import Serving
 from core.indexes.projector import Projector
-from core.ingest.endings import Endings
-from core.ingest.progress import JobProgress, write_all
-from core.ingest.turns import Turns
+from core.ingest.failures import Endings
+from core.ingest.fair_queue import Turns
+from core.ingest.job_run import JobProgress, write_all
 from core.model import Stage
 from core.platform.failpoints import point
 from core.ports import Embedder, Vector

@@ -1,0 +1,1 @@
+"""Background work: the local queue, and what people do with jobs."""
