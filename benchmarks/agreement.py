@@ -21,8 +21,8 @@ from typing import Any
 from elasticsearch import Elasticsearch
 
 from benchmarks.machine import describe, emit, note
-from core.adapters.elastic_keyword import ElasticKeywordIndex
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.keyword.elastic import ElasticKeywordIndex
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.evaluation.measure_folder import Passage, read_passages, read_questions
 from core.evaluation.metrics import percentile
 from core.model import IndexHit, Part

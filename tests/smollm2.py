@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from core.adapters.packaged_smollm2 import BEGUN, PACKAGE, PackagedSmolLM2
+from core.adapters.generation.packaged_smollm2 import BEGUN, PACKAGE, PackagedSmolLM2
 
 FOLDER = "EVORAG_TEST_MODELS"
 

@@ -16,7 +16,7 @@ from sqlalchemy import URL
 
 from core.access import acting
 from core.accounts import MOST_KEYS, Accounts
-from core.adapters.werkzeug_passwords import WerkzeugPasswords
+from core.adapters.passwords import WerkzeugPasswords
 from core.catalog import Catalog
 from core.errors import Conflict, EvoRAGError, Forbidden, InvalidInput, NotFound, Unauthorized
 from core.model import Principal, Role

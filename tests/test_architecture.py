@@ -117,7 +117,7 @@ def hold(checked: Collection[Module], forbids: Callable[[Module, str], bool], ex
 
 def test_core_never_imports_the_web() -> None:
     web = {"app", "dash", "flask", "werkzeug", "plotly"}
-    hashes = {"core.adapters.werkzeug_passwords -> werkzeug.security"}  # behind a port
+    hashes = {"core.adapters.passwords -> werkzeug.security"}  # behind a port
     hold(within("core"), lambda _, name: name.split(".")[0] in web, hashes)
 
 

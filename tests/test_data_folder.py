@@ -16,7 +16,7 @@ import pytest
 
 import core
 from core import bootstrap
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.errors import DataFolderInUse
 from core.platform.data_folder import DataFolder
 from core.settings import Settings

@@ -15,8 +15,8 @@ from sqlalchemy.event import listen
 
 import core
 from core import bootstrap
-from core.adapters.hash_embedder import HashEmbedder
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.embedding.hash_embedder import HashEmbedder
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.catalog.generations import Made
 from core.catalog.schema import generations as table
 from core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, StoreUnavailable, WrongIndex

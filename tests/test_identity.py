@@ -204,7 +204,7 @@ def test_owner_of_a_bucket_of_an_earlier_release_becomes_the_identity(tmp_path: 
 
 def test_refusal_names_no_password(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     from core.catalog.engine import Database
-    from core.identity import _place
+    from core.catalog.folder_identity import _place
 
     caplog.set_level(logging.DEBUG)
     database = Database("postgresql+psycopg://ada:hunter2@db.example:5432/evorag?password=hunter2")

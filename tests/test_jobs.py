@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import select, update
 
 import core
-from core.catalog.jobs import Attempt, Choice
+from core.catalog.jobs.ledger import Attempt, Choice
 from core.catalog.schema import jobs, versions
 from core.errors import Cancelled, Conflict, ModelUnavailable, ParserFailed, StoreUnavailable
 from core.model import JobFilter, JobState

@@ -10,7 +10,7 @@ import pytest
 
 import core
 import core.jobs.local_queue
-from core.catalog.jobs import Choice
+from core.catalog.jobs.ledger import Choice
 from core.errors import (
     BadFilename,
     Conflict,

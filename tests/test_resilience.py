@@ -10,10 +10,10 @@ import pytest
 import core
 from app.components.answer_card import degraded_notices
 from app.main import create_app
+from core.adapters.embedding.hash_embedder import HashEmbedder
 from core.adapters.guarded import GuardedKeywordIndex, GuardedVectorIndex
-from core.adapters.hash_embedder import HashEmbedder
-from core.adapters.memory_keyword import MemoryKeywordIndex
-from core.adapters.memory_vector import MemoryVectorIndex
+from core.adapters.keyword.memory import MemoryKeywordIndex
+from core.adapters.vector.memory import MemoryVectorIndex
 from core.errors import EvoRAGError, IndexLost, StoreUnavailable, WrongIndex
 from core.model import JobState, Part
 from tests.ailing import Ailing

@@ -33,7 +33,7 @@ from core.backup.source import Place, Show, silent
 from core.backup.tar import Reader
 from core.blobs.quota import disk_errors
 from core.catalog.asking_schema import recordings
-from core.catalog.leftovers import FileKind, drop
+from core.catalog.documents.leftovers import FileKind, drop
 from core.errors import BadBundle, Conflict, UnreadableRecording
 from core.model.backup import Moved
 from core.platform.failpoints import point

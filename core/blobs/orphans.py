@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from core.blobs.pins import Holds
-from core.catalog.leftovers import FileKind
+from core.catalog.documents.leftovers import FileKind
 from core.errors import EvoRAGError, StoreUnavailable
 from core.platform.failpoints import point
 from core.ports import BlobStore

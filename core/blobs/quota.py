@@ -13,7 +13,7 @@ from core.access import current
 from core.errors import DiskFull, QuotaExceeded, TooLarge
 
 if TYPE_CHECKING:
-    from core.catalog.transfers import TransferLedger
+    from core.catalog.documents.transfers import TransferLedger
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 

@@ -11,36 +11,36 @@ from typing import Any
 
 from sqlalchemy import URL, Select, func, select
 
-from core.catalog.archives import Archives
-from core.catalog.cached_answers import CachedAnswers
-from core.catalog.chunks import Chunks
-from core.catalog.claims import Claim, NewVersion
 from core.catalog.consistency import ConsistencyTable
-from core.catalog.conversations import Conversations
-from core.catalog.credentials import Keys, Sessions
-from core.catalog.documents import Documents
-from core.catalog.embeddings import Embeddings
+from core.catalog.documents.chunks import Chunks
+from core.catalog.documents.claims import Claim, NewVersion
+from core.catalog.documents.embeddings import Embeddings
+from core.catalog.documents.indexing import Indexing
+from core.catalog.documents.isolation import seen, viewer
+from core.catalog.documents.leftovers import FileKind, Leftovers
+from core.catalog.documents.listing import Documents
+from core.catalog.documents.naming import Naming
+from core.catalog.documents.publications import Decision, Publications, Showing
+from core.catalog.documents.purges import Purges, Tombstone
+from core.catalog.documents.schedules import Due, Schedules
+from core.catalog.documents.transfers import TransferLedger
+from core.catalog.documents.visibility import Visibility
 from core.catalog.engine import Database
-from core.catalog.evaluations import Evaluations
 from core.catalog.generations import GenerationTable
 from core.catalog.identity import mark
-from core.catalog.indexing import Indexing
-from core.catalog.isolation import seen, viewer
-from core.catalog.jobs import ACTIVE, Jobs
-from core.catalog.leftovers import FileKind, Leftovers
-from core.catalog.naming import Naming
+from core.catalog.jobs.archives import Archives
+from core.catalog.jobs.ledger import ACTIVE, Jobs
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
-from core.catalog.publications import Decision, Publications, Showing
-from core.catalog.purges import Purges, Tombstone
-from core.catalog.question_sets import QuestionSets
-from core.catalog.questions import Questions
-from core.catalog.recordings import Recordings
-from core.catalog.saved import SavedQuestions
-from core.catalog.schedules import Due, Schedules
+from core.catalog.people.credentials import Keys, Sessions
+from core.catalog.people.users import Users
+from core.catalog.questions.cached_answers import CachedAnswers
+from core.catalog.questions.conversations import Conversations
+from core.catalog.questions.evaluations import Evaluations
+from core.catalog.questions.history import Questions
+from core.catalog.questions.question_sets import QuestionSets
+from core.catalog.questions.recordings import Recordings
+from core.catalog.questions.saved import SavedQuestions
 from core.catalog.schema import chunks, documents, shown_now, version_chunks, versions
-from core.catalog.transfers import TransferLedger
-from core.catalog.users import Users
-from core.catalog.visibility import Visibility
 from core.catalog.vocabulary import VocabularyTable
 from core.model import Counts, JobFilter
 

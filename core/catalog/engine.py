@@ -18,7 +18,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, make_url, select
 
 from core.catalog import postgresql
-from core.catalog.changes import noted
+from core.catalog.jobs.changes import noted
 from core.catalog.schema import index_settings
 from core.errors import StoreUnavailable
 

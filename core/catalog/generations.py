@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
 
 from core.catalog.asking_schema import cached_answers
-from core.catalog.embeddings import indexed_text
+from core.catalog.documents.embeddings import indexed_text
 from core.catalog.engine import Database
 from core.catalog.outbox import stores_beside
 from core.catalog.schema import chunks, embeddings, generations, index_settings, outbox

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from core.catalog.asking_schema import cached_answers, vocabulary
 from core.catalog.engine import Database
-from core.catalog.jobs import Attempt, end_all
+from core.catalog.jobs.ledger import Attempt, end_all
 from core.catalog.schema import index_settings, jobs
 from core.errors import Cancelled
 from core.model import JobState, Vocabulary

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import acting, current, needs
 from core.blobs.pins import Holds
-from core.catalog.question_sets import NewQuestion
+from core.catalog.questions.question_sets import NewQuestion
 from core.errors import Conflict, InvalidInput, NotFound
 from core.evaluation.compare_runs import compare
 from core.evaluation.from_history import is_private, judged

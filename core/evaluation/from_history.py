@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.catalog.question_sets import Named, NewQuestion
+from core.catalog.questions.question_sets import Named, NewQuestion
 from core.evaluation.metrics import MAX_ANSWER_CHARS, without_marks
 from core.model import AnswerType, Intent, JudgedQuestion, Trace
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import acting
 from core.blobs.pins import Holds
-from core.catalog.evaluations import INTERRUPTED, KeptOutcome
+from core.catalog.questions.evaluations import INTERRUPTED, KeptOutcome
 from core.errors import Conflict, EvoRAGError
 from core.evaluation.from_history import quoted_by
 from core.evaluation.measure import Observation, measures_of, observe, unplaced

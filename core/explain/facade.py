@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from core.access import actor, needs
-from core.catalog.jobs import NewJob
+from core.catalog.jobs.ledger import NewJob
 from core.explain.analyser import analysed
 from core.explain.vocabulary import checked_synonyms, checked_words
 from core.indexes.reindex_jobs import words_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.catalog.isolation import viewer
+from core.catalog.documents.isolation import viewer
 from core.errors import Conflict, NotFound, Purged
 from core.explain.advice import Adviser
 from core.explain.exclusions import Case, obstacle_of

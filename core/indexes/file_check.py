@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.blobs.orphans import UnclaimedBlobs
-from core.catalog.leftovers import FileKind
+from core.catalog.documents.leftovers import FileKind
 from core.errors import StoreUnavailable
 from core.model import FilesCheck, MissingFile, UnnamedFile
 from core.ports import BlobStore

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.catalog.consistency import Making
-from core.catalog.jobs import ACTIVE, Attempt, Step
+from core.catalog.jobs.ledger import ACTIVE, Attempt, Step
 from core.catalog.outbox import KEYWORD
 from core.errors import Cancelled, EvoRAGError, NotFound
 from core.model import Job, JobState, Stage, Vocabulary

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.access import actor
-from core.catalog.jobs import Attempt, NewJob, Step
+from core.catalog.jobs.ledger import Attempt, NewJob, Step
 from core.catalog.outbox import STORES
 from core.errors import Cancelled, EvoRAGError, InvalidInput, NotFound, StoreUnavailable
 from core.indexes.consistency import Checker, Faults, Watched

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from core.catalog import Claim, NewVersion
-    from core.catalog.jobs import Attempt
+    from core.catalog.jobs.ledger import Attempt
     from core.ingest.archives.store_archive import ArchiveIntake
     from core.ingest.uploads.finalize import Settle
     from core.settings import Settings

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from core.catalog.jobs import Attempt, Step
+from core.catalog.jobs.ledger import Attempt, Step
 from core.errors import Cancelled
 from core.model import Job, Stage
 

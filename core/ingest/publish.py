@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.catalog.indexing import Indexed
-from core.catalog.publications import Decision, Finishing
+from core.catalog.documents.indexing import Indexed
+from core.catalog.documents.publications import Decision, Finishing
 from core.errors import StoreUnavailable
 from core.indexes.projector import Projector
 from core.ingest.failures import Endings, Stopped

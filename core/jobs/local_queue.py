@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from core.access import PROCESS, acting
-from core.catalog.jobs import ACTIVE, Choice, Lease
-from core.catalog.leases import Heartbeat
+from core.catalog.jobs.leases import Heartbeat
+from core.catalog.jobs.ledger import ACTIVE, Choice, Lease
 from core.errors import Conflict, EvoRAGError
 from core.ingest.job_run import JobProgress
 from core.ingest.pipeline import IngestPipeline

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.catalog.cached_answers import CacheKey, Entry
-from core.catalog.isolation import viewer
+from core.catalog.documents.isolation import viewer
+from core.catalog.questions.cached_answers import CacheKey, Entry
 from core.errors import EvoRAGError, NotFound
 from core.generators import Generators
 from core.indexes.active import Opened

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from core.catalog.isolation import viewer
-from core.catalog.views import View
+from core.catalog.documents.isolation import viewer
+from core.catalog.documents.views import View
 from core.errors import InvalidInput
 from core.generators import NONE
 from core.model import Analysis, Answer, AnswerType, Hit, Intent, Part, Query, ReadFilter, Trace, VersionRef

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from core.access import needs
 from core.blobs.quota import Room, disk_errors
-from core.catalog.leftovers import FileKind
-from core.catalog.recordings import Quoted
+from core.catalog.documents.leftovers import FileKind
+from core.catalog.questions.recordings import Quoted
 from core.errors import InvalidInput, TooLarge, UnreadableRecording
 from core.model import Recording, Role, Trace
 from core.platform.failpoints import point

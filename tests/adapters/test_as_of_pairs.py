@@ -9,8 +9,8 @@ import pytest
 
 import core
 from core import bootstrap
-from core.adapters.memory_keyword import MemoryKeywordIndex
-from core.adapters.memory_vector import MemoryVectorIndex
+from core.adapters.keyword.memory import MemoryKeywordIndex
+from core.adapters.vector.memory import MemoryVectorIndex
 from tests.builders import settings
 from tests.contracts.as_of import AsOfContract
 

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from core.adapters import background_writing
-from core.adapters.background_writing import Put, read_pieces
+from core.adapters.generation import background_writing
+from core.adapters.generation.background_writing import Put, read_pieces
 from core.errors import GenerationTimedOut
 
 

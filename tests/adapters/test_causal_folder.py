@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters import packaged_smollm2
-from core.adapters.causal_folder import NamedModel
-from core.adapters.huggingface_generator import HuggingFaceGenerator, Placement
-from core.adapters.packaged_smollm2 import PackagedSmolLM2
+from core.adapters.generation import packaged_smollm2
+from core.adapters.generation.causal_folder import NamedModel
+from core.adapters.generation.huggingface_generator import HuggingFaceGenerator, Placement
+from core.adapters.generation.packaged_smollm2 import PackagedSmolLM2
 from core.errors import ModelUnavailable
 from core.model import GeneratorState, Prompt, Sampling
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from core.adapters.celery_jobs import CeleryWorker
+from core.adapters.jobs.celery_queue import CeleryWorker
 
 
 def test_a_worker_that_is_stopped_before_it_runs_does_not_begin() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters import command_generator
-from core.adapters.command_generator import CommandGenerator
+from core.adapters.generation import command_generator
+from core.adapters.generation.command_generator import CommandGenerator
 from core.errors import GenerationFailed, GenerationTimedOut, ModelUnavailable
 from core.model import GeneratorState, Prompt, Sampling
 from core.settings import Settings
@@ -115,7 +115,7 @@ def test_programs_do_not_outlive_the_server_that_is_killed(tmp_path: Path) -> No
     )
     server = (
         "import sys, threading, time\n"
-        "from core.adapters.command_generator import CommandGenerator\n"
+        "from core.adapters.generation.command_generator import CommandGenerator\n"
         "from core.model import Prompt, Sampling\n"
         "generator = CommandGenerator(sys.argv[1], {}, max_bytes=1000)\n"
         "pieces = generator.write(Prompt('', '', 'en'), Sampling(), 60.0)\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.cross_encoder import CrossEncoderReranker
+from core.adapters.embedding.cross_encoder import CrossEncoderReranker
 from core.errors import ModelUnavailable
 
 pytestmark = pytest.mark.long

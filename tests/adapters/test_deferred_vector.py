@@ -7,8 +7,8 @@ from threading import Event
 
 import pytest
 
-from core.adapters.deferred_vector import DeferredVectorIndex
-from core.adapters.memory_vector import MemoryVectorIndex
+from core.adapters.vector.deferred import DeferredVectorIndex
+from core.adapters.vector.memory import MemoryVectorIndex
 from core.errors import StoreUnavailable
 from core.ports import VectorIndex
 from tests.contracts.vector_index import DIMENSION

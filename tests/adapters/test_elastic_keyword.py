@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.adapters.elastic_keyword import ElasticKeywordIndex
+from core.adapters.keyword.elastic import ElasticKeywordIndex
 from core.errors import StoreUnavailable
 from core.model import Part
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.adapters.elastic_mapping import document, is_of, mappings, settings
+from core.adapters.keyword.elastic_mapping import document, is_of, mappings, settings
 from core.model import Part
 from core.ports import KeywordRow
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.adapters.elastic_scores import term_scores
+from core.adapters.keyword.elastic_scores import term_scores
 
 
 def part(words: str, value: float, *details: Any) -> dict[str, Any]:

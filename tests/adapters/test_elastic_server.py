@@ -7,8 +7,8 @@ from threading import Thread
 
 import pytest
 
-from core.adapters import elastic_server
-from core.adapters.elastic_server import ElasticServer, deleted, written
+from core.adapters.keyword import elastic_server
+from core.adapters.keyword.elastic_server import ElasticServer, deleted, written
 from core.errors import StoreUnavailable
 
 NOBODY = "http://somebody:secret@127.0.0.1:9"

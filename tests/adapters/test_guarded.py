@@ -11,8 +11,8 @@ import pytest
 
 from core.adapters.circuit import State
 from core.adapters.guarded import GuardedKeywordIndex, GuardedVectorIndex
-from core.adapters.memory_keyword import MemoryKeywordIndex
-from core.adapters.memory_vector import MemoryVectorIndex
+from core.adapters.keyword.memory import MemoryKeywordIndex
+from core.adapters.vector.memory import MemoryVectorIndex
 from core.errors import StoreUnavailable
 from core.model import Part
 from tests.ailing import Ailing

@@ -9,11 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from core.adapters.hash_embedder import HashEmbedder
+from core.adapters.embedding.hash_embedder import HashEmbedder
 from tests.contracts.embedder import EmbedderContract
 
 PROGRAM = """
-from core.adapters.hash_embedder import HashEmbedder
+from core.adapters.embedding.hash_embedder import HashEmbedder
 print(HashEmbedder(64).embed_query("stable 安定した text").tobytes().hex())
 """
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.adapters.hot_vectors import ENGINE, HotVectors
-from core.adapters.memory_vector import MemoryVectorIndex
-from core.adapters.milvus_vector import MilvusVectorIndex
+from core.adapters.vector.hot_vectors import ENGINE, HotVectors
+from core.adapters.vector.memory import MemoryVectorIndex
+from core.adapters.vector.milvus import MilvusVectorIndex
 from core.errors import StoreUnavailable
 from core.model import Part
 from tests.contracts.vector_index import BOTH, DIMENSION, VectorIndexContract, ids_of, row, rows_of, unit_vectors

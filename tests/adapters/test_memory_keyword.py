@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from core.adapters.memory_keyword import MemoryKeywordIndex
+from core.adapters.keyword.memory import MemoryKeywordIndex
 from tests.contracts.keyword_index import HEAD, KeywordIndexContract, row
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.adapters.memory_vector import MemoryVectorIndex
+from core.adapters.vector.memory import MemoryVectorIndex
 from core.errors import StoreUnavailable
 from core.model import Part
 from tests.contracts.vector_index import DIMENSION, VectorIndexContract, unit_vectors

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from pymilvus import DataType
 
-from core.adapters.milvus_rows import as_row, batches
-from core.adapters.milvus_vector import MilvusVectorIndex
+from core.adapters.vector.milvus import MilvusVectorIndex
+from core.adapters.vector.milvus_rows import as_row, batches
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import Part
 from tests.contracts.vector_index import (
@@ -32,7 +32,7 @@ from tests.contracts.vector_index import (
 WRITER = """
 import itertools, sys
 from pathlib import Path
-from core.adapters.milvus_vector import MilvusVectorIndex
+from core.adapters.vector.milvus import MilvusVectorIndex
 from core.model import Part
 from tests.contracts.vector_index import DIMENSION, row, unit_vectors
 
@@ -131,7 +131,7 @@ def test_folder_in_use_is_tried_three_times(folder: Path) -> None:
     index = MilvusVectorIndex(folder, DIMENSION)
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("core.adapters.milvus_vector.time.sleep", pauses.append)
+            patch.setattr("core.adapters.vector.milvus.time.sleep", pauses.append)
             with pytest.raises(StoreUnavailable, match="tried 3 times"):
                 MilvusVectorIndex(folder, DIMENSION)
     finally:

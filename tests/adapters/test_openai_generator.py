@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from core.adapters.openai_generator import OpenAIGenerator
+from core.adapters.generation.openai_generator import OpenAIGenerator
 from core.errors import GenerationFailed, GenerationTimedOut, ModelUnavailable
 from core.model import GeneratorState, Prompt, Sampling
 

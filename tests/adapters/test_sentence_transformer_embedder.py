@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.adapters.sentence_transformer_embedder import SentenceTransformerEmbedder
+from core.adapters.embedding.sentence_transformer_embedder import SentenceTransformerEmbedder
 from core.errors import ModelUnavailable
 from tests.contracts.embedder import EmbedderContract
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from core.adapters.causal_folder import NamedModel
-from core.adapters.huggingface_generator import Pieces, Placement
-from core.adapters.packaged_smollm2 import PackagedSmolLM2
-from core.adapters.spiking_generator import Spiking, SpikingGenerator, _tokens, texts_of
+from core.adapters.generation.causal_folder import NamedModel
+from core.adapters.generation.huggingface_generator import Pieces, Placement
+from core.adapters.generation.packaged_smollm2 import PackagedSmolLM2
+from core.adapters.generation.spiking_generator import Spiking, SpikingGenerator, _tokens, texts_of
 from core.errors import GenerationFailed, GenerationTimedOut, ModelUnavailable
 from core.model import GeneratorState, Prompt, Sampling
 from core.ports import RecordingGenerator

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.memory_keyword import MemoryKeywordIndex
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.keyword.memory import MemoryKeywordIndex
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.errors import StoreUnavailable, WrongIndex
 from core.text.analysis import ANALYSER_ID
 from tests.contracts.keyword_index import (
@@ -29,7 +29,7 @@ from tests.contracts.keyword_index import (
 WRITER = """
 import itertools, sys
 from pathlib import Path
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from tests.contracts.keyword_index import HISTORY, row
 
 index = TantivyKeywordIndex(Path(sys.argv[1]))
@@ -163,7 +163,7 @@ def test_index_whose_rows_have_no_fingerprint_is_refused(folder: Path) -> None:
 def test_rows_are_given_back_by_ranges_of_ids_and_as_they_were(
     index: TantivyKeywordIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.adapters.tantivy_keyword._STORED_AT_ONCE", 7)
+    monkeypatch.setattr("core.adapters.keyword.tantivy._STORED_AT_ONCE", 7)
     rows = [row(n**5 * (-1) ** n, "harbour", fingerprint=n) for n in range(60)]
     index.upsert(rows)
     given = index.stored()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.adapters.redaction import LONGEST, shortened
-from core.adapters.terminal_text import LONGEST_SEQUENCE, PlainText
+from core.adapters.generation.redaction import LONGEST, shortened
+from core.adapters.generation.terminal_text import LONGEST_SEQUENCE, PlainText
 
 PARTS = [
     "text",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.huggingface_generator import HuggingFaceGenerator, Placement
-from core.adapters.spiking_generator import Spiking, SpikingGenerator
-from core.adapters.trained_model import TrainedModel
+from core.adapters.generation.huggingface_generator import HuggingFaceGenerator, Placement
+from core.adapters.generation.spiking_generator import Spiking, SpikingGenerator
+from core.adapters.generation.trained_model import TrainedModel
 from core.errors import ModelUnavailable
 from core.model import Prompt, Sampling
 from core.snn.artifacts import Artifacts

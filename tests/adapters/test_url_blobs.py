@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.blob_cache import BlobCache
-from core.adapters.file_blobs import FileBlobStore
-from core.adapters.url_blobs import UrlBlobStore, blobs_at
+from core.adapters.blobs.cache import BlobCache
+from core.adapters.blobs.files import FileBlobStore
+from core.adapters.blobs.urls import UrlBlobStore, blobs_at
 from core.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from core.ports import BlobStore
 from tests.contracts.blob_store import BlobStoreContract, name_of, put

@@ -24,7 +24,7 @@ from app.components.trace_cards import trace_cards
 from app.components.why_not_advice import changed
 from app.i18n import has
 from core import adapters
-from core.adapters.command_generator import CommandGenerator
+from core.adapters.generation.command_generator import CommandGenerator
 from core.errors import ModelUnavailable
 from core.model import (
     Advice,
@@ -430,7 +430,7 @@ def test_why_a_generator_is_not_available_is_said_in_the_language_of_the_page(wi
 def test_every_reason_of_a_generator_has_its_words_and_its_remedy() -> None:
     calls = [
         node
-        for path in Path(str(adapters.__file__)).parent.glob("*.py")
+        for path in Path(str(adapters.__file__)).parent.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call)
     ]

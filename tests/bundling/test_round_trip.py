@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import core
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.backup.transfer import export_to, import_from, migrate
 from core.catalog import Catalog
 from core.catalog.schema import jobs, metadata

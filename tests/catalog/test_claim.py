@@ -12,7 +12,7 @@ import pytest
 
 import core
 from core.catalog import Claim, NewVersion
-from core.catalog.jobs import Choice
+from core.catalog.jobs.ledger import Choice
 from core.errors import NotFound
 from core.model import JobState, UploadOutcome
 from tests.builders import add, knowledge_base

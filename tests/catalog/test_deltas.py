@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from sqlalchemy import func, select
 
 from core.catalog import Catalog, NewVersion
-from core.catalog.deltas import difference
+from core.catalog.documents.deltas import difference
 from core.catalog.schema import chunks, version_deltas, versions
 from core.model import Chunk
 

@@ -58,7 +58,7 @@ def test_a_page_is_narrowed_by_state_type_and_tags(full: core.KnowledgeBase) -> 
 
 def test_only_the_documents_of_the_page_are_built(full: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[int] = []
-    listing = sys.modules["core.catalog.documents"]
+    listing = sys.modules["core.catalog.documents.listing"]
     build = listing._document
     monkeypatch.setattr(listing, "_document", lambda row, tags: built.append(row.id) or build(row, tags))
     assert full.documents_page(limit=1)[1:] == (6, True)

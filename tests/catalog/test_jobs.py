@@ -10,9 +10,9 @@ import pytest
 
 import core
 from core.access import acting
-from core.catalog.changes import Changes
-from core.catalog.job_events import KEPT, record, shorten
-from core.catalog.jobs import Choice, NewJob
+from core.catalog.jobs.changes import Changes
+from core.catalog.jobs.events import KEPT, record, shorten
+from core.catalog.jobs.ledger import Choice, NewJob
 from core.errors import Conflict, NotFound
 from core.model import JobFilter, JobKind, JobState, Principal, Role, Stage
 

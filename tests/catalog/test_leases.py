@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import update
 
 import core
-from core.catalog.jobs import Attempt, Choice, Lease, Step
-from core.catalog.leases import Heartbeat
+from core.catalog.jobs.leases import Heartbeat
+from core.catalog.jobs.ledger import Attempt, Choice, Lease, Step
 from core.catalog.schema import jobs
 from core.errors import Cancelled, StoreUnavailable
 from core.jobs.local_queue import LocalJobs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import core
-from core.catalog.saved import MOST_QUESTIONS
+from core.catalog.questions.saved import MOST_QUESTIONS
 from core.errors import InvalidInput, NotFound, QueryTooLong
 
 

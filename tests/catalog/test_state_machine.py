@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import core
-from core.catalog.deltas import difference
+from core.catalog.documents.deltas import difference
 from core.errors import Conflict, NotFound, Purged
 from core.model import Part, UploadOutcome
 from tests.builders import knowledge_base

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from core.adapters.huggingface_generator import Placement
-from core.adapters.packaged_smollm2 import PackagedSmolLM2
-from core.adapters.spiking_generator import Spiking, SpikingGenerator
+from core.adapters.generation.huggingface_generator import Placement
+from core.adapters.generation.packaged_smollm2 import PackagedSmolLM2
+from core.adapters.generation.spiking_generator import Spiking, SpikingGenerator
 from core.model import Prompt, Sampling
 from core.snn.recording import save
 from tests.e2e.conftest import ARTEFACTS, guarded_page, serious_violations, serve, window

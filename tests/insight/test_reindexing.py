@@ -13,8 +13,8 @@ import pytest
 
 import core
 from core import bootstrap
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
-from core.catalog.jobs import Attempt
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
+from core.catalog.jobs.ledger import Attempt
 from core.errors import Cancelled, StoreUnavailable
 from core.indexes import reindex_jobs
 from core.model import JobKind, JobState, Query

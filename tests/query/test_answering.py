@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 
 import core
-from core.catalog.questions import _packed
+from core.catalog.questions.history import _packed
 from core.catalog.schema import questions
 from core.errors import GenerationFailed, GenerationTimedOut, InvalidInput, ModelUnavailable
 from core.model import AnswerType, GeneratorFailure, Query, Trace, to_dict

@@ -22,7 +22,7 @@ from sqlalchemy import select
 
 import core
 from app.security.rates import Rates, stranger
-from core.adapters.redis_progress import CHANNEL
+from core.adapters.jobs.redis_progress import CHANNEL
 from core.catalog.schema import job_events, publications
 from core.errors import OffsetConflict
 from core.model import Filing, JobState, Role, TransferState

@@ -15,8 +15,8 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import core
-from core.adapters.elastic_keyword import ElasticKeywordIndex
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.keyword.elastic import ElasticKeywordIndex
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.errors import StoreUnavailable, WrongIndex
 from core.ports import KeywordIndex
 from core.text.analysis import analyse

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adapters.milvus_collection import schema
-from core.adapters.milvus_vector import MilvusVectorIndex
+from core.adapters.vector.milvus import MilvusVectorIndex
+from core.adapters.vector.milvus_collection import schema
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import Part
 from tests.builders import on_servers

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import core
-from core.adapters.url_blobs import UrlBlobStore
+from core.adapters.blobs.urls import UrlBlobStore
 from core.errors import InvalidInput, NotFound, StoreUnavailable
 from core.model import JobState
 from core.platform import retrying

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.adapters.packaged_smollm2 import PackagedSmolLM2
+from core.adapters.generation.packaged_smollm2 import PackagedSmolLM2
 from core.snn.calibration import calibrate
 from core.snn.calibration_texts import CALIBRATION_TEXTS
 from tests.smollm2 import missing, models

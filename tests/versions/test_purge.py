@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import select
 
 import core
-from core.adapters.tantivy_keyword import TantivyKeywordIndex
+from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.catalog import Claim, NewVersion
 from core.catalog.schema import chunks, embeddings, outbox, questions, version_deltas
 from core.errors import Conflict, NotFound, Purged

@@ -17,7 +17,7 @@ from core import access
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pins import Holds
 from core.blobs.quota import Room, disk_errors
-from core.catalog.jobs import NewJob
+from core.catalog.jobs.ledger import NewJob
 from core.errors import EmptyDocument, StoreUnavailable
 from core.ingest.archives import ArchiveLimits, check_archive
 from core.ingest.archives.child import opened

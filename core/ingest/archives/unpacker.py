@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from core.access import acting
 from core.blobs.pins import Holds
 from core.blobs.quota import Room
-from core.catalog.jobs import Attempt, Step
+from core.catalog.jobs.ledger import Attempt, Step
 from core.errors import Cancelled, EvoRAGError, NotFound, ParserFailed, QuotaExceeded
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.child import OpenArchive, opened

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from core.blobs.quota import disk_errors
-from core.catalog.transfers import TransferLedger, TransferRow
+from core.catalog.documents.transfers import TransferLedger, TransferRow
 from core.errors import UploadExpired
 from core.ingest.uploads.part_writer import sync_folder
 from core.platform.failpoints import point

@@ -15,7 +15,7 @@ from core.model import Filing, Upload
 
 if TYPE_CHECKING:
     from core.catalog import NewVersion
-    from core.catalog.transfers import Findings
+    from core.catalog.documents.transfers import Findings
 
 
 class DocumentOrArchive:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from core.access import acting
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pins import Holds
-from core.catalog.transfers import Findings, TransferLedger, TransferRow, file_away
+from core.catalog.documents.transfers import Findings, TransferLedger, TransferRow, file_away
 from core.errors import (
     ChecksumMismatch,
     EvoRAGError,

@@ -14,7 +14,7 @@ from core.access import current, require
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pins import Holds
 from core.blobs.quota import Room
-from core.catalog.transfers import Piece, TransferLedger, TransferRow
+from core.catalog.documents.transfers import Piece, TransferLedger, TransferRow
 from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, UploadExpired
 from core.ingest.uploads.checker import Checker
 from core.ingest.uploads.checksums import ALGORITHMS, PartChecksum

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from core.access import current
-from core.catalog.transfers import TransferRow
+from core.catalog.documents.transfers import TransferRow
 from core.errors import BadFilename, EmptyDocument, InvalidInput
 from core.ingest.intake import check_extension, check_private
 from core.ingest.upload_options import check_filing

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.catalog.views import View
+from core.catalog.documents.views import View
 from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.active import Opened
 from core.model import IndexHit, Leg, Part, PlacedChunk

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 
-from core.catalog.naming import EXTENSIONS
+from core.catalog.documents.naming import EXTENSIONS
 from core.model import Filters, PlacedChunk, Syntax
 
 FIELDS = ("title", "type", "tag", "doc")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
-from core.catalog.naming import EXTENSIONS, Named
+from core.catalog.documents.naming import EXTENSIONS, Named
 from core.model import Filters, ReadFilter
 from core.query.understand.dates import DATED, named_date
 

@@ -18,7 +18,7 @@ from core.query.understand.implied_filters import is_a_document, resolve
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
-    from core.catalog.naming import Named
+    from core.catalog.documents.naming import Named
 
 REASON = "knowledge_base"
 _MOST_LISTED = 10

@@ -1,0 +1,77 @@
+"""Any cross-encoder of sentence-transformers, by name or folder: it reads a question and a passage together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.adapters.generation.model_folder import find_model
+from core.errors import ModelUnavailable
+
+_BATCH = 8
+
+
+class CrossEncoderReranker:
+    """Scores passages with one model, which is found, checked and loaded at the first use.
+
+    Only weights stored as safetensors are read, and no code that a model brings. Raises: ``ModelUnavailable``.
+    """
+
+    def __init__(self, name_or_folder: str, threads: int = 1) -> None:
+        self.name = Path(name_or_folder).name if Path(name_or_folder).expanduser().is_dir() else name_or_folder
+        self._source = name_or_folder
+        self._threads = max(1, threads)
+        self._lock = threading.Lock()
+        self._model: Any = None
+
+    def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+        """Return one score a passage, larger is better. Raises: ``ModelUnavailable``."""
+        if not passages:
+            return []
+        # One question at a time: the tokenizer cannot be used by two threads at once.
+        with self._lock:
+            if self._model is None:
+                self._model = self._load()
+            try:
+                pairs = [(question, passage) for passage in passages]
+                scores = self._model.predict(pairs, batch_size=_BATCH, show_progress_bar=False)
+                return [float(score) for score in scores]
+            except Exception as error:
+                raise ModelUnavailable(
+                    f"The cross-encoder {self.name} failed ({type(error).__name__}).",
+                    remedy="Choose a model that gives one score for a question and a passage.",
+                ) from error
+
+    def _load(self) -> Any:
+        if not self._source:
+            raise ModelUnavailable(
+                "No cross-encoder is configured.",
+                remedy="Set EVORAG_CROSS_ENCODER to a model's name or folder, or choose another reranking.",
+            )
+        try:
+            folder = find_model(self._source, local_files_only=True)
+        except ModelUnavailable as error:
+            raise ModelUnavailable(
+                error.message.replace("embedding model", "cross-encoder"),
+                remedy="Copy its folder, with safetensors weights and without code, to this machine and set"
+                " EVORAG_CROSS_ENCODER to that folder.",
+            ) from error
+        try:
+            import torch
+            from sentence_transformers import CrossEncoder
+
+            torch.set_num_threads(self._threads)
+            return CrossEncoder(
+                str(folder),
+                device="cpu",
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True},
+            )
+        except Exception as error:
+            raise ModelUnavailable(
+                f"The cross-encoder {self.name} could not be loaded ({type(error).__name__}).",
+                remedy="Check that its folder is complete and that sentence-transformers can load it.",
+            ) from error

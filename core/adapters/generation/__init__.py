@@ -1,0 +1,1 @@
+"""What writes answers: language models of this machine, of servers, of other programs, and spiking ones."""

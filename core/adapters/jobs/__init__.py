@@ -1,0 +1,1 @@
+"""Jobs on several machines: Celery's queue, and progress through Redis."""

@@ -1,0 +1,1 @@
+"""Keyword indexes: tantivy, Elasticsearch, and in memory."""

@@ -1,0 +1,1 @@
+"""Vector indexes: Milvus, Milvus Lite, and in memory."""

@@ -1,0 +1,242 @@
+"""The vector index in Milvus: a folder served by Milvus Lite in this process, or a server by URL."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER, LiteCollection
+from core.adapters.vector.milvus_lite_server import MilvusLiteServer
+from core.adapters.vector.milvus_rows import as_row, as_stored, batches, filters, slices
+from core.adapters.vector.milvus_server import ServerCollection
+from core.errors import StoreUnavailable, WrongIndex
+from core.model import IndexHit, Part
+from core.ports import StoredRows, Vector, VectorRow
+
+COLLECTION = "rag_kb"
+LARGEST_LIMIT = 16_384
+NLIST = 128
+LITE_NPROBE, SERVER_NPROBE = 10, 20
+TIE_MARGIN = 16
+"""Hits read beyond the limit, so that equal distances at its edge are told apart by id."""
+COUNT_AGE_S = 60.0
+
+Result = TypeVar("Result")
+
+
+class MilvusVectorIndex:
+    """Rows of a collection, IVF_FLAT by L2; ``address`` is a folder or an ``http(s)://`` URL.
+
+    Without ``nprobe`` as many clusters are looked into as the number of rows asks for.
+    """
+
+    def __init__(
+        self,
+        address: str | Path,
+        dimension: int,
+        *,
+        name: str = COLLECTION,
+        token: str = "",
+        nlist: int | None = None,
+        nprobe: int | None = None,
+        attempts: int = 3,
+        pause_s: float = 5.0,
+        timeout_s: float = 30.0,
+        search_timeout_s: float = 30.0,
+        mends: bool = True,
+    ) -> None:
+        """Open the index; a folder's of before fingerprints is emptied where this ``mends``, or is ``WrongIndex``."""
+        self._address = address
+        self._mends = mends
+        self._is_embedded = isinstance(address, Path) or "://" not in address
+        self._name = name
+        self._dimension = dimension
+        self._nlist = nlist or NLIST
+        self._nprobe = min(nprobe or (LITE_NPROBE if self._is_embedded else SERVER_NPROBE), self._nlist)
+        self._timeout_s = timeout_s
+        self._search_timeout_s = search_timeout_s
+        self._write_lock = threading.Lock()
+        self._counts = dict.fromkeys(Part, 0)
+        self._counted = 0.0
+        self._collection: LiteCollection | ServerCollection | None = None
+        self._client: Any = None
+        self.engine = LiteCollection.engine if self._is_embedded else ServerCollection.engine
+        self._connect(token, attempts, pause_s)
+
+    def engine_for(self, parts: Sequence[Part]) -> str:
+        """Name what answers a search of these parts."""
+        return self.engine
+
+    def upsert(self, rows: Sequence[VectorRow]) -> None:
+        last = {row.chunk_id: row for row in rows}
+        if not last:
+            return
+        with self._write_lock:
+            for batch in batches([as_row(row) for row in last.values()]):
+                self._call(partial(self._send, batch))
+            self._call(lambda client: self._of().wrote(client, len(last)))
+            for row in last.values():
+                self._counts[row.part] += 1
+
+    def delete(self, chunk_ids: Sequence[int]) -> None:
+        with self._write_lock:
+            for ids in slices(chunk_ids):
+                self._call(partial(self._forget, ids))
+            if chunk_ids:
+                self._call(lambda client: self._of().wrote(client, 0))
+
+    def search(
+        self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
+    ) -> list[IndexHit]:
+        if limit < 1 or not parts or (doc_ids is not None and not doc_ids):
+            return []
+        wanted = min(limit + TIE_MARGIN, LARGEST_LIMIT)
+        # Clusters are probed before the filter is applied: with few rows, or few that pass, all have to be.
+        is_narrow = doc_ids is not None or self._rows(parts) < ROWS_PER_CLUSTER * self._nlist
+        found: list[tuple[int, float]] = []
+        for expression in filters(parts, doc_ids):
+            probed = self._nlist if is_narrow else self._nprobe
+            hits = self._nearest(vector, wanted, expression, probed)
+            if len(hits) < wanted and probed < self._nlist:
+                hits = self._nearest(vector, wanted, expression, self._nlist)
+            found.extend(hits)
+        ranked = sorted((max(0.0, square) ** 0.5, chunk_id) for chunk_id, square in found)
+        ranked.sort(key=lambda hit: (round(hit[0], 6), hit[1]))
+        return [IndexHit(chunk_id, distance) for distance, chunk_id in ranked[:limit]]
+
+    def count(self) -> Mapping[Part, int]:
+        return self._count("Strong")
+
+    def ids(self) -> Iterator[tuple[int, Part]]:
+        for rows in self._pages(["id", "part"]):
+            yield from ((int(row["id"]), Part(row["part"])) for row in rows)
+
+    def stored(self) -> Iterator[StoredRows]:
+        yield from map(as_stored, self._pages(["id", "part", "fingerprint"]))
+
+    def clear(self) -> None:
+        with self._write_lock:
+            self._call(lambda client: self._of().clear(client))
+            self._counts = dict.fromkeys(Part, 0)
+
+    def expunge(self, chunk_ids: Collection[int]) -> bool:
+        """Have the files written anew without the rows; a server does it in its own time."""
+        with self._write_lock:
+            return self._call(lambda client: self._of().expunge(client, chunk_ids))
+
+    def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+        collection, self._collection = self._collection, None
+        if collection is not None:
+            collection.close()
+
+    def _connect(self, token: str, attempts: int, pause_s: float) -> None:
+        for attempt in range(1, attempts + 1):
+            try:
+                self._open(token)
+                return
+            except WrongIndex:
+                self.close()
+                raise
+            except Exception as error:
+                self.close()
+                if attempt == attempts:
+                    raise StoreUnavailable(
+                        f"The vector store could not be opened, tried {attempts} times: {type(error).__name__}."
+                    ) from error
+                time.sleep(pause_s)
+
+    def _open(self, token: str) -> None:
+        from pymilvus import MilvusClient
+
+        # Importing it sets its loggers, which name hosts and write whole requests.
+        for logger in ("pymilvus", "pymilvus.milvus_client"):
+            logging.getLogger(logger).setLevel(logging.CRITICAL)
+        if self._is_embedded:
+            server = MilvusLiteServer(Path(self._address))
+            self._collection = LiteCollection(server, self._name, self._dimension, self._nlist, self._mends)
+        else:
+            self._collection = ServerCollection(
+                str(self._address), self._name, self._dimension, self._nlist, self._timeout_s
+            )
+        self._client = MilvusClient(uri=self._collection.socket, token=token, timeout=self._timeout_s)
+        self._collection.open(self._client)
+        self.count()
+
+    def _rows(self, parts: Sequence[Part]) -> int:
+        """Return about how many rows the parts have; others may write those of a server, which are counted beside."""
+        if not self._is_embedded and time.monotonic() - self._counted > COUNT_AGE_S:
+            self._counted = time.monotonic()
+            threading.Thread(target=self._count_again, name="evorag-count", daemon=True).start()
+        return sum(self._counts[part] for part in set(parts))
+
+    def _count_again(self) -> None:
+        with suppress(StoreUnavailable):
+            self._count("Session")
+
+    def _count(self, level: str) -> Mapping[Part, int]:
+        counts: dict[Part, int] = {}
+        for part in Part:
+            counts[part] = self._call(partial(self._count_of, filters([part], None)[0], level))
+        self._counts, self._counted = dict(counts), time.monotonic()
+        return counts
+
+    def _count_of(self, expression: str, level: str, client: Any) -> int:
+        rows = client.query(
+            self._name,
+            filter=expression,
+            output_fields=["count(*)"],
+            consistency_level=level,
+            timeout=self._timeout_s,
+        )
+        return int(rows[0]["count(*)"])
+
+    def _nearest(self, vector: Vector, limit: int, expression: str, nprobe: int) -> list[tuple[int, float]]:
+        query = np.asarray(vector, dtype=np.float32).tolist()
+        results = self._call(
+            lambda client: client.search(
+                self._name,
+                data=[query],
+                anns_field="embedding",
+                limit=limit,
+                filter=expression,
+                search_params={"metric_type": "L2", "params": {"nprobe": nprobe}},
+                timeout=self._search_timeout_s,
+            )
+        )
+        return [(int(hit["id"]), float(hit["distance"])) for hit in results[0]]
+
+    def _pages(self, fields: list[str]) -> Iterator[list[Any]]:
+        pages = self._call(lambda client: self._of().pages(client, fields))
+        while (page := self._call(lambda _: next(pages, None))) is not None:
+            yield page
+
+    def _send(self, rows: list[dict[str, Any]], client: Any) -> None:
+        client.upsert(self._name, rows, timeout=self._timeout_s)
+
+    def _forget(self, ids: list[int], client: Any) -> None:
+        client.delete(self._name, ids=ids, timeout=self._timeout_s)
+
+    def _of(self) -> LiteCollection | ServerCollection:
+        if self._collection is None:
+            raise StoreUnavailable("The vector store is closed.")
+        return self._collection
+
+    def _call(self, action: Callable[[Any], Result]) -> Result:
+        client = self._client
+        if client is None:
+            raise StoreUnavailable("The vector store is closed.")
+        try:
+            return action(client)
+        except Exception as error:
+            raise StoreUnavailable(f"The vector store failed: {type(error).__name__}.") from error

@@ -1,0 +1,1 @@
+"""Documents, versions, chunks and publications in the catalogue."""

@@ -1,0 +1,245 @@
+"""Claims: an upload finds the same bytes, or takes its document's next number, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, select, update
+
+from core.catalog.engine import inserted_id
+from core.catalog.jobs.ledger import Attempt, NewJob, queue
+from core.catalog.schema import NOT_A_DRAFT, document_tags, documents, jobs, publications, versions
+from core.model import Filing, JobKind, JobState, UploadOutcome
+
+_UNFILED = Filing()
+
+
+@dataclass(frozen=True, slots=True)
+class NewVersion:
+    """What an upload brings to a claim."""
+
+    doc_key: str
+    name: str
+    extension: str
+    sha256: str
+    sha1: str
+    size_bytes: int
+    is_text_entry: bool = False
+    title: str = ""
+    filing: Filing = _UNFILED
+    owner_id: int | None = None
+    """Whose private document it is."""
+    parent: Attempt | None = None
+    """The attempt at the archive that it came in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a claim found or made. A restored version without a job is to be shown at once, else by its job."""
+
+    outcome: UploadOutcome
+    doc_id: int
+    version_id: int
+    number: int
+    job_id: str | None
+    indexed_by: str | None = None
+    """The job that indexed what was found, where there is no job."""
+
+
+def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
+    """Find the same bytes, or take the document's next number and queue its job.
+
+    Raises: ``Cancelled`` where the archive that it came in is not being unpacked any more.
+    """
+    if new.parent is not None:
+        new.parent.check(tx)
+    doc_id = tx.scalar(select(documents.c.id).where(documents.c.doc_key == new.doc_key))
+    if doc_id is None:
+        named = {"doc_key": new.doc_key, "name": new.name, "is_text_entry": new.is_text_entry, "owner_id": new.owner_id}
+        doc_id = inserted_id(tx.execute(insert(documents).values(**named, created_at=now, updated_at=now)))
+        add_tags(tx, doc_id, new.filing.tags)
+        return _next_version(tx, doc_id, new, now)
+    add_tags(tx, doc_id, new.filing.tags)
+    shown_id = _shown_id(tx, doc_id)
+    found = _same_bytes(tx, doc_id, new, shown_id, now)
+    if found:
+        return found if found.job_id else replace(found, indexed_by=_job_that_indexed(tx, found.version_id))
+    # What is shown keeps its name and its moment until another version is published.
+    if shown_id is None:
+        tx.execute(
+            update(documents)
+            .where(documents.c.id == doc_id)
+            .values(name=new.name, is_text_entry=new.is_text_entry, updated_at=now)
+        )
+    return _next_version(tx, doc_id, new, now)
+
+
+def add_tags(tx: Connection, doc_id: int, tags: Sequence[str]) -> None:
+    wanted = {tag.strip()[:256] for tag in tags} - {""}
+    if not wanted:
+        return
+    present = set(tx.scalars(select(document_tags.c.tag).where(document_tags.c.doc_id == doc_id)))
+    if wanted - present:
+        tx.execute(insert(document_tags), [{"doc_id": doc_id, "tag": tag} for tag in sorted(wanted - present)])
+
+
+def _next_version(tx: Connection, doc_id: int, new: NewVersion, now: datetime) -> Claim:
+    filing = new.filing
+    number = 1 + (tx.scalar(select(func.max(versions.c.number)).where(versions.c.doc_id == doc_id)) or 0)
+    version_id = inserted_id(
+        tx.execute(
+            insert(versions).values(
+                doc_id=doc_id,
+                number=number,
+                file_name=new.name,
+                extension=new.extension,
+                is_text_entry=new.is_text_entry,
+                sha256=new.sha256,
+                sha1=new.sha1,
+                size_bytes=new.size_bytes,
+                state="stored",
+                claimed_seq=_sequence(tx),
+                created_at=now,
+                note=filing.note,
+                label=filing.label,
+                actor=filing.actor,
+                title=new.title,
+                is_draft=_is_draft(filing),
+                publish_at=filing.publish_at,
+                publish_actor=filing.actor if filing.publish_at else "",
+                publish_early=filing.early,
+            )
+        )
+    )
+    return Claim(UploadOutcome.NEW, doc_id, version_id, number, _queue_job(tx, doc_id, version_id, new, now))
+
+
+def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | None, now: datetime) -> Claim | None:
+    """Find the version that makes another one needless, and bring it to what the upload asks for."""
+    latest = _newest(tx, doc_id, versions.c.state != "purged")
+    if latest is None:
+        return None
+    shown = _newest(tx, doc_id, versions.c.id == shown_id) if shown_id is not None else None
+    ready = _newest(tx, doc_id, versions.c.state == "ready")
+    coming = _newest(
+        tx,
+        doc_id,
+        versions.c.state == "stored",
+        versions.c.is_draft.is_(False),
+        versions.c.number > (shown.number if shown is not None else 0),
+    )
+    current = coming if coming is not None else shown
+    indexing = latest if latest.state == "stored" else None
+    if _is_draft(new.filing):
+        for row in (indexing, ready, current):
+            if row is not None and _same(row, new):
+                return _unchanged(tx, row, new.filing, shown_id)
+    elif current is not None and _same(current, new):
+        if current.state == "stored":
+            # Asked for anew: what happened to the document meanwhile does not stand against it.
+            tx.execute(update(versions).where(versions.c.id == current.id).values(claimed_seq=_sequence(tx)))
+        job_id = _active_job(tx, current.id)
+        if job_id is None and current.state == "ready" and current.embedded_chunks < current.chunk_count:
+            # Published early, and its embedding failed: it goes on.
+            job_id = _queue_job(tx, doc_id, current.id, new, now)
+        return Claim(UploadOutcome.UNCHANGED, doc_id, current.id, current.number, job_id)
+    elif indexing is not None and _same(indexing, new):
+        wanted = {**NOT_A_DRAFT, "claimed_seq": _sequence(tx), **_said(indexing, new.filing)}
+        tx.execute(update(versions).where(versions.c.id == indexing.id).values(**wanted))
+        return Claim(UploadOutcome.RESTORED, doc_id, indexing.id, indexing.number, _active_job(tx, indexing.id))
+    elif coming is None and ready is not None and _same(ready, new):
+        tx.execute(update(versions).where(versions.c.id == ready.id).values(**_said(ready, new.filing)))
+        return Claim(UploadOutcome.RESTORED, doc_id, ready.id, ready.number, None)
+    if latest.state in ("failed", "cancelled") and _same(latest, new):
+        return _again(tx, latest, new, now)
+    return None
+
+
+def _newest(tx: Connection, doc_id: int, *conditions: ColumnElement[bool]) -> Row[Any] | None:
+    query = select(versions).where(versions.c.doc_id == doc_id, *conditions)
+    return tx.execute(query.order_by(versions.c.number.desc()).limit(1)).one_or_none()
+
+
+def _unchanged(tx: Connection, row: Row[Any], filing: Filing, shown_id: int | None) -> Claim:
+    """Keep the version as it is; a moment of publication that is asked for again takes the place of the former one."""
+    if filing.publish_at is not None and row.id != shown_id and (row.is_draft or row.state == "ready"):
+        tx.execute(
+            update(versions)
+            .where(versions.c.id == row.id)
+            .values(publish_at=filing.publish_at, publish_actor=filing.actor)
+        )
+    return Claim(UploadOutcome.UNCHANGED, row.doc_id, row.id, row.number, _active_job(tx, row.id))
+
+
+def _again(tx: Connection, row: Row[Any], new: NewVersion, now: datetime) -> Claim:
+    """Index a version again that failed or was cancelled."""
+    filing = new.filing
+    tx.execute(
+        update(versions)
+        .where(versions.c.id == row.id)
+        .values(
+            state="stored",
+            error=None,
+            claimed_seq=_sequence(tx),
+            **_said(row, filing),
+            is_draft=_is_draft(filing),
+            publish_at=filing.publish_at,
+            publish_actor=filing.actor if filing.publish_at else "",
+            publish_early=filing.early,
+        )
+    )
+    return Claim(UploadOutcome.NEW, row.doc_id, row.id, row.number, _queue_job(tx, row.doc_id, row.id, new, now))
+
+
+def _is_draft(filing: Filing) -> bool:
+    return filing.draft or filing.publish_at is not None
+
+
+def _said(row: Row[Any], filing: Filing) -> dict[str, str]:
+    """Keep what is said of a version, and take what is missing from an upload of the same bytes."""
+    return {"note": row.note or filing.note, "label": row.label or filing.label}
+
+
+def _same(row: Row[Any], new: NewVersion) -> bool:
+    """Tell whether a version has the bytes, and its chunks where it is indexed."""
+    if row.state == "ready" and not row.chunk_count:
+        return False
+    return bool(row.sha256 == new.sha256 and row.extension == new.extension and row.title == (new.title or row.title))
+
+
+def _shown_id(tx: Connection, doc_id: int) -> int | None:
+    last = select(publications.c.version_id).where(publications.c.doc_id == doc_id)
+    return tx.scalar(last.order_by(publications.c.seq.desc()).limit(1))
+
+
+def _sequence(tx: Connection) -> int:
+    return int(tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0))) or 0)
+
+
+def _active_job(tx: Connection, version_id: int) -> str | None:
+    active = (JobState.QUEUED, JobState.RUNNING)
+    return tx.scalar(select(jobs.c.id).where(jobs.c.version_id == version_id, jobs.c.state.in_(active)))
+
+
+def _job_that_indexed(tx: Connection, version_id: int) -> str | None:
+    ended = select(jobs.c.id).where(jobs.c.version_id == version_id, jobs.c.kind == JobKind.INGEST)
+    is_done = case((jobs.c.state == JobState.DONE, 1), else_=0)
+    return tx.scalar(ended.order_by(is_done.desc(), jobs.c.created_at.desc()).limit(1))
+
+
+def _queue_job(tx: Connection, doc_id: int, version_id: int, new: NewVersion, now: datetime) -> str:
+    job = NewJob(
+        kind=JobKind.INGEST,
+        name=new.name,
+        size_bytes=new.size_bytes,
+        actor=new.filing.actor,
+        owner_id=new.owner_id,
+        priority=new.filing.priority,
+        parent_id=new.parent.job_id if new.parent is not None else None,
+        doc_id=doc_id,
+        version_id=version_id,
+    )
+    return queue(tx, job, now)

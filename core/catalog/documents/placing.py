@@ -1,0 +1,51 @@
+"""Placing: the stores are asked, through the outbox, to hold chunks in head or in history.
+
+A keyword row is asked for of every chunk, a vector row of those that have an embedding; the others get theirs with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Select, exists, insert, literal, select, update
+
+from core.catalog.documents.deltas import difference
+from core.catalog.outbox import KEYWORD, VECTOR
+from core.catalog.schema import chunks, documents, embeddings, outbox, version_chunks, versions
+from core.model import Part
+
+
+def place(tx: Connection, of: int, without: int | None, part: Part) -> None:
+    """Ask every store to hold in ``part`` the chunks of version ``of`` that version ``without`` does not have."""
+    _ask(tx, difference(tx, of, without), part)
+
+
+def place_slice(tx: Connection, of: int, without: int | None, part: Part, first: int, count: int) -> None:
+    """Ask as ``place`` does for the chunks at ``count`` places of the version, from the position ``first`` on."""
+    other = version_chunks.alias("other")
+    shared = exists().where(other.c.chunk_id == version_chunks.c.chunk_id, other.c.version_id == without)
+    own = version_chunks.c.version_id == of
+    here = version_chunks.c.position >= first, version_chunks.c.position < first + count
+    _ask(tx, select(version_chunks.c.chunk_id).where(own, *here, ~shared).distinct(), part)
+
+
+def shelve(tx: Connection, doc_id: int, version_id: int, shown_id: int | None) -> None:
+    """Send the chunks of a version that is not shown to history, but for those that what is shown shares.
+
+    Whoever is about to show another version of the document learns of it by ``documents.shelvings``, since chunks
+    that it had prepared can be among them.
+    """
+    if shown_id != version_id:
+        place(tx, version_id, shown_id, Part.HISTORY)
+    tx.execute(update(versions).where(versions.c.id == version_id).values(is_prepared=False))
+    tx.execute(update(documents).where(documents.c.id == doc_id).values(shelvings=documents.c.shelvings + 1))
+
+
+def _ask(tx: Connection, chunk_ids: Select[Any], part: Part) -> None:
+    chosen = chunk_ids.subquery()
+    chunk_id = chosen.c.chunk_id
+    has_vector = exists().where(chunks.c.id == chunk_id, embeddings.c.content_hash == chunks.c.content_hash)
+    for store in (VECTOR, KEYWORD):
+        rows = select(literal(store), chunk_id, literal(part.value))
+        rows = rows.where(has_vector) if store == VECTOR else rows
+        tx.execute(insert(outbox).from_select(["store", "chunk_id", "part"], rows))

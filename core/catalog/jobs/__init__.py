@@ -1,0 +1,1 @@
+"""The job ledger: jobs, their log, leases, and whose turn it is."""

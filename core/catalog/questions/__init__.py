@@ -1,0 +1,1 @@
+"""Questions that were asked, and what is kept of them: answers, conversations, evaluations, recordings."""

@@ -1,0 +1,258 @@
+"""The history of questions: every trace, compressed, newest first."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Container, Mapping, Sequence, Set
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, null, select, true, update
+
+from core import access
+from core.catalog.documents.isolation import seen, viewer
+from core.catalog.engine import Database
+from core.catalog.questions.cached_answers import CacheKey, add_entry
+from core.catalog.questions.conversation_turns import next_turn
+from core.catalog.schema import documents, publications, questions, users, versions
+from core.errors import NotFound, Purged
+from core.model import AnswerType, Role, Trace, TraceSummary, format_as_of
+from core.model.codec import from_dict, to_dict
+from core.text.language import is_storable
+
+_SURROGATES = "surrogatepass"
+_REDACTED = {"purged": True}
+_REDACTED_BYTES = 64
+"""Longer accounts are whole."""
+
+kept_trace = case((func.length(questions.c.trace) <= _REDACTED_BYTES, questions.c.trace), else_=null())
+"""The account of a question where it may be a redacted one, for ``is_redacted``."""
+
+Named = tuple[str, int]
+"""A version by the key of its document and its number."""
+
+
+class Questions:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def keep(
+        self, trace: Trace, key: CacheKey | None = None, most_answers: int = 0, heard_at: int | None = None
+    ) -> bool:
+        """Keep a question of whoever acts, as the next turn of its conversation, where there is one.
+
+        What was purged while it was answered is not kept with it, nor what its conversation told of that: it was read
+        at the sequence number ``heard_at``, or when the question was searched. Tells whether the account is kept. With
+        a ``key`` its answer is given to those who ask the same, beside at most ``most_answers`` others.
+        """
+        data = to_dict(trace)
+        with self._database.write() as tx:
+            purged = purged_since(tx, trace.sequence if heard_at is None else min(trace.sequence, heard_at))
+            asked_in = trace.query.conversation_id
+            is_quoting = _quotes(data, purged)
+            if purged and trace.analysis.standalone:
+                is_quoting = is_quoting or _has_told(tx, asked_in, purged)
+            turn = next_turn(tx, asked_in, _storable(trace.query.text), trace.asked_at) if asked_in else None
+            tx.execute(
+                insert(questions).values(
+                    id=trace.id,
+                    asked_at=trace.asked_at,
+                    question=_storable(trace.query.text),
+                    answer_type=trace.answer.type,
+                    answer="" if _answers_from(data, purged) else _storable(trace.answer.text),
+                    total_ms=trace.timings_ms.get("total", 0.0),
+                    trace=_packed(_REDACTED if is_quoting else data),
+                    as_of=format_as_of(trace.query.as_of) or "",
+                    versions=trace.query.versions,
+                    owner_id=access.current().user_id,
+                    conversation_id=asked_in if turn is not None else None,
+                    turn=turn,
+                    # It may name a document that was purged since.
+                    standalone="" if purged else _storable(trace.analysis.standalone),
+                )
+            )
+            if key is not None and not is_quoting:
+                doc_ids = {hit.placed.doc_id for hit in trace.hits}
+                add_entry(tx, key, trace.id, doc_ids, trace.asked_at, most_answers)
+        return not is_quoting
+
+    def get(self, trace_id: str) -> Trace:
+        """Return what happened while a question was answered. Raises: ``NotFound``, ``Purged``."""
+        with self._database.read() as tx:
+            found = is_storable(trace_id)
+            packed = tx.scalar(select(questions.c.trace).where(questions.c.id == trace_id, own())) if found else None
+            data = None if packed is None else _unpacked(packed)
+            is_hidden = data is not None and _is_hidden(tx, data)
+        if data is None or is_hidden:
+            raise NotFound("This question is not in the history.", remedy="Ask it again.")
+        if data == _REDACTED:
+            raise Purged("This question found text that was purged since.", remedy="Ask it again.")
+        return from_dict(Trace, _of_today(data))
+
+    def redact(self, purged: Set[Named]) -> None:
+        """Remove the traces that quote one of the versions, and the answers that were given from them.
+
+        What later turns of their conversations are understood as goes too: it may name what an earlier one cited.
+        """
+        quoting: dict[str, bool] = {}
+        named: dict[str, tuple[int, Set[str]]] = {}
+        with self._database.read() as tx:
+            ids = list(tx.scalars(select(questions.c.id)))
+        for question_id in ids:
+            with self._database.read() as tx:
+                row = tx.execute(select(questions).where(questions.c.id == question_id)).one_or_none()
+            data = _REDACTED if row is None else _unpacked(row.trace)
+            if row is None or not _quotes(data, purged):
+                continue
+            quoting[question_id] = _answers_from(data, purged)
+            if row.conversation_id is not None:
+                first, titles = named.get(row.conversation_id, (row.turn, frozenset[str]()))
+                named[row.conversation_id] = min(first, row.turn), titles | _titles(data, purged)
+        self._forget_inherited(named, quoting)
+        for question_id, is_answered_from in quoting.items():
+            values: dict[str, Any] = {"trace": _packed(_REDACTED), "standalone": ""}
+            if is_answered_from:
+                values["answer"] = ""
+            with self._database.write() as tx:
+                tx.execute(update(questions).where(questions.c.id == question_id).values(**values))
+        # Until then further questions may have followed; what is not found again after an interruption goes first.
+        self._forget_inherited(named, quoting)
+
+    def _forget_inherited(self, named: Mapping[str, tuple[int, Set[str]]], quoting: Container[str]) -> None:
+        """Remove what the later turns of conversations are understood as, with traces where that names a title."""
+        for conversation_id, (turn, titles) in named.items():
+            later = (
+                questions.c.conversation_id == conversation_id,
+                questions.c.turn > turn,
+                questions.c.standalone != "",
+            )
+            names = [" ".join(title.split()).casefold() for title in titles]
+            with self._database.write() as tx:
+                for row in tx.execute(select(questions.c.id, questions.c.standalone).where(*later)).all():
+                    said = " ".join(row.standalone.split()).casefold()
+                    values: dict[str, Any] = {"standalone": ""}
+                    if row.id not in quoting and any(name in said for name in names):
+                        values["trace"] = _packed(_REDACTED)
+                    tx.execute(update(questions).where(questions.c.id == row.id).values(**values))
+
+    def recent(self, limit: int) -> list[TraceSummary]:
+        columns = [column for column in questions.c if column.name != "trace"]
+        query = select(*columns).where(own()).order_by(questions.c.asked_at.desc()).limit(limit)
+        with self._database.read() as tx:
+            rows = tx.execute(query).all()
+            hidden = hidden_rows(tx, [row.id for row in rows])
+        return [summary_of(row, is_hidden=row.id in hidden) for row in rows]
+
+    def count(self) -> int:
+        with self._database.read() as tx:
+            return int(tx.scalar(select(func.count()).select_from(questions).where(own())) or 0)
+
+
+def summary_of(row: Row[Any], *, is_hidden: bool) -> TraceSummary:
+    """Return a row of the history, without its account; without its answer where that is hidden."""
+    return TraceSummary(
+        row.id,
+        row.asked_at,
+        row.question,
+        AnswerType(row.answer_type),
+        "" if is_hidden else row.answer,
+        row.total_ms,
+        row.as_of,
+        row.versions,
+    )
+
+
+def is_redacted(kept: bytes | None) -> bool:
+    """Tell whether an account was removed because it quoted what was purged; ``kept`` is ``kept_trace``."""
+    return kept is not None and bool(_unpacked(kept) == _REDACTED)
+
+
+def own() -> ColumnElement[bool]:
+    """Select what whoever acts has asked; of administrators, all questions."""
+    user_id = viewer()
+    return true() if user_id is None else questions.c.owner_id == user_id
+
+
+def hidden_rows(tx: Connection, ids: Sequence[str]) -> Set[str]:
+    """Return those questions that found documents which whoever acts does not see.
+
+    They are looked for where an administrator's account acts with less than its role, as with a key for reading.
+    """
+    who = access.current()
+    if access.sees_all(who) or tx.scalar(select(users.c.role).where(users.c.id == who.user_id)) != Role.ADMIN:
+        return set()
+    hidden = set()
+    for question_id in ids:
+        packed = tx.scalar(select(questions.c.trace).where(questions.c.id == question_id))
+        if packed is not None and _is_hidden(tx, _unpacked(packed)):
+            hidden.add(question_id)
+    return hidden
+
+
+def _is_hidden(tx: Connection, data: Any) -> bool:
+    """Tell whether a trace holds text of documents that whoever acts does not see."""
+    if viewer() is None:
+        return False
+    found = {hit["placed"]["doc_id"] for hit in (*data.get("hits", ()), *data.get("candidates", ()))}
+    return tx.scalar(select(documents.c.id).where(documents.c.id.in_(found), ~seen()).limit(1)) is not None
+
+
+def _of_today(data: Any) -> Any:
+    """Return an account with the failure of its generator at its answer, where earlier releases did not keep it."""
+    generation = data.get("generation") or {}
+    error = generation.get("error")
+    if error and "generator_failure" not in data["answer"]:
+        failure = {name: str(error.get(name) or "") for name in ("code", "message", "remedy")}
+        failure["generator"] = generation.get("generator", "")
+        return {**data, "answer": {**data["answer"], "generator_failure": failure}}
+    return data
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _packed(data: Any) -> bytes:
+    return zlib.compress(json.dumps(data, ensure_ascii=False).encode("utf-8", _SURROGATES), 1)
+
+
+def _unpacked(packed: bytes) -> Any:
+    return json.loads(zlib.decompress(packed).decode("utf-8", _SURROGATES))
+
+
+def purged_since(tx: Connection, sequence: int) -> Set[Named]:
+    """Return the purged versions where anything was purged after ``sequence``; nothing else can be in a trace."""
+    newer = publications.c.seq > sequence, publications.c.action == "purge"
+    if tx.scalar(select(publications.c.seq).where(*newer).limit(1)) is None:
+        return set()
+    query = select(documents.c.doc_key, versions.c.number).join(documents, documents.c.id == versions.c.doc_id)
+    return {(row.doc_key, row.number) for row in tx.execute(query.where(versions.c.state == "purged"))}
+
+
+def _quotes(data: Any, purged: Set[Named]) -> bool:
+    """Tell whether a trace holds text of one of the versions."""
+    return _answers_from(data, purged) or _places(data.get("candidates", ()), purged)
+
+
+def _answers_from(data: Any, purged: Set[Named]) -> bool:
+    """Tell whether one of the versions was among what the answer was made of."""
+    cited = ((citation["doc_key"], citation["version"]) for citation in data.get("answer", {}).get("citations", ()))
+    return _places(data.get("hits", ()), purged) or any(name in purged for name in cited)
+
+
+def _has_told(tx: Connection, conversation_id: str, purged: Set[Named]) -> bool:
+    """Tell whether a conversation may have named one of the versions; one that is gone may have named anything."""
+    accounts = tx.scalars(select(questions.c.trace).where(questions.c.conversation_id == conversation_id)).all()
+    told = map(_unpacked, accounts)
+    return not accounts or any(data == _REDACTED or _quotes(data, purged) for data in told)
+
+
+def _titles(data: Any, purged: Set[Named]) -> Set[str]:
+    """Return what the versions are called in a trace: by their titles and by the names of their files."""
+    placed = (hit["placed"] for hit in (*data.get("hits", ()), *data.get("candidates", ())))
+    hidden = [each for each in placed if (each["doc_key"], each["version"]) in purged]
+    return {name for each in hidden for name in (each["title"], each["name"].rpartition(".")[0]) if name}
+
+
+def _places(hits: Any, purged: Set[Named]) -> bool:
+    return any((hit["placed"]["doc_key"], hit["placed"]["version"]) in purged for hit in hits)
