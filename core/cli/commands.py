@@ -1,10 +1,10 @@
 """The commands: ``evorag serve | sample | add | list | show | ask | search | jobs``, and those of other modules.
 
 ``core.cli.versions`` adds ``versions | publish | rollback | unpublish | delete | restore | purge | annotate | audit``,
-``core.cli.changes`` adds ``diff | questions | impact``, ``core.cli.insight`` adds ``why-not | analyse | vocabulary …``,
-``core.cli.evaluating`` adds ``eval …``, ``core.cli.training`` adds ``train`` and ``models …``,
-``core.cli.access`` adds ``user …`` and ``key …``, ``core.cli.moving`` adds ``export | import | migrate | backup``,
-``core.cli.generations`` adds ``generations …``, ``core.cli.working`` adds ``worker``, ``core.cli.stores`` adds
+``core.cli.changes`` adds ``diff | questions | impact``, ``core.cli.explain`` adds ``why-not | analyse | vocabulary …``,
+``core.cli.evaluations`` adds ``eval …``, ``core.cli.training`` adds ``train`` and ``models …``,
+``core.cli.access`` adds ``user …`` and ``key …``, ``core.cli.backup`` adds ``export | import | migrate | backup``,
+``core.cli.generations`` adds ``generations …``, ``core.cli.worker`` adds ``worker``, ``core.cli.stores`` adds
 ``check | repair | reindex``.
 
 Data goes to stdout (``--json``: one JSON document and nothing else), progress and warnings to stderr. The exit status
@@ -26,18 +26,18 @@ import typer
 
 from core.cli import (
     access,
+    backup,
     changes,
-    evaluating,
+    evaluations,
+    explain,
     generations,
-    insight,
-    moving,
     output,
     recordings,
     remote,
     stores,
     training,
     versions,
-    working,
+    worker,
 )
 from core.cli.options import (
     AllVersions,
@@ -270,26 +270,26 @@ def jobs(
     (output.print_json if as_json else output.print_jobs)(found)
 
 
-for part in (versions.commands, changes.commands, insight.commands, stores.commands):
+for part in (versions.commands, changes.commands, explain.commands, stores.commands):
     app.registered_commands += part.registered_commands
-app.add_typer(evaluating.commands, name="eval")
-app.add_typer(insight.vocabulary, name="vocabulary")
+app.add_typer(evaluations.commands, name="eval")
+app.add_typer(explain.vocabulary, name="vocabulary")
 app.add_typer(recordings.commands, name="recordings")
 app.add_typer(generations.commands, name="generations")
 app.add_typer(access.users, name="user")
 app.add_typer(access.keys, name="key")
-app.command()(moving.backup)
+app.command()(backup.backup)
 
 
 remote.offer(app)
 # These work on data folders alone: a server trains from its page Settings.
 app.command()(training.train)
-for name, moved in (("export", moving.export), ("import", moving.import_), ("migrate", moving.migrate)):
+for name, moved in (("export", backup.export), ("import", backup.import_), ("migrate", backup.migrate)):
     app.command(name)(moved)
-app.command()(working.worker)
+app.command()(worker.worker)
 app.add_typer(training.commands, name="models")
-remote.offer(evaluating.commands)
-remote.offer(insight.vocabulary)
+remote.offer(evaluations.commands)
+remote.offer(explain.vocabulary)
 remote.offer(recordings.commands)
 remote.offer(generations.commands)
 

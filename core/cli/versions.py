@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.cli import output, version_output
-from core.cli.evaluating import warn_before
+from core.cli.evaluations import warn_before
 from core.cli.options import AsJson, DataDir, Name, Names, Note, Number
 from core.cli.session import actor, doc_key, moment, opened, publish_each, version_of
 from core.errors import InvalidInput

@@ -37,7 +37,7 @@ import os, signal, sys
 from itertools import count
 from core.platform import failpoints as points
 from core.settings import Settings
-from core.worker import work
+from core.cli.worker_process import work
 
 last, passed = int(sys.argv[1]), count(1)
 if last:

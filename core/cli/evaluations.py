@@ -67,7 +67,7 @@ def folder(
 
     A passage or question that cannot be read is left out and named with its line.
     """
-    from core.cli.evaluation import run as measured
+    from core.cli.eval_folder import run as measured
 
     report = measured(folder, sample, seed)
     if as_json:

@@ -18,7 +18,7 @@ def worker(
     data_dir: DataDir = None,
 ) -> None:
     """Work on the jobs of servers that share a catalogue (EVORAG_CATALOG_URL) and a Redis (EVORAG_JOBS_URL)."""
-    from core.worker import work
+    from core.cli.worker_process import work
 
     given = {} if concurrency is None else {"job_workers": concurrency}
     chosen = settings(data_dir, **given)
