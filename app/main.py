@@ -13,9 +13,9 @@ from dash import Dash
 
 from app import ASSETS, context, i18n, pages
 from app.api import register_api
-from app.api.receiving import UploadRequest
-from app.components.shell import shell, watch_navigation
-from app.components.states import report_callback_error
+from app.api.documents.receiving import UploadRequest
+from app.components.shared.states import report_callback_error
+from app.components.shell.shell import shell, watch_navigation
 from app.security import protect
 from app.sign_in import entrance
 
@@ -91,7 +91,9 @@ def register_pages() -> None:
     Dash's own search of a folder runs modules that ``sys.modules`` does not know yet, which dataclasses cannot bear.
     """
     dash.page_registry.clear()
-    for found in pkgutil.iter_modules(pages.__path__, f"{pages.__name__}."):
+    for found in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
+        if found.ispkg or found.name.endswith((".form", ".view")):
+            continue
         known = sys.modules.get(found.name)
         module = importlib.reload(known) if known else importlib.import_module(found.name)
         if found.name in dash.page_registry:

@@ -90,7 +90,7 @@ def gunicorn_options(settings: Settings, as_json: bool) -> dict[str, Any]:
         "keepalive": 5,
         # What is said of an upload stands in one header.
         "limit_request_field_size": HEADER_BYTES,
-        # Whom to believe about the client's address is decided in one place, app.security.peers.
+        # Whom to believe about the client's address is decided in one place, app.security.proxies.
         "forwarded_allow_ips": "",
         "loglevel": "warning",
         "post_worker_init": lambda worker: announce(settings, as_json),

@@ -6,13 +6,13 @@ import flask
 from markupsafe import Markup
 
 from app import links
-from app.api.errors import problem
-from app.components.states import error_words
+from app.api.system.errors import problem
+from app.components.shared.states import error_words
 from app.context import kb
 from app.i18n import LANGUAGES, language, t
 from app.security import cookie
-from app.security.entrance import ASSETS, ICON, SCRIPT, STYLES, safe_path
-from app.security.peers import site_of
+from app.security.proxies import site_of
+from app.security.public_paths import ASSETS, ICON, SCRIPT, STYLES, safe_path
 from app.security.rates import rates, stranger, user
 from core.errors import RateLimited, Unauthorized
 

@@ -3,7 +3,7 @@
 One loop waits for all clients. A connection is handed to a thread when the head of its request is there, and its body
 as well where that is small; whoever does not send it in time, or sends too much, loses the connection. Between requests
 and after the last one a connection holds no thread either. What remains, a large body that comes slowly and an answer
-that is not taken, is left to ``app.patience``.
+that is not taken, is left to ``app.slow_clients``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from app.patience import Pace, Paced, PatientUnreader
+from app.slow_clients import Pace, Paced, PatientUnreader
 
 if TYPE_CHECKING:
     from core import Settings

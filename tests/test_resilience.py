@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import core
-from app.components.answer_card import degraded_notices
+from app.components.ask.answer_card import degraded_notices
 from app.main import create_app
 from core.adapters.embedding.hash_embedder import HashEmbedder
 from core.adapters.guarded import GuardedKeywordIndex, GuardedVectorIndex

@@ -13,7 +13,7 @@ from tests import wheels
 
 REPORT = """
 import json, app, core
-from app.tokens import tokens
+from app.components.shared.design_tokens import tokens
 print(json.dumps({"core": core.__file__, "app": app.__file__, "assets": str(app.ASSETS), "accent": tokens()["accent"]}))
 """
 

@@ -11,12 +11,12 @@ from dash import ALL, Input, Output, State, callback, ctx, dcc, html, no_update,
 from dash.exceptions import PreventUpdate
 
 from app import links
-from app.components.access_dialog import access_dialog, access_question
-from app.components.access_keys import LIFETIMES, key_form, key_list, secret_card
-from app.components.access_users import PASSWORD_CHARS, new_password, user_form, user_list
-from app.components.frame import named_page, tab_title
-from app.components.icon import icon
-from app.components.states import error_line, link_button, notify, report_callback_error, shows_errors
+from app.components.access.dialog import access_dialog, access_question
+from app.components.access.keys import LIFETIMES, key_form, key_list, secret_card
+from app.components.access.users import PASSWORD_CHARS, new_password, user_form, user_list
+from app.components.shared.icon import icon
+from app.components.shared.states import error_line, link_button, notify, report_callback_error, shows_errors
+from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import t
 from app.security import cookie

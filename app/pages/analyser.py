@@ -20,18 +20,11 @@ from dash import (
 from dash.exceptions import PreventUpdate
 
 from app import links
-from app.components.analysed_text import analysed_text
-from app.components.frame import page, tab_title
-from app.components.icon import icon
-from app.components.states import error_line, notify, shows_errors
-from app.components.vocabulary_form import (
-    effect,
-    synonym_lines,
-    synonyms_of,
-    vocabulary_form,
-    word_lines,
-    words_of,
-)
+from app.components.ask.analysed_text import analysed_text
+from app.components.ask.vocabulary_form import effect, synonym_lines, synonyms_of, vocabulary_form, word_lines, words_of
+from app.components.shared.icon import icon
+from app.components.shared.states import error_line, notify, shows_errors
+from app.components.shell.frame import page, tab_title
 from app.context import kb, principal
 from app.i18n import t
 from core.errors import EvoRAGError, InvalidInput

@@ -8,10 +8,10 @@ import flask
 from dash import html, register_page
 
 from app import links
-from app.api.openapi import described
-from app.components.api_reader import operation_detail, operation_list, operations_of, overview
-from app.components.frame import named_page, tab_title
-from app.components.states import shows_errors
+from app.api.description.openapi import described
+from app.components.settings.api_reader import operation_detail, operation_list, operations_of, overview
+from app.components.shared.states import shows_errors
+from app.components.shell.frame import named_page, tab_title
 
 register_page(__name__, path=links.API_DOCS, title=tab_title("api.title"))
 

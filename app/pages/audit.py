@@ -20,13 +20,13 @@ from dash import (
 from dash.exceptions import PreventUpdate
 
 from app import links
-from app.components.audit_list import ACTIONS, audit_filters, audit_rows, audit_table
-from app.components.document_options import document_options
-from app.components.frame import named_page, tab_title
-from app.components.states import empty, link_button, shows_errors
+from app.components.document.audit_list import ACTIONS, audit_filters, audit_rows, audit_table
+from app.components.shared.document_options import document_options
+from app.components.shared.states import empty, link_button, shows_errors
+from app.components.shell.frame import named_page, tab_title
 from app.context import kb
 from app.i18n import t
-from app.offering import offered_documents
+from app.offered_documents import offered_documents
 from core.model import Document, Publication
 
 PAGE_ROWS = 100

@@ -26,11 +26,11 @@ from dash import (
 from dash.exceptions import PreventUpdate
 
 from app import links
-from app.components.document_grid import document_grid, row_of, tags_of
-from app.components.frame import named_page, tab_title
-from app.components.icon import icon
-from app.components.states import empty, error_line, link_button, notify, report_callback_error, shows_errors
-from app.components.text_entry import text_entry
+from app.components.document.grid import document_grid, row_of, tags_of
+from app.components.shared.icon import icon
+from app.components.shared.states import empty, error_line, link_button, notify, report_callback_error, shows_errors
+from app.components.shared.text_entry import text_entry
+from app.components.shell.frame import named_page, tab_title
 from app.context import kb
 from app.i18n import t
 from core.errors import EvoRAGError, InvalidInput, NotFound

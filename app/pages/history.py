@@ -7,9 +7,9 @@ from typing import Any
 from dash import dcc, html, register_page
 
 from app import links
-from app.components.frame import named_page, tab_title
-from app.components.question_list import question_list
-from app.components.states import empty, link_button, shows_errors
+from app.components.ask.question_list import question_list
+from app.components.shared.states import empty, link_button, shows_errors
+from app.components.shell.frame import named_page, tab_title
 from app.context import kb
 from app.i18n import t
 

@@ -7,12 +7,13 @@ from typing import Any
 import dash
 from dash import Input, Output, State, callback, dcc, html, no_update, set_props
 
-from app import ids, links
-from app.components.frame import named_page, tab_title
-from app.components.icon import icon
-from app.components.job_list import job_list
-from app.components.overview import ask_box, counts_strip, questions_card, stores_card
-from app.components.states import empty, link_button, notify, one_text, shows_errors
+from app import links
+from app.components.document.overview import ask_box, counts_strip, questions_card, stores_card
+from app.components.shared import ids
+from app.components.shared.icon import icon
+from app.components.shared.job_list import job_list
+from app.components.shared.states import empty, link_button, notify, one_text, shows_errors
+from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import t
 from core.model import Role

@@ -8,9 +8,9 @@ import dash
 from dash import html
 
 from app import links
-from app.components.frame import named_page, tab_title
-from app.components.job_list import FILTERS, job_filters, job_list
-from app.components.states import empty, link_button, shows_errors
+from app.components.shared.job_list import FILTERS, job_filters, job_list
+from app.components.shared.states import empty, link_button, shows_errors
+from app.components.shell.frame import named_page, tab_title
 from app.context import principal
 from app.i18n import t
 

@@ -11,13 +11,13 @@ from typing import Any
 from dash import ClientsideFunction, Input, Output, clientside_callback, dcc, html, register_page
 
 from app import links
+from app.components.ask.figures import SERIES
 from app.components.attributes import aria, dataset
-from app.components.figures import SERIES
-from app.components.frame import page, tab_title
-from app.components.neurons_bar import chooser, dialogs, facts, left_out, selection, upload_button
-from app.components.neurons_figures import figure_frame
-from app.components.neurons_words import explanation
-from app.components.states import empty, link_button, shows_errors
+from app.components.neurons.bar import chooser, dialogs, facts, left_out, selection, upload_button
+from app.components.neurons.figures import figure_frame
+from app.components.neurons.words import explanation
+from app.components.shared.states import empty, link_button, shows_errors
+from app.components.shell.frame import page, tab_title
 from app.context import kb
 from app.i18n import t
 from core.errors import NotFound

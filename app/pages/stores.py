@@ -8,11 +8,11 @@ from dash import ALL, Input, Output, State, callback, ctx, dcc, html, register_p
 from dash.exceptions import PreventUpdate
 
 from app import links
-from app.components.frame import page, tab_title
-from app.components.icon import icon
-from app.components.overview import stores_card
-from app.components.states import empty, error_line, shows_errors
-from app.components.store_checks import WRITE_ANEW, progress, report, write_anew
+from app.components.document.overview import stores_card
+from app.components.settings.store_checks import WRITE_ANEW, progress, report, write_anew
+from app.components.shared.icon import icon
+from app.components.shared.states import empty, error_line, shows_errors
+from app.components.shell.frame import page, tab_title
 from app.context import kb
 from app.i18n import t
 from core.errors import NotFound

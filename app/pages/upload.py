@@ -8,9 +8,9 @@ import dash
 from dash import html
 
 from app import links
-from app.components.frame import named_page, tab_title
-from app.components.states import empty, link_button, shows_errors
-from app.components.upload_panel import EXTENSIONS, upload_panel
+from app.components.document.upload_panel import EXTENSIONS, upload_panel
+from app.components.shared.states import empty, link_button, shows_errors
+from app.components.shell.frame import named_page, tab_title
 from app.context import kb
 from app.i18n import t
 from core import access

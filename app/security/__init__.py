@@ -6,6 +6,6 @@ principal while an answer is sent; ``sockets`` refuses a WebSocket in its own wo
 """
 
 from app.security.guard import BODY_LIMIT_BYTES, protect
-from app.security.peers import host_name, is_loopback
+from app.security.proxies import host_name, is_loopback
 
 __all__ = ["BODY_LIMIT_BYTES", "host_name", "is_loopback", "protect"]

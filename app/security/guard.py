@@ -16,15 +16,14 @@ from dash import Dash, page_registry
 from werkzeug.exceptions import Forbidden, MisdirectedRequest
 
 from app import links
-from app.api.describe import operation_of
+from app.api.description.describe import operation_of
 from app.security import sockets
-from app.security.acting import Acting
 from app.security.answers import finish
+from app.security.authenticate import Caller, caller_of
 from app.security.callbacks import refuse_strange
-from app.security.callers import Caller, caller_of
-from app.security.entrance import OPEN
 from app.security.origin import SAFE_METHODS, is_same_origin, is_socket
-from app.security.peers import (
+from app.security.principal import Acting
+from app.security.proxies import (
     LOOPBACK_NAMES,
     UNKNOWN_PROXY,
     Forwarded,
@@ -34,6 +33,7 @@ from app.security.peers import (
     networks,
     site_of,
 )
+from app.security.public_paths import OPEN
 from app.security.rates import KEY, Rates, stranger, user
 from core import access
 from core.errors import RateLimited, Unauthorized

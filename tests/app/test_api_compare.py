@@ -15,7 +15,7 @@ from PIL import Image
 from werkzeug.test import TestResponse
 
 import core
-from app.api.diff import named
+from app.api.versions.diff import named
 from tests.builders import add
 
 OLD = "\n\n".join(

@@ -12,9 +12,9 @@ from dash import Dash
 from flask.testing import FlaskClient
 
 import core
-from app.asking import body_of
-from app.components.ask_options import Offer
-from app.components.links import ask_search, query_of
+from app.components.ask.options import Offer
+from app.components.shared.links import ask_search, query_of
+from app.pages.ask.form import body_of
 from core.model import GeneratorHealth, GeneratorState, Query, Recording, Trace
 from core.model.codec import from_dict
 from core.snn.recording import save

@@ -22,7 +22,7 @@ from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
 import core
-from app.api.tus import EXTENSIONS
+from app.api.uploads.tus import EXTENSIONS
 from app.main import create_app
 from core.access import acting
 from core.model import Filing, Principal, Role

@@ -14,14 +14,14 @@ from dash import Dash, dcc, html
 from flask.testing import FlaskClient
 
 import core
-from app.components.answer_card import answer_card
-from app.components.compare_address import Pair
-from app.components.compare_answers import answer_comparison
-from app.components.generator_choice import generator_line
-from app.components.links import ask_search, query_of
-from app.components.support_marks import supported_text
-from app.components.trace_cards import trace_cards
-from app.components.why_not_advice import changed
+from app.components.ask.answer_card import answer_card
+from app.components.ask.support_marks import supported_text
+from app.components.ask.trace_cards import trace_cards
+from app.components.ask.why_not_advice import changed
+from app.components.compare.address import Pair
+from app.components.compare.answers import answer_comparison
+from app.components.shared.generator_choice import generator_line
+from app.components.shared.links import ask_search, query_of
 from app.i18n import has
 from core import adapters
 from core.adapters.generation.command_generator import CommandGenerator

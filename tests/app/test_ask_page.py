@@ -11,9 +11,9 @@ from dash import Dash, dcc, html
 from flask.testing import FlaskClient
 
 import core
-from app.components.answer_card import answer_card
-from app.components.citations import linked_text
-from app.components.links import ask_search, query_of
+from app.components.ask.answer_card import answer_card
+from app.components.shared.citations import linked_text
+from app.components.shared.links import ask_search, query_of
 from app.main import create_app
 from core.model import Answer, AnswerType, Citation, Filters, Health, Query
 from tests.app.drawn import by_class, by_id, open_page, parts, press, text

@@ -11,8 +11,8 @@ from dash import Dash, dcc, html
 from flask.testing import FlaskClient
 
 import core
-from app.components.links import ask_search, query_of
-from app.components.standing import holders, standing
+from app.components.shared.freshness import holders, standing
+from app.components.shared.links import ask_search, query_of
 from core.errors import InvalidInput
 from core.model import Query, VersionRef
 from tests.app.drawn import by_class, by_id, open_page, parts, press, text

@@ -8,7 +8,7 @@ import pytest
 from dash import Dash, html
 
 import core
-from app.components.links import citation_href
+from app.components.shared.links import citation_href
 from core.model import Citation
 from tests.app.drawn import by_id, open_page, parts, text
 from tests.builders import add

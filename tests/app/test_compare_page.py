@@ -10,10 +10,10 @@ from dash import Dash, dcc, html
 from flask.testing import FlaskClient
 
 import core
-from app.components.compare_address import Pair, chosen, shown_by
-from app.components.compare_tables import table_grid
-from app.components.heat_strip import heat_strip
-from app.components.image_slider import images
+from app.components.compare.address import Pair, chosen, shown_by
+from app.components.compare.image_slider import images
+from app.components.compare.tables import table_grid
+from app.components.shared.heat_strip import heat_strip
 from core.model import Change, ImagePair, ImageRef, StripCell
 from tests.app.drawn import by_class, by_id, open_page, parts, press, press_one_of, text
 from tests.builders import add

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.tokens import ASSETS, tokens
+from app.components.shared.design_tokens import ASSETS, tokens
 
 GROUNDS = ("bg", "surface", "sunken")
 TEXT = [

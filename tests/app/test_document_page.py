@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import core
-from app.components.links import document_href
-from app.components.passage import locator_text, marked, passage
-from app.components.periods import periods
-from app.components.preview import PAGE_CHUNKS, page_start
+from app.components.document.preview import PAGE_CHUNKS, page_start
+from app.components.shared.links import document_href
+from app.components.shared.passage import locator_text, marked, passage
+from app.components.shared.periods import periods
 from core.model import BlockKind, Chunk, Locator, Publication
 from tests.app.drawn import by_class, by_id, open_page, parts, press, press_one_of, text
 from tests.builders import add

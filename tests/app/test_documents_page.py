@@ -10,7 +10,7 @@ from dash import Dash
 from flask.testing import FlaskClient
 
 import core
-from app.components.document_grid import row_of, tags_of
+from app.components.document.grid import row_of, tags_of
 from tests.app.drawn import by_id, open_page, press, press_one_of, text
 from tests.builders import add
 

@@ -10,11 +10,11 @@ from dash import Dash
 from flask.testing import FlaskClient
 
 import core
-from app.components.evaluation_forms import EXAMPLE
-from app.components.evaluation_words import written
-from app.components.run_comparison import meaning_of
-from app.components.run_outcomes import judged
-from app.components.vocabulary_form import synonyms_of, words_of
+from app.components.ask.vocabulary_form import synonyms_of, words_of
+from app.components.evaluate.forms import EXAMPLE
+from app.components.evaluate.run_comparison import meaning_of
+from app.components.evaluate.run_outcomes import judged
+from app.components.evaluate.words import written
 from core.access import acting
 from core.model import EvaluationRun, JudgedQuestion, MeasureDifference, Principal, QuestionOutcome, Role
 from tests.app.drawn import by_id, open_page, parts, press, press_one_of, text

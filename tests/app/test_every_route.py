@@ -17,9 +17,9 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 import core
-from app.api.describe import operation_of
+from app.api.description.describe import operation_of
 from app.main import create_app
-from app.security.entrance import OPEN
+from app.security.public_paths import OPEN
 from app.security.sockets import UNAUTHORIZED
 from core.model import Role
 from tests.builders import knowledge_base

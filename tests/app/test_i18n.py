@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import i18n
-from app.components.times import relative
+from app.components.shared.times import relative
 from core import errors
 
 APP = Path(i18n.__file__).parent

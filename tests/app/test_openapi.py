@@ -18,8 +18,8 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
 import core
-from app.api.describe import operation_of
-from app.api.openapi import address, codes, document, is_described
+from app.api.description.describe import operation_of
+from app.api.description.openapi import address, codes, document, is_described
 from app.main import create_app
 from core import errors
 from core.model import JobState
@@ -63,8 +63,8 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[core.KnowledgeBase]
 def server(kb: core.KnowledgeBase) -> Iterator[Any]:
     """The server, which waits for no job: nobody works here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["app.api.seed_names"], "WAIT_S", 0.0)
-        patch.setattr(sys.modules["app.api.uploads"], "CHECK_WAIT_S", 0.0)
+        patch.setattr(sys.modules["app.api.system.seed_names"], "WAIT_S", 0.0)
+        patch.setattr(sys.modules["app.api.uploads.routes"], "CHECK_WAIT_S", 0.0)
         yield create_app(kb).server
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.main import create_app
-from app.security.peers import site_of
+from app.security.proxies import site_of
 from app.security.rates import COUNTERS, Rates, stranger, user
 from core.model import Role
 from tests.builders import knowledge_base

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 import core
-from app.api.waiting import Waiting
+from app.api.system.waiting import Waiting
 from app.main import create_app
 from tests.builders import knowledge_base
 
@@ -68,7 +68,7 @@ def test_in_the_background_the_answer_comes_at_once_and_the_job_tells_the_rest(c
 
 
 def test_a_file_that_is_not_small_is_not_waited_for(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["app.api.seed_names"], "SMALL_BYTES", 10)
+    monkeypatch.setattr(sys.modules["app.api.system.seed_names"], "SMALL_BYTES", 10)
     assert send(client, "large.md", NOTE + b"large").status_code == 202
 
 
@@ -89,7 +89,7 @@ def test_ids_of_a_large_file_are_cut_and_its_chunks_counted(
 ) -> None:
     many = b"".join(b"# Part %d\n\n%s\n\n" % (at, b"words of this part " * 90) for at in range(4))
     whole = send(client, "many.md", many).get_json()
-    monkeypatch.setattr(sys.modules["app.api.seed_names"], "MOST_IDS", 2)
+    monkeypatch.setattr(sys.modules["app.api.system.seed_names"], "MOST_IDS", 2)
     again = send(client, "many.md", many).get_json()
     assert whole["chunks_indexed"] == again["chunks_indexed"] == len(whole["document_ids"]) > 2
     assert again["document_ids"] == whole["document_ids"][:2]

@@ -15,9 +15,9 @@ from flask.testing import FlaskClient
 
 import core
 from app import context, i18n
-from app.components.shell import NAVIGATION, shell
-from app.components.states import error_state, error_words
-from app.components.upload_panel import EXTENSIONS
+from app.components.document.upload_panel import EXTENSIONS
+from app.components.shared.states import error_state, error_words
+from app.components.shell.shell import NAVIGATION, shell
 from core.errors import ParserFailed, StoreUnavailable
 from core.ingest.parsers import legacy
 from core.ingest.validate import EXTENSIONS as ACCEPTED

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 import core
 from app.main import create_app
-from app.security.entrance import safe_path
+from app.security.public_paths import safe_path
 from core.model import Role
 from tests.builders import knowledge_base
 

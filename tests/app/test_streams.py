@@ -18,7 +18,7 @@ import websocket
 from flask.testing import FlaskClient
 
 import core
-from app.api.progress import AllFollower, Event, JobFollower, share_of, shown, written
+from app.api.events.progress import AllFollower, Event, JobFollower, share_of, shown, written
 from core.access import acting
 from core.errors import NotFound
 from core.model import Job, JobState, Principal, Query, Role, Stage
@@ -151,7 +151,7 @@ def test_all_jobs_are_told_that_changed_since(kb: core.KnowledgeBase) -> None:
 def test_too_many_changes_at_once_say_to_read_the_list_again(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.api.progress.MOST_AT_ONCE", 2)
+    monkeypatch.setattr("app.api.events.progress.MOST_AT_ONCE", 2)
     follower = AllFollower(kb)
     kb.add_texts([(f"{number}.txt", "", f"{TEXT} {number}") for number in range(3)])
     assert [event.name for event in follower.news()] == ["reload"]

@@ -9,10 +9,10 @@ import flask
 import pytest
 from dash import html
 
-from app.components import figures
-from app.components.trace_cards import trace_cards
-from app.components.trace_tables import fusion_table, keyword_table, vector_table
-from app.tokens import tokens
+from app.components.ask import figures
+from app.components.ask.trace_cards import trace_cards
+from app.components.ask.trace_tables import fusion_table, keyword_table, vector_table
+from app.components.shared.design_tokens import tokens
 from core.model import (
     Analysis,
     Answer,

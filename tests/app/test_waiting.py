@@ -14,7 +14,7 @@ import pytest
 from flask.testing import FlaskClient
 
 import core
-from app.api.waiting import Waiting
+from app.api.system.waiting import Waiting
 from app.main import create_app
 from tests.builders import add, knowledge_base
 from tests.doubles import QueuedGenerator, use

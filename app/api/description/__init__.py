@@ -1,0 +1,1 @@
+"""What routes say of themselves, and the reading of requests by it."""

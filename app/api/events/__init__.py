@@ -1,0 +1,1 @@
+"""Routes that keep telling."""

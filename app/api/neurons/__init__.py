@@ -1,0 +1,1 @@
+"""Routes of recordings and of models."""

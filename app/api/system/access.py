@@ -1,0 +1,161 @@
+"""Routes of access: who asks, the keys of programs, and for administrators the users."""
+
+from __future__ import annotations
+
+import flask
+
+from app.api.description.describe import Field, moment, obj, one_of, operation, words
+from app.api.description.reading import arguments, body
+from app.context import kb, principal
+from app.security import cookie
+from app.security.rates import rates, user
+from core.errors import Conflict, InvalidInput, NotFound, RateLimited, Unauthorized
+from core.model import ApiKey, Role, User, to_dict
+
+access = flask.Blueprint("access", __name__, url_prefix="/api/v1")
+
+ROLES = tuple(Role)
+NAME_CHARS = 64
+KEY_NAME_CHARS = 200
+PASSWORD_CHARS = 1_024
+
+USER_NAME = words("The name to sign in with.", most=NAME_CHARS, least=1, required=True, example="mori")
+PASSWORD = words("At least ten characters.", most=PASSWORD_CHARS, least=1, required=True)
+WHOSE = words("Whose; one's own where nobody is named, everybody's for an administrator.", most=NAME_CHARS)
+
+
+@access.get("/me")
+@operation(
+    "Who asks",
+    tag="access",
+    answers={200: obj(name=str, role=Role, way=one_of("How that is known.", "key", "session", "open"))},
+)
+def show_me() -> flask.Response:
+    """Answer on whose behalf a request with these credentials is made; an open server has no name for it."""
+    who = principal()
+    return flask.jsonify(name=who.name, role=who.role, way=flask.g.evorag_caller.way)
+
+
+@access.post("/me/password")
+@operation(
+    "Change one's password",
+    tag="access",
+    body=obj(present=words("The present one.", most=PASSWORD_CHARS, required=True), password=PASSWORD),
+    answers={204: None},
+    errors=(NotFound,),
+)
+def change_password() -> tuple[str, int]:
+    """Set another password; all other sessions of the user end. A wrong present one counts as a failed sign-in."""
+    given = body()
+    who = principal()
+    if who.user_id is None:
+        raise InvalidInput("Nobody is signed in, so that there is no password to change.")
+    token = cookie.token_of(flask.request) or ""
+    counts, whom = rates(), user(who.user_id)
+    with counts.checking():
+        wait = counts.locked(whom)
+        if wait:
+            flask.g.evorag_retry_after = wait
+            raise RateLimited("The present password was wrong too often.")
+        try:
+            kb().accounts.set_password(who.name, given["password"], present=given["present"], keep_token=token)
+        except Unauthorized:
+            counts.failed(whom)
+            raise
+    return "", 204
+
+
+@access.get("/keys")
+@operation("Keys", tag="access", query={"user": WHOSE}, answers={200: obj(keys=[ApiKey])}, errors=(NotFound,))
+def list_keys() -> flask.Response:
+    """Answer the keys, newest first; a secret is never among what is answered."""
+    return flask.jsonify(keys=[to_dict(key) for key in kb().accounts.keys(arguments()["user"] or None)])
+
+
+@access.post("/keys")
+@operation(
+    "Make a key",
+    tag="access",
+    body=obj(
+        name=words("What it is for.", most=KEY_NAME_CHARS, least=1, required=True, example="nightly import"),
+        role=one_of("What it may do at most.", *ROLES, default=Role.READER),
+        expires_at=moment("When it ends; never where none is given.", nullable=True),
+        user=words("Whose it is; one's own where nobody is named.", most=NAME_CHARS),
+    ),
+    answers={201: obj(key=ApiKey, secret=str)},
+    errors=(NotFound, Conflict),
+)
+def create_key() -> tuple[flask.Response, int]:
+    """Make a key and answer its secret, which is kept by nobody and never shown again."""
+    given = body()
+    key, secret = kb().accounts.create_key(
+        given["name"], given["role"], given["expires_at"] or None, user=given["user"] or None
+    )
+    return flask.jsonify(key=to_dict(key), secret=secret), 201
+
+
+@access.delete("/keys/<key_id>")
+@operation("Revoke a key", tag="access", answers={200: ApiKey}, errors=(NotFound,))
+def revoke_key(key_id: str) -> flask.Response:
+    """Make a key useless from now on."""
+    return flask.jsonify(to_dict(kb().accounts.revoke(key_id)))
+
+
+@access.get("/users")
+@operation("Users", tag="access", role=Role.ADMIN, answers={200: obj(users=[User])})
+def list_users() -> flask.Response:
+    """Answer everybody who can sign in."""
+    return flask.jsonify(users=[to_dict(user) for user in kb().accounts.users()])
+
+
+@access.post("/users")
+@operation(
+    "Add a user",
+    tag="access",
+    role=Role.ADMIN,
+    body=obj(name=USER_NAME, password=PASSWORD, role=one_of("What they may do.", *ROLES, default=Role.READER)),
+    answers={201: User},
+    errors=(Conflict,),
+)
+def add_user() -> tuple[flask.Response, int]:
+    """Add somebody who can sign in; the first user is an administrator, and closes a server that was open."""
+    given = body()
+    user = kb().accounts.create_user(given["name"], given["password"], given["role"])
+    return flask.jsonify(to_dict(user)), 201
+
+
+@access.patch("/users/<name>")
+@operation(
+    "Change a user",
+    tag="access",
+    role=Role.ADMIN,
+    body=obj(
+        role=one_of("Another role.", *ROLES),
+        is_disabled=Field({"type": "boolean"}, "Shut out, or let in again."),
+        password=words("Another password; ends their sessions.", most=PASSWORD_CHARS, least=1),
+    ),
+    answers={200: User},
+    errors=(NotFound, Conflict),
+)
+def change_user(name: str) -> flask.Response:
+    """Change what is given of somebody."""
+    given = body()
+    accounts = kb().accounts
+    if given["password"]:
+        accounts.set_password(name, given["password"])
+    if given["role"]:
+        accounts.set_role(name, given["role"])
+    if given["is_disabled"] is not None:
+        accounts.disable(name, given["is_disabled"])
+    found = next((user for user in accounts.users() if user.name == name), None)
+    if found is None:
+        raise NotFound(f"There is no user “{name}”.", remedy="Look the name up in the list of users.")
+    return flask.jsonify(to_dict(found))
+
+
+@access.delete("/users/<name>")
+@operation("Remove a user", tag="access", role=Role.ADMIN, answers={204: None}, errors=(NotFound, Conflict))
+def remove_user(name: str) -> tuple[str, int]:
+    """Remove somebody with their sessions and keys; the last administrator cannot be removed."""
+    kb().accounts.remove(name)
+    return "", 204

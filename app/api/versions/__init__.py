@@ -1,0 +1,1 @@
+"""Routes of versions, publications and comparisons."""

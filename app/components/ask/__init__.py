@@ -1,0 +1,1 @@
+"""Elements of the pages Ask, History and Analyser."""

@@ -1,0 +1,222 @@
+"""An answer with its numbered citations, and the evidence under it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from app.components.ask.support_marks import dropped_sentences, support_line, supported_text
+from app.components.attributes import aria
+from app.components.shared.chips import Names, intent_badge, understood
+from app.components.shared.citations import citation_link
+from app.components.shared.freshness import Shown, holders, standing_badge
+from app.components.shared.generator_choice import failure_words
+from app.components.shared.icon import icon
+from app.components.shared.links import ask_href, passage_href
+from app.components.shared.passage import locator_text, passage
+from app.components.shared.states import badge, error_line
+from app.components.shared.times import exactly, when
+from app.components.shared.wording import sentence
+from app.i18n import has, seconds, t
+from core.model import AnswerType, Citation, Hit, Intent, LegRank, Trace
+
+TYPES = {
+    AnswerType.EXTRACTIVE: "ok",
+    AnswerType.GENERATIVE: "ok",
+    AnswerType.HALLUCINATION_FALLBACK: "warning",
+    AnswerType.INSUFFICIENT: "neutral",
+}
+
+
+def answer_card(
+    trace: Trace,
+    shown: Shown | None = None,
+    tool: Component | None = None,
+    first: datetime | None = None,
+    names: Names | None = None,
+) -> html.Section:
+    """The answer, how it was come by, and how sure it is; an answer without support says what to do instead.
+
+    With ``shown`` its sources say how they stand to what is shown now. ``tool`` stands beside the facts.
+    ``first`` is when the first publication was made, where the question was asked of a moment before it. ``names``
+    are those of documents that filters name.
+    """
+    answer = trace.answer
+    found = answer.type is not AnswerType.INSUFFICIENT
+    text = html.P(supported_text(answer), className="answer-text") if answer.text else None
+    said: list[Component | None] = [text, support_line(answer), _reason(trace), dropped_sentences(answer)]
+    # Small talk and questions about the knowledge base are answered without passages.
+    if found or trace.analysis.intent is not Intent.DOCUMENTS:
+        body = [*said, _sources(trace, shown) if shown is not None and found else None]
+    else:
+        body = [_insufficient(trace, first), None if first else _reason(trace), dropped_sentences(answer)]
+    header = html.Header([*_facts(trace), *_cached(trace), tool])
+    content = [*degraded_notices(trace, _afresh(trace)), understood(trace, names), header, *body]
+    return html.Section(
+        [part for part in content if part is not None],
+        className="answer-card",
+        id="ask-answer-card",
+        **aria(label=t("answer.title")),
+    )
+
+
+def evidence_list(trace: Trace, shown: Shown | None = None) -> html.Section:
+    """The passages that were found, in their fused order; cited ones show their number and are open.
+
+    With ``shown`` each says how it stands to what is shown now.
+    """
+    cited: dict[int, list[Citation]] = {}
+    for citation in trace.answer.citations:
+        cited.setdefault(citation.chunk_id, []).append(citation)
+    key = "answer.score" if trace.query.fusion == "rrf" else "answer.score_mix"
+    items = [
+        _evidence(hit, cited.get(hit.placed.id, []), t(key, score=f"{hit.score:.5f}"), shown) for hit in trace.hits
+    ]
+    title = html.H2(t("answer.evidence", count=len(items)), id="evidence-title", className="section-title")
+    explain = html.P(t("answer.evidence_explain"), className="hint")
+    return html.Section([title, explain, html.Ol(items, className="evidence")], **aria(labelledby="evidence-title"))
+
+
+def degraded_notices(trace: Trace, again: Component | None = None) -> list[Component]:
+    """One notice for each leg that failed, and for the generator, with the error and what to do.
+
+    What there is all the same stands below: the other leg's result, the extracted answer. ``again`` is offered where
+    the generator failed.
+    """
+    notices: list[Component] = [
+        _degraded(t(f"answer.degraded.{leg.name}"), error_line(leg.error))
+        for leg in (trace.vector, trace.keyword)
+        if leg.error is not None
+    ]
+    failure = trace.answer.generator_failure
+    if failure is not None:
+        words = t(f"answer.unwritten.{trace.answer.type}", generator=failure.generator)
+        notices.append(_degraded(words, failure_words(failure), again))
+    return notices
+
+
+def _degraded(words: str, error: Component, again: Component | None = None) -> html.Div:
+    return html.Div([badge("warning", words), error, again], className="degraded", role="status")
+
+
+def type_badge(kind: AnswerType) -> html.Span:
+    """The kind of an answer as an icon and a word."""
+    return badge(TYPES[kind], t(f"answer.type.{kind}"), t(f"answer.type_explain.{kind}"))
+
+
+def _facts(trace: Trace) -> list[Component]:
+    total = trace.timings_ms.get("total", sum(trace.timings_ms.values()))
+    intent = intent_badge(trace.analysis.intent)
+    facts: list[Component] = [type_badge(trace.answer.type), *([intent] if intent is not None else [])]
+    if trace.answer.generator not in ("", "none"):
+        facts.append(html.Span(t("answer.by", generator=trace.answer.generator), className="user-text"))
+    if trace.answer.type is not AnswerType.INSUFFICIENT:
+        facts.append(html.Span(t("answer.confidence", percent=round(trace.answer.confidence * 100))))
+    facts.append(html.Span(t("answer.took", time=seconds(total / 1000))))
+    return facts
+
+
+def _reason(trace: Trace) -> html.P | None:
+    """Why the answer is as it is, where the guard or the search has said so."""
+    key = f"answer.reason.{trace.answer.reason}"
+    # Why a generator failed is said by its notice.
+    if trace.answer.generator_failure or trace.answer.reason in ("", "no_passages") or not has(key):
+        return None
+    return html.P(t("answer.because", reason=t(key)), className="hint answer-reason")
+
+
+def _cached(trace: Trace) -> list[Component]:
+    """That the answer was given before, and the way to one that was not."""
+    use = trace.cache
+    if use is None:
+        return []
+    similar = t("answer.cache.semantic", question=use.question, percent=round(use.similarity * 100))
+    title = t("answer.cache.exact") if use.kind == "exact" else similar
+    words = html.Span(
+        [icon("clock-history"), *sentence("answer.cached", when=when(use.asked_at))], className="cached", title=title
+    )
+    return [words, _afresh(trace)]
+
+
+def _afresh(trace: Trace) -> dcc.Link:
+    """The way to an answer that no cache gives."""
+    return dcc.Link(
+        [icon("arrow-repeat"), t("answer.afresh")], href=ask_href(replace(trace.query, fresh=True)), className="afresh"
+    )
+
+
+def _sources(trace: Trace, shown: Shown) -> html.Ul:
+    """One line a cited version, so that no old sentence is read as what holds now."""
+    placed = {hit.placed.id: hit.placed for hit in trace.hits}
+    cited: dict[tuple[str, int], list[Citation]] = {}
+    for citation in trace.answer.citations:
+        if citation.chunk_id in placed:
+            cited.setdefault((citation.doc_key, citation.version), []).append(citation)
+    items = [
+        html.Li(
+            [
+                *[citation_link(citation) for citation in citations],
+                html.Span(f"{citations[0].name} v{version}"),
+                standing_badge(placed[citations[0].chunk_id], shown),
+            ]
+        )
+        for (_, version), citations in cited.items()
+    ]
+    return html.Ul(items, className="answer-sources")
+
+
+def _insufficient(trace: Trace, first: datetime | None) -> html.Div:
+    if first is not None:
+        return html.Div(html.P(sentence("answer.before_first", time=exactly(first)), className="answer-text"))
+    tips = [t("answer.tip_words"), t("answer.tip_upload")]
+    if trace.query.filters.doc_keys or trace.query.filters.tags or trace.query.filters.extensions:
+        tips.insert(0, t("answer.tip_filters"))
+    found = t("answer.found_none") if not trace.hits else t("answer.found_some", count=len(trace.hits))
+    content: list[Component] = [html.P(t("answer.insufficient"), className="answer-text"), html.P(found)]
+    return html.Div([*content, html.Ul([html.Li(tip) for tip in tips])])
+
+
+def _evidence(hit: Hit, citations: Sequence[Citation], score: str, shown: Shown | None) -> html.Li:
+    spans = [(citation.start, citation.end) for citation in citations]
+    chunk = hit.placed.chunk
+    numbers = [html.Span(f"[{citation.number}]", className="citation") for citation in citations]
+    name = dcc.Link(
+        hit.placed.name, href=passage_href(hit.placed, spans[0] if spans else None), className="passage-name"
+    )
+    place = " · ".join(part for part in (f"v{hit.placed.version}", locator_text(chunk.locator)) if part)
+    about: list[Component] = [html.Small(place)]
+    if len(hit.placed.versions) > 1:
+        about.append(html.Small(t("answer.held_by", versions=holders(hit.placed.versions))))
+    if shown is not None:
+        about.append(standing_badge(hit.placed, shown))
+    head = [html.Span(str(hit.rank), className="rank"), html.Div([html.Div([*numbers, name]), *about])]
+    ranks = [
+        html.Span(_leg_text("vector", hit.vector), title=t("answer.leg_explain.vector")),
+        html.Span(_leg_text("keyword", hit.keyword), title=t("answer.leg_explain.keyword")),
+        html.Span(score, title=t("answer.score_explain")),
+    ]
+    if hit.rerank is not None and hit.rerank.fused_rank != hit.rank:
+        ranks.append(html.Span(t("answer.reranked", rank=hit.rerank.fused_rank), title=t("answer.reranked_explain")))
+    if hit.merged:
+        ranks.append(html.Span(t("answer.merged", count=len(hit.merged))))
+    text = html.Details(
+        [html.Summary(_excerpt(chunk.text, bool(citations))), passage(chunk, spans)], open=bool(citations)
+    )
+    return html.Li([html.Div(head, className="evidence-head"), html.Div(ranks, className="evidence-ranks"), text])
+
+
+def _leg_text(name: str, leg: LegRank | None) -> str:
+    if leg is None:
+        return t(f"answer.not_in.{name}")
+    return t(f"answer.leg.{name}", rank=leg.rank, score=f"{leg.score:.3f}")
+
+
+def _excerpt(text: str, cited: bool) -> str:
+    if cited:
+        return t("answer.passage")
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 160 else flat[:159] + "…"

@@ -1,0 +1,127 @@
+"""The form of a question: its text, how many passages to show, and which documents may answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dash_bootstrap_components as dbc
+from dash import dcc, html
+
+from app.components.ask.options import Offer, answer_fields, option_chips
+from app.components.ask.scope import Offered, scope_chips, scope_fields
+from app.components.shared.document_options import document_options
+from app.components.shared.filter_words import dropdown_words
+from app.components.shared.generator_choice import generator_line, writer
+from app.components.shared.icon import icon
+from app.components.shared.states import badge
+from app.i18n import t
+from core.model import Document, Query
+
+TYPES = ("pdf", "docx", "xlsx", "pptx", "html", "md", "txt", "csv", "doc", "xls", "ppt", "gdoc")
+MAX_TOP_K = 50
+NOTHING = Offer()
+
+
+def ask_form(
+    query: Query, documents: Sequence[Document], tags: Sequence[str], offered: Offered = (), offer: Offer = NOTHING
+) -> html.Div:
+    """The form filled with ``query``, limited to ``documents``; ``offered`` are versions that can be asked.
+
+    ``offer`` is what can be chosen about how it is answered.
+    """
+    limits = _chips(query, documents)
+    chips = [*limits, *option_chips(query, offer)]
+    box = html.Div(
+        [
+            html.Label(t("ask.question"), htmlFor="ask-question", className="visually-hidden"),
+            dbc.Textarea(
+                id="ask-question",
+                value=query.text,
+                placeholder=t("ask.placeholder"),
+                rows=2,
+                maxLength=4_000,
+                autofocus=not query.text,
+            ),
+            html.Button([icon("send"), t("ask.send")], id="ask-send", type="button", className="btn btn-primary"),
+        ],
+        className="ask-box",
+    )
+    options = html.Div(
+        [
+            html.Details(
+                [
+                    _summary(query, chips),
+                    _fields(query, documents, tags),
+                    scope_fields(query, offered),
+                    answer_fields(query, offer),
+                ],
+                open=bool(limits),
+                className="filters",
+            ),
+            html.Div(
+                [
+                    html.Label(t("ask.top_k"), htmlFor="ask-k"),
+                    dbc.Input(id="ask-k", type="number", min=1, max=MAX_TOP_K, step=1, value=query.top_k, size="sm"),
+                ],
+                className="top-k",
+            ),
+        ],
+        className="ask-options",
+    )
+    line = html.Div(
+        generator_line(offer.generators, writer(query.generator or offer.generator, record=query.record)),
+        id="ask-generator-line",
+        role="status",
+    )
+    hint = html.Div([html.P(t("ask.hint"), className="hint"), line], className="ask-hints")
+    return html.Div([box, hint, options], className="ask-form")
+
+
+def waiting(has_question: bool) -> html.Div:
+    """Says that the models are still loading, and what becomes of a question that was sent."""
+    text = t("ask.waiting_question" if has_question else "ask.waiting")
+    return html.Div([badge("working", t("ask.loading")), html.Span(text)], className="waiting")
+
+
+def _chips(query: Query, documents: Sequence[Document]) -> list[html.Span]:
+    chips = [html.Span(document.name, className="chip") for document in documents]
+    chips += [html.Span([icon("tag"), tag], className="chip") for tag in query.filters.tags]
+    chips += [html.Span(extension, className="chip") for extension in query.filters.extensions]
+    return [*chips, *scope_chips(query.as_of, query.versions)]
+
+
+def _summary(query: Query, chips: Sequence[html.Span]) -> html.Summary:
+    is_filtered = bool(query.filters.doc_keys or query.filters.tags or query.filters.extensions)
+    words = t("ask.filters") if is_filtered else t("ask.no_filters")
+    now = html.Span(t("ask.as_shown_now")) if len(chips) == 0 else None
+    return html.Summary([icon("funnel"), html.Span(words), now, html.Span(chips, className="chips")])
+
+
+def _fields(query: Query, documents: Sequence[Document], tags: Sequence[str]) -> html.Div:
+    tag_names = list(dict.fromkeys([*query.filters.tags, *tags]))
+    types = list(dict.fromkeys([*TYPES, *query.filters.extensions]))
+    return html.Div(
+        [
+            _field("doc", document_options(documents), [document.doc_key for document in documents]),
+            _field("tag", tag_names, list(query.filters.tags)),
+            _field("type", types, list(query.filters.extensions)),
+        ],
+        className="filter-fields",
+    )
+
+
+def _field(name: str, options: Any, value: list[str]) -> html.Div:
+    return html.Div(
+        [
+            html.Label(t(f"ask.by_{name}"), htmlFor=f"ask-{name}"),
+            dcc.Dropdown(
+                id=f"ask-{name}",
+                options=options,
+                value=value,
+                multi=True,
+                placeholder=t("ask.any"),
+                labels=dropdown_words(),
+            ),
+        ]
+    )

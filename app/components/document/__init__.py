@@ -1,0 +1,1 @@
+"""Elements of the pages Document, Documents, Audit, Upload and Home."""

@@ -1,0 +1,114 @@
+"""The body of the Document page: what is shown and why, the text, the timeline, and what is known beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dash import dcc, html
+
+from app.components.document.facts import document_facts, indexing, tags_editor
+from app.components.document.grid import STATES
+from app.components.document.preview import page_start, preview
+from app.components.document.timeline import Past, purged_words, timeline
+from app.components.document.version_forms import Form
+from app.components.shared.icon import icon
+from app.components.shared.links import Span
+from app.components.shared.states import badge, empty, error_line
+from app.components.shared.times import exactly
+from app.components.shared.wording import sentence
+from app.i18n import t
+from core.model import Job, Preview, Version
+
+
+def document_body(
+    past: Past,
+    version: Version | None,
+    stretch: Preview | None,
+    jobs: Sequence[Job],
+    *,
+    chunk: int | None,
+    span: Span | None,
+    form: Form | None,
+    everything: bool,
+) -> list[Any]:
+    """The text of ``version`` beside the timeline; ``stretch`` is the part of it that holds the chunk to show."""
+    jump = html.A([icon("arrow-down"), t("document.versions")], href="#versions-title", className="versions-jump")
+    main: list[Any] = [_state_line(past, version), jump]
+    if version is not None and version.is_draft and version.state != "purged":
+        main.append(_draft_line(past, version))
+    main += [indexing(job) for job in jobs]
+    if version is not None and version.error:
+        main.append(error_line(version.error))
+    main.append(_text(past, version, stretch, chunk, span))
+    aside = [
+        html.Section(
+            [
+                html.H2(t("document.versions"), className="section-title", id="versions-title", tabIndex=-1),
+                timeline(past, form, everything=everything),
+            ],
+            className="card-plain",
+            id="document-timeline",
+        ),
+        html.Section(
+            [
+                html.H2(t("document.about"), className="section-title"),
+                tags_editor(past.document),
+                document_facts(past.document, version),
+            ],
+            className="card-plain",
+        ),
+    ]
+    return [html.Div(main, className="document-main"), html.Aside(aside, className="document-aside")]
+
+
+def _state_line(past: Past, version: Version | None) -> html.Div:
+    document = past.document
+    parts: list[Any] = [badge(STATES.get(document.state, "neutral"), t(f"document.state.{document.state}"))]
+    if version is None or document.state == "purged":
+        return html.Div(parts, className="state-line")
+    parts.append(html.Span(t("document.showing", number=version.number, name=version.file_name)))
+    if document.published_version is None:
+        if document.state in ("deleted", "unpublished"):
+            parts.append(html.Span(t("document.in_no_answer")))
+    elif version.number != document.published_version:
+        parts.append(badge("warning", t("document.not_published", number=document.published_version)))
+    return html.Div(parts, className="state-line")
+
+
+def _draft_line(past: Past, version: Version) -> html.Div:
+    words: list[Any] = [html.Strong(t("document.draft"))]
+    if version.publish_at is not None:
+        words += [" ", *sentence("version.scheduled_line", time=exactly(version.publish_at))]
+    parts: list[Any] = [html.Span(words)]
+    answers = past.answers_href(version) if version.state == "ready" else None
+    if answers is not None:
+        parts.append(dcc.Link([icon("question-circle"), t("document.draft_answers")], href=answers))
+    return html.Div(parts, className="draft-line")
+
+
+def _text(past: Past, version: Version | None, stretch: Preview | None, chunk: int | None, span: Span | None) -> Any:
+    if version is not None and version.state == "purged":
+        return _purged(version, past.purge_note(version), is_citation=chunk is not None)
+    if stretch is None or version is None:
+        waits = version is not None and version.state == "stored"
+        kind = "waiting" if waits else "nothing"
+        return empty("hourglass-split" if waits else "slash-circle", t(f"document.{kind}"), t(f"document.{kind}_text"))
+    if not stretch.chunks:
+        return empty("slash-circle", t("document.nothing"), t("document.nothing_text"))
+    return preview(stretch, page_start(chunk or 0), chunk, span)
+
+
+def _purged(version: Version, reason: str, *, is_citation: bool) -> html.Div:
+    """What stands where a text was, for whoever opens the version or follows a citation to it."""
+    return html.Div(
+        [
+            icon("slash-circle", "state-icon"),
+            html.H2(t("document.purged_title", number=version.number), className="state-title"),
+            html.P(purged_words("version.purged_line", version), className="state-text"),
+            html.P(reason, className="version-note") if reason else None,
+            html.P(t("document.purged_text"), className="state-text"),
+            html.P(t("document.purged_citation"), className="state-text") if is_citation else None,
+        ],
+        className="state state-empty",
+    )

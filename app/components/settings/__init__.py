@@ -1,0 +1,1 @@
+"""Elements of the pages Settings, Stores and API."""

@@ -1,0 +1,88 @@
+"""What a check has found of the files: originals that are missing, and files that nothing names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import dcc, html
+
+from app import links
+from app.components.attributes import dataset
+from app.components.shared.states import badge
+from app.i18n import size, t
+from core.model import FilesCheck
+
+
+def files_section(found: FilesCheck) -> html.Section:
+    """Whether every original is there, and the files that no row of the catalogue names."""
+    return html.Section(
+        [
+            html.H2(t("stores.files_title"), className="section-title"),
+            *_verdict(found),
+            *_missing(found),
+            *_unnamed(found),
+        ],
+        className="stores-versions",
+    )
+
+
+def _verdict(found: FilesCheck) -> list[Any]:
+    if found.error:
+        return [badge("error", t("stores.files_not_read")), html.P(found.error, className="hint")]
+    return [] if found.missing or found.unnamed else [badge("ok", t("stores.files_sound"))]
+
+
+def _missing(found: FilesCheck) -> list[Any]:
+    if not found.missing:
+        return []
+    rows = [
+        {
+            "document": dcc.Link(
+                t("stores.version", name=each.doc_key, version=each.version),
+                href=links.document(each.doc_key, version=each.version),
+            ),
+            "original": _hash(each.sha256),
+        }
+        for each in found.missing_files
+    ]
+    verdict = badge("error", t("stores.files_missing", count=found.missing))
+    return [_part(verdict, t("stores.files_missing_text"), rows, found.missing)]
+
+
+def _unnamed(found: FilesCheck) -> list[Any]:
+    if not found.unnamed:
+        return []
+    rows = [
+        {
+            "file": _hash(each.name),
+            "kind": t(f"stores.file_kind.{each.kind}"),
+            "size": html.Span("–" if each.size_bytes is None else size(each.size_bytes), className="numbers"),
+        }
+        for each in found.unnamed_files
+    ]
+    verdict = badge("warning", t("stores.files_unnamed", count=found.unnamed))
+    return [_part(verdict, t("stores.files_unnamed_text"), rows, found.unnamed)]
+
+
+def _part(verdict: Any, words: str, rows: list[dict[str, Any]], count: int) -> html.Div:
+    return html.Div([verdict, html.P(words, className="hint"), *_listed(rows, count)], className="stores-files")
+
+
+def _listed(rows: list[dict[str, Any]], count: int) -> list[Any]:
+    if not rows:
+        return []
+    head = html.Thead(html.Tr([html.Th(t(f"stores.column.{column}")) for column in rows[0]]))
+    body = [
+        html.Tr([html.Td(cell, **dataset(column=t(f"stores.column.{column}"))) for column, cell in row.items()])
+        for row in rows
+    ]
+    table = html.Table([head, html.Tbody(body)], className="access-table settings-table stores-table")
+    more = count - len(rows)
+    return [
+        html.Div(table, className="access-scroll"),
+        *([html.P(t("stores.files_more", count=more), className="hint")] if more > 0 else []),
+    ]
+
+
+def _hash(name: str) -> html.Code:
+    return html.Code(name, className="stores-file-name")

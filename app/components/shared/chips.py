@@ -1,0 +1,85 @@
+"""What a question was understood as: its standalone form, its intent, and the filters that were read from its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from app.components.shared.icon import icon
+from app.components.shared.links import ask_href
+from app.components.shared.states import badge
+from app.i18n import day, has, t
+from core.model import Filters, Intent, ReadFilter, Trace
+
+Names = Mapping[str, str]
+"""Names of documents by key."""
+
+
+def understood(trace: Trace, names: Names | None = None) -> html.Div | None:
+    """What is worth saying about how the question was understood; nothing where it was taken as it stands."""
+    query, analysis = trace.query, trace.analysis
+    rows: list[Component] = []
+    if analysis.standalone and analysis.standalone != query.text:
+        by = analysis.standalone_by
+        title = t("ask.standalone_rules") if by in ("", "rules") else t("ask.standalone_by", name=by)
+        rows.append(
+            html.P(
+                [t("ask.understood"), " ", html.Q(analysis.standalone, className="user-text")],
+                className="understood-as",
+                title=title,
+            )
+        )
+    if analysis.read_filters or query.dismissed:
+        rows.append(html.Div(_filters(trace, names or {}), className="read-filters"))
+    return html.Div(rows, className="understood") if rows else None
+
+
+def intent_badge(intent: Intent) -> html.Span | None:
+    """What a question is about, where that is not the documents."""
+    if intent is Intent.DOCUMENTS:
+        return None
+    return badge("neutral", t(f"ask.intent.{intent}"), t(f"ask.intent_explain.{intent}"))
+
+
+def _filters(trace: Trace, names: Names) -> list[Component]:
+    query = trace.query
+    parts: list[Component] = []
+    if trace.analysis.read_filters:
+        chips = [html.Li(_chip(trace, each, names)) for each in trace.analysis.read_filters]
+        parts += [html.Span(t("ask.read_from")), html.Ul(chips, className="chips")]
+    if query.dismissed:
+        words = t("ask.read_again", count=len(query.dismissed))
+        parts.append(dcc.Link([icon("arrow-counterclockwise"), words], href=ask_href(replace(query, dismissed=()))))
+    return parts
+
+
+def _chip(trace: Trace, each: ReadFilter, names: Names) -> html.Span:
+    kind = f"ask.read.{each.kind}"
+    label = t(kind, words=each.words) if has(kind) else each.words
+    if not each.is_applied:
+        return html.Span(t("ask.read_unused", words=each.words), className="read-unused")
+    without = replace(trace.query, dismissed=(*trace.query.dismissed, each.id))
+    away = dcc.Link(
+        [icon("x-lg"), html.Span(t("ask.read_drop", words=each.words), className="visually-hidden")],
+        href=ask_href(without),
+        className="chip-drop",
+        title=t("ask.read_drop", words=each.words),
+    )
+    return html.Span(
+        [icon("funnel"), html.Span(label), away], className="chip chip-removable", title=meaning(each, names)
+    )
+
+
+def meaning(each: ReadFilter, names: Names) -> str:
+    """What a filter lets through, in full."""
+    filters: Filters = each.filters
+    parts = [names.get(key, key) for key in filters.doc_keys] + [f".{name}" for name in filters.extensions]
+    parts += [*filters.tags]
+    for key, at in (("ask.read_after", filters.updated_after), ("ask.read_before", filters.updated_before)):
+        if isinstance(at, datetime):
+            parts.append(t(key, day=day(at)))
+    return t("list.joint").join(parts)

@@ -1,0 +1,40 @@
+"""The ``[n]`` marks of an answer as links to the passages that they cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dash import dcc
+from dash.development.base_component import Component
+
+from app.components.shared.links import citation_href
+from app.components.shared.passage import locator_text
+from app.i18n import t
+from core.model import Citation
+
+CITATION_MARK = re.compile(r"\[(\d{1,3})\]")
+
+
+def linked_text(text: str, citations: Sequence[Citation]) -> list[str | Component]:
+    """``text`` whose ``[n]`` marks are links where ``n`` is a citation; any other mark stays as it is."""
+    known = {citation.number: citation for citation in citations}
+    pieces: list[str | Component] = []
+    at = 0
+    for mark in CITATION_MARK.finditer(text):
+        citation = known.get(int(mark[1]))
+        if citation is None:
+            continue
+        pieces += [text[at : mark.start()], citation_link(citation)]
+        at = mark.end()
+    return [piece for piece in [*pieces, text[at:]] if piece != ""]
+
+
+def citation_link(citation: Citation) -> dcc.Link:
+    place = " · ".join(part for part in (citation.name, locator_text(citation.locator)) if part)
+    return dcc.Link(
+        f"[{citation.number}]",
+        href=citation_href(citation),
+        className="citation",
+        title=t("answer.open_citation", place=place),
+    )
