@@ -21,7 +21,7 @@ import core
 from app.main import create_app
 from benchmarks.machine import describe, emit, note
 from core.settings import Settings
-from tests.app.drawn import open_page
+from tests.unit.app.drawn import open_page
 
 BATCH = 500
 QUESTION = "Which part does supplier 7 deliver?"

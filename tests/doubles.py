@@ -13,7 +13,7 @@ import numpy as np
 import core
 from core.model import GeneratorHealth, GeneratorState, Prompt, Sampling
 from core.snn.recording import NeuronRecording, save
-from tests.snn.recorded import encoded, recording
+from tests.unit.snn.recorded import encoded, recording
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from core.model import Prompt, Sampling
 from core.snn.recording import save
 from tests.e2e.conftest import ARTEFACTS, guarded_page, serious_violations, serve, window
 from tests.smollm2 import missing, models
-from tests.snn.recorded import population, recording
+from tests.unit.snn.recorded import population, recording
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=f"not installed: {missing()}")
 

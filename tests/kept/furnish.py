@@ -26,7 +26,7 @@ from core.snn.artifacts import manifest, write_json
 from core.snn.jobs import Source, begin_job
 from core.snn.recording import save
 from tests.doubles import RecordedGenerator, tiny_recording, use
-from tests.ingest.documents import docx_parts, paragraph, pdf, pdf_stream, pptx, slide_text, text_pdf, xlsx
+from tests.unit.ingest.documents import docx_parts, paragraph, pdf, pdf_stream, pptx, slide_text, text_pdf, xlsx
 
 ADMIN, PASSWORD = "ada", "a long enough password"
 TUS = {"Tus-Resumable": "1.0.0"}

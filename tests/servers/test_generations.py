@@ -11,7 +11,7 @@ import pytest
 import core
 from core.model import GenerationState
 from tests.builders import add, on_servers
-from tests.test_generations import filled, found, rows, states
+from tests.integration.test_generations import filled, found, rows, states
 
 READY, SERVING = GenerationState.READY, GenerationState.SERVING
 

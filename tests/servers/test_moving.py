@@ -16,7 +16,7 @@ from core.catalog.engine import Database
 from core.errors import BadBundle, Conflict, DataFolderInUse, WrongCatalog
 from core.settings import Settings
 from tests.builders import add, begin, settings
-from tests.bundling.house import PASSWORD, apart, furnished, rows, together, tree, with_row
+from tests.integration.backup.house import PASSWORD, apart, furnished, rows, together, tree, with_row
 
 
 @pytest.fixture(scope="module")

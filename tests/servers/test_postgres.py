@@ -23,22 +23,24 @@ from core.catalog import Catalog, asking_schema, engine  # noqa: F401 (its table
 from core.catalog.engine import Database
 from core.catalog.schema import index_settings, metadata
 from core.errors import NotFound, Purged, StoreUnavailable
-from tests import test_accounts, test_conversations
 from tests.builders import add, knowledge_base
-from tests.catalog import test_chunks, test_jobs, test_naming
-from tests.catalog.test_schema import migrations
-from tests.catalog.test_state_machine import KnowledgeBaseMachine
+from tests.integration import test_conversations
 from tests.servers.postgres import PostgresServer
-from tests.uploads import test_transfers
-from tests.versions import test_history, test_purge
+from tests.unit import test_accounts
+from tests.unit.catalog.documents import test_chunks, test_naming
+from tests.unit.catalog.jobs import test_ledger
+from tests.unit.catalog.test_schema import migrations
+from tests.unit.catalog.test_state_machine import KnowledgeBaseMachine
+from tests.unit.ingest.uploads import test_transfers
+from tests.unit.versions import test_history, test_purge
 
 AGAIN = (
     test_accounts.test_one_of_two_administrators_who_remove_each_other_stays,
     test_accounts.test_the_number_of_somebody_removed_is_given_to_nobody_else,
     test_chunks.test_what_was_purged_meanwhile_is_not_finished,
-    test_jobs.test_a_private_job_is_there_for_its_owner_and_administrators_only,
-    test_jobs.test_jobs_are_filtered_by_literal_text_and_read_page_by_page,
-    test_jobs.test_users_have_their_turns_one_after_another,
+    test_ledger.test_a_private_job_is_there_for_its_owner_and_administrators_only,
+    test_ledger.test_jobs_are_filtered_by_literal_text_and_read_page_by_page,
+    test_ledger.test_users_have_their_turns_one_after_another,
     test_naming.test_documents_are_found_by_title_and_name_and_only_while_shown,
     test_history.test_the_audit_lists_everything_that_was_shown_and_hidden,
     test_purge.test_a_purged_version_is_found_by_no_question_of_any_moment,

@@ -18,9 +18,9 @@ from core.platform import retrying
 from core.ports import BlobStore
 from tests.builders import add, knowledge_base
 from tests.contracts.blob_store import BlobStoreContract, name_of, put
+from tests.integration.test_blobs_elsewhere import LINES, MARK, wait_until_it_waits
 from tests.servers.s3 import S3Server
-from tests.test_blobs_elsewhere import LINES, MARK, wait_until_it_waits
-from tests.versions.test_purge import files_with
+from tests.unit.versions.test_purge import files_with
 
 
 def client() -> Any:

@@ -1,0 +1,79 @@
+"""The page Stores without a browser: the newest check, what is wrong, and what came of mending it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from dash import Dash
+from flask.testing import FlaskClient
+
+import core
+from core.access import acting
+from core.model import Fault, Principal, Role
+from tests.builders import add
+from tests.contracts.consistency import of_version, plant
+from tests.unit.app.drawn import by_id, open_page, press, press_one_of, text
+
+
+def test_page_says_what_a_check_is_before_the_first_one(window: Dash) -> None:
+    assert "The stores were not checked yet" in text(open_page(window, "/stores"))
+    assert "検査" in text(open_page(window, "/stores", "ja"))
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "Keyword search"), ("ja", "キーワード検索")])
+def test_page_says_how_the_stores_are_now(window: Dash, lang: str, words: str) -> None:
+    assert words in text(open_page(window, "/stores", lang))
+
+
+def test_fault_is_shown_with_its_version_and_mended_by_a_button(
+    kb: core.KnowledgeBase, window: Dash, client: FlaskClient
+) -> None:
+    add(kb, "leave.txt", "There are 14 days of leave.")
+    plant(kb, "keyword", Fault.STALE, of_version(kb, "leave.txt", 1))
+    press(window, client, "stores-check.n_clicks", {"stores-check.n_clicks": 1})
+    assert "Checking the stores" in text(open_page(window, "/stores"))
+    kb.work_off()
+    found = open_page(window, "/stores")
+    assert "One row is wrong" in text(found) and "leave.txt, version 1" in text(found)
+    assert by_id(found, "stores-mend") is not None
+    assert "修復" in text(open_page(window, "/stores", "ja"))
+    press(window, client, "stores-mend.n_clicks", {"stores-mend.n_clicks": 1})
+    kb.work_off()
+    assert "the second check finds nothing wrong" in text(open_page(window, "/stores"))
+
+
+def test_store_is_written_anew_by_its_button(kb: core.KnowledgeBase, window: Dash, client: FlaskClient) -> None:
+    press_one_of(client, {"type": "stores-anew", "store": "vector"}, {})
+    assert kb.store_report().store == "vector"
+    assert "Writing a store anew" in text(open_page(window, "/stores"))
+
+
+@pytest.mark.long
+def test_files_that_nothing_names_and_originals_that_are_gone_are_listed(
+    kb: core.KnowledgeBase, window: Dash, client: FlaskClient, tmp_path: Path
+) -> None:
+    add(kb, "leave.txt", "There are 14 days of leave.")
+    press(window, client, "stores-check.n_clicks", {"stores-check.n_clicks": 1})
+    kb.work_off()
+    assert "the catalogue names every file" in text(open_page(window, "/stores"))
+    original, _ = kb.original("leave.txt", 1)
+    stranger = original.parent.parent / "ab" / ("ab" * 32)
+    stranger.parent.mkdir(exist_ok=True)
+    original.rename(stranger)
+    press(window, client, "stores-check.n_clicks", {"stores-check.n_clicks": 1})
+    kb.work_off()
+    shown = text(open_page(window, "/stores"))
+    assert "One original is missing" in shown and "leave.txt, version 1" in shown
+    assert "One file is not named in the catalogue" in shown and "ab" * 32 in shown and "27 B" in shown
+    assert "原本" in text(open_page(window, "/stores", "ja"))
+    told = client.get("/api/v1/stores/files").get_json()
+    assert (told["missing"], told["unnamed"], told["unnamed_files"][0]["name"]) == (1, 1, "ab" * 32)
+
+
+@pytest.mark.parametrize("role", [Role.READER, Role.EDITOR])
+def test_page_is_for_administrators(window: Dash, role: Role) -> None:
+    with acting(Principal("somebody", role, 7)):
+        shown = text(open_page(window, "/stores"))
+    assert "administrator" in shown.lower()
+    assert "not checked" not in shown

@@ -1,0 +1,164 @@
+"""The five cards: they say what the trace says, and draw nothing that a user could turn into markup."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import flask
+import pytest
+from dash import html
+
+from app.components.ask import figures
+from app.components.ask.trace_cards import trace_cards
+from app.components.ask.trace_tables import fusion_table, keyword_table, vector_table
+from app.components.shared.design_tokens import tokens
+from core.model import (
+    Analysis,
+    Answer,
+    AnswerType,
+    Chunk,
+    Hit,
+    IndexHit,
+    Leg,
+    LegRank,
+    Locator,
+    Query,
+    TermScore,
+    Trace,
+)
+from tests.builders import placed
+from tests.unit.app.drawn import by_class, by_id, parts, text
+
+HOSTILE = "<b>report</b> & %{y}.pdf"
+TERMS = (TermScore("pump", 2.4, 2.0, 1.2, 14), TermScore("点検", 0.9, 1.5, 0.6, 30))
+
+
+def passage(chunk_id: int, name: str = "handbook.pdf"):
+    chunk = Chunk(0, f"text {chunk_id}", 0, 6, locator=Locator(page=chunk_id))
+    return replace(placed(chunk_id), name=name, chunk=chunk)
+
+
+def trace_of(count: int = 12, name: str = "handbook.pdf") -> Trace:
+    """A trace whose vector leg ranks ``count`` chunks, and whose keyword leg found the third of them alone."""
+    vector = tuple(IndexHit(i, 0.5 + i / 100) for i in range(1, count + 1))
+    hits = tuple(
+        Hit(
+            i,
+            passage(i, name),
+            1 / (60 + i) + (1 / 61 if i == 3 else 0),
+            LegRank(i, 0.5 + i / 100, 1 / (60 + i)),
+            LegRank(1, 3.3, 1 / 61, TERMS) if i == 3 else None,
+            merged=(900,) if i == 2 else (),
+        )
+        for i in range(1, count + 1)
+    )
+    return Trace(
+        id="abc",
+        asked_at=datetime(2026, 5, 1, tzinfo=UTC),
+        query=Query("How often is the pump checked?"),
+        sequence=7,
+        analysis=Analysis("en", "how often is the pump checked?", ("pump", "check"), "answer-en"),
+        vector=Leg("vector", "memory", vector, count, 0, 1.5),
+        keyword=Leg("keyword", "tantivy", (IndexHit(3, 3.3, TERMS),), 1, 0, 0.7),
+        hits=hits[:5],
+        candidates=hits,
+        context="context",
+        prompt="<script>alert(1)</script>",
+        answer=Answer("Every 14 days. [1]", AnswerType.EXTRACTIVE),
+        timings_ms={"analyse": 0.2, "both_legs": 3.0, "total": 4.0},
+        generation={"rrf_k": 60, "template": "Answer from {documents}", "generator": "none"},
+    )
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_cards_stand_in_the_order_of_the_flow_in_each_language(lang: str) -> None:
+    with flask.Flask("test").test_request_context(headers={"Accept-Language": lang}):
+        drawn = trace_cards(trace_of())
+    cards = [part.id for part in parts(drawn, html.Section)]
+    assert cards == ["trace-analysis", "trace-vector", "trace-keyword", "trace-fusion", "trace-generation"]
+
+
+def test_fusion_shows_the_rank_and_the_fraction_of_each_leg() -> None:
+    rows = list(parts(fusion_table(trace_of()), html.Tr))
+    both, one = text(rows[3]), text(rows[1])
+    assert "0.01587" in both and "rank 3 · 1/(60+3)" in both and "rank 1 · 1/(60+1)" in both and "0.03227" in both
+    assert "rank 1 · 1/(60+1)" in one and "not found" in one
+
+
+def test_weighted_leg_shows_its_weight_in_the_fraction() -> None:
+    trace = trace_of()
+    heavy = replace(trace.candidates[0], vector=LegRank(1, 0.51, 2 / 61))
+    assert "2/(60+1)" in text(fusion_table(replace(trace, candidates=(heavy,))))
+
+
+def test_keyword_table_shows_what_each_term_added() -> None:
+    shown = text(keyword_table(trace_of()))
+    assert "idf 2.00 · df 14" in shown and "2.400" in shown and "× 1.200" in shown and "点検" in shown
+
+
+def test_keyword_table_shows_dashes_for_statistics_that_are_not_told() -> None:
+    trace = trace_of()
+    told = replace(trace.keyword, hits=(IndexHit(3, 3.3, (TermScore("pump", 2.4),)),))
+    shown = text(keyword_table(replace(trace, keyword=told)))
+    assert "idf – · df –" in shown and "2.400" in shown and "× –" in shown
+
+
+def test_vector_table_shows_distance_and_cosine() -> None:
+    first = text(list(parts(vector_table(trace_of()), html.Tr))[1])
+    assert "0.5100" in first and "0.8700" in first
+
+
+def test_first_ten_rows_are_drawn_and_the_rest_on_demand() -> None:
+    trace = trace_of(30)
+    drawn = by_id(trace_cards(trace), "trace-vector")
+    assert len(list(parts(drawn, html.Tr))) == 11 and "Show all 30" in text(drawn)
+    assert len(list(parts(vector_table(trace, 100), html.Tr))) == 31
+
+
+def test_cards_stay_light_with_fifty_hits() -> None:
+    assert len(list(parts(trace_cards(trace_of(50))))) < 700
+
+
+def test_failed_leg_shows_its_code_and_remedy_in_its_card() -> None:
+    error = {"code": "store_unavailable", "message": "No answer from the store.", "remedy": "Start it again."}
+    trace = replace(trace_of(), keyword=Leg("keyword", "tantivy", error=error))
+    shown = text(by_id(trace_cards(trace), "trace-keyword"))
+    assert "store_unavailable" in shown and "No answer from the store." in shown and "Start it again." in shown
+
+
+def test_merged_passages_are_told() -> None:
+    assert "1 identical passage merged" in text(by_id(trace_cards(trace_of()), "trace-fusion"))
+
+
+def test_prompt_and_template_are_text() -> None:
+    shown = [text(part) for part in parts(trace_cards(trace_of()), html.Pre)]
+    assert shown == ["Answer from {documents}", "<script>alert(1)</script>"]
+
+
+def test_names_are_escaped_in_figures() -> None:
+    bars = figures.stacked([figures.Bar(HOSTILE, {"<i>term</i>": 1.0})], "axis", ["<i>term</i>", "rest"])
+    slopes = figures.slopes([figures.RankPath(HOSTILE, 1, 1, None)], ("a", "b", "c"))
+    dots = figures.dots([HOSTILE], [0.9], "axis")
+    for figure in (bars, slopes, dots):
+        drawn = figure.to_json()
+        assert "<b>" not in drawn and "\\u003cb\\u003e" not in drawn and "<i>" not in drawn
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("colour", [*figures.SERIES, figures.NEUTRAL])
+def test_series_are_readable_on_both_grounds(theme: str, colour: str) -> None:
+    first, second = luminance(colour), luminance(tokens(theme)["surface"])
+    assert (max(first, second) + 0.05) / (min(first, second) + 0.05) >= 3
+
+
+def test_download_names_the_trace() -> None:
+    links = [part.href for part in by_class(trace_cards(trace_of()), "btn-secondary")]
+    assert "/api/v1/traces/abc.json" in links
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2.2 defines it."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

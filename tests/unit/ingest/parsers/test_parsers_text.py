@@ -1,0 +1,212 @@
+"""Plain text and CSV: encodings, paragraphs, rows, and files that are larger than memory should hold."""
+
+from __future__ import annotations
+
+import tracemalloc
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import Undecodable
+from core.ingest.parsers import parse
+from core.ingest.parsers.encoding import detect
+from core.ingest.parsers.reading import ParserLimits, Reading
+from core.ingest.parsers.wording import MAX_BLOCK_CHARS, clean, join_lines, pieces, squeeze
+from core.model import BlockKind
+from tests.unit.ingest.documents import read, texts
+
+JAPANESE = (
+    "東京本社の就業規則では、年次有給休暇は入社後六か月で十日付与される。\n"
+    "ただし、パートタイム社員についてはこの限りではない。\n\n"
+    "申請はポータルサイトから行い、上長の承認を得ること。ＡＢＣ株式会社・総務部「担当：山田」\n"
+)
+ENGLISH = "The café in Zürich serves crème brûlée — naïve visitors say it’s déjà vu.\n" * 3
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp932", "euc_jp", "iso2022_jp"],
+)
+@pytest.mark.parametrize("repeats", [1, 400])
+def test_japanese_is_read_in_every_encoding(tmp_path: Path, encoding: str, repeats: int) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes((JAPANESE * repeats).encode(encoding))
+    blocks, _ = read(path)
+    expected = [part.strip("\n") for part in (JAPANESE * repeats).split("\n\n")]
+    assert texts(blocks) == expected
+
+
+def test_half_width_katakana_is_read(tmp_path: Path) -> None:
+    text = "ｺｰﾄﾞ: ﾃｽﾄ品番 の一覧を下に示す。数量は十個である。これは注文書の写しです。\n"
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode("cp932"))
+    assert texts(read(path)[0]) == [text.strip()]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_western_letters_are_read(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(ENGLISH.encode(encoding))
+    blocks, metadata = read(path)
+    assert texts(blocks) == [ENGLISH.strip()]
+    assert metadata["encoding"] == encoding
+
+
+def test_the_encoding_is_found_where_the_first_letters_beyond_ascii_stand(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"plain line\n" * 200_000 + "\n休暇の申請は上長の承認を得ること。\n".encode("euc_jp"))
+    assert read(path)[0][-1].text == "休暇の申請は上長の承認を得ること。"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        JAPANESE.encode("utf-8") * 3 + JAPANESE.encode("cp932") * 3,
+        JAPANESE.encode("cp932") * 5 + JAPANESE.encode("euc_jp") * 5,
+        bytes(range(128, 256)) * 30,
+        bytes(range(256)) * 30,
+        "Привет, как дела? Это письмо написано по-русски.".encode("cp1251") * 5,
+        "이 문서는 한국어로 작성되었습니다. 감사합니다.".encode("euc_kr") * 5,
+    ],
+)
+def test_a_text_that_cannot_be_read_with_certainty_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(content)
+    with pytest.raises(Undecodable):
+        read(path)
+
+
+def test_garbage_after_a_good_start_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("日本語の文。\n".encode() * 100_000 + b"\xff\xfe\x80" * 200_000)
+    with pytest.raises(Undecodable):
+        read(path)
+
+
+def test_a_single_bad_byte_costs_one_sign_and_not_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(JAPANESE.encode() * 20 + b"\xff\n" + JAPANESE.encode() * 20)
+    joined = "".join(texts(read(path)[0]))
+    assert joined.count("\ufffd") == 1
+    assert joined.count("東京本社") == 40
+
+
+def test_controls_and_lone_surrogates_never_leave_the_parser(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    odd = "x\x01\x07y\uffffz \ufdd0" + "e" + "\u0301" * 10_000 + " tab\there\x0bnext\u2028line"
+    path.write_bytes(odd.encode() * 1 + b" plain text that goes on" * 50)
+    text = read(path)[0][0].text
+    assert text.startswith("xyz e\u0301")
+    assert "tab\there\nnext\nline" in text
+    assert clean("a\ud800b\udfffc\0d") == "a\ufffdb\ufffdcd"
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=300))
+def test_cleaning_twice_changes_nothing(text: str) -> None:
+    assert clean(clean(text)) == clean(text)
+
+
+@given(st.text(alphabet="ab。. \n日", max_size=400), st.integers(min_value=4, max_value=50))
+def test_cutting_loses_nothing_and_keeps_the_bound(text: str, limit: int) -> None:
+    cut = list(pieces(text, limit))
+    assert "".join(cut) == text
+    assert all(0 < len(piece) <= limit for piece in cut)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.text(alphabet="ab 語。\n\r\t", min_size=1, max_size=60), max_size=12))
+def test_no_visible_character_of_a_text_is_lost(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
+    path = tmp_path_factory.mktemp("text") / "a.txt"
+    content = "".join(parts)
+    path.write_bytes(content.encode())
+    blocks, _ = read(path)
+    assert "".join("".join(texts(blocks)).split()) == "".join(content.split())
+
+
+@pytest.mark.long
+def test_one_enormous_line_is_streamed_in_bounded_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    sentence = "This is a sentence of one line. "
+    with path.open("w") as file:
+        for _ in range(24):
+            file.write(sentence * (1024 * 1024 // len(sentence)))
+    longest = total = 0
+    ends = set()
+    tracemalloc.start()
+    for block in parse(Reading(path, "txt", ParserLimits())):
+        longest = max(longest, len(block.text))
+        total += len(block.text)
+        ends.add(block.text[-2:])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert total == path.stat().st_size
+    assert longest <= MAX_BLOCK_CHARS
+    assert ends == {". "}
+    assert peak < 12 * 1024 * 1024
+
+
+def test_lines_of_a_paragraph_stay_apart_and_blank_lines_part_paragraphs(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\r\ntwo\r\n\r\n  \t\r\nthree\rfour")
+    assert texts(read(path)[0]) == ["one\ntwo", "three\nfour"]
+
+
+def test_joining_lines_follows_the_script() -> None:
+    assert join_lines("研究", "開発") == "研究開発"
+    assert join_lines("research", "and") == "research and"
+    assert join_lines("研究", "and") == "研究 and"
+
+
+def test_blanks_that_typesetting_made_disappear() -> None:
+    assert squeeze("令和 6 年 4 月 1 日に 12% 減少した") == "令和6年4月1日に12%減少した"
+    assert squeeze("1.2 概要   の説明") == "1.2 概要 の説明"
+    assert squeeze("年 次 報 告 書") == "年次報告書"
+    assert squeeze("文書番号\u3000第 9 版") == "文書番号\u3000第9版"
+    assert squeeze("plain  English   text") == "plain English text"
+
+
+def test_every_group_of_csv_rows_carries_the_header(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("name,qty\n" + "".join(f"item {number},{number}\n" for number in range(200)), encoding="utf-8")
+    blocks, _ = read(path)
+    assert {block.kind for block in blocks} == {BlockKind.TABLE}
+    assert blocks[0].text.startswith("name | qty\nitem 0 | 0\n") and blocks[0].header == ""
+    assert all(block.header == "name | qty" for block in blocks[1:])
+    assert [line for block in blocks for line in block.text.split("\n")][1:] == [f"item {n} | {n}" for n in range(200)]
+    ends = accumulate(block.text.count("\n") + 1 for block in blocks)
+    starts = [1, *(end + 1 for end in ends)]
+    places = [f"A{first}:B{following - 1}" for first, following in pairwise(starts)]
+    assert [block.locator.cells for block in blocks] == places
+    assert all(block.text.count("\n") < 50 for block in blocks)
+
+
+@pytest.mark.parametrize(("delimiter", "encoding"), [(",", "cp932"), ("\t", "utf-16"), (";", "utf-8-sig")])
+def test_csv_delimiters_and_encodings(tmp_path: Path, delimiter: str, encoding: str) -> None:
+    path = tmp_path / "a.csv"
+    rows = [["品名", "数量"], ["りんご, 青森", "三個"], ['"特選"\nみかん', "二箱"]]
+    quoted = "\r\n".join(delimiter.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
+    path.write_bytes(quoted.encode(encoding))
+    assert read(path)[0][0].text == '品名 | 数量\nりんご, 青森 | 三個\n"特選" みかん | 二箱'
+
+
+def test_a_quote_that_nothing_closes_loses_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = "".join(f"row {number},{number}\n" for number in range(100_000))
+    path.write_text('a,b\n1,2\n"open,3\n' + rows, encoding="utf-8")
+    joined = "\n".join(texts(read(path)[0]))
+    assert "row 0" in joined and "row 99999" in joined and "1 | 2" in joined
+
+
+def test_an_enormous_csv_cell_is_cut_into_bounded_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n" + "x" * 900_000 + ",2\n", encoding="utf-8")
+    blocks, _ = read(path)
+    assert max(len(block.text) for block in blocks) <= MAX_BLOCK_CHARS
+    assert sum(block.text.count("x") for block in blocks) == 900_000
+
+
+def test_ascii_needs_no_guess() -> None:
+    assert detect(b"plain ascii only") == "utf-8"
