@@ -1,9 +1,9 @@
 """Extracted answers, and when to say "insufficient": ``python -m benchmarks.answers FOLDER… [--fit] [--json]``.
 
-Each folder is a question set (form: ``core/evaluation/question_folder.py``). Every question is searched twice in the same knowledge
-base: as it is, and as if its passages had been removed (their hits are taken out and the others move up). The first,
-third… question of a set chooses (``--fit`` prints the constants of ``core/query``, and how a fit on one set alone does
-on the others); the curve is that of the second, fourth… question.
+Each folder is a question set (form: ``core/evaluation/question_folder.py``). Every question is searched twice in the
+same knowledge base: as it is, and as if its passages had been removed (their hits are taken out and the others move
+up). The first, third… question of a set chooses (``--fit`` prints the constants of ``core/query``, and how a fit on
+one set alone does on the others); the curve is that of the second, fourth… question.
 """
 
 from __future__ import annotations

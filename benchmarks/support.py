@@ -1,10 +1,10 @@
 """Whether what is shown as supported is: ``python -m benchmarks.support FOLDER… [--generator NAME] [--questions N]``.
 
-Each folder is a question set (form: ``core/evaluation/question_folder.py``). Every question is answered by the generator, and each
-sentence shown as supported is judged anew, by rules of this file alone: its figures and names have to stand in the
-passage that it cites, and half of its content words. Without ``--generator`` answers are made of the extracted ones,
-each with a second sentence that is false: another figure, another name, or a sentence of a passage that was not found.
-The passages are those of the questions and ``--passages`` more.
+Each folder is a question set (form: ``core/evaluation/question_folder.py``). Every question is answered by the
+generator, and each sentence shown as supported is judged anew, by rules of this file alone: its figures and names have
+to stand in the passage that it cites, and half of its content words. Without ``--generator`` answers are made of the
+extracted ones, each with a second sentence that is false: another figure, another name, or a sentence of a passage
+that was not found. The passages are those of the questions and ``--passages`` more.
 """
 
 from __future__ import annotations

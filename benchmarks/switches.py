@@ -1,8 +1,9 @@
 """What each switch of a search changes: ``python -m benchmarks.switches --data FOLDER [--json] [--fit]``.
 
-FOLDER is a question set (form: ``core/evaluation/question_folder.py``) or holds several, one a language. Every question is asked with
-each switch in the same knowledge base; recall, nDCG and MRR are those of the final order, within the first 10. A switch
-helps where its 95 % interval of the difference in nDCG@10 to ``none`` lies above 0 (bootstrap over questions).
+FOLDER is a question set (form: ``core/evaluation/question_folder.py``) or holds several, one a language. Every
+question is asked with each switch in the same knowledge base; recall, nDCG and MRR are those of the final order,
+within the first 10. A switch helps where its 95 % interval of the difference in nDCG@10 to ``none`` lies above 0
+(bootstrap over questions).
 
 ``--fit`` prints the weights that a conditional logit gives the light features on every other question, of all sets and
 of each alone, and the nDCG@10 that each fit and equal weights reach on the remaining questions of every set.

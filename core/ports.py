@@ -55,7 +55,7 @@ class StoredRows:
 
     ids: npt.NDArray[np.int64]
     fingerprints: npt.NDArray[np.int64]
-    """What ``core.model.fingerprint`` says of the row's content and of what it was built by; 0 where the row has none."""
+    """The row's ``core.model.fingerprint``, of its content and of what it was built by; 0 where it has none."""
     in_head: npt.NDArray[np.bool_]
 
 

@@ -1,7 +1,7 @@
 """What changed between two versions, as data: rows of operations with both places, and their summary.
 
-``apply`` and ``mirror`` of ``core.versions.diff.difference`` state what these values promise: the new text follows from the old
-one and the rows, and swapping the sides swaps the operations.
+``apply`` and ``mirror`` of ``core.versions.diff.difference`` state what these values promise: the new text follows
+from the old one and the rows, and swapping the sides swaps the operations.
 """
 
 from __future__ import annotations

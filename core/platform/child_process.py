@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import core
 
 MAX_REPLY_BYTES = 1024 * 1024
 END_S = 2.0
@@ -31,7 +30,7 @@ class ChildLost(Exception):
 
 
 class Child:
-    """One process of a module with a loop of ``core.platform.sandboxed_child``, its own process group and temporary folder.
+    """One process of a module with a loop of ``sandboxed_child``, its own process group and temporary folder.
 
     The folder is made in ``scratch``, or where the system has its temporary files.
     """
@@ -44,7 +43,7 @@ class Child:
             "HOME": self._folder.name,
             "TMPDIR": self._folder.name,
             "LANG": "C.UTF-8",
-            "PYTHONPATH": str(Path(core.__file__).resolve().parent.parent),
+            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from core.text.language import detect_language
+
 _CLOSERS = "」』）)】］\\]〉》〕｝}”’\"'"
 _END = re.compile(rf"(?P<mark>[.!?。！？．｡…]+)[{_CLOSERS}]*|(?P<line>[\n\r\f\u2028\u2029]\s*)")
 _SPACE = re.compile(r"\s+")
@@ -170,3 +172,11 @@ def _breaks_line(text: str, end: int, next_start: int, wrap_width: int) -> bool:
         return not (_CJK.match(following) and 25 <= len(previous) >= wrap_width - 2 > 0)
     wrapped = 50 <= wrap_width <= 100 and len(previous) >= 0.8 * wrap_width and previous[-1].isalnum()
     return not wrapped
+
+
+def joined(before: str, question: str) -> str:
+    """Return two questions as one text, each with its mark."""
+    ended = (
+        before if re.search(r"[.!?。！？]$", before) else f"{before}{'？' if detect_language(before) == 'ja' else '?'}"
+    )
+    return f"{ended} {question}"

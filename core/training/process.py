@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import core
 
 STOP_S = 10.0
 
@@ -40,7 +39,7 @@ class Running:
                 "PATH": "/usr/local/bin:/usr/bin:/bin",
                 "HOME": str(job.parent),
                 "LANG": "C.UTF-8",
-                "PYTHONPATH": str(Path(core.__file__).resolve().parent.parent),
+                "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
                 "OMP_NUM_THREADS": "1",
                 "HF_HUB_OFFLINE": "1",
             },

@@ -1,6 +1,7 @@
 """Turns the shapes of ``app.api.description.describe`` into JSON Schemas; types of the core become named components.
 
-Values are described as ``core.model.codec.to_dict`` writes them: every field is there, moments are ISO 8601, bytes base64.
+Values are described as ``core.model.codec.to_dict`` writes them: every field is there, moments are ISO 8601, bytes are
+base64.
 """
 
 from __future__ import annotations

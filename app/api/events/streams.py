@@ -1,7 +1,7 @@
 """Routes that go on telling: the progress of jobs as server-sent events and by WebSocket, and answers as they come.
 
-Events hold no thread of the server (``app.api.events.detached``). A WebSocket holds one, so that only a share of them is given
-to those; whoever finds none is told to come back, and asks for the job instead.
+Events hold no thread of the server (``app.api.events.detached``). A WebSocket holds one, so that only a share of them
+is given to those; whoever finds none is told to come back, and asks for the job instead.
 """
 
 from __future__ import annotations

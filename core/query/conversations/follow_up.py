@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from core.query.conversations import follow_up_en, follow_up_ja
 from core.text.analysis import content_words
 from core.text.language import detect_language
+from core.text.sentences import joined
 
 _FEW_WORDS = 2
 
@@ -42,14 +43,6 @@ def made_standalone(question: str, earlier: Sequence[Earlier], most_chars: int) 
 def may_follow(question: str) -> bool:
     """Tell whether a question has so few words of its own that it may follow another although no rule finds it."""
     return len(content_words(question)) <= _FEW_WORDS and not re.search("[0-9]", question)
-
-
-def joined(before: str, question: str) -> str:
-    """Return two questions as one text, each with its mark."""
-    ended = (
-        before if re.search(r"[.!?。！？]$", before) else f"{before}{'？' if detect_language(before) == 'ja' else '?'}"
-    )
-    return f"{ended} {question}"
 
 
 def _base(earlier: Sequence[Earlier]) -> str:

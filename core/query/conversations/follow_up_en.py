@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from core.text.analysis import content_words
+from core.text.sentences import joined
 
 _LONGEST_ELLIPSIS = 6
 _LONGEST_NAME = 6
@@ -61,8 +62,6 @@ _AUXILIARIES = _VERB_LAST | _NOUN_LAST | {"has", "have", "had", "be", "been"}
 
 def resolve(question: str, before: str, titles: Sequence[str]) -> str | None:
     """Return what a question means after another one, None where it stands by itself."""
-    from core.query.conversations.follow_up import joined
-
     about = _ABOUT.match(question)
     if about and not _PRONOUN.search(about["what"]):
         return _in_place(about["what"], before) or joined(before, question)

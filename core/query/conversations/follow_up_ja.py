@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from core.text import japanese
 from core.text.analysis import content_words
+from core.text.sentences import joined
 
 _LONGEST_TOPIC = 40
 _LONGEST_ELLIPSIS = 24
@@ -37,8 +38,6 @@ _INTERROGATIVE = re.compile("誰|だれ|何|どこ|いつ|なぜ|どの|どん�
 
 def resolve(question: str, before: str, titles: Sequence[str]) -> str | None:
     """Return what a question means after another one, None where it stands by itself."""
-    from core.query.conversations.follow_up import joined
-
     told = _OPENED.sub("", question)
     topic = _topic(before)
     if _MORE.match(question) and content_words(told) <= _SAYS_NOTHING:
