@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-
 MAX_REPLY_BYTES = 1024 * 1024
 END_S = 2.0
 """How long a child whose line is cut may take to end, so that its last words tell why."""
