@@ -18,7 +18,7 @@ from tests.smollm2 import shared
 
 SERVER_LOG = "last lines of"
 """How the part of a report begins that holds what a browser test's server wrote."""
-LONG_FOLDERS = ("cli", "e2e", "faults", "servers")
+LONG_FOLDERS = ("e2e", "faults", "integration/cli", "performance", "servers")
 """All tests there are ``long``; elsewhere the tests say so themselves."""
 
 
