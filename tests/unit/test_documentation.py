@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+
+import pytest
 
 from core.settings import Settings
 
@@ -13,13 +18,80 @@ ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_every_setting_is_documented_with_its_default() -> None:
+SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+_PLACE = re.compile(r"`((?:app|assets|benchmarks|core|docs|examples|tests)/[^\s`:]*)(?::(\w+))?`")
+_LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+
+
+def test_every_setting_is_documented_once_with_its_default() -> None:
+    assert "EVOSPIKENET_TEST_MODE" in SETTINGS
+    expected = []
     for name, field in Settings.model_fields.items():
-        if name == "test_mode":
-            assert "EVOSPIKENET_TEST_MODE" in README
+        if name != "test_mode":
+            default = "" if field.default is None else str(field.default)
+            expected.append(f"| `EVORAG_{name.upper()}` | {default} | {field.description} |")
+    assert sorted(re.findall(r"^\| `EVORAG_.*$", SETTINGS, re.MULTILINE)) == sorted(expected)
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """Return the functions, methods, classes and module constants that a Python file defines."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    names = {node.name for node in ast.walk(tree) if isinstance(node, defined)}
+    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    return frozenset(names | {target.id for target in targets if isinstance(target, ast.Name)})
+
+
+def wrong_places(text: str, root: Path) -> Iterator[str]:
+    """Yield every `path` and `path:name` of a text that is not under ``root``."""
+    for path, name in _PLACE.findall(text):
+        place = root / path
+        if not place.exists():
+            yield path
+        elif name and (place.suffix != ".py" or name not in names_in(place)):
+            yield f"{path}:{name}"
+
+
+def anchors_of(text: str) -> set[str]:
+    """Return the anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def wrong_links(guide: Path) -> Iterator[str]:
+    """Yield the links of a page to files and headings that are not there."""
+    text = guide.read_text(encoding="utf-8")
+    for file, anchor in _LINK.findall(text):
+        if file.startswith("http"):
             continue
-        default = "" if field.default is None else str(field.default)
-        assert f"| `EVORAG_{name.upper()}` | {default} | {field.description} |" in README
+        target = guide.parent / file if file else guide
+        if not target.exists():
+            yield file
+        elif anchor and anchor not in anchors_of(target.read_text(encoding="utf-8")):
+            yield f"{file}#{anchor}"
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_every_place_that_a_guide_names_is_there(guide: Path) -> None:
+    assert list(wrong_places(guide.read_text(encoding="utf-8"), ROOT)) == []
+    assert list(wrong_links(guide)) == []
+
+
+def test_the_map_names_many_places() -> None:
+    assert len(_PLACE.findall((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))) > 150
+
+
+def test_a_place_that_is_not_there_is_found(tmp_path: Path) -> None:
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "fuse.py").write_text("LIMIT = 1\n\n\nclass Fusion:\n    def fuse(self): ...\n")
+    text = "`core/fuse.py` `core/fuse.py:fuse` `core/fuse.py:LIMIT` `core/fuse.py:melt` `core/gone.py` `core/`"
+    assert list(wrong_places(text, tmp_path)) == ["core/fuse.py:melt", "core/gone.py"]
+
+
+def test_the_readme_stays_within_two_screens() -> None:
+    assert len(README.splitlines()) <= 120
 
 
 def test_the_python_example_prints_what_the_readme_says(tmp_path: Path) -> None:
