@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks.fitting import Group, Row, conditional_logit, logistic, score
 from core import EvoRAG, Query, Settings, build
-from core.cli.eval_folder import fill
+from core.evaluation.fill_folder import fill
 from core.evaluation.measure_folder import Question, read_passages, read_questions
 from core.evaluation.metrics import contains_answer, normalise, percentile, without_marks
 from core.model import Answer, Hit

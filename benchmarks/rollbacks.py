@@ -23,7 +23,7 @@ from benchmarks.corpus import Floats, Vectors, Writer
 from benchmarks.latency import TimedEmbedder, knowledge_base
 from core import KnowledgeBase
 from core.catalog import Decision, NewVersion
-from core.cli.output import wait_until_ready
+from core.indexes.readiness import wait_until_ready
 from core.model import Chunk, JobState
 
 DIFFERING = 10

@@ -23,7 +23,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from core import EvoRAG, Query, Settings, build
-from core.cli.eval_folder import fill
+from core.evaluation.fill_folder import fill
 from core.evaluation.measure_folder import Passage, Question, read_passages, read_questions
 from core.evaluation.metrics import contains_answer, percentile, without_marks
 from core.model import AnswerType, GeneratorHealth, GeneratorState, Prompt, Sampling, Sentence, Trace

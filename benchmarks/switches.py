@@ -29,7 +29,7 @@ import numpy as np
 from benchmarks.fitting import Group, Row, conditional_logit, score
 from benchmarks.machine import describe, note
 from core import EvoRAG, KnowledgeBase, Query, Settings, build
-from core.cli.eval_folder import fill
+from core.evaluation.fill_folder import fill
 from core.evaluation.measure_folder import Outcome, Question, evaluate, read_passages, read_questions
 from core.evaluation.metrics import ndcg_at, percentile
 from core.model import Hit, Trace

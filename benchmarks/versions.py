@@ -24,7 +24,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from benchmarks import diffs, edits, machine, rollbacks, stability
 from core import KnowledgeBase, Settings, build
-from core.cli.output import wait_until_ready
+from core.indexes.readiness import wait_until_ready
 from core.model import JobState
 
 SHARE_PAGES = 1_000

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from core.errors import EvoRAGError
     from core.knowledge_base import KnowledgeBase
     from core.model import Filters, Query
-    from core.rag import EvoRAG
-    from core.seed import add_user_text, delete_document, get_all_data, update_document
+    from core.rag import EvoRAG, add_user_text, delete_document, get_all_data, update_document
     from core.settings import Settings
 
 _HOMES = {
@@ -28,10 +27,10 @@ _HOMES = {
     "EvoRAG": "core.rag",
     "RagClient": "core.client",
     "Settings": "core.settings",
-    "add_user_text": "core.seed",
-    "delete_document": "core.seed",
-    "get_all_data": "core.seed",
-    "update_document": "core.seed",
+    "add_user_text": "core.rag",
+    "delete_document": "core.rag",
+    "get_all_data": "core.rag",
+    "update_document": "core.rag",
 }
 
 __all__ = [

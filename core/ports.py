@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.model import GeneratorHealth, IndexHit, Job, Part, Prompt, Sampling
-from core.text.vocabulary import Words
+from core.model.terms import Clause
 
 Vector = npt.NDArray[np.float32]
 """Shape ``(dimension,)`` or ``(n, dimension)``, unit length."""
@@ -119,6 +119,19 @@ class KeywordRow:
     fingerprint: int = 0
 
 
+class TermAnalyser(Protocol):
+    """Makes the terms of rows and of questions, with a vocabulary or without; it never changes."""
+
+    built_by: str
+    """What makes the terms of rows: synonyms do not."""
+
+    def analyse(self, text: str) -> list[str]:
+        """Return the terms that a text is indexed by, with repetitions."""
+
+    def ask(self, text: str) -> tuple[Clause, ...]:
+        """Return what a question asks for."""
+
+
 class KeywordIndex(Protocol):
     """BM25 (k1 = 1.2, b = 0.75) over the terms of ``core.text.analysis``; statistics are those of the part searched.
 
@@ -130,7 +143,7 @@ class KeywordIndex(Protocol):
 
     engine: str
 
-    def use(self, of_rows: Words, of_questions: Words) -> None:
+    def use(self, of_rows: TermAnalyser, of_questions: TermAnalyser) -> None:
         """Analyse the rows that are written from now on, and questions, with these vocabularies."""
 
     def upsert(self, rows: Sequence[KeywordRow]) -> None: ...

@@ -14,8 +14,7 @@ from typing import ClassVar, Generic, TypeVar
 from core.adapters.circuit import Circuit, State
 from core.adapters.timed_calls import TimedCalls
 from core.model import IndexHit, Part
-from core.ports import KeywordIndex, KeywordRow, StoredRows, Vector, VectorIndex, VectorRow
-from core.text.vocabulary import Words
+from core.ports import KeywordIndex, KeywordRow, StoredRows, TermAnalyser, Vector, VectorIndex, VectorRow
 
 T = TypeVar("T")
 Index = TypeVar("Index", VectorIndex, KeywordIndex)
@@ -136,7 +135,7 @@ class GuardedKeywordIndex(_Guarded[KeywordIndex]):
 
     _called = "The keyword store"
 
-    def use(self, of_rows: Words, of_questions: Words) -> None:
+    def use(self, of_rows: TermAnalyser, of_questions: TermAnalyser) -> None:
         self._inner.use(of_rows, of_questions)
 
     def upsert(self, rows: Sequence[KeywordRow]) -> None:

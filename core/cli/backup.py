@@ -33,7 +33,7 @@ def export(file: File, data_dir: DataDir = None, as_json: AsJson = False) -> Non
 
     No server may have the data folder open; `evorag backup` writes the same archive from one that runs.
     """
-    from core.backup.transfer import export_to
+    from core.cli.transfer import export_to
 
     remote.chosen(data_dir)
     _quiet()
@@ -71,7 +71,7 @@ def import_(
 
     It is checked as a whole: either all of it is there afterwards, or nothing.
     """
-    from core.backup.transfer import import_from
+    from core.cli.transfer import import_from
 
     remote.chosen(data_dir)
     _quiet()
@@ -97,7 +97,7 @@ def migrate(
     Settings that are not named are those of now. With the same data folder only the catalogue moves. What is left
     stays as it was. Others can read a command's arguments: give passwords in a file, `--to @new.env`.
     """
-    from core.backup.transfer import migrate as move
+    from core.cli.transfer import migrate as move
 
     remote.chosen(data_dir)
     _quiet()
@@ -116,13 +116,13 @@ def _quiet() -> None:
 
 
 def _written(file: str, write: Callable[[BinaryIO], Moved]) -> Moved:
-    from core.backup.transfer import to_file
+    from core.cli.transfer import to_file
 
     return write(sys.stdout.buffer) if file == "-" else to_file(Path(file), write)
 
 
 def _read(file: str, target: Settings, show: output.Bar) -> Moved:
-    from core.backup.transfer import import_from
+    from core.cli.transfer import import_from
 
     path = Path(file)
     try:

@@ -11,6 +11,7 @@ from core.cli import diff_output, output, remote, version_output
 from core.cli.options import AsJson, DataDir, Name, Number
 from core.cli.session import asking, opened, version_of
 from core.errors import InvalidInput
+from core.indexes.readiness import wait_until_ready
 
 commands = typer.Typer()
 
@@ -69,7 +70,7 @@ def impact(doc: Name, version: Number, data_dir: DataDir = None, as_json: AsJson
             raise InvalidInput(
                 "No question is saved, so there is no answer to compare.", remedy="Save some: evorag questions --save."
             )
-        output.wait_until_ready(kb)
+        wait_until_ready(kb)
         with output.bar("Asking") as progress:
             found = list(asking(kb).impact(version_of(kb, doc, version), version, saved, progress))
     (output.print_json if as_json else version_output.print_impacts)(found)

@@ -73,6 +73,7 @@ from core.cli.session import (
     writer_of,
 )
 from core.errors import EvoRAGError, InvalidInput, Unauthorized
+from core.indexes.readiness import wait_until_ready
 
 app = typer.Typer(
     add_completion=False,
@@ -213,7 +214,7 @@ def ask(
     writer, given = writer_of(generator, no_llm, llm_command)
     with opened(data_dir, **given) as kb:
         query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of, all_versions, writer)
-        output.wait_until_ready(kb)
+        wait_until_ready(kb)
         asked = replace(query, conversation_id=conversation_id(kb, conversation), fresh=fresh, record=record)
         trace = output.answered(asking(kb).ask_events(asked))
     if as_json:
@@ -239,7 +240,7 @@ def search(
     """List the passages that fit, best first, with their ranks and scores."""
     with opened(data_dir) as kb:
         query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of, all_versions)
-        output.wait_until_ready(kb)
+        wait_until_ready(kb)
         trace = asking(kb).search(query)
     if as_json:
         return output.print_json(trace)

@@ -27,6 +27,7 @@ from core.cli.evaluation_output import (
 from core.cli.options import AsJson, AsOf, DataDir, Name, Number, TopK
 from core.cli.session import as_of_option, opened, settings, version_of
 from core.errors import EvoRAGError, InvalidInput, NotFound
+from core.indexes.readiness import wait_until_ready
 from core.model import EvaluationRun, Query, QuestionSet
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def run(
             generator=generator,
             as_of=moment,
         )
-        output.wait_until_ready(kb)
+        wait_until_ready(kb)
         ended = _followed(kb, kb.evaluations.run(_set(kb, name).id, query, label))
     output.print_json(ended) if as_json else print_run(ended)
     warn_of_generator(ended.measures.get("answers", {}), ended.total)
@@ -223,7 +224,7 @@ def compare(
 def gate(doc: Name, version: Number, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Tell whether publishing a version would make results worse; the status is 1 if it would."""
     with opened(data_dir) as kb:
-        output.wait_until_ready(kb)
+        wait_until_ready(kb)
         found = kb.evaluations.gate(version_of(kb, doc, version), version)
     if as_json:
         output.print_json(found)
@@ -239,7 +240,7 @@ def warn_before(kb: KnowledgeBase, key: str, version: int) -> None:
     """Warn of what publishing a version would make worse, where a question set gates; it forbids nothing."""
     try:
         if any(each.gates for each in kb.evaluations.sets()):
-            output.wait_until_ready(kb)
+            wait_until_ready(kb)
             warn_of(kb.evaluations.gate(key, version))
     except EvoRAGError as error:
         output.note(f"warning: the question sets could not be asked: {error.message}")

@@ -14,6 +14,7 @@ from core.cli import output
 from core.cli.options import AllVersions, AsJson, AsOf, DataDir, InTag, InType, Question, TopK, Wait
 from core.cli.session import doc_key, filters_of, opened, query_of
 from core.errors import InvalidInput
+from core.indexes.readiness import wait_until_ready
 from core.model import Advice, JobState, LegPlace, Vocabulary, WhyNot
 
 commands = typer.Typer()
@@ -55,7 +56,7 @@ def why_not(
     """Tell why a passage was not found, or not higher, and what would bring it up."""
     with opened(data_dir) as kb:
         query = query_of(kb, question, top_k, filters_of(None, tag, file_type), as_of, all_versions)
-        output.wait_until_ready(kb)
+        wait_until_ready(kb)
         found = kb.insight.why_not(query, doc_key(doc), None if passage is None else passage - 1, version)
     if as_json:
         return output.print_json(found)

@@ -33,7 +33,6 @@ _CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], " ")
 _POLL_S = 0.2
 _POLL_S_A_JOB = 0.001
 """Reading thousands of jobs takes time from indexing them."""
-_READY_WAIT_S = 60.0
 _ALL = 1_000_000
 
 
@@ -235,17 +234,6 @@ def follow(kb: KnowledgeBase, job_ids: Sequence[str]) -> list[Job]:
             if waiting:
                 time.sleep(max(_POLL_S, len(waiting) * _POLL_S_A_JOB))
     return kb.wait(job_ids)
-
-
-def wait_until_ready(kb: KnowledgeBase) -> None:
-    """Return when stores and models can answer, or after a minute: the search then says itself what it lacks."""
-    deadline, pause = time.monotonic() + _READY_WAIT_S, _POLL_S / 10
-    while time.monotonic() < deadline:
-        health = kb.health()
-        if health.models_ready and not any(store.state in ("loading", "waiting") for store in health.stores):
-            return
-        time.sleep(pause)
-        pause = min(pause * 1.5, _POLL_S * 5)
 
 
 def answered(steps: Iterable[tuple[str, Any]]) -> Trace:

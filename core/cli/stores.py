@@ -10,6 +10,7 @@ from core.cli import output
 from core.cli.options import AsJson, DataDir
 from core.cli.session import opened
 from core.errors import NotFound
+from core.indexes.readiness import wait_until_ready
 from core.model import FilesCheck, JobState, StoreCheck, StoreReport, to_dict
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def check(store: Store = None, data_dir: DataDir = None, as_json: AsJson = False
     The exit status is 1 where a row is wrong or an original is missing. Files that nothing names are listed; they stay.
     """
     with opened(data_dir) as kb:
-        output.wait_until_ready(kb)
+        wait_until_ready(kb)
         with output.bar("Checking") as show:
             found = kb.check(store, progress=lambda done, total: show(done, total))
         files = _files(kb) if store is None else None
@@ -48,7 +49,7 @@ def check(store: Store = None, data_dir: DataDir = None, as_json: AsJson = False
 def repair(store: Store = None, apply: Apply = False, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show what is wrong with the stores; with --apply write and delete those rows, and check again."""
     with opened(data_dir) as kb:
-        output.wait_until_ready(kb)
+        wait_until_ready(kb)
         job_id = kb.repair(store, dry_run=not apply)
         job = output.follow(kb, [job_id])[0]
         report = kb.store_report(job_id)
@@ -67,7 +68,7 @@ def repair(store: Store = None, apply: Apply = False, data_dir: DataDir = None, 
 def reindex(store: Store = None, wait: WaitForIt = True, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Write every row of a store, or of both, anew from the catalogue, while the present ones serve."""
     with opened(data_dir) as kb:
-        output.wait_until_ready(kb)
+        wait_until_ready(kb)
         job_id = kb.reindex(store)
         job = output.follow(kb, [job_id])[0] if wait else kb.job(job_id)
         report = kb.store_report(job_id)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from core.blobs.orphans import UnclaimedBlobs
 from core.catalog.documents.leftovers import FileKind
 from core.errors import StoreUnavailable
 from core.model import FilesCheck, MissingFile, UnnamedFile
 from core.ports import BlobStore
-from core.recordings.facade import Recordings
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -21,11 +20,20 @@ if TYPE_CHECKING:
 _SHOWN = 200
 
 
+class RecordingFiles(Protocol):
+    """The files of recordings."""
+
+    def unnamed_files(self) -> Iterable[Path]:
+        """Return the files that no recording in the catalogue names."""
+
+    def file_of(self, recording_id: str) -> Path: ...
+
+
 class FileChecker:
     """Compares originals, uploads and recordings with the catalogue; changes nothing."""
 
     def __init__(
-        self, catalog: Catalog, blobs: BlobStore, unclaimed: UnclaimedBlobs, transfers: Path, recordings: Recordings
+        self, catalog: Catalog, blobs: BlobStore, unclaimed: UnclaimedBlobs, transfers: Path, recordings: RecordingFiles
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs

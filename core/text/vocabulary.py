@@ -15,9 +15,8 @@ from hashlib import sha256
 from math import fsum
 
 from core.model import TermScore
+from core.model.terms import Clause, Terms
 from core.text.analysis import ANALYSER_ID, LONGEST_TERM, analyse, analyse_query, fold, normalise, whole_term
-
-Terms = tuple[str, ...]
 
 _GAP = re.compile(r"\s+|(?<=\w)[-_./'’\u2010]+(?=\w)")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff]")
@@ -25,17 +24,6 @@ _LETTER = re.compile("[^\\W_\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf
 _FIRST = 2
 SHORTEST = _FIRST
 """Signs of the shortest word: one alone is found by itself, or stands in too many others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """Terms that a question asks for as one: the alternative that scores best counts, the sum of its terms.
-
-    ``word`` is what the question says, where the other alternatives are its synonyms; the first is the question's own.
-    """
-
-    alternatives: tuple[Terms, ...]
-    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

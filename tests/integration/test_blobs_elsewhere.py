@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import core
-from core.backup.transfer import export_to, import_from, migrate
 from core.catalog import FileKind
+from core.cli.transfer import export_to, import_from, migrate
 from core.errors import Conflict, InvalidInput, StoreUnavailable
 from core.model import JobState, TransferState
 from core.platform import failpoints, retrying

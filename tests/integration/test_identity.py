@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import core
-from core.backup.transfer import export_to, import_from, migrate
 from core.bootstrap import opened_accounts
+from core.cli.transfer import export_to, import_from, migrate
 from core.errors import Conflict, WrongCatalog
 from core.settings import Settings
 from tests.builders import add, begin, knowledge_base, settings

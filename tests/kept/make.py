@@ -27,7 +27,7 @@ from names import of_files, outline
 
 import core
 from app.main import create_app
-from core.backup.transfer import export_to, import_from
+from core.cli.transfer import export_to, import_from
 
 
 def make(target: Path, scratch: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import core
 from app.main import create_app
-from core.backup.transfer import export_to, import_from
+from core.cli.transfer import export_to, import_from
 from tests.kept.facts import facts, missing, travelled
 from tests.kept.furnish import ADMIN, LONG_TEXT, PASSWORD, RECEIVED, Caller, furnish, settings
 from tests.kept.names import of_files, of_routes

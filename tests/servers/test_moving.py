@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import inspect
 
 import core
-from core.backup.transfer import export_to, import_from, migrate
 from core.catalog import Catalog
 from core.catalog.engine import Database
+from core.cli.transfer import export_to, import_from, migrate
 from core.errors import BadBundle, Conflict, DataFolderInUse, WrongCatalog
 from core.settings import Settings
 from tests.builders import add, begin, settings

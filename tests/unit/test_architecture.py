@@ -48,7 +48,7 @@ LAYERS = [
     {"core.jobs.local_queue"},
     {"core.knowledge_base", "core.rag"},
     {"core.bootstrap", "core.assembly", "core.seed"},
-    {"core.evaluation.measure_folder", "core.client", "core.backup.transfer", "core.cli.worker_process"},
+    {"core.evaluation.measure_folder", "core.client", "core.cli.transfer", "core.cli.worker_process"},
     {"core.cli"},
 ]
 """From the ground up: a module imports its own layer and those before it."""

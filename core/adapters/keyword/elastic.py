@@ -20,9 +20,10 @@ from core.adapters.keyword.elastic_scores import term_scores
 from core.adapters.keyword.elastic_server import ElasticServer, deleted, require_there, written
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part
-from core.ports import KeywordRow, StoredRows
+from core.model.terms import Clause
+from core.ports import KeywordRow, StoredRows, TermAnalyser
 from core.text.analysis import ANALYSER_ID
-from core.text.vocabulary import PLAIN, Clause, Words, counted
+from core.text.vocabulary import PLAIN, counted
 
 _PAGE = 1_000
 """Hits of one request; each comes with how its score was made."""
@@ -70,9 +71,10 @@ class ElasticKeywordIndex:
         self._lock = RLock()
         self._is_open = False
         self._closing = Event()
-        self._of_rows = self._of_questions = PLAIN
+        self._of_rows: TermAnalyser = PLAIN
+        self._of_questions: TermAnalyser = PLAIN
 
-    def use(self, of_rows: Words, of_questions: Words) -> None:
+    def use(self, of_rows: TermAnalyser, of_questions: TermAnalyser) -> None:
         self._of_rows, self._of_questions = of_rows, of_questions
 
     def open(self) -> None:

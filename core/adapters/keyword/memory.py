@@ -10,9 +10,10 @@ from threading import RLock
 import numpy as np
 
 from core.model import IndexHit, Part, TermScore
-from core.ports import KeywordRow, StoredRows
+from core.model.terms import Clause
+from core.ports import KeywordRow, StoredRows, TermAnalyser
 from core.text import bm25
-from core.text.vocabulary import PLAIN, Clause, Words, counted, terms_of
+from core.text.vocabulary import PLAIN, counted, terms_of
 
 _STORED_AT_ONCE = 4_096
 
@@ -74,9 +75,10 @@ class MemoryKeywordIndex:
     def __init__(self) -> None:
         self._lock = RLock()
         self._parts = {part: _PartIndex() for part in Part}
-        self._of_rows = self._of_questions = PLAIN
+        self._of_rows: TermAnalyser = PLAIN
+        self._of_questions: TermAnalyser = PLAIN
 
-    def use(self, of_rows: Words, of_questions: Words) -> None:
+    def use(self, of_rows: TermAnalyser, of_questions: TermAnalyser) -> None:
         self._of_rows, self._of_questions = of_rows, of_questions
 
     def upsert(self, rows: Sequence[KeywordRow]) -> None:

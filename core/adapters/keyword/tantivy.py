@@ -17,10 +17,11 @@ import numpy as np
 
 from core.errors import EvoRAGError, StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part, TermScore
-from core.ports import KeywordRow, StoredRows
+from core.model.terms import Clause
+from core.ports import KeywordRow, StoredRows, TermAnalyser
 from core.text import bm25
 from core.text.analysis import ANALYSER_ID
-from core.text.vocabulary import PLAIN, Clause, Words, counted, terms_of
+from core.text.vocabulary import PLAIN, counted, terms_of
 
 _WRITER_BYTES = 64_000_000
 _FEW_IDS = 256
@@ -42,10 +43,11 @@ class TantivyKeywordIndex:
             _check_made_by(folder, analyser)
             self._parts = {part: _PartIndex(folder / part.value) for part in Part}
         self._lock = RLock()
-        self._of_rows = self._of_questions = PLAIN
+        self._of_rows: TermAnalyser = PLAIN
+        self._of_questions: TermAnalyser = PLAIN
         self._show()
 
-    def use(self, of_rows: Words, of_questions: Words) -> None:
+    def use(self, of_rows: TermAnalyser, of_questions: TermAnalyser) -> None:
         self._of_rows, self._of_questions = of_rows, of_questions
 
     def _show(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.backup.transfer import export_to
+from core.cli.transfer import export_to
 from tests.builders import settings
 from tests.integration.backup.house import Members, apart, furnished
 

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import pytest
 
 from core.access import acting
-from core.backup.transfer import import_from, to_file
+from core.cli.transfer import import_from, to_file
 from core.errors import Conflict, Forbidden
 from core.model import Principal, Role
 from core.model.backup import Moved

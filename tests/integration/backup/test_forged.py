@@ -19,8 +19,8 @@ from core.backup import HEAD
 from core.backup.import_archive import Arrival
 from core.backup.source import Place
 from core.backup.tar import END, header, padding
-from core.backup.transfer import import_from
 from core.bootstrap import opened_place
+from core.cli.transfer import import_from
 from core.errors import BadBundle
 from tests.builders import begin, knowledge_base, settings
 from tests.integration.backup.house import Members, apart, rows, together, tree, with_row

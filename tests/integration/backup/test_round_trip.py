@@ -15,9 +15,9 @@ import pytest
 
 import core
 from core.adapters.keyword.tantivy import TantivyKeywordIndex
-from core.backup.transfer import export_to, import_from, migrate
 from core.catalog import Catalog
 from core.catalog.schema import jobs, metadata
+from core.cli.transfer import export_to, import_from, migrate
 from core.errors import Conflict, DataFolderInUse, InvalidInput, Unauthorized
 from core.model import Part
 from core.platform.data_folder import DataFolder
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[3]
 KILLED = """
 import os, sys
 from pathlib import Path
-from core.backup.transfer import import_from
+from core.cli.transfer import import_from
 from core.platform.failpoints import listen
 from core.settings import Settings
 listen(lambda name: name == "bundle.files" and os._exit(9))

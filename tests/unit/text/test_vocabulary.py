@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.model import TermScore
+from core.model.terms import Clause
 from core.text.analysis import analyse, analyse_query
-from core.text.vocabulary import PLAIN, Clause, Words, counted, scannable, terms_of
+from core.text.vocabulary import PLAIN, Words, counted, scannable, terms_of
 
 NAMES = Words(["きゃりーぱみゅぱみゅ", "AB 1234", "X線", "ラン", "Café Lumière", "C++"])
 LEAVE = Words(["年次有給休暇"], [["laptop", "notebook computer", "ノートパソコン"], ["vacation", "年次有給休暇"]])

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 import core
-from core.backup.transfer import import_from
+from core.cli.transfer import import_from
 from core.errors import InvalidInput
 from tests.builders import add, begin, knowledge_base, settings
 from tests.live import served
