@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from core.blobs.pins import Holds
+from core.blobs.removal import remove_unless_named
 from core.catalog.outbox import place_of
 from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.active import Store
@@ -172,8 +172,4 @@ class Purge:
 
     def _remove_blob(self, sha256: str) -> bool:
         """Remove a blob that no kept version names; tell whether nobody holds it."""
-        return self._holds.unless_held(sha256, partial(self._remove_unnamed, sha256))
-
-    def _remove_unnamed(self, sha256: str) -> None:
-        if not self._catalog.purges.is_named(sha256):
-            self._blobs.delete(sha256)
+        return remove_unless_named(self._blobs, self._holds, sha256, self._catalog.purges.is_named)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -17,6 +16,7 @@ from core import access
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pins import Holds
 from core.blobs.quota import Room, disk_errors
+from core.blobs.removal import remove_unless_named
 from core.catalog.jobs.ledger import NewJob
 from core.errors import EmptyDocument, StoreUnavailable
 from core.ingest.archives import ArchiveLimits, check_archive
@@ -147,9 +147,9 @@ class ArchiveIntake:
         for each in kept:
             if each.is_needed:
                 continue
-            if each.sha256 not in needed and not self._catalog.purges.is_named(each.sha256):
+            if each.sha256 not in needed:
                 try:
-                    self._holds.unless_held(each.sha256, partial(self._blobs.delete, each.sha256))
+                    remove_unless_named(self._blobs, self._holds, each.sha256, self._catalog.purges.is_named)
                 except StoreUnavailable as error:
                     log.warning("the bytes of an archive are removed later: %s", error.message)
                     continue
