@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -48,6 +49,10 @@ class Module:
     name: str
     text: str
     imports: tuple[str, ...]
+
+
+def module_at(path: str) -> str:
+    return path.removesuffix(".py").rstrip("/").replace("/", ".").removesuffix(".__init__")
 
 
 def name_of(path: Path) -> str:
@@ -131,6 +136,13 @@ def test_adapters_know_ports_values_and_text_alone() -> None:
 
 def test_every_module_has_a_layer() -> None:
     assert not [module.name for module in MODULES if not room_of(module.name)]
+
+
+def test_the_guide_draws_the_same_layers() -> None:
+    guide = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| ((?:`(?:core|app)/[^`]*` ?)+)\|", guide.partition("## Layers")[2], re.MULTILINE)
+    drawn = [{module_at(path) for path in re.findall(r"`([^`]+)`", row)} for row in rows[: len(LAYERS)]]
+    assert drawn == [set(layer) for layer in LAYERS]
 
 
 def test_layers_look_down_only() -> None:
