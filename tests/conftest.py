@@ -16,9 +16,10 @@ from tests import programs
 from tests.builders import knowledge_base
 from tests.smollm2 import shared
 
+pytest_plugins = ["tests.shards"]
 SERVER_LOG = "last lines of"
 """How the part of a report begins that holds what a browser test's server wrote."""
-LONG_FOLDERS = ("e2e", "faults", "integration/cli", "performance", "servers")
+LONG_FOLDERS = ("e2e", "faults", "integration", "kept", "performance", "servers")
 """All tests there are ``long``; elsewhere the tests say so themselves."""
 
 

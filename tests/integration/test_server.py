@@ -16,8 +16,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.long
-
 ROOT = Path(__file__).parent.parent.parent
 THREADS = 6
 HEADER_TIMEOUT_S = 0.6
