@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import URL, Engine
+from werkzeug.routing import Rule
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -89,6 +90,25 @@ def shared_statements() -> Iterator[None]:
     catalog_engine._sqlite = sharing
     yield
     catalog_engine._sqlite = make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_routes() -> Iterator[None]:
+    """Let all applications share what werkzeug compiles for each route; two thirds of making one were that."""
+    compiled: dict[tuple[object, ...], Callable[..., tuple[str, str]]] = {}
+    compile_anew = Rule._compile_builder
+
+    def sharing(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        if rule.defaults:
+            return compile_anew(rule, append_unknown)
+        key = (rule.rule, tuple(rule._trace), append_unknown)
+        if key not in compiled:
+            compiled[key] = compile_anew(rule, append_unknown)
+        return compiled[key]
+
+    Rule._compile_builder = sharing  # type: ignore[method-assign]
+    yield
+    Rule._compile_builder = compile_anew  # type: ignore[method-assign]
 
 
 @pytest.fixture
