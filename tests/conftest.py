@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, Engine
 from werkzeug.routing import Rule
 from xdist.remote import Producer
@@ -18,6 +19,8 @@ from tests.builders import knowledge_base
 from tests.smollm2 import shared
 
 pytest_plugins = ["tests.shards"]
+settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any load")
 SERVER_LOG = "last lines of"
 """How the part of a report begins that holds what a browser test's server wrote."""
 LONG_FOLDERS = ("e2e", "faults", "integration", "kept", "performance", "servers")

@@ -99,7 +99,7 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        thread.join(5)
+        thread.join(60)
 
 
 def plain(status: str, body: bytes = b"{}", *headers: str) -> bytes:
