@@ -18,8 +18,12 @@ from core.settings import Settings
 
 
 def settings(folder: Path, **changes: Any) -> Settings:
-    """Settings with both indexes in memory, the hashing embedder, and no worker thread unless asked for."""
+    """Settings with both indexes in memory, the hashing embedder, and no worker thread unless asked for.
+
+    Limits of time are so long that none is reached because the machine has other work.
+    """
     values: dict[str, Any] = {"data_dir": folder / "data", "test_mode": True, "job_workers": 0}
+    values |= {"leg_timeout_s": 120.0, "diff_timeout_s": 120.0}
     return Settings(**{**values, **changes})
 
 

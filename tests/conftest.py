@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, Engine
+from werkzeug.routing import Rule
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -16,9 +18,12 @@ from tests import programs
 from tests.builders import knowledge_base
 from tests.smollm2 import shared
 
+pytest_plugins = ["tests.shards"]
+settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any load")
 SERVER_LOG = "last lines of"
 """How the part of a report begins that holds what a browser test's server wrote."""
-LONG_FOLDERS = ("e2e", "faults", "integration/cli", "performance", "servers")
+LONG_FOLDERS = ("e2e", "faults", "integration", "kept", "performance", "servers")
 """All tests there are ``long``; elsewhere the tests say so themselves."""
 
 
@@ -88,6 +93,25 @@ def shared_statements() -> Iterator[None]:
     catalog_engine._sqlite = sharing
     yield
     catalog_engine._sqlite = make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_routes() -> Iterator[None]:
+    """Let all applications share what werkzeug compiles for each route; two thirds of making one were that."""
+    compiled: dict[tuple[object, ...], Callable[..., tuple[str, str]]] = {}
+    compile_anew = Rule._compile_builder
+
+    def sharing(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        if rule.defaults:
+            return compile_anew(rule, append_unknown)
+        key = (rule.rule, tuple(rule._trace), append_unknown)
+        if key not in compiled:
+            compiled[key] = compile_anew(rule, append_unknown)
+        return compiled[key]
+
+    Rule._compile_builder = sharing  # type: ignore[method-assign]
+    yield
+    Rule._compile_builder = compile_anew  # type: ignore[method-assign]
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def drawn(page: Page) -> None:
 
 def until(page: Page, holds: str) -> None:
     """Wait until an expression is true; Playwright's own way needs ``eval``, which the policy forbids."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not page.evaluate(holds):
         assert time.monotonic() < deadline, holds
         page.wait_for_timeout(50)

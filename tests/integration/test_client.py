@@ -99,7 +99,7 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        thread.join(5)
+        thread.join(60)
 
 
 def plain(status: str, body: bytes = b"{}", *headers: str) -> bytes:
@@ -116,7 +116,6 @@ def note(folder: Path, name: str, text: str) -> Path:
 # ---- the facade's methods
 
 
-@pytest.mark.long
 def test_a_document_lives_through_the_client_as_through_the_facade(
     kb: core.KnowledgeBase, client: RagClient, tmp_path: Path
 ) -> None:

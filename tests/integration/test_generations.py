@@ -60,7 +60,6 @@ def filled(kb: core.KnowledgeBase) -> core.KnowledgeBase:
     return kb
 
 
-@pytest.mark.long
 def test_a_generation_is_built_beside_the_one_that_serves(kb: core.KnowledgeBase) -> None:
     filled(kb)
     begun = kb.generations.build(OTHER)
@@ -151,7 +150,6 @@ def test_a_switch_waits_for_rows_that_are_being_written(kb: core.KnowledgeBase) 
     assert rows(kb, 2) == rows(kb, 1)
 
 
-@pytest.mark.long
 def test_questions_are_answered_whole_while_generations_change(tmp_path: Path) -> None:
     with knowledge_base(tmp_path, job_workers=1, cache_answers=False) as kb:
         kb.finish(str(kb.add_text("medlar", "The medlar is harvested late.").job_id))
@@ -480,7 +478,6 @@ for name in sys.argv[2:]:
 """
 
 
-@pytest.mark.long
 def test_a_process_that_is_killed_at_any_point_leaves_what_the_next_one_goes_on_with(
     tmp_path: Path, on_disk: None
 ) -> None:

@@ -78,7 +78,6 @@ def test_empty_catalogue_is_refused_beside_originals(tmp_path: Path, is_migrated
         assert len(kb.documents()) == 5
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("is_legacy", [False, True])
 def test_catalogue_of_another_knowledge_base_is_refused(tmp_path: Path, is_legacy: bool) -> None:
     before = filled(tmp_path / "ours")
@@ -112,7 +111,6 @@ def test_catalogue_of_another_is_not_migrated_before_it_is_refused(tmp_path: Pat
     catalog.close()
 
 
-@pytest.mark.long
 def test_older_copy_of_the_catalogue_opens_and_what_came_after_it_stays(tmp_path: Path) -> None:
     filled(tmp_path)
     shutil.copyfile(tmp_path / "data" / "catalog.db", tmp_path / "older.db")
@@ -190,7 +188,6 @@ def test_originals_at_a_url_carry_the_identity_and_are_refused_to_others(tmp_pat
         assert kb.original("fees 1.txt", 1)[0].read_bytes() == b"The fee number 1 is 11 euros."
 
 
-@pytest.mark.long
 def test_owner_of_a_bucket_of_an_earlier_release_becomes_the_identity(tmp_path: Path) -> None:
     url = f"file://{tmp_path / 'far'}"
     filled(tmp_path, blob_url=url)

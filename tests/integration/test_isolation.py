@@ -314,7 +314,6 @@ def test_the_owner_and_administrators_see_a_private_document(still: World, who: 
         assert still.kb.trace(still.hers.trace_id).query.text == QUESTION
 
 
-@pytest.mark.long
 def test_the_key_of_an_administrator_with_a_lesser_role_sees_no_private_document_of_others(world: World) -> None:
     world.kb.accounts.create_user("root", PASSWORD, Role.ADMIN)
     _, secret = world.kb.accounts.create_key("reading", Role.READER, user="root")
@@ -339,7 +338,6 @@ def account(rag: core.EvoRAG, depth: int) -> list[Any]:
     ]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("pushed_down", [2_000, 0])
 def test_what_others_keep_private_crowds_nothing_out(
     world: World, pushed_down: int, monkeypatch: pytest.MonkeyPatch
@@ -419,7 +417,6 @@ def test_a_passage_that_others_keep_private_is_not_merged_with_a_shared_one(worl
     assert [(hit.placed.doc_key, len(hit.merged)) for hit in trace.candidates] == [("open.txt", 0)]
 
 
-@pytest.mark.long
 def test_the_work_of_an_upload_does_not_tell_what_others_keep_private(world: World) -> None:
     hers, never = "Spices: cloves come from Zanzibar and Pemba.", "Spices: cloves come from Zanzibar and Mafia."
     for private in (True, False):

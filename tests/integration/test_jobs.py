@@ -216,7 +216,6 @@ def queue_file(kb: core.KnowledgeBase, mark: str, count: int, **filing: Any) -> 
     return str(kb.add_file(f"{mark}.md", io.BytesIO(of_chunks(mark, count)), **filing).job_id)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("actor", ["ann", "bob"])
 def test_a_page_does_not_wait_for_a_large_document_of_the_same_user_or_of_another(
     kb: core.KnowledgeBase, actor: str
@@ -229,7 +228,6 @@ def test_a_page_does_not_wait_for_a_large_document_of_the_same_user_or_of_anothe
     assert len(recorder.texts) == len(set(recorder.texts)) > 300
 
 
-@pytest.mark.long
 def test_a_user_with_one_document_is_not_behind_all_those_of_another(kb: core.KnowledgeBase) -> None:
     recorder = Recorder(kb)
     for number in range(30):
@@ -250,7 +248,6 @@ def test_a_higher_priority_is_embedded_first(kb: core.KnowledgeBase) -> None:
     assert kb.job(first).priority == 0
 
 
-@pytest.mark.long
 def test_a_priority_that_is_given_during_embedding_counts_at_once(kb: core.KnowledgeBase) -> None:
     recorder = Recorder(kb)
     queue_file(kb, "first", 200)
@@ -262,7 +259,6 @@ def test_a_priority_that_is_given_during_embedding_counts_at_once(kb: core.Knowl
     assert recorder.first("second") < recorder.first("first")
 
 
-@pytest.mark.long
 def test_texts_of_several_documents_share_a_batch(kb: core.KnowledgeBase) -> None:
     recorder = Recorder(kb)
     for number in range(32):

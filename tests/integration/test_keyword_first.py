@@ -126,7 +126,6 @@ def test_what_is_embedded_already_is_found_by_meaning(kb: core.KnowledgeBase) ->
     assert counts[1][0] == counts[1][1] == 64
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("early", "large"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("act", ["rollback", "newer", "unpublish", "delete", "purge", "cancel", "draft", "restart"])
 def test_whatever_happens_during_embedding_the_indexes_end_as_the_catalogue_says(
@@ -258,7 +257,6 @@ def work(kb: core.KnowledgeBase) -> None:
     kb.work_off()
 
 
-@pytest.mark.long
 def test_a_process_that_dies_at_any_point_leaves_what_the_next_one_finishes(tmp_path: Path) -> None:
     names = sorted({name for name in reached(tmp_path / "all") if name.startswith(("ingest.", "jobs.", "index."))})
     assert len(names) >= 20

@@ -333,7 +333,6 @@ def test_the_text_of_a_file_that_an_entry_replaced_can_still_be_read(kb: core.Kn
     assert kb.text_of("a.txt", 1) == "日本語の文章です。とても長い文章です。"
 
 
-@pytest.mark.long
 def test_an_index_of_another_analyser_is_built_anew(tmp_path: Path) -> None:
     with knowledge_base(tmp_path, test_mode=False, embedder="hash") as kb:
         add(kb, "a", "medlar")

@@ -55,7 +55,6 @@ def umask() -> Iterator[None]:
     os.umask(before)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("umask", ["000", "022", "077"])
 def test_everything_that_is_written_is_the_owners_alone_whatever_the_umask(tmp_path: Path, umask: str) -> None:
     folder = tmp_path / "data"

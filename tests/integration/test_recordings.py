@@ -63,7 +63,6 @@ def files(kb: core.KnowledgeBase) -> list[str]:
 # ---- the way of an answer
 
 
-@pytest.mark.long
 def test_a_recorded_answer_names_its_recording_and_the_recording_names_its_question(rag: core.EvoRAG) -> None:
     writes(rag)
     trace = rag.ask(QUESTION)
@@ -424,7 +423,6 @@ else:
 """
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("place", ["kept", "deleted"])
 def test_being_killed_between_file_and_row_leaves_whole_recordings_alone(tmp_path: Path, place: str) -> None:
     command = [sys.executable, "-c", KILLED, str(tmp_path), place]

@@ -144,7 +144,6 @@ def test_a_process_whose_catalogue_is_down_is_alive_and_says_what_is_down(
     assert client.get("/health").status_code == 200
 
 
-@pytest.mark.long
 def test_uploads_wait_for_stores_that_flap_and_nothing_is_lost(stores: Stores, tmp_path: Path) -> None:
     stores.pause_s = 0
     with knowledge_base(tmp_path, job_workers=2) as kb:

@@ -16,8 +16,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.long
-
 ROOT = Path(__file__).parent.parent.parent
 THREADS = 6
 HEADER_TIMEOUT_S = 0.6
@@ -196,7 +194,7 @@ def test_answer_that_nobody_takes_is_given_up(served: Served) -> None:
         # Many answers are asked for and none is read.
         client.sendall(request("GET /assets/vendor/bootstrap/bootstrap.min.css") * 40)
         clients.append(client)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and served.get() != 200:
         time.sleep(0.1)
     assert served.get() == 200

@@ -12,8 +12,6 @@ from core.model import Block
 from core.versions.cache import Comparisons, DiffLimits
 from tests.unit.versions.test_cache import Folder
 
-pytestmark = pytest.mark.long
-
 # Slow machines get all the time they need: what is looked at is memory and the result.
 _LIMITS = DiffLimits(seconds=40.0, memory_bytes=1024**3)
 _SYLLABLES = ["ka", "to", "mi", "ren", "sor", "val", "dek", "pum", "lir", "qua", "zen", "bos", "tar", "wim", "olf"]
@@ -56,6 +54,7 @@ def blank_lines(seed: int) -> list[Block]:
     return [Block("\n\n\n".join(f"line {rng.randrange(40)}" for _ in range(50))) for _ in range(2_000)]
 
 
+@pytest.mark.shard
 @pytest.mark.parametrize(
     ("old", "new", "notices"),
     [

@@ -179,7 +179,6 @@ def test_place_that_somebody_is_just_opening_is_left_alone(tmp_path: Path) -> No
     server.close()
 
 
-@pytest.mark.long
 def test_import_that_is_killed_leaves_nothing_and_is_done_again(archive: bytes, tmp_path: Path) -> None:
     file = tmp_path / "archive.tar"
     file.write_bytes(archive)

@@ -194,7 +194,7 @@ def test_socket_of_a_stranger_is_closed_with_a_code_of_its_own(house: House) -> 
         with closing(websocket.WebSocket()) as socket:
             socket.connect(f"ws://127.0.0.1:{server.port}/ws/progress/1", timeout=30)
             _, frame = socket.recv_data()
-        thread.join(10)
+        thread.join(60)
     assert int.from_bytes(frame[:2], "big") == UNAUTHORIZED == 4401
 
 

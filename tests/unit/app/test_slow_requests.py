@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from app.api.system.waiting import Waiting
 from app.main import create_app
 from tests.builders import add, knowledge_base
 from tests.doubles import QueuedGenerator, use
+from tests.waiting import until
 
 
 def test_nobody_takes_more_than_half_and_all_together_no_more_than_there_are() -> None:
@@ -55,7 +55,7 @@ def test_requests_that_wait_hold_a_share_of_the_threads(tmp_path) -> None:
         def changed(seen: int, wait_s: float) -> int:
             waiting.append(wait_s)
             if wait_s:
-                go_on.wait(20)
+                go_on.wait(60)
             return seen
 
         kb.jobs_changed = changed  # type: ignore[method-assign]
@@ -68,7 +68,7 @@ def test_requests_that_wait_hold_a_share_of_the_threads(tmp_path) -> None:
         until(lambda: len(waiting) == 9)
         go_on.set()
         for thread in asked:
-            thread.join(20)
+            thread.join(60)
         assert sorted(waiting) == [0] * 7 + [25] * 2
 
 
@@ -78,17 +78,11 @@ def test_requests_that_come_first_together_are_all_answered(tmp_path: Path) -> N
         starting = threading.Barrier(8)
 
         def ask() -> int:
-            starting.wait(20)
+            starting.wait(60)
             return server.test_client().get("/ask").status_code
 
         with ThreadPoolExecutor(8) as threads, switching_often():
             assert [each.result(60) for each in [threads.submit(ask) for _ in range(8)]] == [200] * 8
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not is_so() and time.monotonic() < deadline:
-        time.sleep(0.01)
 
 
 @contextmanager

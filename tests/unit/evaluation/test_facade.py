@@ -290,7 +290,7 @@ def test_thread_that_has_ended_is_started_anew(filled: core.KnowledgeBase) -> No
     runner = filled.evaluations._runner
     runner._waiting.put(None)
     assert runner._thread is not None
-    runner._thread.join(20)
+    runner._thread.join(60)
     assert ended(filled, kept.id).state == "done"
 
 

@@ -52,8 +52,8 @@ def is_running(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    """Tell whether a process ends within ten seconds."""
-    for _ in range(200):
+    """Tell whether a process ends within a minute."""
+    for _ in range(1_200):
         if not is_running(pid):
             return True
         time.sleep(0.05)

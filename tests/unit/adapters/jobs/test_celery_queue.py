@@ -12,5 +12,5 @@ def test_a_worker_that_is_stopped_before_it_runs_does_not_begin() -> None:
     worker.stop()
     running = threading.Thread(target=worker.run, daemon=True)
     running.start()
-    running.join(5)
+    running.join(60)
     assert not running.is_alive()

@@ -61,7 +61,7 @@ def test_closing_does_not_wait_for_an_opening_that_hangs_and_what_it_opens_is_cl
         assert opening.began.wait(60)
         closing = threads.submit(index.close)
         try:
-            closing.result(10)
+            closing.result(30)
             assert opening.closed == 0
         finally:
             opening.may_end.set()

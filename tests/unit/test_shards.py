@@ -1,0 +1,86 @@
+"""Every case of the longest tests runs in exactly one shard, and every shard has some of each family."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from tests import shards
+from tests.shards import SHARDS, SWITCH, dealt, of_day
+
+pytest_plugins = ["pytester"]
+
+SUITE = """
+import pytest
+
+@pytest.mark.shard
+@pytest.mark.parametrize("unit", "abcdef")
+@pytest.mark.parametrize("kind", range(4))
+def test_growth(unit, kind): ...
+
+@pytest.mark.shard
+@pytest.mark.parametrize("part", range(3))
+def test_kills(part): ...
+
+@pytest.mark.parametrize("size", [1, *(pytest.param(size, marks=pytest.mark.shard) for size in (2, 3, 4))])
+def test_some_of_its_cases(size): ...
+
+def test_ordinary(): ...
+"""
+
+
+def collected(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, shard: str) -> list[str]:
+    """Return what a run takes of a suite."""
+    monkeypatch.setenv(SWITCH, shard)
+    run = pytester.inline_run("--collect-only", "-q", "-o", "markers=shard", plugins=[shards])
+    return [item.nodeid for item in run.getcalls("pytest_collection_finish")[0].session.items]
+
+
+def test_every_case_is_in_one_shard_and_all_shards_together_are_the_whole(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(SUITE)
+    whole = collected(pytester, monkeypatch, "all")
+    parts = [collected(pytester, monkeypatch, str(number)) for number in range(1, SHARDS + 1)]
+    ordinary = {name for name in whole if name.endswith(("test_ordinary", "test_some_of_its_cases[1]"))}
+    assert len(whole) == 24 + 3 + 3 + 2 and all(ordinary <= set(part) for part in parts)
+    assert sorted(name for part in parts for name in part if name not in ordinary) == sorted(set(whole) - ordinary)
+    for family in ("test_growth", "test_kills", "test_some_of_its_cases"):
+        assert all(any(family in name for name in part if name not in ordinary) for part in parts)
+
+
+def test_a_family_with_too_few_cases_is_refused(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytester.makepyfile("import pytest\n@pytest.mark.shard\ndef test_alone(): ...")
+    monkeypatch.setenv(SWITCH, "1")
+    result = pytester.runpytest_inprocess("--collect-only", "-o", "markers=shard", plugins=[shards])
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines("*test_alone has fewer cases than there are shards*")
+
+
+def test_cases_are_dealt_evenly_and_not_by_their_parameters() -> None:
+    cases = [f"test_growth[{unit}-{kind}]" for unit in "abcdef" for kind in range(SHARDS)]
+    numbers = dealt(cases)
+    assert numbers == dealt(reversed(cases))
+    assert {list(numbers.values()).count(number) for number in range(1, SHARDS + 1)} == {len(cases) // SHARDS}
+    of_units = [{numbers[case] for case in cases if f"[{unit}-" in case} for unit in "abcdef"]
+    of_kinds = [{numbers[case] for case in cases if case.endswith(f"-{kind}]")} for kind in range(SHARDS)]
+    assert any(len(found) > 1 for found in of_units) and all(len(found) > 1 for found in of_kinds)
+
+
+def test_days_in_a_row_take_all_shards() -> None:
+    first = date(2026, 3, 1)
+    assert {of_day(first + timedelta(days=day)) for day in range(SHARDS)} == set(range(1, SHARDS + 1))
+
+
+def test_run_says_which_shard_it_takes(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SWITCH, "today")
+    result = pytester.runpytest_inprocess("-o", "addopts=", plugins=[shards])
+    result.stdout.re_match_lines([rf"longest tests: shard [1-{SHARDS}] of {SHARDS}"])
+
+
+@pytest.mark.parametrize("value", ["0", str(SHARDS + 1), "tomorrow", "-1"])
+def test_other_words_are_refused(value: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SWITCH, value)
+    result = pytester.runpytest_inprocess(plugins=[shards])
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
