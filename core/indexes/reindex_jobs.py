@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from core.catalog.consistency import Making
 from core.catalog.jobs.ledger import ACTIVE, Attempt, Step
+from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage
 from core.catalog.outbox import KEYWORD
 from core.errors import Cancelled, EvoRAGError, NotFound
 from core.model import Job, JobState, Stage, Vocabulary
 from core.platform.failpoints import point
+from core.platform.retrying import Stopped
 from core.text.vocabulary import Words
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ SLICE = 4_000
 
 class Reindexing:
     """Runs jobs of kind ``reindex``; one that was interrupted goes on behind its last slice."""
+
+    work = ""
 
     def __init__(self, catalog: Catalog, serving: Serving, projector: Projector) -> None:
         self._catalog = catalog
@@ -93,42 +97,47 @@ class Reindexing:
 
         Whoever ends a job after another error calls ``tidy``.
         """
-        attempt = Attempt(job.id, job.attempts)
-        try:
-            if not self._write_rows(job, attempt, stop):
-                return
-            with self._lock:
-                done = words_of(self._catalog.vocabulary.finish(attempt))
-                self._use(done, done)
-        except Cancelled:
-            self._catalog.jobs.end(job.id, JobState.CANCELLED, version_state="cancelled", attempt=attempt.number)
-            return self.tidy()
-        except EvoRAGError as error:
-            told = error.as_dict()
-            self._catalog.jobs.end(job.id, JobState.FAILED, error=told, version_state="failed", attempt=attempt.number)
-            return self.tidy()
-        point("vocabulary.used")
+        if run_stage(self._reindex, StageRun(self._catalog.jobs, job, stop), self):
+            point("vocabulary.used")
 
-    def _write_rows(self, job: Job, attempt: Attempt, stop: threading.Event) -> bool:
-        """Write every row with the vocabulary that people wrote; tell whether that was not stopped."""
+    def _reindex(self, run: StageRun) -> StageResult:
+        self._write_rows(run)
+        with self._lock:
+            done = words_of(self._catalog.vocabulary.finish(run.attempt))
+            self._use(done, done)
+        return StageResult()
+
+    def cancelled(self, run: StageRun) -> None:
+        number = run.attempt.number
+        self._catalog.jobs.end(run.job.id, JobState.CANCELLED, version_state="cancelled", attempt=number)
+        self.tidy()
+
+    def failed(self, run: StageRun, error: EvoRAGError) -> None:
+        told, number = error.as_dict(), run.attempt.number
+        self._catalog.jobs.end(run.job.id, JobState.FAILED, error=told, version_state="failed", attempt=number)
+        self.tidy()
+
+    def _write_rows(self, run: StageRun) -> None:
+        """Write every row with the vocabulary that people wrote. Raises: ``Stopped``, ``Cancelled``."""
+        job, attempt = run.job, run.attempt
         with self._lock:
             # Where a job has begun before, some rows may be written as neither of the two vocabularies says.
             is_first = self._catalog.vocabulary.begun() is None
             indexed, wanted = self._catalog.vocabulary.indexed(), self._catalog.vocabulary.begin(attempt)
             if is_first and [word for word, _ in indexed.words] == [word for word, _ in wanted.words]:
-                return True
+                return
             self._use(words_of(wanted), words_of(indexed))
         place = self._catalog.jobs.payload(job.id)
         after, done = place.get("after", -1), place.get("done", 0)
         started = time.monotonic() - job.stage_seconds.get(Stage.KEYWORDS, 0.0)
         while True:
             self._tell(attempt, done, started)
-            if stop.is_set():
-                return False
+            if run.is_stopped:
+                raise Stopped
             added = self._catalog.outbox.add_some(KEYWORD, after, SLICE)
             if added is None:
                 self._tell(attempt, done, started, finished=Stage.KEYWORDS)
-                return True
+                return
             point("vocabulary.slice.asked")
             self._projector.flush_keywords()
             after, done = added[0], done + added[1]

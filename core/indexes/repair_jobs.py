@@ -6,15 +6,16 @@ nobody; then it checks again. Writing anew asks for every row, a slice at a time
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.access import actor
-from core.catalog.jobs.ledger import Attempt, NewJob, Step
+from core.catalog.jobs.ledger import NewJob, Step
+from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage
 from core.catalog.outbox import STORES
 from core.errors import Cancelled, EvoRAGError, InvalidInput, NotFound, StoreUnavailable
 from core.indexes.consistency import Checker, Faults, Watched
@@ -22,6 +23,7 @@ from core.indexes.file_check import FileChecker
 from core.model import FilesCheck, JobFilter, JobKind, JobState, Stage, StoreAct, StoreCheck, StoreReport
 from core.model.codec import from_dict, to_dict
 from core.platform.failpoints import point
+from core.platform.retrying import Stopped
 from core.ports import Progress
 
 if TYPE_CHECKING:
@@ -29,18 +31,19 @@ if TYPE_CHECKING:
     from core.indexes.projector import Projector
     from core.model import Job
 
-log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 SLICE = 4_000
 """Rows that are asked for at once, between which others may write and the job can stop."""
 _TOLD_EVERY_S = 0.5
-_STORE_WAIT_S = 2.0
 _PLACES = "places"
 """What a job keeps of each store for after an interruption: the last chunk id that was written, and how many rows."""
 
 
 class Repairing:
     """Runs jobs of kind ``repair``; one that was interrupted goes on behind the last slice that it wrote."""
+
+    work = ""
 
     def __init__(
         self,
@@ -93,27 +96,28 @@ class Repairing:
 
     def run(self, job: Job, stop: threading.Event) -> None:
         """Work on a job until it has ended, or until ``stop`` is set: then it stays for the next start."""
-        attempt = Attempt(job.id, job.attempts)
-        try:
-            self._work(attempt, stop)
-        except _Stopped:
-            return
-        except Cancelled:
-            self._catalog.jobs.end(job.id, JobState.CANCELLED, version_state="cancelled", attempt=attempt.number)
-        except EvoRAGError as error:
-            told = error.as_dict()
-            self._catalog.jobs.end(job.id, JobState.FAILED, error=told, version_state="failed", attempt=attempt.number)
-        else:
-            self._catalog.jobs.end(job.id, JobState.DONE, version_state="stored", attempt=attempt.number)
+        run = StageRun(self._catalog.jobs, job, stop)
+        if run_stage(self._work, run, self):
+            self._catalog.jobs.end(job.id, JobState.DONE, version_state="stored", attempt=run.attempt.number)
 
-    def _work(self, attempt: Attempt, stop: threading.Event) -> None:
+    def cancelled(self, run: StageRun) -> None:
+        number = run.attempt.number
+        self._catalog.jobs.end(run.job.id, JobState.CANCELLED, version_state="cancelled", attempt=number)
+
+    def failed(self, run: StageRun, error: EvoRAGError) -> None:
+        told, number = error.as_dict(), run.attempt.number
+        self._catalog.jobs.end(run.job.id, JobState.FAILED, error=told, version_state="failed", attempt=number)
+
+    def _work(self, run: StageRun) -> StageResult:
+        run.begin(Stage.INDEXING)
+        attempt = run.attempt
         payload = self._catalog.jobs.payload(attempt.job_id)
-        names, tell = self._names(payload["store"] or None), _Telling(self._catalog, attempt, stop)
+        names, tell = self._names(payload["store"] or None), _Telling(self._catalog, run)
         if payload["act"] == StoreAct.REINDEX:
             for name in names:
-                self._tell_store(name, attempt, tell, afresh=True)
-                self._write_anew(name, attempt, payload, tell)
-        found = self._checks(names, attempt, tell, waits=payload["act"] != StoreAct.CHECK)
+                self._tell_store(name, tell, afresh=True)
+                self._write_anew(name, payload, tell)
+        found = self._checks(names, tell, waits=payload["act"] != StoreAct.CHECK)
         # What an interrupted attempt has found first is what is told.
         payload.setdefault("before", to_dict([check for check, _ in found.values()]))
         if not payload["store"]:
@@ -121,30 +125,40 @@ class Repairing:
         self._catalog.jobs.set_payload(attempt, payload)
         point("stores.checked")
         if payload["act"] == StoreAct.CHECK:
-            return
+            return StageResult()
         for name, (_, faults) in found.items():
             payload["mended"] = payload.get("mended", 0) + self._mend(name, faults, tell)
         if payload.get("mended"):
             point("stores.asked")
             for name in names:
-                self._tell_store(name, attempt, tell)
+                self._tell_store(name, tell)
             point("stores.mended")
-            payload["after"] = to_dict([check for check, _ in self._checks(names, attempt, tell, waits=True).values()])
+            payload["after"] = to_dict([check for check, _ in self._checks(names, tell, waits=True).values()])
         self._catalog.jobs.set_payload(attempt, payload)
+        return StageResult()
 
-    def _checks(
-        self, names: Sequence[str], attempt: Attempt, tell: _Telling, *, waits: bool
-    ) -> dict[str, tuple[StoreCheck, Faults]]:
+    def _checks(self, names: Sequence[str], tell: _Telling, *, waits: bool) -> dict[str, tuple[StoreCheck, Faults]]:
         """Check stores; one that does not answer is waited for, or ``StoreUnavailable``: nothing is known then."""
         stores = self._stores()
-        found = {name: self._checker.check(name, stores[name], tell) for name in names}
+
+        def checked(name: str) -> tuple[StoreCheck, Faults]:
+            found = self._checker.check(name, stores[name], tell)
+            if found[0].error:
+                raise StoreUnavailable(found[0].error)
+            return found
+
+        def told_and_checked(name: str) -> tuple[StoreCheck, Faults]:
+            self._projector.flush_store(name, afresh=True)
+            return checked(name)
+
+        found = {}
         for name in names:
-            while (error := found[name][0].error) and waits:
-                tell.wait(_STORE_WAIT_S)
-                self._tell_store(name, attempt, tell, afresh=True)
-                found[name] = self._checker.check(name, stores[name], tell)
-            if error:
-                raise StoreUnavailable(error)
+            try:
+                found[name] = checked(name)
+            except StoreUnavailable:
+                if not waits:
+                    raise
+                found[name] = tell.waiting(partial(told_and_checked, name))
         return found
 
     def _mend(self, store: str, faults: Faults, tell: _Telling) -> int:
@@ -155,7 +169,7 @@ class Repairing:
             self._catalog.consistency.mend(store, ids[at : at + SLICE], making)
         return len(ids)
 
-    def _write_anew(self, store: str, attempt: Attempt, payload: dict[str, Any], tell: _Telling) -> None:
+    def _write_anew(self, store: str, payload: dict[str, Any], tell: _Telling) -> None:
         """Have every row of a store written, from behind the last slice on."""
         places = payload.setdefault(_PLACES, {})
         while True:
@@ -164,25 +178,16 @@ class Repairing:
             added = self._catalog.outbox.add_some(store, behind, SLICE)
             if added is None:
                 return
-            self._tell_store(store, attempt, tell)
+            self._tell_store(store, tell)
             places[store] = (added[0], done + added[1])
             payload["mended"] = sum(rows for _, rows in places.values())
-            self._catalog.jobs.set_payload(attempt, payload)
+            self._catalog.jobs.set_payload(tell.attempt, payload)
             point("stores.slice.written")
 
-    def _tell_store(self, store: str, attempt: Attempt, tell: _Telling, *, afresh: bool = False) -> None:
+    def _tell_store(self, store: str, tell: _Telling, *, afresh: bool = False) -> None:
         """Have a store told what waits for it, and wait for one that is down. Raises: as ``_Telling`` does."""
-        is_noted = False
-        while True:
-            tell.again()
-            try:
-                return self._projector.flush_store(store, afresh=afresh)
-            except StoreUnavailable as error:
-                log.warning("a job waits for the %s store: %s", store, error.code)
-                if not is_noted:
-                    is_noted = True
-                    self._catalog.jobs.note([attempt.job_id], "waiting_store", Stage.INDEXING, store=error.code)
-                tell.wait(_STORE_WAIT_S)
+        tell.again()
+        tell.waiting(partial(self._projector.flush_store, store, afresh=afresh))
 
     def _names(self, store: str | None) -> tuple[str, ...]:
         if store is None:
@@ -192,15 +197,12 @@ class Repairing:
         return (store,)
 
 
-class _Stopped(Exception):
-    """The process ends; the job goes on in the next one."""
-
-
 class _Telling:
-    """Notes now and then how far a job is. Raises: ``Cancelled`` once it was, ``_Stopped`` where the process ends."""
+    """Notes now and then how far a job is. Raises: ``Cancelled`` once it was, ``Stopped`` where the process ends."""
 
-    def __init__(self, catalog: Catalog, attempt: Attempt, stop: threading.Event) -> None:
-        self._catalog, self._attempt, self._stop = catalog, attempt, stop
+    def __init__(self, catalog: Catalog, run: StageRun) -> None:
+        self._catalog, self._run = catalog, run
+        self.attempt = run.attempt
         self._told = 0.0
         self._far = (0, 0)
 
@@ -208,16 +210,16 @@ class _Telling:
         """Note what was noted last."""
         self(*self._far)
 
-    def wait(self, seconds: float) -> None:
-        """Wait, but no longer than the process goes on."""
-        self._stop.wait(seconds)
+    def waiting(self, act: Callable[[], T]) -> T:
+        """Do something, however long a store does not answer."""
+        return self._run.wait_for_store(act)
 
     def __call__(self, done: int, total: int) -> None:
-        if self._stop.is_set():
-            raise _Stopped
+        if self._run.is_stopped:
+            raise Stopped
         self._far = (done, total)
         if (now := time.monotonic()) < self._told + _TOLD_EVERY_S:
             return
         self._told = now
-        if not self._catalog.jobs.advance([Step(self._attempt, Stage.INDEXING, done, total)]):
+        if not self._catalog.jobs.advance([Step(self.attempt, Stage.INDEXING, done, total)]):
             raise Cancelled("The job was cancelled.")

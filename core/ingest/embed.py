@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, write_all
 from core.errors import EvoRAGError
 from core.indexes.active import Serving
 from core.indexes.projector import Projector
-from core.ingest.failures import Endings
 from core.ingest.fair_queue import Turns
-from core.ingest.job_run import JobProgress, write_all
 from core.model import Stage
 from core.platform.failpoints import point
 from core.ports import Embedder, Vector
@@ -39,7 +37,7 @@ _VISIBLE_S = 2.0
 class _Waiting:
     """A document in the lane: how far it has been read, and what it gave to the present round."""
 
-    walker: JobProgress
+    run: StageRun
     total: int
     priority: int
     position: int = -1
@@ -51,7 +49,7 @@ class _Waiting:
 class EmbeddingLane:
     """Embeds what documents lack, in rounds; texts of several documents share a batch, and none is embedded twice."""
 
-    def __init__(self, catalog: Catalog, serving: Serving, projector: Projector, endings: Endings) -> None:
+    def __init__(self, catalog: Catalog, serving: Serving, projector: Projector, endings: JobEndings) -> None:
         self._catalog = catalog
         self._serving = serving
         self._projector = projector
@@ -59,23 +57,24 @@ class EmbeddingLane:
         self._turns: Turns[_Waiting] = Turns()
         self._shown = 0.0
 
-    def add(self, walkers: Sequence[JobProgress]) -> None:
-        """Have documents embedded whose keywords are indexed."""
-        if not walkers:
-            return
+    def add(self, runs: Sequence[StageRun]) -> list[StageRun]:
+        """Have documents embedded whose keywords are indexed; return those that go on."""
+        if not runs:
+            return []
         model = self._serving.embedder.id
-        standing = {w.job.id: self._catalog.embeddings.standing(w.version_id, model) for w in walkers}
-        self._catalog.embeddings.set_standing({w.version_id: standing[w.job.id][0] for w in walkers})
-        for walker in walkers:
+        standing = {w.job.id: self._catalog.embeddings.standing(w.version_id, model) for w in runs}
+        self._catalog.embeddings.set_standing({w.version_id: standing[w.job.id][0] for w in runs})
+        for run in runs:
             # What an earlier attempt or version embedded counts, so that progress never runs backwards.
-            embedded, missing = standing[walker.job.id]
-            walker.begin(Stage.EMBEDDING, embedded + missing)
-            walker.tell(embedded, embedded + missing)
-        going = write_all(self._catalog, walkers, self._lost)
+            embedded, missing = standing[run.job.id]
+            run.begin(Stage.EMBEDDING, embedded + missing)
+            run.tell(embedded, embedded + missing)
+        going = write_all(self._catalog.jobs, runs, self._endings.cancelled)
         point("ingest.embedding.entered")
-        for walker in going:
-            embedded, missing = standing[walker.job.id]
-            self._put(_Waiting(walker, embedded + missing, walker.job.priority, done=embedded))
+        for run in going:
+            embedded, missing = standing[run.job.id]
+            self._put(_Waiting(run, embedded + missing, run.job.priority, done=embedded))
+        return going
 
     def is_empty(self) -> bool:
         return self._turns.is_empty()
@@ -85,22 +84,22 @@ class EmbeddingLane:
 
         def has_ended(waiting: _Waiting) -> bool:
             # A job that was started again meanwhile is here with its next attempt, which goes on.
-            return waiting.walker.job.id == job_id and not self._catalog.jobs.is_running(waiting.walker.attempt)
+            return waiting.run.job.id == job_id and not self._catalog.jobs.is_running(waiting.run.attempt)
 
         return self._turns.remove(has_ended) is not None
 
     def prioritise(self, job_id: str, priority: int) -> None:
         """Have a document's turns come earlier or later than those of its user's others."""
-        waiting = self._turns.remove(lambda each: each.walker.job.id == job_id)
+        waiting = self._turns.remove(lambda each: each.run.job.id == job_id)
         if waiting is not None:
             waiting.priority = priority
             self._put(waiting)
 
-    def step(self, stop: threading.Event) -> list[JobProgress]:
+    def step(self) -> list[StageRun]:
         """Embed one round; return the documents that lack nothing any more."""
         chosen = self._chosen()
         try:
-            going = self._embedded(chosen, stop)
+            going = self._embedded(chosen)
             point("ingest.embedding.round")
             return self._complete(self._told(going))
         except BaseException:
@@ -122,7 +121,7 @@ class EmbeddingLane:
                 break
             chosen[waiting] = None
             page = self._catalog.embeddings.missing(
-                waiting.walker.version_id, self._serving.embedder.id, waiting.position, TURN_TEXTS
+                waiting.run.version_id, self._serving.embedder.id, waiting.position, TURN_TEXTS
             )
             waiting.given.update((each.digest, each.length) for each in page)
             texts.update(waiting.given)
@@ -132,97 +131,98 @@ class EmbeddingLane:
                 self._put(waiting)
         return list(chosen)
 
-    def _embedded(self, chosen: Sequence[_Waiting], stop: threading.Event) -> list[_Waiting]:
+    def _embedded(self, chosen: Sequence[_Waiting]) -> list[_Waiting]:
         """Embed what was given; return the documents that go on."""
         try:
-            lengths = {digest: length for waiting in chosen for digest, length in waiting.given.items()}
-            self._embed(lengths, stop)
+            self._embed(chosen)
         except Exception as error:
             if not isinstance(error, EvoRAGError) and len(chosen) > 1:
                 log.exception("%d documents met an unexpected error together", len(chosen))
-                return [waiting for waiting in chosen if self._alone(waiting, stop)]
+                return [waiting for waiting in chosen if self._alone(waiting)]
             failed = error
 
-            def fail(_: JobProgress) -> None:
+            def fail(_: StageRun) -> StageResult:
                 raise failed
 
             for waiting in chosen:
                 self._take_out(waiting)
-                self._endings.guarded(fail, waiting.walker)
+                run_stage(fail, waiting.run, self._endings)
             return []
-        return [] if stop.is_set() else list(chosen)
+        return [waiting for waiting in chosen if not waiting.run.is_stopped]
 
-    def _alone(self, waiting: _Waiting, stop: threading.Event) -> bool:
-        if self._endings.guarded(lambda _: self._embed(waiting.given, stop), waiting.walker):
-            return not stop.is_set()
+    def _alone(self, waiting: _Waiting) -> bool:
+        def embed(_: StageRun) -> StageResult:
+            self._embed([waiting])
+            return StageResult()
+
+        if run_stage(embed, waiting.run, self._endings):
+            return not waiting.run.is_stopped
         self._take_out(waiting)
         return False
 
-    def _embed(self, lengths: dict[bytes, int], stop: threading.Event) -> None:
+    def _embed(self, chosen: Sequence[_Waiting]) -> None:
+        lengths = {digest: length for waiting in chosen for digest, length in waiting.given.items()}
         # Texts of like length make batches without padding.
         order = sorted(lengths, key=lengths.__getitem__)
-        waiting: list[tuple[list[bytes], Vector]] = []
+        vectors: list[tuple[list[bytes], Vector]] = []
         # What began with one embedder is kept as its own, whatever serves meanwhile.
         embedder = self._serving.embedder
         since = time.monotonic()
         for at in range(0, len(order), TURN_TEXTS):
-            if stop.is_set():
+            if chosen[0].run.is_stopped:
                 break
             few = order[at : at + TURN_TEXTS]
             texts = self._catalog.embeddings.texts_of(few)
             few = [digest for digest in few if digest in texts]
-            waiting.append((few, embedder.embed_passages([texts[digest] for digest in few])))
+            vectors.append((few, embedder.embed_passages([texts[digest] for digest in few])))
             if time.monotonic() - since >= _KEEP_S:
-                self._keep(embedder, waiting)
+                self._keep(embedder, vectors)
                 since = time.monotonic()
-        self._keep(embedder, waiting)
+        self._keep(embedder, vectors)
 
-    def _keep(self, embedder: Embedder, waiting: list[tuple[list[bytes], Vector]]) -> None:
-        hashes = [digest for few, _ in waiting for digest in few]
+    def _keep(self, embedder: Embedder, vectors: list[tuple[list[bytes], Vector]]) -> None:
+        hashes = [digest for few, _ in vectors for digest in few]
         if hashes:
             point("ingest.embeddings.computed")
-            self._catalog.embeddings.add(embedder.id, hashes, np.concatenate([each for _, each in waiting]))
+            self._catalog.embeddings.add(embedder.id, hashes, np.concatenate([each for _, each in vectors]))
             point("ingest.embeddings.kept")
-        waiting.clear()
+        vectors.clear()
 
     def _told(self, going: Sequence[_Waiting]) -> list[_Waiting]:
         """Note how far each document is, and leave out those whose jobs have ended meanwhile."""
         due = {}
         for waiting in going:
             waiting.done = min(waiting.done + len(waiting.given), waiting.total)
-            waiting.walker.spend({"embedded_texts": len(waiting.given)})
+            waiting.run.spend({"embedded_texts": len(waiting.given)})
             waiting.given.clear()
-            if waiting.walker.tell(waiting.done, waiting.total) and not waiting.is_read:
-                due[waiting.walker] = waiting
-        lost: list[JobProgress] = []
+            if waiting.run.tell(waiting.done, waiting.total) and not waiting.is_read:
+                due[waiting.run] = waiting
+        lost: list[StageRun] = []
         if due:
-            write_all(self._catalog, list(due), lost.append)
-            for walker in lost:
-                self._take_out(due[walker])
-                self._lost(walker)
+            write_all(self._catalog.jobs, list(due), lost.append)
+            for run in lost:
+                self._take_out(due[run])
+                self._endings.cancelled(run)
             if time.monotonic() - self._shown >= _VISIBLE_S:
                 self._shown = time.monotonic()
                 self._projector.flush_soon()
-        return [waiting for waiting in going if waiting.walker not in lost]
+        return [waiting for waiting in going if waiting.run not in lost]
 
-    def _complete(self, going: Sequence[_Waiting]) -> list[JobProgress]:
+    def _complete(self, going: Sequence[_Waiting]) -> list[StageRun]:
         """Return the documents that have been read to their end and lack nothing; others are read again."""
         complete = []
         for waiting in going:
             if not waiting.is_read:
                 continue
-            if self._catalog.embeddings.standing(waiting.walker.version_id, self._serving.embedder.id)[1]:
+            if self._catalog.embeddings.standing(waiting.run.version_id, self._serving.embedder.id)[1]:
                 waiting.is_read, waiting.position = False, -1
                 self._put(waiting)
             else:
-                complete.append(waiting.walker)
+                complete.append(waiting.run)
         return complete
 
     def _put(self, waiting: _Waiting) -> None:
-        self._turns.put(waiting.walker.job.actor, waiting.priority, waiting)
+        self._turns.put(waiting.run.job.actor, waiting.priority, waiting)
 
     def _take_out(self, waiting: _Waiting) -> None:
         self._turns.remove(lambda each: each is waiting)
-
-    def _lost(self, walker: JobProgress) -> None:
-        self._endings.discard(walker.version_id)

@@ -7,39 +7,34 @@ from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from core.catalog.jobs.job_scheduler import Rotation
+
 T = TypeVar("T")
 
 
 class Turns(Generic[T]):
-    """A line of waiting things for each user and priority; whoever had its turn stands at the end if put back."""
+    """A line of waiting things for each user and priority; what had its turn is the last of its line if put back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._users: deque[str] = deque()
+        self._rotation = Rotation()
         self._lines: dict[str, dict[int, deque[T]]] = {}
 
     def put(self, user: str, priority: int, waiting: T) -> None:
         with self._lock:
-            if user not in self._lines:
-                self._lines[user] = {}
-                self._users.append(user)
-            self._lines[user].setdefault(priority, deque()).append(waiting)
+            self._lines.setdefault(user, {}).setdefault(priority, deque()).append(waiting)
 
     def next(self) -> T | None:
         """Take what has its turn out of its line; its user is the last to have another one."""
         with self._lock:
-            if not self._users:
+            if not self._lines:
                 return None
-            user = self._users.popleft()
+            user = self._rotation.next(self._lines)
+            self._rotation.had_turn(user)
             lines = self._lines[user]
             highest = max(lines)
             waiting = lines[highest].popleft()
-            if not lines[highest]:
-                del lines[highest]
-            if lines:
-                self._users.append(user)
-            else:
-                del self._lines[user]
+            self._tidy(user, highest)
             return waiting
 
     def remove(self, is_meant: Callable[[T], bool]) -> T | None:
@@ -56,7 +51,7 @@ class Turns(Generic[T]):
 
     def is_empty(self) -> bool:
         with self._lock:
-            return not self._users
+            return not self._lines
 
     def _tidy(self, user: str, priority: int) -> None:
         lines = self._lines[user]
@@ -64,4 +59,3 @@ class Turns(Generic[T]):
             del lines[priority]
         if not lines:
             del self._lines[user]
-            self._users.remove(user)

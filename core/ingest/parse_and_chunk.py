@@ -6,21 +6,19 @@ import gzip
 import hashlib
 import secrets
 import shutil
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from core.blobs.pins import Holds
+from core.catalog.jobs.stage_run import StageResult, StageRun
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
-from core.ingest.failures import Stopped
-from core.ingest.job_run import JobProgress
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Stage, Version
 from core.platform.failpoints import point
-from core.platform.retrying import patiently
+from core.platform.retrying import Stopped
 from core.ports import BlobStore, Parser
 from core.text.language import detect_language
 
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 _CHUNKS_A_TRANSACTION = 500
 _LANGUAGE_SAMPLE_CHARS = 20_000
 _USED = ("cpu_s", "peak_bytes")
-
-T = TypeVar("T")
 
 
 class Preparing:
@@ -47,20 +43,20 @@ class Preparing:
         self._scratch = scratch
         self._chunk_tokens = chunk_tokens
 
-    def parse(self, walker: JobProgress, stop: threading.Event) -> None:
+    def parse(self, run: StageRun) -> StageResult:
         """Keep the version's blocks as a blob, and what its parser said of it."""
-        if self._waiting(walker, stop, lambda: self._is_parsed(walker.version_id)):
-            return
-        walker.enter(Stage.PARSING, total=1)
-        version = self._catalog.documents.version(walker.version_id)
+        if run.wait_for_store(lambda: self._is_parsed(run.version_id)):
+            return StageResult()
+        run.enter(Stage.PARSING, total=1)
+        version = self._catalog.documents.version(run.version_id)
         target = self._scratch / secrets.token_hex(16)
         packed = target.with_suffix(".gz")
         try:
             point("ingest.parsing.begun")
-            source = self._waiting(walker, stop, lambda: self._blobs.path(version.sha256))
-            details = self._details(version, source, target, stop)
+            source = run.wait_for_store(lambda: self._blobs.path(version.sha256))
+            details = self._details(version, source, target, run)
             point("ingest.parsing.answered")
-            walker.spend({name: details.pop(name) for name in _USED if name in details})
+            used = {name: details.pop(name) for name in _USED if name in details}
             title = str(version.metadata.get("title") or details.pop("title", "") or PurePath(version.file_name).stem)
             details["source_path"] = version.file_name
             values = {
@@ -68,33 +64,20 @@ class Preparing:
                 "language": detect_language(_sample(target)),
                 "metadata": details,
             }
-            self._keep_parsed(walker, _packed(target, packed), packed, values, stop)
+            self._keep_parsed(run, _packed(target, packed), packed, values)
         finally:
             target.unlink(missing_ok=True)
             packed.unlink(missing_ok=True)
-        walker.count(version.size_bytes)
+        return StageResult(version.size_bytes, used)
 
-    def _details(self, version: Version, source: Path, target: Path, stop: threading.Event) -> dict[str, Any]:
+    def _details(self, version: Version, source: Path, target: Path, run: StageRun) -> dict[str, Any]:
         try:
             return dict(self._parser.parse(source, version.extension, target))
         except UnreadableDocument:
-            if stop.is_set():
+            if run.is_stopped:
                 # The parser was ended together with the process; it says nothing of the document.
                 raise Stopped from None
             raise
-
-    def _waiting(self, walker: JobProgress, stop: threading.Event, act: Callable[[], T]) -> T:
-        """Do something with a blob, however long its store does not answer. Raises: ``Stopped``, ``Cancelled``."""
-
-        def go_on() -> None:
-            if stop.is_set():
-                raise Stopped
-            walker.check()
-
-        def note(code: str) -> None:
-            self._catalog.jobs.note([walker.job.id], "waiting_store", walker.stage, store=code)
-
-        return patiently(act, go_on=go_on, note=note, stop=stop)
 
     def close(self) -> None:
         """End the parser, with whatever it is at work on."""
@@ -109,40 +92,39 @@ class Preparing:
         except NotFound:
             return False
 
-    def _keep_parsed(
-        self, walker: JobProgress, sha256: str, packed: Path, values: Mapping[str, Any], stop: threading.Event
-    ) -> None:
+    def _keep_parsed(self, run: StageRun, sha256: str, packed: Path, values: Mapping[str, Any]) -> None:
         """Name the blob before it is there, so that a purge always knows of it."""
         with self._holds.held(sha256):
-            if not self._catalog.documents.update_version(walker.version_id, parsed_sha256=sha256, **values):
+            if not self._catalog.documents.update_version(run.version_id, parsed_sha256=sha256, **values):
                 raise Cancelled("The document was purged.")
             point("ingest.parsed.named")
-            self._waiting(walker, stop, lambda: self._blobs.put(packed, sha256))
+            run.wait_for_store(lambda: self._blobs.put(packed, sha256))
             point("ingest.parsed.kept")
-            walker.check()
+            run.check()
 
-    def chunk(self, walker: JobProgress, stop: threading.Event) -> None:
+    def chunk(self, run: StageRun) -> StageResult:
         """Keep the version's chunks."""
-        version = self._catalog.documents.version(walker.version_id)
+        version = self._catalog.documents.version(run.version_id)
         if version.chunk_count:
-            return
-        walker.enter(Stage.CHUNKING)
-        parsed = self._catalog.documents.parsed_sha256(walker.version_id)
-        blocks = read_blocks(self._waiting(walker, stop, lambda: self._blobs.path(str(parsed))))
-        self._catalog.chunks.begin(walker.version_id, walker.attempt)
+            return StageResult()
+        run.enter(Stage.CHUNKING)
+        parsed = self._catalog.documents.parsed_sha256(run.version_id)
+        blocks = read_blocks(run.wait_for_store(lambda: self._blobs.path(str(parsed))))
+        self._catalog.chunks.begin(run.version_id, run.attempt)
         point("ingest.chunking.begun")
         title = str(version.metadata["title"])
         done = 0
         for batch in _batches(chunk_text_auto(blocks, target_chunk_tokens=self._chunk_tokens), _CHUNKS_A_TRANSACTION):
-            if stop.is_set():
+            if run.is_stopped:
                 raise Stopped
-            self._catalog.chunks.add(walker.version_id, walker.doc_id, title, batch, walker.attempt)
+            self._catalog.chunks.add(run.version_id, run.doc_id, title, batch, run.attempt)
             point("ingest.chunks.added")
             done += len(batch)
-            walker.advance(done, 0)
-        if not self._catalog.chunks.finish(walker.version_id, walker.doc_id, walker.attempt):
+            run.advance(done, 0)
+        if not self._catalog.chunks.finish(run.version_id, run.doc_id, run.attempt):
             raise EmptyDocument(f"No text was found in “{version.file_name}”.")
         point("ingest.chunking.finished")
+        return StageResult(done)
 
 
 def _packed(plain: Path, packed: Path) -> str:

@@ -1,24 +1,34 @@
-"""The way of a document: parse, chunk, index by keyword, embed, publish; what is done already is skipped.
+"""The stages of a document, in order; each is durable before the next one begins, and what is done already is skipped.
 
-Several small documents walk together, so that they share commits and batches; a document that fails drops out alone,
-with its error on its job.
+| stage      | module            | documents        | run by                                    |
+| ---------- | ----------------- | ---------------- | ----------------------------------------- |
+| parse      | parse_and_chunk   | each alone       | ``prepare``                               |
+| chunk      | parse_and_chunk   | each alone       | ``prepare``                               |
+| keywords   | index_by_keyword  | several together | ``prepare``                               |
+| show early | publish           | each alone       | ``prepare``                               |
+| embed      | embed             | all in turns     | ``embed``, a round at a time              |
+| publish    | publish           | several together | ``publish``; a long one alone             |
+
+``core.jobs.local_queue`` has threads for each: of small files, of large ones, and of embedding. A document that fails
+drops out alone, with its error on its job.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pins import Holds
+from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage, run_together
 from core.indexes.active import Serving
 from core.indexes.projector import Projector
 from core.ingest.embed import EmbeddingLane
 from core.ingest.failures import Endings
-from core.ingest.job_run import JobProgress
+from core.ingest.index_by_keyword import KeywordIndexing, Placed, Placing
 from core.ingest.parse_and_chunk import Preparing
 from core.ingest.publish import Publisher
 from core.model import Job
@@ -45,41 +55,79 @@ class IngestPipeline:
     ) -> None:
         self._catalog = catalog
         self._endings = Endings(catalog, unclaimed, projector)
+        placing = Placing(catalog, projector)
         self._preparing = Preparing(catalog, blobs, holds, parser, scratch, chunk_tokens)
-        self._publisher = Publisher(catalog, projector, self._endings)
+        self._keywords = KeywordIndexing(catalog, projector, placing, self._endings)
         self.lane = EmbeddingLane(catalog, serving, projector, self._endings)
+        self._publisher = Publisher(catalog, projector, placing, self._endings)
+        self._long: deque[StageRun] = deque()
 
     def prepare(self, jobs: Sequence[Job], stop: threading.Event) -> list[Job]:
-        """Parse, chunk and index by keyword; what goes on waits in the lane of embedding. Return the other jobs.
+        """Run the stages before embedding; what goes on waits for its turns of that. Return the other jobs.
 
         Once ``stop`` is set, jobs stay where they are for the next start.
         """
-        walkers = [JobProgress(self._catalog, job) for job in jobs]
-        for stage in (self._preparing.parse, self._preparing.chunk):
-            walkers = self._going(partial(stage, stop=stop), walkers, stop)
-        if walkers and not stop.is_set():
-            walkers = self._publisher.keywords(walkers, stop)
-            self.lane.add(walkers)
-        going = {walker.job.id for walker in walkers}
+        runs = [StageRun(self._catalog.jobs, job, stop) for job in jobs]
+        runs = self._each(self._preparing.parse, runs)
+        runs = self._each(self._preparing.chunk, runs)
+        runs = run_together(self._keywords.index, runs)
+        runs = self._each(self._publisher.show_early, runs, only=_is_early)
+        runs = run_together(self.lane.add, runs)
+        going = {run.job.id for run in runs}
         return [job for job in jobs if job.id not in going]
 
-    def _going(
-        self, stage: Callable[[JobProgress], None], walkers: Sequence[JobProgress], stop: threading.Event
-    ) -> list[JobProgress]:
-        return [walker for walker in walkers if not stop.is_set() and self._endings.guarded(stage, walker)]
+    @property
+    def has_texts(self) -> bool:
+        """Tell whether documents wait for their turns of embedding."""
+        return not self.lane.is_empty()
+
+    def embed(self) -> list[StageRun]:
+        """Embed one round; return the documents to publish now. Those that take long wait for ``next_long``."""
+        complete = self.lane.step()
+        soon = [run for run in complete if not self._is_long(run)]
+        self._long.extend(run for run in complete if run not in soon)
+        return soon
+
+    def publish(self, runs: Sequence[StageRun]) -> None:
+        """Publish versions that lack nothing any more, or keep them as drafts, and end their jobs."""
+        run_together(self._publisher.publish, runs)
+
+    @property
+    def has_long(self) -> bool:
+        """Tell whether a document waits whose publication takes so long that others should not wait for it."""
+        return bool(self._long)
+
+    def next_long(self) -> StageRun:
+        return self._long.popleft()
 
     def close(self) -> None:
         """Let nothing be waited for that takes long; whoever has set ``stop`` before goes on with the rest later."""
         self._preparing.close()
 
-    def is_long(self, walker: JobProgress) -> bool:
-        """Tell whether publishing the version takes so long that others should not wait for it."""
-        return self._publisher.is_long(walker)
-
-    def finish(self, walkers: Sequence[JobProgress], stop: threading.Event) -> None:
-        """Publish versions that lack nothing any more, or keep them as drafts, and end their jobs."""
-        self._publisher.finish(walkers, stop)
-
     def discard(self, version_id: int) -> None:
         """Take a failed or cancelled version out of both indexes, except for what other versions share with it."""
         self._endings.discard(version_id)
+
+    def _is_long(self, run: StageRun) -> bool:
+        placed = run.result(Placed)
+        if placed is None or not placed.takes_steps:
+            return False
+        return self._catalog.indexing.of(run.version_id).state == "stored"
+
+    def _each(
+        self,
+        stage: Callable[[StageRun], StageResult],
+        runs: Sequence[StageRun],
+        only: Callable[[StageRun], bool] = lambda run: True,
+    ) -> list[StageRun]:
+        """Run a stage for each document that needs it; return those that go on, none where the process ends."""
+        going = []
+        for run in runs:
+            if not run.is_stopped and (not only(run) or run_stage(stage, run, self._endings)):
+                going.append(run)
+        return going
+
+
+def _is_early(run: StageRun) -> bool:
+    placed = run.result(Placed)
+    return placed is not None and placed.is_early

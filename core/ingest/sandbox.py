@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 from core.blobs.block_file import read_blocks, write_blocks
 from core.errors import EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers.reading import ParserLimits
-from core.platform.child_process import Child, ChildLost
+from core.platform.child_pool import ChildPool
+from core.platform.child_process import ChildLost
 
 __all__ = ["ParserLimits", "ParserSandbox", "read_blocks", "write_blocks"]
 
@@ -41,19 +41,13 @@ class ParserSandbox:
         files_per_child: int = FILES_PER_CHILD,
     ) -> None:
         self._limits = limits or ParserLimits()
-        self._scratch = scratch
-        self._files_per_child = files_per_child
-        self._lock = threading.Lock()
-        self._idle: list[Child] = []
-        self._busy: set[Child] = set()
-        self._closed = False
+        self._children = ChildPool("core.ingest.parse_worker", scratch, max_orders=files_per_child)
 
     def parse(self, source: Path, extension: str, target: Path) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` and return the document's metadata.
 
         Raises: ``UnreadableDocument`` and its kinds, ``UnsupportedType``. ``target`` is complete or absent.
         """
-        child = self._taken()
         timeout_s = self._limits.timeout_s + max(source.stat().st_size - LARGE_BYTES, 0) / SLOWEST_BYTES_S
         order = {
             "source": str(source.absolute()),
@@ -62,21 +56,12 @@ class ParserSandbox:
             "limits": asdict(replace(self._limits, timeout_s=timeout_s)),
         }
         try:
-            reply = child.ask(order, timeout_s)
+            reply = self._children.ask(order, timeout_s)
         except BaseException as error:
-            child.kill()
             target.with_name(target.name + ".part").unlink(missing_ok=True)
             if isinstance(error, ChildLost):
                 raise _lost(error.reason, timeout_s) from error
             raise
-        finally:
-            with self._lock:
-                self._busy.discard(child)
-        if reply.get("spent") or child.orders >= self._files_per_child or self._closed:
-            child.kill()
-        else:
-            with self._lock:
-                self._idle.append(child)
         if "error" in reply:
             raise error_of(reply["error"])
         metadata: Mapping[str, Any] = reply["metadata"]
@@ -84,28 +69,7 @@ class ParserSandbox:
 
     def close(self) -> None:
         """End the children; files that are being parsed are lost to whoever waits for them."""
-        with self._lock:
-            self._closed = True
-            idle, self._idle = self._idle, []
-            for child in self._busy:
-                child.interrupt()
-        for child in idle:
-            child.kill()
-
-    def _taken(self) -> Child:
-        with self._lock:
-            while self._idle:
-                child = self._idle.pop()
-                if child.alive():
-                    self._busy.add(child)
-                    return child
-                child.kill()
-        child = Child("core.ingest.parse_worker", self._scratch)
-        with self._lock:
-            self._busy.add(child)
-            if self._closed:
-                child.interrupt()
-        return child
+        self._children.close()
 
 
 def _lost(reason: str, timeout_s: float) -> EvoRAGError:

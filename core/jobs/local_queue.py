@@ -12,15 +12,15 @@ import logging
 import secrets
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from core.access import PROCESS, acting
+from core.catalog.jobs.job_scheduler import Rotation
 from core.catalog.jobs.leases import Heartbeat
-from core.catalog.jobs.ledger import ACTIVE, Choice, Lease
+from core.catalog.jobs.ledger import ACTIVE, Attempt, Choice, Lease
+from core.catalog.jobs.stage_run import StageRun
 from core.errors import Conflict, EvoRAGError
-from core.ingest.job_run import JobProgress
 from core.ingest.pipeline import IngestPipeline
 from core.model import Job, JobKind, JobState
 from core.platform.failpoints import point
@@ -64,10 +64,9 @@ class LocalJobs:
         self._bell = threading.Condition()
         self._rung = 0
         self._lock = threading.Lock()
-        self._served: dict[bool | None, list[str]] = {}
+        self._rotations: dict[bool | None, Rotation] = {}
         self._taken: dict[str, int] = {}
         self._lost: set[str] = set()
-        self._long: deque[JobProgress] = deque()
         self._after: Callable[[Sequence[Job]], None] = lambda jobs: None
         self._acts: dict[str, Callable[[Job, threading.Event], None]] = {}
         self._tidy_rows: Callable[[], None] = lambda: None
@@ -126,7 +125,7 @@ class LocalJobs:
     def work_off(self) -> None:
         """Work on queued jobs in the calling thread until none is left."""
         with acting(PROCESS):
-            while self._prepare_some(large=None) or self._embed_some() or self._finish_long():
+            while self._prepare_some(large=None) or self._embed_some() or self._publish_long():
                 pass
 
     def work_until_idle(self, stop: threading.Event) -> None:
@@ -206,12 +205,10 @@ class LocalJobs:
     def _prepare_some(self, large: bool | None) -> bool:
         """Take the jobs whose turn it is through the stages before embedding; tell whether there were any."""
         with self._lock:
-            served = self._served.setdefault(large, [])
-            jobs = self._catalog.jobs.take(Choice(self._batch, _TOGETHER_BYTES, large, tuple(served)), self._lease)
+            rotation = self._rotations.setdefault(large, Rotation())
+            jobs = self._catalog.jobs.take(Choice(self._batch, _TOGETHER_BYTES, large, rotation), self._lease)
             for job in jobs:
-                if job.actor in served:
-                    served.remove(job.actor)
-                served.append(job.actor)
+                rotation.had_turn(job.actor)
                 self._taken[job.id] = job.attempts
         if jobs:
             point("jobs.taken")
@@ -219,25 +216,28 @@ class LocalJobs:
             self.wake()
         return bool(jobs)
 
-    def _work(self, jobs: Sequence[Job]) -> None:
+    def _work(self, jobs: Sequence[Job], act: Callable[[Sequence[Job]], Sequence[Job]] | None = None) -> None:
         """Work on several jobs together, and on each alone where one of them breaks the others."""
+        act = act or self._carry_out
         try:
-            if (act := self._acts.get(jobs[0].kind)) is not None:
-                act(jobs[0], self._stop)
-                ended = list(jobs)
-            else:
-                ended = self._pipeline.prepare(jobs, self._stop)
+            ended = act(jobs)
         except Exception:
             log.exception("%d jobs met an unexpected error", len(jobs))
-            if len(jobs) == 1:
-                self._give_up(jobs[0])
-                ended = list(jobs)
-            else:
+            if len(jobs) > 1:
                 for job in jobs:
-                    if self._catalog.jobs.get(job.id).state == JobState.RUNNING:
-                        self._work([job])
+                    if self._catalog.jobs.is_running(Attempt(job.id, job.attempts)):
+                        self._work([job], act)
                 return
+            self._give_up(jobs[0])
+            ended = jobs
         self._ended(ended)
+
+    def _carry_out(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Take documents to the stage of embedding, or do what a job of another kind is; return those that are over."""
+        if (act := self._acts.get(jobs[0].kind)) is None:
+            return self._pipeline.prepare(jobs, self._stop)
+        act(jobs[0], self._stop)
+        return jobs
 
     def _give_up(self, job: Job) -> None:
         """End a job that met an error that nobody foresaw."""
@@ -265,39 +265,33 @@ class LocalJobs:
     # ---- embedding and publishing
 
     def _work_on_large(self) -> bool:
-        return self._finish_long() or self._prepare_some(large=True)
+        return self._publish_long() or self._prepare_some(large=True)
 
     def _embed_some(self) -> bool:
         """Embed one round, and publish what is complete; tell whether there was anything."""
-        if self._pipeline.lane.is_empty():
+        if not self._pipeline.has_texts:
             return False
-        complete = self._pipeline.lane.step(self._stop)
-        soon = [walker for walker in complete if not self._pipeline.is_long(walker)]
-        self._long.extend(walker for walker in complete if walker not in soon)
-        if len(soon) < len(complete):
+        soon = self._pipeline.embed()
+        if self._pipeline.has_long:
             self.wake()
-        self._finish(soon)
+        self._publish(soon)
         return not self._stop.is_set()
 
-    def _finish_long(self) -> bool:
+    def _publish_long(self) -> bool:
         """Publish one large version, step by step; tell whether there was one."""
-        if not self._long:
+        if not self._pipeline.has_long:
             return False
-        self._finish([self._long.popleft()])
+        self._publish([self._pipeline.next_long()])
         return not self._stop.is_set()
 
-    def _finish(self, walkers: Sequence[JobProgress]) -> None:
-        try:
-            self._pipeline.finish(walkers, self._stop)
-        except Exception:
-            log.exception("%d versions could not be published", len(walkers))
-            if len(walkers) > 1:
-                for walker in walkers:
-                    if self._catalog.jobs.is_running(walker.attempt):
-                        self._finish([walker])
-                return
-            self._give_up(walkers[0].job)
-        self._ended([walker.job for walker in walkers])
+    def _publish(self, runs: Sequence[StageRun]) -> None:
+        of = {run.job.id: run for run in runs}
+
+        def act(jobs: Sequence[Job]) -> Sequence[Job]:
+            self._pipeline.publish([of[job.id] for job in jobs])
+            return jobs
+
+        self._work([run.job for run in runs], act)
 
     # ---- waiting and steering
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+_ROOT = Path(__file__).resolve().parents[2]
 MAX_REPLY_BYTES = 1024 * 1024
 END_S = 2.0
 """How long a child whose line is cut may take to end, so that its last words tell why."""
@@ -28,6 +29,38 @@ class ChildLost(Exception):
         self.reason = reason
 
 
+def start_module(
+    module: str,
+    *arguments: str,
+    home: Path,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdout: int = subprocess.DEVNULL,
+    umask: int = -1,
+) -> subprocess.Popen[bytes]:
+    """Start a module of this installation in a process group of its own, which hears from here by its standard input.
+
+    Of the environment it sees ``PATH`` and what is given: no key or address that this process was started with.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-P", "-s", "-m", module, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=subprocess.DEVNULL,
+        env={
+            "PATH": os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(_ROOT),
+            "OMP_NUM_THREADS": "1",
+            **(environment or {}),
+        },
+        cwd=cwd,
+        start_new_session=True,
+        umask=umask,
+    )
+
+
 class Child:
     """One process of a module with a loop of ``sandboxed_child``, its own process group and temporary folder.
 
@@ -37,23 +70,13 @@ class Child:
     def __init__(self, module: str, scratch: Path | None = None) -> None:
         self.orders = 0
         self._folder = tempfile.TemporaryDirectory(prefix="child-", dir=scratch, ignore_cleanup_errors=True)
-        environment = {
-            "PATH": os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
-            "HOME": self._folder.name,
-            "TMPDIR": self._folder.name,
-            "LANG": "C.UTF-8",
-            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-s", "-m", module],
-            stdin=subprocess.PIPE,
+        home = Path(self._folder.name)
+        self._process = start_module(
+            module,
+            home=home,
+            environment={"TMPDIR": self._folder.name, "OPENBLAS_NUM_THREADS": "1"},
+            cwd=home,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            cwd=self._folder.name,
-            start_new_session=True,
             umask=0o077,
         )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+from core.platform.child_process import start_module
 
 STOP_S = 10.0
 
@@ -29,20 +30,8 @@ class Running:
 
     def begin(self, job: Path) -> None:
         """Start the process of a job; it sees nothing of the environment and stops when its standard input ends."""
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-s", "-m", "core.snn.train", "--job", str(job)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={
-                "PATH": "/usr/local/bin:/usr/bin:/bin",
-                "HOME": str(job.parent),
-                "LANG": "C.UTF-8",
-                "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
-                "OMP_NUM_THREADS": "1",
-                "HF_HUB_OFFLINE": "1",
-            },
-            start_new_session=True,
+        self._process = start_module(
+            "core.snn.train", "--job", str(job), home=job.parent, environment={"HF_HUB_OFFLINE": "1"}
         )
         if self.stopped.is_set():
             self.stop()

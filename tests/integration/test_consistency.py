@@ -167,7 +167,7 @@ def test_repair_waits_for_a_store_that_is_down(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
     monkeypatch.setattr("core.indexes.repair_jobs._TOLD_EVERY_S", 0.0)
-    monkeypatch.setattr("core.indexes.repair_jobs._STORE_WAIT_S", 0.01)
+    monkeypatch.setattr("core.platform.retrying._PAUSE_S", 0.01)
     fill(kb)
     plant(kb, "keyword", Fault.MISSING, of_version(kb, "copy.txt", 1))
     upsert, refused = kb._keywords.upsert, []

@@ -285,7 +285,7 @@ def test_a_text_that_breaks_the_embedder_fails_its_own_document_alone(kb: core.K
 def test_a_store_that_is_down_is_waited_for_and_noted_once(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.ingest.publish._STORE_WAIT_S", 0.01)
+    monkeypatch.setattr("core.platform.retrying._PAUSE_S", 0.01)
     job_id = upload(kb)
     upsert, refused = kb._keywords.upsert, iter(range(3))
 

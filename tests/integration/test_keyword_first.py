@@ -132,8 +132,8 @@ def test_whatever_happens_during_embedding_the_indexes_end_as_the_catalogue_says
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, early: bool, large: bool, act: str
 ) -> None:
     if large:
-        monkeypatch.setattr("core.ingest.publish._AT_ONCE", 10)
-        monkeypatch.setattr("core.ingest.publish._SOON", 10)
+        monkeypatch.setattr("core.ingest.index_by_keyword._AT_ONCE", 10)
+        monkeypatch.setattr("core.ingest.index_by_keyword._SOON", 10)
     kb = knowledge_base(tmp_path)
     for number in (1, 2):
         put(kb, book(f"colour{number}", 5) + book("common", 5))

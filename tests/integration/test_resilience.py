@@ -49,7 +49,7 @@ def stores(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stores]:
     monkeypatch.setattr(
         "core.bootstrap._keywords", lambda *_: GuardedKeywordIndex(made.keywords, made.pause_s, made.timeout_s)
     )
-    monkeypatch.setattr("core.ingest.publish._STORE_WAIT_S", 0.01)
+    monkeypatch.setattr("core.platform.retrying._PAUSE_S", 0.01)
     yield made
     for store in made.both():
         store.recover()

@@ -22,7 +22,7 @@ WAITING = 1024
 Put = Callable[[str], None]
 
 
-class Stopped(Exception):
+class ReaderGone(Exception):
     """Nobody reads any more."""
 
 
@@ -31,7 +31,7 @@ def read_pieces(
 ) -> Generator[str, None, None]:
     """Yield what ``write`` puts, at most ``max_bytes`` of UTF-8, and ``""`` every ``BEAT_S`` while it puts nothing.
 
-    Closing the iterator sets the event. ``put`` raises ``Stopped`` when the reader has gone, which ``write`` lets
+    Closing the iterator sets the event. ``put`` raises ``ReaderGone`` when the reader has gone, which ``write`` lets
     through. Raises: ``GenerationTimedOut``, and what ``write`` raises; anything but our errors as ``GenerationFailed``.
     """
     pieces: queue.Queue[str | EvoRAGError | None] = queue.Queue(WAITING)
@@ -43,20 +43,20 @@ def read_pieces(
         while not stopped.is_set() and time.monotonic() < deadline:
             with suppress(queue.Full):
                 return pieces.put(piece, timeout=TICK_S)
-        raise Stopped
+        raise ReaderGone
 
     def work() -> None:
         last: EvoRAGError | None = None
         try:
             write(put, stopped)
-        except Stopped:
+        except ReaderGone:
             return
         except EvoRAGError as error:
             last = error
         except Exception as error:
             last = GenerationFailed(f"The writing of the answer ended with an error ({type(error).__name__}).")
             last.__cause__ = error
-        with suppress(Stopped):
+        with suppress(ReaderGone):
             put(last)
 
     threading.Thread(target=work, name="evorag-writing", daemon=True).start()

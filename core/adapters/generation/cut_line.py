@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from core.adapters.generation.background_writing import Stopped, timed_out
+from core.adapters.generation.background_writing import ReaderGone, timed_out
 
 _OPENED = ("connect_tcp.complete", "start_tls.complete")
 
@@ -34,10 +34,10 @@ class Line:
                 self._shut()
 
     def chunks(self, received: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield what is received. Raises: ``Stopped`` once the line is cut, ``GenerationTimedOut``."""
+        """Yield what is received. Raises: ``ReaderGone`` once the line is cut, ``GenerationTimedOut``."""
         for chunk in received:
             if self._is_cut:
-                raise Stopped
+                raise ReaderGone
             if time.monotonic() >= self._deadline:
                 raise timed_out(self._timeout_s)
             yield chunk

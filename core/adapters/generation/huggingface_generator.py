@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from core.adapters.generation.background_writing import TICK_S, Put, Stopped, read_pieces
+from core.adapters.generation.background_writing import TICK_S, Put, ReaderGone, read_pieces
 from core.adapters.generation.causal_folder import ModelSource
 from core.errors import GenerationFailed, ModelUnavailable
 from core.model import GeneratorHealth, GeneratorState, Prompt, Sampling
@@ -93,7 +93,7 @@ class HuggingFaceGenerator:
     ) -> None:
         def check() -> None:
             if stopped.is_set():
-                raise Stopped
+                raise ReaderGone
             if self._closed.is_set():
                 raise GenerationFailed("The model was closed while it wrote.")
 

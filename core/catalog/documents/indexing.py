@@ -28,6 +28,11 @@ class Indexed:
     publish_early: bool
     is_prepared: bool
 
+    @property
+    def is_early(self) -> bool:
+        """Tell whether the version is still to be shown before its vectors are there."""
+        return self.publish_early and not self.is_draft and self.state == "stored"
+
 
 _FIELDS = tuple(Indexed.__slots__)
 

@@ -1,9 +1,12 @@
-"""Whose turn it is: queued jobs are chosen in turns between users, then by priority, then by age."""
+"""Whose turn it is: what waits gets its turn fairly between users, then by priority, then by age.
+
+``Rotation`` is the rule between users, for queued jobs and for the texts that wait to be embedded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, or_, select
@@ -19,18 +22,39 @@ _ALONE = tuple(kind for kind in JobKind if kind is not JobKind.INGEST)
 _large = or_(jobs.c.size_bytes > LARGE_BYTES, jobs.c.kind.in_(_ALONE))
 
 
+class Rotation:
+    """Turns between users: whoever has waited longest since the last one has the next; who had none comes first."""
+
+    def __init__(self) -> None:
+        self._turns: dict[str, int] = {}
+        self._number = 0
+
+    def next(self, users: Collection[str]) -> str:
+        """Return whose turn it is; of those who had none yet, the first."""
+        return min(users, key=lambda user: self._turns.get(user, 0))
+
+    def had_turn(self, user: str) -> None:
+        self._number += 1
+        self._turns[user] = self._number
+
+    def copy(self) -> Rotation:
+        """Return a rotation to try turns on."""
+        copy = Rotation()
+        copy._turns, copy._number = dict(self._turns), self._number
+        return copy
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """How much is taken at once: one job of any size, or several small ones up to ``max_bytes`` together.
 
-    ``large`` chooses between large and small ones (None: both). ``served`` are the users who had a turn, the last
-    one last: they have their next turn after the others.
+    ``large`` chooses between large and small ones (None: both).
     """
 
     limit: int
     max_bytes: int
     large: bool | None = None
-    served: Sequence[str] = ()
+    rotation: Rotation = field(default_factory=Rotation)
 
 
 def choose(tx: Connection, choice: Choice) -> list[str]:
@@ -51,16 +75,16 @@ def choose(tx: Connection, choice: Choice) -> list[str]:
 
 def _in_turns(tx: Connection, choice: Choice) -> Iterator[Any]:
     """Yield one job of each user in turn."""
-    rank = {actor: place for place, actor in enumerate(choice.served, 1)}
-    actors = sorted(_actors(tx), key=lambda actor: (rank.get(actor, 0), actor))
-    waiting = [_of(tx, actor, choice) for actor in actors]
+    rotation = choice.rotation.copy()
+    waiting = {actor: _of(tx, actor, choice) for actor in sorted(_actors(tx))}
     while waiting:
-        for line in list(waiting):
-            row = next(line, None)
-            if row is None:
-                waiting.remove(line)
-            else:
-                yield row
+        actor = rotation.next(waiting)
+        row = next(waiting[actor], None)
+        if row is None:
+            del waiting[actor]
+        else:
+            rotation.had_turn(actor)
+            yield row
 
 
 def _actors(tx: Connection) -> list[str]:

@@ -14,13 +14,14 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from core.access import acting
 from core.blobs.pins import Holds
 from core.blobs.quota import Room
 from core.catalog.jobs.ledger import Attempt, Step
-from core.errors import Cancelled, EvoRAGError, NotFound, ParserFailed, QuotaExceeded
+from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage
+from core.errors import Cancelled, EvoRAGError, NotFound, QuotaExceeded
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.child import OpenArchive, opened
 from core.ingest.archives.members import Member
@@ -28,7 +29,6 @@ from core.ingest.archives.store_archive import ArchiveIntake, check_members
 from core.model import Filing, Job, JobFilter, JobState, Principal, Stage, Upload
 from core.model.codec import from_dict
 from core.platform.failpoints import point
-from core.platform.retrying import patiently
 from core.ports import BlobStore
 
 if TYPE_CHECKING:
@@ -39,26 +39,16 @@ log = logging.getLogger(__name__)
 FileMembers = Callable[[Sequence[tuple[str, Path]], Filing, Attempt], Sequence[Upload | EvoRAGError]]
 """Files what was unpacked, each name with its bytes, for an attempt at an archive; an error refuses one member."""
 
-T = TypeVar("T")
-
-
-class Waiting(Protocol):
-    """Does something, however long the store of the originals does not answer."""
-
-    def __call__(self, act: Callable[[], T]) -> T: ...
-
 
 _TOGETHER = 32
 _TOGETHER_BYTES = 32 * 1024 * 1024
 _NOTED = 200
 
 
-class _Stopped(Exception):
-    """The process ends; the job goes on at the next start."""
-
-
 class ArchiveUnpacker:
     """Runs jobs of kind ``unpack``; a job that was interrupted goes on where it stood, and files nothing twice."""
+
+    work = "unpacking"
 
     def __init__(
         self,
@@ -84,21 +74,16 @@ class ArchiveUnpacker:
 
     def run(self, job: Job, stop: threading.Event) -> None:
         """Work on a job until it has ended, or until ``stop`` is set: then it stays for the next start."""
-        try:
-            self._unpack(job, stop)
-        except (Cancelled, _Stopped):
-            pass
-        except EvoRAGError as error:
-            self._end(job, error)
-        except Exception as error:
-            incident = secrets.token_hex(4)
-            log.exception("incident %s in job %s", incident, job.id)
-            self._end(
-                job, ParserFailed(f"An unexpected {type(error).__name__} stopped unpacking (incident {incident}).")
-            )
-        else:
+        run = StageRun(self._catalog.jobs, job, stop)
+        if run_stage(self._unpack, run, self):
             self._end(job, None)
         self._intake.sweep()
+
+    def cancelled(self, run: StageRun) -> None:
+        """Leave the documents that the archive has given so far."""
+
+    def failed(self, run: StageRun, error: EvoRAGError) -> None:
+        self._end(run.job, error)
 
     def _end(self, job: Job, error: EvoRAGError | None) -> None:
         state = JobState.DONE if error is None else JobState.FAILED
@@ -106,32 +91,27 @@ class ArchiveUnpacker:
         self._catalog.jobs.end(job.id, state, error=told, version_state="failed", attempt=job.attempts)
         point("archives.job.ended")
 
-    def _unpack(self, job: Job, stop: threading.Event) -> None:
+    def _unpack(self, run: StageRun) -> StageResult:
+        job = run.job
         payload = self._catalog.jobs.payload(job.id)
         if not payload.get("sha256"):
             raise NotFound("The bytes of the archive are gone.", remedy="Upload the archive again.")
-        attempt = Attempt(job.id, job.attempts)
+        run.begin(Stage.UNPACKING)
 
         def go_on() -> bool:
-            if stop.is_set():
-                raise _Stopped
-            if not self._catalog.jobs.is_running(attempt):
-                raise Cancelled("The job was cancelled.")
+            run.check()
             return True
 
-        def waiting(act: Callable[[], T]) -> T:
-            return patiently(act, go_on=go_on, note=note, stop=stop)
-
-        def note(code: str) -> None:
-            self._catalog.jobs.note([job.id], "waiting_store", Stage.UNPACKING, store=code)
-
-        if not self._catalog.jobs.advance([_first_step(job, attempt)]):
+        if not self._catalog.jobs.advance([_first_step(job, run.attempt)]):
             raise Cancelled("The job was cancelled.")
         with (
             self._holds.held(payload["sha256"]),
             tempfile.TemporaryDirectory(prefix="unpack-", dir=self._scratch, ignore_cleanup_errors=True) as folder,
             opened(
-                waiting(lambda: self._blobs.path(payload["sha256"])), payload["kind"], self._limits, Path(folder)
+                run.wait_for_store(lambda: self._blobs.path(payload["sha256"])),
+                payload["kind"],
+                self._limits,
+                Path(folder),
             ) as archive,
         ):
             members = archive.survey(go_on) or []
@@ -139,10 +119,11 @@ class ArchiveUnpacker:
             who = from_dict(Principal, payload["who"])
             self._check_room(members[job.done :], who)
             point("archives.surveyed")
-            run = _Run(job, members, _filing(payload["filing"]), who, Path(folder))
-            self._file_all(run, archive, go_on, waiting)
+            unpacking = _Unpacking(run, members, _filing(payload["filing"]), who, Path(folder))
+            self._file_all(unpacking, archive, go_on)
+        return StageResult()
 
-    def _file_all(self, run: _Run, archive: OpenArchive, go_on: Callable[[], bool], waiting: Waiting) -> None:
+    def _file_all(self, run: _Unpacking, archive: OpenArchive, go_on: Callable[[], bool]) -> None:
         if not run.done:
             self._note(run, [(member, member.refusal) for member in run.members if member.refusal])
         for together in _batches(run.members[run.done :]):
@@ -155,7 +136,7 @@ class ArchiveUnpacker:
                     archive.take(member, path, go_on)
                 with acting(run.who):
                     named = [(member.name, path) for member, path in files]
-                    answers = waiting(partial(self._file, named, run.filing, run.attempt))
+                    answers = run.run.wait_for_store(partial(self._file, named, run.filing, run.attempt))
             finally:
                 for _, path in files:
                     path.unlink(missing_ok=True)
@@ -170,7 +151,7 @@ class ArchiveUnpacker:
         run.done = len(run.members)
         self._write(run, finished=Stage.UNPACKING)
 
-    def _write(self, run: _Run, finished: Stage | None = None) -> None:
+    def _write(self, run: _Unpacking, finished: Stage | None = None) -> None:
         filed = sum(self._catalog.jobs.counts(JobFilter(parent_id=run.attempt.job_id)).values())
         step = Step(
             run.attempt,
@@ -184,7 +165,7 @@ class ArchiveUnpacker:
         if not self._catalog.jobs.advance([step]):
             raise Cancelled("The job was cancelled.")
 
-    def _note(self, run: _Run, refused: Sequence[tuple[Member, str]]) -> None:
+    def _note(self, run: _Unpacking, refused: Sequence[tuple[Member, str]]) -> None:
         """Name in the job's log what does not become a document, as far as anyone would read."""
         for member, code in refused:
             if code != "ignored" and run.noted < _NOTED:
@@ -201,11 +182,13 @@ class ArchiveUnpacker:
                 raise QuotaExceeded(f"The archive unpacks to {wanted:,} bytes; you may not keep as many.")
 
 
-class _Run:
+class _Unpacking:
     """One attempt at an archive, and how far it is."""
 
-    def __init__(self, job: Job, members: Sequence[Member], filing: Filing, who: Principal, folder: Path) -> None:
-        self.attempt = Attempt(job.id, job.attempts)
+    def __init__(self, run: StageRun, members: Sequence[Member], filing: Filing, who: Principal, folder: Path) -> None:
+        job = run.job
+        self.run = run
+        self.attempt = run.attempt
         self.members = members
         self.filing = filing
         self.who = who

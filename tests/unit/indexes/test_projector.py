@@ -32,7 +32,7 @@ def break_keywords(kb: core.KnowledgeBase, times: int) -> list[int]:
 def test_indexing_waits_for_a_store_that_is_down_and_then_goes_on(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.ingest.publish._STORE_WAIT_S", 0.01)
+    monkeypatch.setattr("core.platform.retrying._PAUSE_S", 0.01)
     refused = break_keywords(kb, 3)
     upload = add(kb, "a", "medlar")
     assert len(refused) == 3

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 import core
+from core.catalog.jobs import stage_run
 from core.errors import ModelUnavailable
-from core.ingest import job_run
 from core.model import JobState
 from core.ports import Vector
 
@@ -32,7 +32,7 @@ def start_again(kb: core.KnowledgeBase, job_id: str) -> None:
 def test_a_round_that_ends_after_its_job_was_started_again_leaves_the_next_attempt(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, error: Exception | None
 ) -> None:
-    monkeypatch.setattr(job_run, "_INTERVAL_S", 0.0)
+    monkeypatch.setattr(stage_run, "_INTERVAL_S", 0.0)
     embed: Embed = kb._embedder.embed_passages
     job_id, calls = add(kb, "a.md"), 0
 

@@ -219,7 +219,7 @@ def test_the_process_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
         "import sys, time; from pathlib import Path; from core.ingest.sandbox import ParserSandbox\n"
         "made = ParserSandbox(); folder = Path(sys.argv[1])\n"
         "made.parse(folder / 'a.txt', 'txt', folder / 'out')\n"
-        "print(made._idle[0]._process.pid, flush=True); time.sleep(60)\n"
+        "print(made._children._idle[0]._process.pid, flush=True); time.sleep(60)\n"
     )
     write(tmp_path, "a.txt")
     parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)

@@ -12,6 +12,7 @@ import core
 from core.access import acting
 from core.catalog.jobs.changes import Changes
 from core.catalog.jobs.events import KEPT, record, shorten
+from core.catalog.jobs.job_scheduler import Rotation
 from core.catalog.jobs.ledger import Choice, NewJob
 from core.errors import Conflict, NotFound
 from core.model import JobFilter, JobKind, JobState, Principal, Role, Stage
@@ -27,13 +28,12 @@ def queue(kb: core.KnowledgeBase, name: str, **values: Any) -> str:
 
 
 def taken(kb: core.KnowledgeBase, times: int, **choice: Any) -> list[str]:
-    served: list[str] = []
+    rotation = Rotation()
     names = []
     for _ in range(times):
-        jobs = kb.catalog.jobs.take(Choice(1, 1, served=tuple(served), **choice))
-        for job in jobs:
+        for job in kb.catalog.jobs.take(Choice(1, 1, rotation=rotation, **choice)):
             names.append(job.name)
-            served = [actor for actor in served if actor != job.actor] + [job.actor]
+            rotation.had_turn(job.actor)
     return names
 
 

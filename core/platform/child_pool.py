@@ -1,0 +1,83 @@
+"""A pool of child processes of one module: an idle one carries out the next order, a new one where none is idle."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core.platform.child_process import Child
+
+
+class ChildPool:
+    """Keeps at most ``max_idle`` children ready, for starting one takes a while; one ends after ``max_orders`` orders.
+
+    As many are at work as threads ask at the same time.
+    """
+
+    def __init__(
+        self, module: str, scratch: Path | None = None, *, max_idle: int | None = None, max_orders: int | None = None
+    ) -> None:
+        self._module = module
+        self._scratch = scratch
+        self._max_idle = max_idle
+        self._max_orders = max_orders
+        self._lock = threading.Lock()
+        self._idle: list[Child] = []
+        self._busy: set[Child] = set()
+        self.is_closed = False
+
+    @property
+    def at_work(self) -> int:
+        return len(self._busy)
+
+    def ask(self, order: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
+        """Have one order carried out. Raises: ``ChildLost``.
+
+        A child that is lost is killed with all that it started, and so is one whose reply says that it is ``spent``.
+        """
+        child = self._take()
+        is_spent = True
+        try:
+            reply = child.ask(order, timeout_s)
+            is_spent = bool(reply.get("spent"))
+            return reply
+        finally:
+            self._give_back(child, is_spent)
+
+    def close(self) -> None:
+        """End all children; an order that is being carried out is lost to its asker."""
+        with self._lock:
+            self.is_closed = True
+            idle, self._idle = self._idle, []
+            for child in self._busy:
+                child.interrupt()
+        for child in idle:
+            child.kill()
+
+    def _take(self) -> Child:
+        with self._lock:
+            while self._idle:
+                child = self._idle.pop()
+                if child.alive():
+                    self._busy.add(child)
+                    return child
+                child.kill()
+        child = Child(self._module, self._scratch)
+        with self._lock:
+            self._busy.add(child)
+            if self.is_closed:
+                child.interrupt()
+        return child
+
+    def _give_back(self, child: Child, is_spent: bool) -> None:
+        with self._lock:
+            self._busy.discard(child)
+            has_room = self._max_idle is None or len(self._idle) < self._max_idle
+            is_fresh = self._max_orders is None or child.orders < self._max_orders
+            is_kept = has_room and is_fresh and not is_spent and not self.is_closed
+            if is_kept:
+                self._idle.append(child)
+        if not is_kept:
+            child.kill()
