@@ -6,6 +6,7 @@ Policy that all adapters share is stated here once, in the docstrings. Adapters 
 
 from __future__ import annotations
 
+from collections import abc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ Vector = npt.NDArray[np.float32]
 
 Progress = Callable[[int, int], None]
 """Called with what is done, of how much."""
+
+Writing = abc.Generator[str, None, None]
+"""What a generator writes, piece by piece; closing it stops the writing."""
 
 
 class Parser(Protocol):
@@ -218,7 +222,7 @@ class Generator(Protocol):
 
     def health(self) -> GeneratorHealth: ...
 
-    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Iterator[str]:
+    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Writing:
         """Yield pieces of the answer as they are written; closing the iterator stops the writing at once.
 
         While a model loads, reads or thinks an empty piece comes every few seconds, by which a reader who has gone is
@@ -240,7 +244,7 @@ class RecordingGenerator(Generator, Protocol):
         timeout_s: float,
         into: Path,
         failed: Callable[[Exception], object] = ...,
-    ) -> Iterator[str]:
+    ) -> Writing:
         """Do what ``write`` does, the very same way, and leave the recording in the file ``into``.
 
         The file is whole once the iterator has ended, also where it was closed or failed after its first piece; there

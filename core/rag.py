@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -14,6 +13,8 @@ from core.errors import Conflict, InvalidInput, NotFound
 from core.model import (
     AnswerComparison,
     AnswerType,
+    AskStep,
+    DoneStep,
     Filters,
     Hit,
     Impact,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from core.ports import Progress
 
 PREVIEW_CHARS = 200
-_SENTENCE = re.compile(r"(?<=[。！？\n])(?!\[)|(?<=[.!?]\s)(?!\[)|(?<=\]\s)(?!\[)")
 
 
 class Passage(str):
@@ -73,43 +73,36 @@ class EvoRAG:
         A question of a conversation becomes its next turn. Where the same was asked before of the same documents, the
         kept answer is given (``Trace.cache``), unless the query is ``fresh`` or not to be kept.
         """
-        steps = self.kb.asking.events(self._query(query), keep=keep)
-        return next(value for _, value in steps if isinstance(value, Trace))
+        steps = self.kb.asking.steps(self._query(query), keep=keep)
+        return next(step.trace for step in steps if isinstance(step, DoneStep))
 
     @needs(Role.READER)
-    def ask_events(self, query: Query | str, *, keep: bool = True) -> Generator[tuple[str, Any], None, None]:
-        """Answer as ``ask`` does, and tell each step at once.
+    def ask_events(self, query: Query | str, *, keep: bool = True) -> Generator[AskStep, None, None]:
+        """Answer as ``ask`` does, and yield each step at once.
 
-        ``analysis``, ``passages`` (the hits, as soon as they are ordered), ``writing`` (``{"text": piece}``, again and
-        again, what a generator writes before it is held against the passages; ``""`` while it goes on without a word,
-        also first of all), ``answer`` (likewise; the pieces joined are the answer) and ``done`` with the trace, which
-        the history has kept unless ``keep`` is false. Closing the iterator stops the generator, and nothing is kept.
+        ``AnalysisStep``, ``PassagesStep``, a ``WritingStep`` for every piece that a generator writes (``""`` while it
+        goes on without a word, also first of all), the pieces of the answer as ``AnswerStep``, and ``DoneStep`` with
+        the trace, which the history has kept unless ``keep`` is false. Closing the iterator stops the generator, and
+        nothing is kept.
         """
         who = current()
 
-        def told() -> Generator[tuple[str, Any], None, None]:
-            with closing(self.kb.asking.events(self._query(query), keep=keep)) as steps:
+        def told() -> Generator[AskStep, None, None]:
+            with closing(self.kb.asking.steps(self._query(query), keep=keep)) as steps:
                 # Whoever reads the steps may do so in another thread, after the request has ended.
                 while True:
                     with acting(who):
                         step = next(steps, None)
                     if step is None:
                         return
-                    if isinstance(step[1], Trace):
-                        yield from (("answer", {"text": piece}) for piece in pieces_of(step[1].answer.text))
-                        yield "done", step[1]
-                    elif step[0] == "writing":
-                        yield "writing", {"text": step[1]}
-                    else:
-                        yield step
+                    yield step
 
         return told()
 
     @needs(Role.READER)
     def search(self, query: Query | str) -> Trace:
         """Search without answering; the history does not keep it, and no conversation goes on with it."""
-        asked = self._query(query)
-        return self.kb.queries.run(asked, answering=False, standalone=self.kb.asking.standalone(asked))
+        return self.kb.asking.search(self._query(query))
 
     def _query(self, query: Query | str) -> Query:
         if not isinstance(query, Query):
@@ -283,11 +276,6 @@ class EvoRAG:
     def _finished(self, upload: Upload) -> None:
         if not upload.is_indexed:
             self.kb.finish(upload.job_id)
-
-
-def pieces_of(text: str) -> list[str]:
-    """Cut an answer after its sentences; joined again the pieces are the answer."""
-    return [piece for piece in _SENTENCE.split(text) if piece]
 
 
 def _told(trace: Trace, return_debug_info: bool) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import numpy as np
 
 import core
 from core.model import GeneratorHealth, GeneratorState, Prompt, Sampling
+from core.ports import Writing
 from core.snn.recording import NeuronRecording, save
 from tests.unit.snn.recorded import encoded, recording
 
@@ -45,7 +46,7 @@ class QueuedGenerator:
     def health(self) -> GeneratorHealth:
         return GeneratorHealth(self.name, self.model, GeneratorState.READY)
 
-    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Iterator[str]:
+    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Writing:
         self.prompts.append(prompt)
         self.samplings.append(sampling)
         self.timeouts_s.append(timeout_s)
@@ -74,7 +75,7 @@ class SilentGenerator(QueuedGenerator):
         self.closed = threading.Event()
         self._beat_s = beat_s
 
-    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Iterator[str]:
+    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Writing:
         self.prompts.append(prompt)
         try:
             while not self.closed.wait(self._beat_s):
@@ -111,7 +112,7 @@ class RecordedGenerator(QueuedGenerator):
         timeout_s: float,
         into: Path,
         failed: Callable[[Exception], object] = lambda _: None,
-    ) -> Iterator[str]:
+    ) -> Writing:
         has_written = False
         try:
             for piece in self.write(prompt, sampling, timeout_s):

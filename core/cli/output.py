@@ -14,7 +14,9 @@ from core.errors import EvoRAGError, ServerUnreachable
 from core.model import (
     Answer,
     AnswerType,
+    AskStep,
     Document,
+    DoneStep,
     GeneratorFailure,
     Hit,
     Job,
@@ -23,6 +25,7 @@ from core.model import (
     Locator,
     Trace,
     Version,
+    WritingStep,
     to_dict,
 )
 
@@ -236,20 +239,17 @@ def follow(kb: KnowledgeBase, job_ids: Sequence[str]) -> list[Job]:
     return kb.wait(job_ids)
 
 
-def answered(steps: Iterable[tuple[str, Any]]) -> Trace:
+def answered(steps: Iterable[AskStep]) -> Trace:
     """Read an answer as it comes, and return its trace; a terminal is told on stderr how far it is."""
     written = 0
     with _status("Searching …") as tell:
-        for name, value in steps:
-            if name == "done":
-                break
-            if name == "writing":
-                written += len(value["text"])
+        for step in steps:
+            if isinstance(step, DoneStep):
+                return step.trace
+            if isinstance(step, WritingStep):
+                written += len(step.text)
                 tell(f"Writing, {written} characters …" if written else "The generator is preparing …")
-        else:
-            raise ServerUnreachable("The answer ended too early.")
-    trace: Trace = value
-    return trace
+    raise ServerUnreachable("The answer ended too early.")
 
 
 @contextmanager

@@ -13,10 +13,10 @@ from core.client.http import Http, error_of, events, path_of, pause_s
 from core.client.reading import PAGE, moment_of, values
 from core.errors import EvoRAGError, NotFound, ServerUnreachable
 from core.model import (
-    Analysis,
     AnswerComparison,
+    AskStep,
     Document,
-    Hit,
+    DoneStep,
     Impact,
     Job,
     JobEvent,
@@ -29,6 +29,7 @@ from core.model import (
     Version,
     VersionRef,
     format_as_of,
+    step_of,
 )
 from core.model.codec import from_dict, to_dict
 
@@ -232,26 +233,22 @@ class Asking:
 
         Read as events, because a generator may be silent for longer than ``timeout_s`` while it loads or writes.
         """
-        for name, value in self.ask_events(query, keep=keep):
-            if name == "done":
-                trace: Trace = value
-                return trace
+        for step in self.ask_events(query, keep=keep):
+            if isinstance(step, DoneStep):
+                return step.trace
         raise ServerUnreachable("The server ended its answer too early.")
 
-    def ask_events(self, query: Query | str, *, keep: bool = True) -> Iterator[tuple[str, Any]]:
-        """Answer as ``ask`` does, and yield each step: analysis, passages, pieces of writing and answer, done."""
-        read: dict[str, Callable[[Any], Any]] = {
-            "analysis": lambda data: from_dict(Analysis, data),
-            "passages": lambda data: tuple(values(Hit, data)),
-            "done": lambda data: from_dict(Trace, data),
-        }
+    def ask_events(self, query: Query | str, *, keep: bool = True) -> Iterator[AskStep]:
+        """Answer as ``ask`` does, and yield each step at once."""
         headers = {"Accept": "text/event-stream"}
         body = _recorded(query) | {"keep": keep}
         with self._http.streamed("POST", path_of("ask"), json=body, headers=headers) as response:
             for _, name, data in events(response):
                 if name == "error":
                     raise error_of(data, int(data.get("status", 500)))
-                yield name, read.get(name, lambda data: data)(data)
+                step = step_of(name, data)
+                if step is not None:
+                    yield step
 
     def search(self, query: Query | str) -> Trace:
         """Search without answering; the history does not keep it."""

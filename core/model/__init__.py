@@ -5,6 +5,16 @@ A file becomes blocks, blocks become chunks; a question becomes a query, a query
 
 from core.model.access import ApiKey, Principal, Role, Session, User
 from core.model.as_of import format_as_of, parse_as_of
+from core.model.ask_steps import (
+    AnalysisStep,
+    AnswerStep,
+    AskStep,
+    DoneStep,
+    PassagesStep,
+    WritingStep,
+    event_of,
+    step_of,
+)
 from core.model.changes import (
     CellPair,
     Change,
@@ -111,12 +121,15 @@ __all__ = [
     "Advice",
     "AnalysedText",
     "Analysis",
+    "AnalysisStep",
     "Answer",
     "AnswerComparison",
+    "AnswerStep",
     "AnswerType",
     "ApiKey",
     "Artifact",
     "AsOf",
+    "AskStep",
     "BLOCK_JOINT",
     "Block",
     "BlockKind",
@@ -131,6 +144,7 @@ __all__ = [
     "Conversation",
     "Counts",
     "Document",
+    "DoneStep",
     "EvaluationRun",
     "Evidence",
     "EvidenceChange",
@@ -170,6 +184,7 @@ __all__ = [
     "PRECISIONS",
     "PRIVACY_LEVELS",
     "Part",
+    "PassagesStep",
     "PlacedChunk",
     "Preview",
     "Principal",
@@ -225,7 +240,10 @@ __all__ = [
     "VersionRef",
     "Vocabulary",
     "WhyNot",
+    "WritingStep",
+    "event_of",
     "format_as_of",
     "parse_as_of",
+    "step_of",
     "to_dict",
 ]

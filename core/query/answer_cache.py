@@ -28,8 +28,8 @@ from core.generators import Generators
 from core.indexes.active import Opened
 from core.model import Analysis, CacheUse, Intent, Query, ReadFilter, Trace, VersionRef
 from core.model.codec import to_dict
-from core.query.stopwatch import Stopwatch
 from core.query.understand.paraphrase import names_hash
+from core.query.understand.understanding import AskedQuestion
 from core.settings import Settings
 
 if TYPE_CHECKING:
@@ -185,19 +185,19 @@ class AnswerCache:
         return [name, generator.model] if generator.model else None
 
 
-def answered_again(kept: Kept, query: Query, analysis: Analysis, asked_at: datetime, watch: Stopwatch) -> Trace:
+def answered_again(kept: Kept, asked: AskedQuestion) -> Trace:
     """Return the account of a question that was answered from the cache: its own analysis and times, all else kept."""
     return replace(
         kept.trace,
         id=secrets.token_hex(16),
-        asked_at=asked_at,
-        query=query,
+        asked_at=asked.asked_at,
+        query=asked.query,
         analysis=replace(
-            analysis,
+            asked.analysis,
             read_filters=kept.trace.analysis.read_filters,
             searched=kept.trace.analysis.searched if kept.use.kind == "exact" else "",
         ),
-        timings_ms=watch.total(),
+        timings_ms=asked.watch.total(),
         cache=kept.use,
     )
 

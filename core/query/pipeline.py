@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from core.catalog.documents.isolation import viewer
 from core.catalog.documents.views import View
 from core.errors import InvalidInput
 from core.generators import NONE
-from core.model import Analysis, Answer, AnswerType, Hit, Intent, Part, Query, ReadFilter, Trace, VersionRef
+from core.model import (
+    Analysis,
+    AnalysisStep,
+    Answer,
+    AnswerType,
+    AskStep,
+    Hit,
+    Intent,
+    Part,
+    PassagesStep,
+    Query,
+    ReadFilter,
+    Trace,
+    VersionRef,
+)
 from core.query.answer.write_answer import Answered, Answering
 from core.query.search.retrieve import Scope
 from core.query.search.search import BOTH, Searcher
 from core.query.search.term_statistics import found_without_statistics
 from core.query.stopwatch import Stopwatch
 from core.query.understand.advanced_syntax import filters_of, merged
-from core.query.understand.analyse import check_length
 from core.query.understand.implied_filters import without_dates
 from core.query.understand.intent import answer_about
-from core.query.understand.understanding import Standalone, understand
+from core.query.understand.understanding import AskedQuestion, Standalone, understand
 from core.query.understand.validate import check_query
 from core.settings import Settings
 
@@ -43,118 +55,92 @@ class QueryPipeline:
         self._searcher = searcher
         self._answering = answering
         self._settings = settings
+        self.max_chars = settings.max_question_chars
+        """Longest question that is read."""
 
-    def run(
-        self,
-        query: Query,
-        *,
-        answering: bool,
-        whole: bool = False,
-        sequence: int | None = None,
-        standalone: Standalone | None = None,
-    ) -> Trace:
-        """Search, and answer where asked to.
+    def run(self, query: Query, *, answering: bool, whole: bool = False, sequence: int | None = None) -> Trace:
+        """Check and analyse a question of no conversation, search, and answer where asked to.
 
         ``whole`` searches both parts whatever is asked, for equal statistics; ``sequence`` is the present of the
-        question, so that two questions can have the same one; ``standalone`` is searched and answered instead of the
-        words of a follow-up question.
+        question, so that two questions can have the same one.
 
         Raises: ``InvalidInput`` and its kinds, ``StoreUnavailable``; ``NotFound`` and ``Conflict`` for a version that
         cannot be asked.
         """
-        for _, value in self.events(query, answering=answering, whole=whole, sequence=sequence, understood=standalone):
-            trace = value
-        assert isinstance(trace, Trace)
-        return trace
+        watch, asked_at = Stopwatch(), datetime.now(UTC)
+        check_query(query, asked_at)
+        asked = AskedQuestion(query, asked_at, self.analysed(query, watch), watch)
+        return drained(self.steps(asked, answering=answering, whole=whole, sequence=sequence))
 
-    def events(
+    def steps(
         self,
-        query: Query,
+        asked: AskedQuestion,
         *,
         answering: bool,
         whole: bool = False,
         sequence: int | None = None,
-        understood: Standalone | Analysis | None = None,
         into: Path | None = None,
-    ) -> Iterator[tuple[str, Analysis | tuple[Hit, ...] | str | Trace]]:
-        """Do what ``run`` does step by step: ``analysis``, ``passages``, pieces of ``writing``, and last the ``trace``.
+    ) -> Generator[AskStep, None, Trace]:
+        """Do what ``run`` does with a checked and analysed question: yield the steps, and return the trace.
 
-        What is being written has not been held against the passages yet. ``understood`` is what the question stands
-        for, or what ``understood`` has made of it; ``into`` is the file to record the answer of a recorded question.
+        What is being written has not been held against the passages yet. ``into`` is the file to record the answer of
+        a recorded question.
         """
-        watch = Stopwatch()
-        asked_at = datetime.now(UTC)
-        check_query(query, asked_at)
+        query, analysis, watch = asked.query, asked.analysis, asked.watch
         if answering:
             self._answering.check(query)
         with watch.step("analyse"):
-            analysis = understood if isinstance(understood, Analysis) else self.understood(query, understood)
-            about = answer_about(self._catalog, query, analysis, asked_at.astimezone())
+            about = answer_about(self._catalog, query, analysis, asked.asked_at.astimezone())
             if about is None and analysis.intent is Intent.KNOWLEDGE_BASE:
                 analysis = replace(analysis, intent=Intent.DOCUMENTS)
         with watch.step("scope"):
             within = self._scope(query, whole, sequence)
             scope, analysis = self._narrowed(within, query, analysis)
-        yield "analysis", analysis
+        yield AnalysisStep(analysis)
         found = self._searcher.search(query, analysis, scope, watch)
         # Answers are made with the statistics of terms; they are not told to whom they would tell of hidden documents.
         is_hidden = self._catalog.visibility.hides_from(viewer())
         told = found_without_statistics(found) if is_hidden else found
-        yield "passages", tuple(told.hits)
+        yield PassagesStep(tuple(told.hits))
         answered = Answered(_NOT_ASKED, "", "", {})
         if answering and about is not None:
             answered = Answered(about, "", "", {"generator": "none"})
         elif answering:
-            answered = yield from self._writing(self._answering.answer(query, analysis, found, watch, into))
+            answered = yield from self._answering.answer(query, analysis, found, watch, into)
             wider = _without_wide_filters(analysis)
             if wider is not None and _is_unanswered(answered):
                 scope, wider = self._narrowed(within, query, wider)
                 other = self._searcher.search(query, wider, scope, watch)
-                again = yield from self._writing(self._answering.answer(query, wider, other, watch, into))
+                again = yield from self._answering.answer(query, wider, other, watch, into)
                 if not _is_unanswered(again):
                     analysis, found, answered = wider, other, again
                     told = found_without_statistics(found) if is_hidden else found
-                    yield "analysis", analysis
-                    yield "passages", tuple(told.hits)
+                    yield AnalysisStep(analysis)
+                    yield PassagesStep(tuple(told.hits))
         retrieved = told.retrieved
-        yield (
-            "trace",
-            Trace(
-                id=secrets.token_hex(16),
-                asked_at=asked_at,
-                query=query,
-                sequence=found.scope.view.sequence,
-                analysis=analysis,
-                vector=retrieved.vector,
-                keyword=retrieved.keyword,
-                hits=tuple(told.hits),
-                candidates=tuple(told.candidates),
-                context=answered.context,
-                prompt=answered.prompt,
-                answer=answered.answer,
-                timings_ms=watch.total(),
-                degraded=tuple(leg.name for leg in (retrieved.vector, retrieved.keyword) if leg.error),
-                generation={**answered.generation, "fusion": query.fusion, "rrf_k": self._settings.rrf_k},
-                rerank=found.reranking,
-            ),
+        return Trace(
+            id=secrets.token_hex(16),
+            asked_at=asked.asked_at,
+            query=query,
+            sequence=found.scope.view.sequence,
+            analysis=analysis,
+            vector=retrieved.vector,
+            keyword=retrieved.keyword,
+            hits=tuple(told.hits),
+            candidates=tuple(told.candidates),
+            context=answered.context,
+            prompt=answered.prompt,
+            answer=answered.answer,
+            timings_ms=watch.total(),
+            degraded=tuple(leg.name for leg in (retrieved.vector, retrieved.keyword) if leg.error),
+            generation={**answered.generation, "fusion": query.fusion, "rrf_k": self._settings.rrf_k},
+            rerank=found.reranking,
         )
 
-    def check_length(self, query: Query) -> None:
-        """Refuse a question that is too long to be read. Raises: ``QueryTooLong``."""
-        check_length(query.text, self._settings.max_question_chars)
-
-    def understood(self, query: Query, standalone: Standalone | None = None) -> Analysis:
+    def analysed(self, query: Query, watch: Stopwatch, standalone: Standalone | None = None) -> Analysis:
         """Return what a question is understood as. Raises: ``InvalidInput`` for no text, ``QueryTooLong``."""
-        return understand(query, self._settings, standalone, self._catalog.naming.called)
-
-    @staticmethod
-    def _writing(steps: Generator[str, None, Answered]) -> Generator[tuple[str, str], None, Answered]:
-        with closing(steps):
-            while True:
-                try:
-                    yield "writing", next(steps)
-                except StopIteration as ended:
-                    return cast(Answered, ended.value)
+        with watch.step("analyse"):
+            return understand(query, self._settings, standalone, self._catalog.naming.called)
 
     def seen_by(self, trace: Trace, hits: Sequence[Hit]) -> set[int]:
         """Return the ids of those chunks of ``hits`` that the question of ``trace`` could have found."""
@@ -229,6 +215,16 @@ class QueryPipeline:
                 remedy="Choose an earlier sequence number, or leave it out.",
             )
         return as_of
+
+
+def drained(steps: Generator[AskStep, None, Trace]) -> Trace:
+    """Return the trace of a question whose steps nobody wants."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as ended:
+            trace: Trace = ended.value
+            return trace
 
 
 def _without_wide_filters(analysis: Analysis) -> Analysis | None:

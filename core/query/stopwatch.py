@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Stopwatch:
-    """Times of named steps, in milliseconds."""
+    """Times of named steps, in milliseconds; a step that is taken again adds to its time."""
 
     def __init__(self) -> None:
         self.timings_ms: dict[str, float] = {}
@@ -20,7 +20,8 @@ class Stopwatch:
         try:
             yield
         finally:
-            self.timings_ms[name] = (time.perf_counter() - started) * 1000
+            spent_ms = (time.perf_counter() - started) * 1000
+            self.timings_ms[name] = self.timings_ms.get(name, 0.0) + spent_ms
 
     def total(self) -> dict[str, float]:
         whole = (time.perf_counter() - self._started) * 1000

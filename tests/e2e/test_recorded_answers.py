@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from core.model import Prompt, Sampling
+from core.ports import Writing
 from tests.builders import add, knowledge_base
 from tests.doubles import RecordedGenerator, use
 from tests.e2e.conftest import guarded_page, serious_violations
@@ -22,7 +23,7 @@ TIMEOUT_MS = 20_000
 class Slowly(RecordedGenerator):
     """Takes so long for each piece that it can be seen."""
 
-    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Iterator[str]:
+    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Writing:
         for piece in super().write(prompt, sampling, timeout_s):
             time.sleep(0.25)
             yield piece

@@ -37,9 +37,12 @@ from core.errors import (
     Unauthorized,
 )
 from core.model import (
+    AnalysisStep,
+    AnswerStep,
     Filters,
     JobFilter,
     JobState,
+    PassagesStep,
     Query,
     Receipt,
     Role,
@@ -170,8 +173,8 @@ def test_questions_are_asked_and_kept(kb: core.KnowledgeBase, client: RagClient)
     assert client.history(1) == kb.history(1)
     assert [hit.placed.doc_key for hit in client.search(query).hits] == ["asked.txt"]
     steps = list(client.ask_events(query))
-    assert [name for name, _ in steps][:2] == ["analysis", "passages"]
-    assert "".join(value["text"] for name, value in steps if name == "answer") == steps[-1][1].answer.text
+    assert [type(step) for step in steps[:2]] == [AnalysisStep, PassagesStep]
+    assert "".join(step.text for step in steps if isinstance(step, AnswerStep)) == steps[-1].trace.answer.text
     saved = client.save_question("How many days of leave?")
     assert saved in client.saved_questions()
     client.finish(str(client.add_text("asked.txt", LEAVE.format(22), draft=True).job_id), 30)

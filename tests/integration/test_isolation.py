@@ -18,7 +18,7 @@ import core.query.search.retrieve as retrieving
 from core.access import acting
 from core.errors import Conflict, EvoRAGError, Forbidden, InvalidInput, NotFound
 from core.knowledge_base import KnowledgeBase
-from core.model import Filters, JobFilter, Principal, Query, Role, SavedQuestion, VersionRef
+from core.model import DoneStep, Filters, JobFilter, PassagesStep, Principal, Query, Role, SavedQuestion, VersionRef
 from core.model.codec import to_dict
 from core.rag import EvoRAG, Passage
 from tests.builders import add, knowledge_base
@@ -176,7 +176,7 @@ ASKED: dict[str, RagCall] = {
     "search by tag": lambda rag, it: found(rag, filters=Filters(tags=("geheim",))),
     "search of a version": lambda rag, it: found(rag, as_of=VersionRef(it.key, 1)),
     "ask": lambda rag, it: rag.ask(Query(QUESTION, as_of=VersionRef(it.key, 2))),
-    "ask_events": lambda rag, it: [value for name, value in rag.ask_events(QUESTION) if name == "passages"],
+    "ask_events": lambda rag, it: [step.hits for step in rag.ask_events(QUESTION) if isinstance(step, PassagesStep)],
     "compare_answers": lambda rag, it: rag.compare_answers(QUESTION, VersionRef(it.key, 1), VersionRef(it.key, 2)),
     "impact": lambda rag, it: list(rag.impact(it.key, 1, [SavedQuestion("0" * 32, QUESTION, LATER)])),
     "retrieve": lambda rag, it: rag.retrieve(QUESTION, 9),
@@ -360,10 +360,11 @@ def test_what_others_keep_private_crowds_nothing_out(
 def statistics(rag: EvoRAG) -> set[tuple[float, float, int]]:
     """What is told of the terms of a question beside their scores, wherever it is told."""
     query = Query(QUESTION, fresh=True)
-    trace, events = rag.ask(query), dict(rag.ask_events(query))
+    trace, steps = rag.ask(query), list(rag.ask_events(query))
     explained = rag.kb.insight.why_not(Query(QUESTION, depth=1), "open.txt")
     told = [hit.terms for hit in (*trace.keyword.hits, *explained.trace.keyword.hits)]
-    for hits in (trace.hits, trace.candidates, events["passages"], rag.kb.trace(trace.id).hits):
+    [streamed] = [step.hits for step in steps if isinstance(step, PassagesStep)]
+    for hits in (trace.hits, trace.candidates, streamed, rag.kb.trace(trace.id).hits):
         told += [hit.keyword.terms for hit in hits if hit.keyword]
     told.append(explained.keyword.terms)
     assert all(told) and all(term.score > 0 for terms in told for term in terms)
@@ -463,7 +464,7 @@ def test_what_somebody_leaves_behind_is_seen_by_administrators_alone(kb: core.Kn
 def test_steps_of_an_answer_that_are_read_elsewhere_are_those_of_whoever_asked(world: World) -> None:
     with acting(BOB):
         steps = world.rag.ask_events(QUESTION)
-    told_to_bob = dict(steps)
-    assert {hit.placed.doc_key for hit in told_to_bob["passages"]} == {"open.txt"}
+    told_to_bob = {type(step): step for step in steps}
+    assert {hit.placed.doc_key for hit in told_to_bob[PassagesStep].hits} == {"open.txt"}
     with acting(BOB):
-        assert [summary.id for summary in world.kb.history()] == [told_to_bob["done"].id]
+        assert [summary.id for summary in world.kb.history()] == [told_to_bob[DoneStep].trace.id]

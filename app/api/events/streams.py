@@ -12,9 +12,9 @@ import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, cast
+from typing import cast
 
 import flask
 from flask_sock import Sock
@@ -29,7 +29,7 @@ from app.api.system.waiting import room_to_write
 from app.components.shared.states import error_words, unknown_error
 from app.context import kb, rag
 from core.errors import EvoRAGError, NotFound
-from core.model import Query, to_dict
+from core.model import AskStep, Query, WritingStep, event_of
 
 streams = flask.Blueprint("streams", __name__)
 sock = Sock()
@@ -43,7 +43,7 @@ MOST_FOLLOWED = 100
 MOST_MESSAGES = 60
 MESSAGES_WITHIN_S = 10.0
 AGAIN_S = 5
-STILL_WRITING = ("writing", {"text": ""})
+STILL_WRITING = WritingStep("")
 """Says nothing to a client, but shows whether there is one."""
 POLICY, BUSY, AWAY, BAD_MESSAGE, FOREIGN, UNKNOWN = 1008, 1013, 1001, 4400, 4403, 4404
 
@@ -101,13 +101,13 @@ def answer_events(query: Query, *, keep: bool = True) -> flask.Response:
 
     def parts() -> Iterator[bytes]:
         try:
-            yield _step(*first)
+            yield _step(first)
             for step in steps:
-                yield _step(*step)
+                yield _step(step)
         except EvoRAGError as error:
-            yield _step("error", {**error_words(error), "status": error.status})
+            yield _error(error, error.status)
         except Exception as error:
-            yield _step("error", {**error_words(unknown_error(error)), "status": 500})
+            yield _error(unknown_error(error), 500)
         finally:
             held.close()
 
@@ -243,10 +243,12 @@ def _is_active(state: str) -> bool:
     return state in ("queued", "running")
 
 
-def _step(name: str, value: Any) -> bytes:
-    if (name, value) == STILL_WRITING:
-        return HEARTBEAT
-    return written([Event(None, name, to_dict(value))])
+def _step(step: AskStep) -> bytes:
+    return HEARTBEAT if step == STILL_WRITING else written([Event(None, *event_of(step))])
+
+
+def _error(error: EvoRAGError | Mapping[str, str], status: int) -> bytes:
+    return written([Event(None, "error", {**error_words(error), "status": status})])
 
 
 def register_streams(server: flask.Flask) -> None:

@@ -25,6 +25,7 @@ from core.adapters.generation.redaction import shortened
 from core.adapters.generation.terminal_text import PlainText
 from core.errors import GenerationFailed, ModelUnavailable
 from core.model import GeneratorHealth, GeneratorState, Prompt, Sampling
+from core.ports import Writing
 
 AT_ONCE = 4
 """Programs that run at the same time; other questions wait within their own time."""
@@ -64,7 +65,7 @@ class CommandGenerator:
             return GeneratorHealth.unavailable(self.name, self.model, error)
         return GeneratorHealth(self.name, self.model, GeneratorState.READY)
 
-    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Iterator[str]:
+    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Writing:
         """Yield what the program writes, as it comes and without terminal sequences; ``sampling`` is its own affair.
 
         Closing the iterator kills the program with all that it has started. Raises: ``ModelUnavailable``,

@@ -20,6 +20,7 @@ from core.adapters.generation.background_writing import TICK_S, Put, ReaderGone,
 from core.adapters.generation.causal_folder import ModelSource
 from core.errors import GenerationFailed, ModelUnavailable
 from core.model import GeneratorHealth, GeneratorState, Prompt, Sampling
+from core.ports import Writing
 
 LEAST_ROOM = 16
 """Tokens that a model must be able to write behind the prompt."""
@@ -63,7 +64,7 @@ class HuggingFaceGenerator:
             return GeneratorHealth.unavailable(self.name, self.model, error)
         return self._line(GeneratorState.IDLE)
 
-    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Iterator[str]:
+    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Writing:
         """Yield the answer in pieces of whole characters; closing the iterator stops after the present token.
 
         Raises: ``ModelUnavailable``, ``GenerationTimedOut``; ``GenerationFailed`` where the model cannot read a prompt

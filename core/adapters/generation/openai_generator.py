@@ -23,6 +23,7 @@ from core.adapters.generation.cut_line import Line
 from core.adapters.generation.redaction import shortened
 from core.errors import EvoRAGError, GenerationFailed, GenerationTimedOut, ModelUnavailable
 from core.model import GeneratorHealth, GeneratorState, Prompt, Sampling
+from core.ports import Writing
 
 CONNECT_S = 10.0
 LOOK_S = 3.0
@@ -57,7 +58,7 @@ class OpenAIGenerator:
             threading.Thread(target=self._look, name="evorag-openai-look", daemon=True).start()
         return self._seen
 
-    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Iterator[str]:
+    def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Writing:
         """Yield the pieces that the server sends. The penalty of ``sampling`` has no name there and is not sent.
 
         Raises: ``ModelUnavailable``, ``GenerationTimedOut``, ``GenerationFailed``.

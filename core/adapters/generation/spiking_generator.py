@@ -26,6 +26,7 @@ from core.adapters.generation.causal_folder import ModelSource
 from core.adapters.generation.huggingface_generator import HuggingFaceGenerator, Pieces, Placement
 from core.errors import ModelUnavailable
 from core.model import Prompt, Sampling
+from core.ports import Writing
 
 if TYPE_CHECKING:
     from core.snn.monitor import DataMonitorHook
@@ -68,7 +69,7 @@ class SpikingGenerator(HuggingFaceGenerator):
         timeout_s: float,
         into: Path,
         failed: Callable[[Exception], object] = lambda _: None,
-    ) -> Iterator[str]:
+    ) -> Writing:
         """Do what ``write`` does, the very same way, and leave the recording in the file ``into``.
 
         There is no file where nothing was written, or where the disk took none: then ``failed`` is told why, and the

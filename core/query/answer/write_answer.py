@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,9 +12,19 @@ from typing import Any
 
 from core.errors import EvoRAGError, GenerationTimedOut, InvalidInput, ModelUnavailable, NothingWritten
 from core.generators import NONE, SPIKING, Generators
-from core.model import Analysis, Answer, AnswerType, GeneratorFailure, Intent, Prompt, Query, Sampling
+from core.model import (
+    Analysis,
+    Answer,
+    AnswerType,
+    GeneratorFailure,
+    Intent,
+    Prompt,
+    Query,
+    Sampling,
+    WritingStep,
+)
 from core.ports import Generator as Writer
-from core.ports import RecordingGenerator
+from core.ports import RecordingGenerator, Writing
 from core.query.answer.context import build_context, joined_chars, sources_of
 from core.query.answer.extract import extract_answer
 from core.query.answer.fit_budget import compress
@@ -54,7 +64,7 @@ class Answering:
 
     def answer(
         self, query: Query, analysis: Analysis, found: Found, watch: Stopwatch, into: Path | None = None
-    ) -> Generator[str, None, Answered]:
+    ) -> Generator[WritingStep, None, Answered]:
         """Yield what a generator writes, piece by piece and not yet held against the passages; return the answer.
 
         Its neurons are recorded ``into`` a file where one is named. Closing it stops the generator. A generator that
@@ -107,7 +117,7 @@ class Answering:
                 remedy=f"Choose the generator “{SPIKING}”, or ask without recording.",
             )
 
-    def _written(self, name: str, prompt: Prompt, into: Path | None) -> Generator[str, None, _Writing]:
+    def _written(self, name: str, prompt: Prompt, into: Path | None) -> Generator[WritingStep, None, _Writing]:
         """Pass on the pieces that a generator writes until it ends, fails, or has written as much as it may."""
         writing = _Writing()
         started = time.perf_counter()
@@ -117,10 +127,10 @@ class Answering:
             generator = self._generators.get(name)
             assert generator is not None
             writing.account["model"] = generator.model
-            with _closing(self._begun(generator, prompt, into, writing)) as written:
+            with closing(self._begun(generator, prompt, into, writing)) as written:
                 for piece in written:
                     if not piece:
-                        yield piece
+                        yield WritingStep(piece)
                         continue
                     if first_ms is None:
                         first_ms = _ms_since(started)
@@ -129,7 +139,7 @@ class Answering:
                     size += len(fitting.encode())
                     pieces += 1
                     writing.text += fitting
-                    yield fitting
+                    yield WritingStep(fitting)
                     if len(fitting) < len(piece):
                         writing.account["stopped"] = "max_answer_bytes"
                         break
@@ -141,7 +151,7 @@ class Answering:
         writing.account |= {"pieces": pieces, "first_piece_ms": first_ms, "total_ms": _ms_since(started)}
         return writing
 
-    def _begun(self, generator: Writer, prompt: Prompt, into: Path | None, writing: _Writing) -> Iterator[str]:
+    def _begun(self, generator: Writer, prompt: Prompt, into: Path | None, writing: _Writing) -> Writing:
         timeout_s = self._settings.generation_timeout_s
         if into is None:
             return generator.write(prompt, self._sampling(), timeout_s)
@@ -198,16 +208,6 @@ def _asks_nothing(analysis: Analysis, extracted: Answer) -> bool:
 def _failure(generator: str, error: EvoRAGError) -> GeneratorFailure:
     reason, values = (error.reason, error.values) if isinstance(error, ModelUnavailable) else ("", {})
     return GeneratorFailure(generator, error.code, error.message, error.remedy, reason, dict(values))
-
-
-@contextmanager
-def _closing(pieces: Iterator[str]) -> Iterator[Iterator[str]]:
-    try:
-        yield pieces
-    finally:
-        close = getattr(pieces, "close", None)
-        if close is not None:
-            close()
 
 
 def _ms_since(started: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.access import needs
 from core.errors import Conflict, EvoRAGError, InvalidInput
-from core.model import Conversation, Query, Role, Trace, Turn
+from core.model import Conversation, Query, Role, Trace, Turn, WritingStep
 from core.model.codec import to_dict
 from core.query.conversations.follow_up import Earlier
 from core.query.conversations.markdown import as_markdown
@@ -104,7 +104,7 @@ class Conversations:
         ]
         return json.dumps({"conversation": to_dict(conversation), "turns": turns}, ensure_ascii=False, indent=2)
 
-    def standalone(self, query: Query) -> Generator[str, None, Standalone | None]:
+    def standalone(self, query: Query) -> Generator[WritingStep, None, Standalone | None]:
         """Return the question of a query as it stands without its conversation; None where it does already.
 
         Yields what ``Rewriting.standalone`` yields. Raises: ``NotFound``; ``Conflict`` where the conversation is

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from typing import Any, cast
 
 from core.errors import EvoRAGError
 from core.generators import NONE, Generators
-from core.model import Prompt, Sampling, Task
+from core.model import Prompt, Sampling, Task, WritingStep
 from core.query.answer.escape import escape_inline
 from core.query.conversations.follow_up import Earlier, made_standalone, may_follow
 from core.query.understand.understanding import Standalone
@@ -42,10 +41,11 @@ class Rewriting:
         self._generators = generators
         self._settings = settings
 
-    def standalone(self, question: str, earlier: Sequence[Earlier]) -> Generator[str, None, Standalone | None]:
+    def standalone(self, question: str, earlier: Sequence[Earlier]) -> Generator[WritingStep, None, Standalone | None]:
         """Return a question as it stands without the earlier ones, oldest first; None where it does already.
 
-        Yields an empty piece whenever a generator has nothing to read for a while; closing it stops the generator.
+        Yields an empty ``WritingStep`` whenever a generator has nothing to read for a while; closing it stops the
+        generator.
         """
         if not earlier:
             return None
@@ -58,7 +58,9 @@ class Rewriting:
                 return Standalone(written, name) if written != question else None
         return Standalone(by_rules, "rules") if by_rules != question else None
 
-    def _written(self, name: str, question: str, earlier: Sequence[Earlier]) -> Generator[str, None, str | None]:
+    def _written(
+        self, name: str, question: str, earlier: Sequence[Earlier]
+    ) -> Generator[WritingStep, None, str | None]:
         """Return the first line that the generator writes, None where it fails."""
         written = ""
         most_bytes = 8 * self._settings.max_question_chars
@@ -69,11 +71,10 @@ class Rewriting:
             if generator is None:
                 return None
             # Closing it stops the writing; what follows the first line is not waited for.
-            pieces = cast(Any, generator.write(prompt_of(question, earlier), sampling, timeout_s))
-            with closing(pieces):
+            with closing(generator.write(prompt_of(question, earlier), sampling, timeout_s)) as pieces:
                 for piece in pieces:
                     if not piece:
-                        yield piece
+                        yield WritingStep(piece)
                     written += piece
                     if "\n" in written.strip() or len(written) > most_bytes:
                         break

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from core.model import Analysis, Intent, Query
+from core.query.stopwatch import Stopwatch
 from core.query.understand.advanced_syntax import parse
 from core.query.understand.analyse import analyse
 from core.query.understand.implied_filters import Called, read_filters
@@ -19,6 +20,16 @@ class Standalone:
 
     text: str
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A query that was checked and analysed, with the time of asking and the watch that its steps are timed by."""
+
+    query: Query
+    asked_at: datetime
+    analysis: Analysis
+    watch: Stopwatch
 
 
 def understand(

@@ -11,7 +11,7 @@ import core
 from core.catalog.questions.history import _packed
 from core.catalog.schema import questions
 from core.errors import GenerationFailed, GenerationTimedOut, InvalidInput, ModelUnavailable
-from core.model import AnswerType, GeneratorFailure, Query, Trace, to_dict
+from core.model import AnswerType, GeneratorFailure, Query, Trace, WritingStep, to_dict
 from tests.builders import add, knowledge_base
 from tests.doubles import BrokenOff, QueuedGenerator, use
 
@@ -53,11 +53,11 @@ def test_the_prompt_of_the_trace_is_what_was_sent(kb: core.KnowledgeBase) -> Non
 
 def test_pieces_are_told_as_they_come_and_steps_are_timed(kb: core.KnowledgeBase) -> None:
     use(kb, QueuedGenerator("The Hakone shop opens at nine.", pieces=5))
-    events = list(core.EvoRAG(kb=kb).ask_events(Query(QUESTION, generator="queued")))
-    writing = [value["text"] for name, value in events if name == "writing"]
+    steps = list(core.EvoRAG(kb=kb).ask_events(Query(QUESTION, generator="queued")))
+    writing = [step.text for step in steps if isinstance(step, WritingStep)]
     assert len(writing) == 5
     assert "".join(writing) == "The Hakone shop opens at nine."
-    trace = events[-1][1]
+    trace = steps[-1].trace
     assert {"context", "extract", "generate", "guard", "answer"} <= trace.timings_ms.keys()
     assert trace.generation["pieces"] == 5
     assert 0 <= trace.generation["first_piece_ms"] <= trace.generation["total_ms"]
@@ -66,9 +66,9 @@ def test_pieces_are_told_as_they_come_and_steps_are_timed(kb: core.KnowledgeBase
 def test_closing_the_steps_stops_the_generator(kb: core.KnowledgeBase) -> None:
     generator = QueuedGenerator("The Hakone shop opens at nine.")
     use(kb, generator)
-    events = core.EvoRAG(kb=kb).ask_events(Query(QUESTION, generator="queued"))
-    assert any(name == "writing" for name, _ in events)
-    events.close()  # type: ignore[attr-defined]
+    steps = core.EvoRAG(kb=kb).ask_events(Query(QUESTION, generator="queued"))
+    assert any(isinstance(step, WritingStep) for step in steps)
+    steps.close()
     assert generator.closed_early
 
 
@@ -134,9 +134,9 @@ def test_writing_stops_at_the_most_bytes_on_a_whole_sign(tmp_path: object) -> No
         add(kb, "shop", "箱根店は九時に開く。")
         generator = QueuedGenerator("箱根店は九時に開く。", pieces=1)
         use(kb, generator)
-        events = list(core.EvoRAG(kb=kb).ask_events(Query("箱根店はいつ開く？", generator="queued")))
-        assert [value["text"] for name, value in events if name == "writing"] == ["箱根店"]
-        assert events[-1][1].generation["stopped"] == "max_answer_bytes"
+        steps = list(core.EvoRAG(kb=kb).ask_events(Query("箱根店はいつ開く？", generator="queued")))
+        assert [step.text for step in steps if isinstance(step, WritingStep)] == ["箱根店"]
+        assert steps[-1].trace.generation["stopped"] == "max_answer_bytes"
         assert generator.closed_early
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import GenerationTimedOut
 from core.generators import Generators
-from core.model import Task
+from core.model import Task, WritingStep
 from core.query.conversations.follow_up import Earlier, made_standalone
 from core.query.conversations.follow_up_en import _DUMMY
 from core.query.conversations.rewrite import Rewriting, is_faithful, prompt_of
@@ -116,7 +116,7 @@ def rewritten(folder: Path, generator: QueuedGenerator, question: str) -> Standa
     steps = Rewriting(generators, chosen).standalone(question, [Earlier(MUSEUM)])
     while True:
         try:
-            assert next(steps) == ""
+            assert next(steps) == WritingStep("")
         except StopIteration as ended:
             return ended.value
 
