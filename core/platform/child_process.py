@@ -17,6 +17,7 @@ from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
 MAX_REPLY_BYTES = 1024 * 1024
+Process = subprocess.Popen[bytes]
 END_S = 2.0
 """How long a child whose line is cut may take to end, so that its last words tell why."""
 
@@ -37,7 +38,7 @@ def start_module(
     cwd: Path | None = None,
     stdout: int = subprocess.DEVNULL,
     umask: int = -1,
-) -> subprocess.Popen[bytes]:
+) -> Process:
     """Start a module of this installation in a process group of its own, which hears from here by its standard input.
 
     Of the environment it sees ``PATH`` and what is given: no key or address that this process was started with.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from core.platform.child_process import start_module
+from core.platform.child_process import Process, start_module
 
 STOP_S = 10.0
 
@@ -20,7 +19,7 @@ class Running:
         self.name = name
         self.steps = steps
         self.stopped = threading.Event()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._thread: threading.Thread | None = None
 
     def follow(self, run: Callable[[], None]) -> None:

@@ -142,7 +142,6 @@ def test_child_processes_begin_in_one_place() -> None:
         child_processes,
         {
             "core/platform/": "starts them with an environment, limits and an end",
-            "core/training/process.py": "follows one for hours",
             "core/ingest/parsers/legacy.py": "runs within such a child",
             "core/adapters/generation/command_generator.py": "the user's own program",
             "core/adapters/generation/command_launch.py": "the user's own program",
