@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,6 +30,8 @@ LONG_FOLDERS = ("e2e", "faults", "integration", "kept", "performance", "servers"
 
 def pytest_configure() -> None:
     shared()
+    # Until all is imported, which leaves no garbage.
+    gc.disable()
 
 
 def pytest_report_header() -> str:
@@ -42,6 +45,13 @@ def is_long(path: Path) -> bool:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out what would be imported for nothing."""
     return True if config.option.markexpr == "not long" and is_long(collection_path) else None
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that was imported out of the searches for garbage; each walks through what PyTorch brings."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
