@@ -17,6 +17,7 @@ import core
 from core.catalog import engine as catalog_engine
 from tests import programs
 from tests.builders import knowledge_base
+from tests.children import handed_on
 from tests.smollm2 import shared
 
 pytest_plugins = ["tests.shards"]
@@ -122,6 +123,13 @@ def shared_routes() -> Iterator[None]:
     Rule._compile_builder = sharing  # type: ignore[method-assign]
     yield
     Rule._compile_builder = compile_anew  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_children() -> Iterator[None]:
+    """Let knowledge bases take over the idle processes of those that were closed."""
+    with handed_on():
+        yield
 
 
 @pytest.fixture
