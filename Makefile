@@ -4,6 +4,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 TEST_PROCESSES ?= 3
+# Each process imports everything, PyTorch too; a third one costs more than it does.
+CHECK_PROCESSES ?= 2
 
 # What is imported is compiled then and kept, whatever the environment says: compiling all that is installed takes as
 # long again as installing it.
@@ -31,18 +33,18 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict core app
 
-# What needs no browser, server, killed process or language model, nor a second a test: seven minutes on two cores when
-# nothing is cached yet.
+# Unit and contract tests without those that take a second: under five minutes on two cores when nothing is cached yet.
 check: setup
 	@$(MAKE) --no-print-directory -j2 lint quick-tests
 
 quick-tests: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not long" -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not long" -n $(CHECK_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # Types are checked on one processor while the tests begin on the others.
 test: setup
 	@$(MAKE) --no-print-directory -j2 lint tests
 
+# EVORAG_TEST_SHARD=today takes a third of the longest tests, as continuous integration does; all run where it is unset.
 # Three processes, since tests of pages wait for a browser; each has whole files of tests in their order.
 tests: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
@@ -57,7 +59,7 @@ test-bare: setup
 test-servers: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -rs tests/servers
 
-# Two hundred deaths and more take ten minutes; the tests above make do with a third of the named points.
+# Two hundred deaths and more take ten minutes; the tests above kill once at every named point, or at those of a shard.
 faults: setup
 	OMP_NUM_THREADS=1 EVORAG_KILLS=220 EVORAG_SEED=$$(date +%j) $(BIN)/python -m pytest -q -s tests/faults
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import core
 from core.catalog import engine as catalog_engine
 from tests import programs
 from tests.builders import knowledge_base
+from tests.children import handed_on
 from tests.smollm2 import shared
 
 pytest_plugins = ["tests.shards"]
@@ -29,6 +31,8 @@ LONG_FOLDERS = ("e2e", "faults", "integration", "kept", "performance", "servers"
 
 def pytest_configure() -> None:
     shared()
+    # Until all is imported, which leaves no garbage.
+    gc.disable()
 
 
 def pytest_report_header() -> str:
@@ -42,6 +46,13 @@ def is_long(path: Path) -> bool:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out what would be imported for nothing."""
     return True if config.option.markexpr == "not long" and is_long(collection_path) else None
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that was imported out of the searches for garbage; each walks through what PyTorch brings."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -112,6 +123,13 @@ def shared_routes() -> Iterator[None]:
     Rule._compile_builder = sharing  # type: ignore[method-assign]
     yield
     Rule._compile_builder = compile_anew  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_children() -> Iterator[None]:
+    """Let knowledge bases take over the idle processes of those that were closed."""
+    with handed_on():
+        yield
 
 
 @pytest.fixture

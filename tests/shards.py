@@ -49,9 +49,12 @@ def pytest_configure() -> None:
     chosen()
 
 
-def pytest_report_header() -> str:
-    number = chosen()
-    return f"longest tests: shard {number} of {SHARDS}" if number else ""
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Say which shard it is; a quiet run has no header that could."""
+    number, reporter = chosen(), session.config.pluginmanager.get_plugin("terminalreporter")
+    if number and reporter:
+        reporter.write_line(f"longest tests: shard {number} of {SHARDS} ({SWITCH}=all runs all of them)")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,6 +9,9 @@ import pytest
 from tests.smallest import ALONE, ON_SERVERS, ROOT, missing_numbers, question_set, report_of
 from tests.unit.snn.small import small
 
+LONGEST = {"answers", "ingest", "pages", "spiking", "startup", "switches", "switches fit", "upload", "versions"}
+"""Those that take five seconds and more; one run in some takes each."""
+
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
@@ -37,7 +40,9 @@ def test_no_benchmark_is_missing() -> None:
     assert programs == {name.split()[0] for name in (*ALONE, *ON_SERVERS)}
 
 
-@pytest.mark.parametrize("module", ALONE)
+@pytest.mark.parametrize(
+    "module", [pytest.param(name, marks=pytest.mark.shard) if name in LONGEST else name for name in ALONE]
+)
 def test_benchmark_measures_what_it_is_for(module: str, places: dict[str, str], tmp_path: Path) -> None:
     smallest = ALONE[module]
     assert missing_numbers(report_of(module, smallest, places, tmp_path), smallest.numbers) == []

@@ -20,6 +20,7 @@ from core.adapters.passwords import WerkzeugPasswords
 from core.catalog import Catalog
 from core.errors import Conflict, EvoRAGError, Forbidden, InvalidInput, NotFound, Unauthorized
 from core.model import Principal, Role
+from tests.builders import begin
 
 PASSWORD = "correct horse battery"
 OTHER = "another horse battery"
@@ -56,6 +57,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    begin(tmp_path)
     catalog = Catalog(URL.create("sqlite", database=str(tmp_path / "catalog.db")))
     yield catalog
     catalog.close()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -73,17 +74,16 @@ def imports(text: str) -> Iterator[str]:
                 yield node.module
 
 
-def modules() -> Iterator[Module]:
-    for path in sorted(path for top in ("core", "app") for path in (ROOT / top).rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        yield Module(name_of(path), text, tuple(imports(text)))
-
-
-MODULES = tuple(modules())
+@cache
+def modules() -> tuple[Module, ...]:
+    """All modules, read by the first test, so that no other process of a run reads them."""
+    paths = sorted(path for top in ("core", "app") for path in (ROOT / top).rglob("*.py"))
+    texts = ((path, path.read_text(encoding="utf-8")) for path in paths)
+    return tuple(Module(name_of(path), text, tuple(imports(text))) for path, text in texts)
 
 
 def within(*folders: str) -> list[Module]:
-    return [module for module in MODULES if module.name.startswith(folders)]
+    return [module for module in modules() if module.name.startswith(folders)]
 
 
 def room_of(module: str) -> str:
@@ -120,7 +120,7 @@ def test_core_never_imports_the_web() -> None:
 def test_only_bootstrap_imports_adapters() -> None:
     importers = {
         module.name
-        for module in MODULES
+        for module in modules()
         for name in module.imports
         if name.startswith("core.adapters") and not module.name.startswith("core.adapters")
     }
@@ -135,7 +135,7 @@ def test_adapters_know_ports_values_and_text_alone() -> None:
 
 
 def test_every_module_has_a_layer() -> None:
-    assert not [module.name for module in MODULES if not room_of(module.name)]
+    assert not [module.name for module in modules() if not room_of(module.name)]
 
 
 def test_the_guide_draws_the_same_layers() -> None:
@@ -149,12 +149,12 @@ def test_layers_look_down_only() -> None:
     def is_above(module: Module, name: str) -> bool:
         return bool(room_of(name)) and layer_of(name) > layer_of(module.name)
 
-    hold(MODULES, is_above, UPWARD)
+    hold(modules(), is_above, UPWARD)
 
 
 def test_rooms_make_no_circle() -> None:
     rooms: dict[str, set[str]] = {}
-    for module in MODULES:
+    for module in modules():
         room = room_of(module.name)
         found = {room_of(name) for name in module.imports if f"{module.name} -> {name}" not in UPWARD}
         rooms.setdefault(room, set()).update(found - {room, ""})
@@ -180,7 +180,7 @@ def test_components_never_call_core() -> None:
 
 
 def test_modules_are_small() -> None:
-    lengths = {module.name: len(module.text.splitlines()) for module in MODULES}
+    lengths = {module.name: len(module.text.splitlines()) for module in modules()}
     long = [f"{name}: {lines} lines" for name, lines in lengths.items() if lines > MOST_LINES]
     assert not long, "\n".join(long)
 
@@ -199,5 +199,5 @@ def test_importing_core_loads_no_heavy_library() -> None:
 
 
 def test_only_settings_reads_the_environment() -> None:
-    readers = {module.name for module in MODULES if "os.environ" in module.text or "getenv(" in module.text}
+    readers = {module.name for module in modules() if "os.environ" in module.text or "getenv(" in module.text}
     assert readers <= {"core.settings", "core.platform.child_process", "core.ingest.parsers.legacy"}

@@ -94,6 +94,7 @@ def test_the_readme_stays_within_two_screens() -> None:
     assert len(README.splitlines()) <= 120
 
 
+@pytest.mark.long
 def test_the_python_example_prints_what_the_readme_says(tmp_path: Path) -> None:
     example = re.search(r"```python\n(.*?)```\n\n((?:    [^\n]+\n)+)", README, re.DOTALL)
     assert example is not None

@@ -52,7 +52,7 @@ def test_every_test_that_looks_for_a_program_runs_bare(listed: set[Path]) -> Non
 
 
 def test_tests_of_the_sample_run_bare(listed: set[Path]) -> None:
-    assert {"test_commands.py", "test_api_reading.py"} <= {path.name for path in listed}
+    assert {"test_commands.py", "test_reading.py"} <= {path.name for path in listed}
 
 
 def test_bare_run_finds_what_any_linux_has_and_nothing_else() -> None:

@@ -296,7 +296,6 @@ def test_nothing_gives_no_chunks() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.shard
 @pytest.mark.parametrize("kind", BlockKind)
 @pytest.mark.parametrize("unit", ["x", " ", "a\n", "。", "\u200b\n", "e\u0301"])
 def test_one_long_block_costs_time_in_proportion(unit: str, kind: BlockKind) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -168,7 +169,7 @@ def test_a_change_that_does_not_happen_drops_nothing(rag: core.EvoRAG, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("core.catalog.documents.publications.place", die)
+        patched.setattr(import_module("core.catalog.documents.publications"), "place", die)
         rag.kb.unpublish("hours.txt")
     again = rag.ask(QUESTION)
     assert again.cache is not None and again.cache.trace_id == first.id

@@ -174,6 +174,7 @@ def test_real_model_is_as_good_with_spikes_and_nothing_when_they_go_to_other_neu
             assert perplexity(smollm2) > 100 * plain
 
 
+@pytest.mark.long
 def test_spikes_of_the_real_model_account_for_every_activation(smollm2: Real) -> None:
     ids = smollm2.tokenizer("The office opens at nine. 事務所は九時に開きます。", return_tensors="pt")["input_ids"]
     seen: set[str] = set()

@@ -108,7 +108,6 @@ def test_width_of_the_signs_does_not_matter(text: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.shard
 @pytest.mark.parametrize(
     "unit", ["x", "あ", "漢字", "e\u0301", "\u0301", "\u0591\u0301", "a-", "1,", "\ufdfa", "a'", "\ud800", "🙂", "a.b "]
 )

@@ -89,7 +89,6 @@ def test_spans_are_in_order_and_leave_only_white_space_out(text: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.shard
 @pytest.mark.parametrize(
     "unit",
     ["x", ".", "\n", "「", "「」", "。」", "a. ", "a\nb", "(. ", "a.\n", "\"'", "1. ", " ", "e.g. ", "あ", "a |\n"],

@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Iterator
 
 import flask
 import pytest
 from dash import Dash
 from flask.testing import FlaskClient
 
+import core
+from app.main import create_app
 from app.security import BODY_LIMIT_BYTES, host_name, is_loopback
 from core import access
 from tests.builders import knowledge_base
@@ -22,6 +25,18 @@ WRITES = (
     "/api/v1/jobs/x/retry",
     "/api/v1/jobs/x/cancel",
 )
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[core.KnowledgeBase]:
+    """One for all tests of what is refused; the others open their own."""
+    with knowledge_base(tmp_path_factory.mktemp("guarded")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def window(kb: core.KnowledgeBase) -> Dash:
+    return create_app(kb)
 
 
 @pytest.mark.parametrize("path", WRITES)
@@ -68,16 +83,12 @@ def test_own_names_are_answered(client: FlaskClient, host: str) -> None:
 
 
 def test_any_host_name_is_answered_when_bound_to_the_network(tmp_path) -> None:
-    from app.main import create_app
-
     with knowledge_base(tmp_path, host="0.0.0.0", access="open") as kb:
         client = create_app(kb).server.test_client()
         assert client.get("/health", headers={"Host": "evorag.example"}).status_code == 200
 
 
 def test_only_public_names_are_answered_where_there_are_some(tmp_path) -> None:
-    from app.main import create_app
-
     with knowledge_base(tmp_path, host="0.0.0.0", access="open", public_names="evorag.example, docs.example") as kb:
         client = create_app(kb).server.test_client()
         statuses = {
@@ -88,8 +99,6 @@ def test_only_public_names_are_answered_where_there_are_some(tmp_path) -> None:
 
 
 def test_headers_of_a_trusted_proxy_are_believed_and_those_of_others_are_not(tmp_path) -> None:
-    from app.main import create_app
-
     given = {"X-Forwarded-For": "198.51.100.7", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evorag.example"}
     with knowledge_base(tmp_path, trusted_proxies="192.0.2.0/24", public_names="evorag.example") as kb:
         window = create_app(kb)
@@ -106,8 +115,6 @@ def test_headers_of_a_trusted_proxy_are_believed_and_those_of_others_are_not(tmp
 
 
 def test_nobody_from_elsewhere_finds_an_open_server_behind_the_loopback_address(tmp_path) -> None:
-    from app.main import create_app
-
     with knowledge_base(tmp_path, trusted_proxies="127.0.0.1", public_names="evorag.example") as kb:
         client = create_app(kb).server.test_client()
         assert client.get("/api/v1/documents").status_code == 200
@@ -116,8 +123,6 @@ def test_nobody_from_elsewhere_finds_an_open_server_behind_the_loopback_address(
 
 
 def test_answer_in_parts_is_made_on_behalf_of_who_asked(tmp_path) -> None:
-    from app.main import create_app
-
     with knowledge_base(tmp_path) as kb:
         kb.accounts.create_user("mori", "a long enough password", "admin")
         window = create_app(kb)
@@ -157,8 +162,6 @@ def test_server_starts_where_it_is_wished_or_nobody_reaches_it(tmp_path, capsys,
 
 
 def test_keys_are_needed_on_the_loopback_address_where_that_is_wished(tmp_path) -> None:
-    from app.main import create_app
-
     with knowledge_base(tmp_path, access="keys") as kb:
         client = create_app(kb).server.test_client()
         assert client.get("/api/v1/documents").status_code == 401
@@ -166,8 +169,6 @@ def test_keys_are_needed_on_the_loopback_address_where_that_is_wished(tmp_path) 
 
 
 def test_forwarded_headers_of_a_stranger_change_nothing(tmp_path) -> None:
-    from app.main import create_app
-
     headers = {"Origin": "https://evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https"}
     with knowledge_base(tmp_path, access="open") as kb:
         client = create_app(kb).server.test_client()

@@ -528,6 +528,7 @@ def test_damaged_documents_fail_alone(sandbox: ParserSandbox, tmp_path: Path, ki
     assert read_well > 5
 
 
+@pytest.mark.long
 def test_a_pdf_cut_anywhere_fails_alone(sandbox: ParserSandbox, tmp_path: Path) -> None:
     real = programs.place("/usr/share/doc/shared-mime-info/shared-mime-info-spec.pdf")
     content = real.read_bytes() if real.exists() else documents.pdf(documents.text_pdf("Some text")) * 3
