@@ -62,8 +62,8 @@ class EmbeddingLane:
         if not runs:
             return []
         model = self._serving.embedder.id
-        standing = {w.job.id: self._catalog.embeddings.standing(w.version_id, model) for w in runs}
-        self._catalog.embeddings.set_standing({w.version_id: standing[w.job.id][0] for w in runs})
+        standing = {run.job.id: self._catalog.embeddings.standing(run.version_id, model) for run in runs}
+        self._catalog.embeddings.set_standing({run.version_id: standing[run.job.id][0] for run in runs})
         for run in runs:
             # What an earlier attempt or version embedded counts, so that progress never runs backwards.
             embedded, missing = standing[run.job.id]
