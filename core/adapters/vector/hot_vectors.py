@@ -14,7 +14,7 @@ import numpy as np
 
 from core.adapters.vector.flat_vectors import FlatVectors
 from core.model import IndexHit, Part
-from core.ports import StoredRows, Vector, VectorIndex, VectorRow
+from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 
 ENGINE = "exact scan in memory (FAISS fp16)"
 LOAD_BATCH = 4096
@@ -32,8 +32,8 @@ class HotVectors:
         self._written: set[int] = set()
         self.engine = inner.engine
 
-    def load(self, rows: Iterable[tuple[int, int, Vector]]) -> None:
-        """Take the head part, (chunk id, document id, vector) a row, into memory; what was written meanwhile wins."""
+    def load(self, rows: Iterable[HeadVector]) -> None:
+        """Take the head part into memory; what was written meanwhile wins."""
         remaining = iter(rows)
         while batch := list(islice(remaining, LOAD_BATCH)):
             vectors = np.stack([np.asarray(vector, dtype=np.float16) for _, _, vector in batch])
