@@ -100,6 +100,9 @@ class VectorIndex(Protocol):
         ``rows`` are that part as the catalogue has it; they are not read where only the store is searched.
         """
 
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        """Tell whether a search of these parts is answered by what ``load`` took, whatever the store lacks."""
+
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts now."""
 

@@ -120,6 +120,9 @@ class GuardedVectorIndex(_Guarded[VectorIndex]):
     def load(self, rows: Iterable[HeadVector]) -> None:
         self._inner.load(rows)
 
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return self._inner.is_loaded(parts)
+
     def engine_for(self, parts: Sequence[Part]) -> str:
         return self._inner.engine_for(parts)
 

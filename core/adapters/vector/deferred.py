@@ -49,6 +49,9 @@ class DeferredVectorIndex:
     def load(self, rows: Iterable[HeadVector]) -> None:
         """Do nothing: what is opened later searches its store."""
 
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return False
+
     def engine_for(self, parts: Sequence[Part]) -> str:
         return self.engine
 

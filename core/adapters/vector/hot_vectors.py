@@ -29,6 +29,8 @@ class HotVectors:
         self._memory: FlatVectors | None = FlatVectors(dimension)
         self._writes = threading.RLock()
         self._loaded = False
+        self._is_whole = False
+        """Whether memory was loaded and not cleared since."""
         self._written: set[int] = set()
         self.engine = inner.engine
 
@@ -45,6 +47,10 @@ class HotVectors:
                 self._stay_within_limit()
         with self._writes:
             self._finish_loading()
+            self._is_whole = True
+
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return self._is_whole and self._answering(parts) is not None
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what would answer a search of these parts now."""
@@ -92,6 +98,7 @@ class HotVectors:
             self._inner.clear()
             if self._memory is not None:
                 self._memory.clear()
+                self._is_whole = False
                 self._finish_loading()
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:

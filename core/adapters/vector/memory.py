@@ -28,6 +28,9 @@ class MemoryVectorIndex:
     def load(self, rows: Iterable[HeadVector]) -> None:
         """Do nothing: all rows are in memory."""
 
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return False
+
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts."""
         return self.engine

@@ -74,6 +74,9 @@ class MilvusVectorIndex:
     def load(self, rows: Iterable[HeadVector]) -> None:
         """Do nothing: Milvus is what is searched."""
 
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return False
+
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts."""
         return self.engine
