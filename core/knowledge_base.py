@@ -275,7 +275,7 @@ class KnowledgeBase(JobControl, StoreControl, Adding):
     @needs(Role.READER)
     def health(self) -> Health:
         """Return the state of the stores and models, without waiting for any of them."""
-        ready = bool(getattr(self._embedder, "ready", True)) and not self.is_starting
+        ready = self._embedder.ready() and not self.is_starting
         dialect = self.catalog.database.engine.dialect.name
         # Asked before the outbox: a store that turns out to be empty gets everything there first.
         unknown = self._projector.unknown()

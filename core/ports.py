@@ -7,7 +7,7 @@ Policy that all adapters share is stated here once, in the docstrings. Adapters 
 from __future__ import annotations
 
 from collections import abc
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -46,6 +46,12 @@ class Embedder(Protocol):
     id: str
     dimension: int
 
+    def ready(self) -> bool:
+        """Tell whether a question can be embedded without loading anything."""
+
+    def load(self) -> None:
+        """Load what the first question would otherwise wait for. Raises: ``ModelUnavailable``."""
+
     def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vector:
         """Return ``(n, dimension)`` vectors in the order of ``texts``. Raises: ``ModelUnavailable``."""
 
@@ -74,6 +80,10 @@ class VectorRow:
     fingerprint: int = 0
 
 
+HeadVector = tuple[int, int, Vector]
+"""Chunk id, document id and vector of a row of the head part."""
+
+
 class VectorIndex(Protocol):
     """Nearest neighbours by L2 distance.
 
@@ -83,6 +93,15 @@ class VectorIndex(Protocol):
     """
 
     engine: str
+
+    def load(self, rows: Iterable[HeadVector]) -> None:
+        """Take the head part into memory, where it is searched there; what was written meanwhile wins.
+
+        ``rows`` are that part as the catalogue has it; they are not read where only the store is searched.
+        """
+
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        """Tell whether a search of these parts is answered by what ``load`` took, whatever the store lacks."""
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts now."""

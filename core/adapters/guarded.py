@@ -8,13 +8,13 @@ keeps a search away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from core.adapters.circuit import Circuit, State
 from core.adapters.timed_calls import TimedCalls
 from core.model import IndexHit, Part
-from core.ports import KeywordIndex, KeywordRow, StoredRows, TermAnalyser, Vector, VectorIndex, VectorRow
+from core.ports import HeadVector, KeywordIndex, KeywordRow, StoredRows, TermAnalyser, Vector, VectorIndex, VectorRow
 
 T = TypeVar("T")
 Index = TypeVar("Index", VectorIndex, KeywordIndex)
@@ -116,6 +116,12 @@ class GuardedVectorIndex(_Guarded[VectorIndex]):
     """Decorates a ``VectorIndex``."""
 
     _called = "The vector store"
+
+    def load(self, rows: Iterable[HeadVector]) -> None:
+        self._inner.load(rows)
+
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return self._inner.is_loaded(parts)
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         return self._inner.engine_for(parts)

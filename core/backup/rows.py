@@ -20,6 +20,7 @@ from sqlalchemy.types import BigInteger
 
 from core.backup import MOST_TEXT_BYTES
 from core.catalog import schema
+from core.catalog.outbox import REFILL
 from core.catalog.schema import Instant, SharedJson
 from core.errors import BadBundle
 
@@ -71,7 +72,7 @@ def travelling() -> list[Table]:
 def is_local(table: Table, row: Told) -> bool:
     """Tell whether a row is about the former house: its catalogue's file, or indexes beside those that serve."""
     if table.name == "index_settings":
-        return row["key"] in LOCAL_SETTINGS
+        return row["key"] in LOCAL_SETTINGS or str(row["key"]).startswith(REFILL)
     return table.name == "generations" and row["state"] != "serving"
 
 

@@ -12,12 +12,24 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, literal, or_, select, true, update
 
 from core.catalog.engine import Database
-from core.catalog.schema import chunks, documents, embeddings, generations, outbox, shown_now, version_chunks, versions
+from core.catalog.schema import (
+    chunks,
+    documents,
+    embeddings,
+    generations,
+    index_settings,
+    outbox,
+    shown_now,
+    version_chunks,
+    versions,
+)
 from core.model import GenerationState, Part
 
 VECTOR = "vector"
 KEYWORD = "keyword"
 STORES = (VECTOR, KEYWORD)
+REFILL = "refill."
+"""What the index settings about refills begin with."""
 
 _HAS_VECTOR = exists().where(embeddings.c.content_hash == chunks.c.content_hash)
 _PREPARED = select(versions.c.id).where(versions.c.is_prepared)
@@ -35,6 +47,16 @@ class Batch:
     wanted: dict[int, Part | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Refill:
+    """How a store that was empty gets its rows again: ``waiting`` of ``rows`` are not there yet."""
+
+    last: int
+    """The newest entry of it, which tells one refill from another."""
+    rows: int
+    waiting: int
+
+
 def stores_beside(number: int) -> tuple[str, str]:
     """Name the stores of a generation that does not serve, the vectors' first."""
     return f"{VECTOR}@{number}", f"{KEYWORD}@{number}"
@@ -50,25 +72,49 @@ class Outbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add_everything(self, store: str, *, but_waiting: bool = False) -> None:
+    def add_everything(self, store: str) -> None:
         """Ask a store for every chunk there is, in the part where it belongs now.
 
-        With ``but_waiting`` what it has yet to be told anyway is not asked for again; nobody drains it meanwhile.
         Whoever is about to show a version learns by ``documents.shelvings`` that its chunks were sent to history. A
         generation that is being built is asked for what it was built with so far.
         """
-        _, number = place_of(store)
         with self._database.write() as tx:
-            these: ColumnElement[bool] = true()
-            if but_waiting:
-                waiting = select(outbox.c.chunk_id).where(outbox.c.store == store)
-                these = chunks.c.id.in_(select(chunks.c.id).except_(waiting))
-            if number is None:
-                if _add(tx, store, these):
-                    tx.execute(update(documents).values(shelvings=documents.c.shelvings + 1))
-            else:
-                after = tx.scalar(select(generations.c.after).where(generations.c.number == number))
-                _add(tx, store, these if after is None else and_(these, chunks.c.id <= after))
+            _add_all(tx, store, true())
+
+    def refill(self, store: str, generation: int) -> None:
+        """Ask a store of a generation that is empty for everything, and note that it is being refilled.
+
+        What it has yet to be told anyway is not asked for again; nobody drains it meanwhile.
+        """
+        with self._database.write() as tx:
+            waiting = select(outbox.c.chunk_id).where(outbox.c.store == store)
+            _add_all(tx, store, chunks.c.id.in_(select(chunks.c.id).except_(waiting)))
+            mine = outbox.c.store == store
+            last, rows = tx.execute(select(func.max(outbox.c.id), func.count()).where(mine)).one()
+            if rows:
+                key = _refill_key(place_of(store)[0], generation)
+                tx.execute(delete(index_settings).where(index_settings.c.key == key))
+                tx.execute(insert(index_settings).values(key=key, value=f"{last} {rows}"))
+
+    def refills(self, generation: int) -> dict[str, Refill]:
+        """Return the last refills of the stores of the generation that serves, by kind."""
+        kinds = {_refill_key(kind, generation): kind for kind in STORES}
+        found: dict[str, Refill] = {}
+        with self._database.read() as tx:
+            for key, value in tx.execute(select(index_settings).where(index_settings.c.key.in_(kinds))).tuples():
+                last, rows = map(int, value.split())
+                entries = and_(outbox.c.store == kinds[key], outbox.c.id <= last)
+                waiting = tx.scalar(select(func.count()).select_from(outbox).where(entries)) or 0
+                found[kinds[key]] = Refill(last, rows, waiting)
+        return found
+
+    def is_lacking(self, store: str) -> bool:
+        """Tell whether something is shown that a store which serves was told of, so that it cannot be empty."""
+        told = chunks.c.id.not_in(select(outbox.c.chunk_id).where(outbox.c.store == store))
+        told = and_(told, _HAS_VECTOR) if store == VECTOR else told
+        shown = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown_now))
+        with self._database.read() as tx:
+            return tx.scalar(select(chunks.c.id).where(chunks.c.id.in_(shown), told).limit(1)) is not None
 
     def add_some(self, store: str, after: int, limit: int) -> tuple[int, int] | None:
         """Ask a store for ``limit`` chunks from behind an id on, as for all; return the last id and how many there are.
@@ -145,6 +191,21 @@ class Outbox:
 
 def _next_ids(tx: Connection, after: int, limit: int) -> Sequence[int]:
     return list(tx.scalars(select(chunks.c.id).where(chunks.c.id > after).order_by(chunks.c.id).limit(limit)))
+
+
+def _refill_key(kind: str, generation: int) -> str:
+    return f"{REFILL}{kind}.{generation}"
+
+
+def _add_all(tx: Connection, store: str, these: ColumnElement[bool]) -> None:
+    """Ask a store for all of these chunks that it is to have by now."""
+    _, number = place_of(store)
+    if number is None:
+        if _add(tx, store, these):
+            tx.execute(update(documents).values(shelvings=documents.c.shelvings + 1))
+        return
+    after = tx.scalar(select(generations.c.after).where(generations.c.number == number))
+    _add(tx, store, these if after is None else and_(these, chunks.c.id <= after))
 
 
 def _add(tx: Connection, store: str, these: ColumnElement[bool]) -> int:

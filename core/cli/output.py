@@ -179,9 +179,14 @@ def note_job(job: Job) -> None:
 
 
 def warn_degraded(trace: Trace) -> None:
-    """Say which leg of the search did not answer."""
-    for name in trace.degraded:
-        note(f"warning: the {name} search did not answer; this result lacks its part.")
+    """Say which leg of the search did not answer, or not from all of its rows."""
+    for leg in (trace.vector, trace.keyword):
+        if leg.error is not None:
+            note(f"warning: the {leg.name} search did not answer; this result lacks its part.")
+        elif leg.refilling is not None:
+            rows, of = leg.refilling.rows, leg.refilling.of
+            far = "" if rows is None else f" ({rows:,} of {of:,} rows are there)"
+            note(f"warning: the {leg.name} store is being refilled{far}; this result may lack hits of it.")
 
 
 def warn_of_failures(trace: Trace) -> bool:

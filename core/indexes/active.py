@@ -182,9 +182,7 @@ class Serving:
             except EvoRAGError as error:
                 log.error("generation %d cannot be opened: %s", number, error.message)
                 continue
-            load = getattr(opened.vectors, "load", None)
-            if load is not None:
-                load(self._catalog.embeddings.head_vectors(opened.model.id))
+            opened.vectors.load(self._catalog.embeddings.head_vectors(opened.model.id))
 
     def forget(self, found: Generation) -> None:
         """Empty, close and remove the stores of a generation that is being removed.

@@ -174,10 +174,8 @@ class Generations:
     def _begin(self, made: Made, *, switch: bool) -> int:
         number = self._catalog.generations.add(made, switches=switch)
         point("generation.begun")
-        load = getattr(self._serving.of(number).vectors, "load", None)
-        if load is not None:
-            # It is empty: what is written from now on is all that is searched in memory.
-            load(())
+        # It is empty: what is written from now on is all that is searched in memory.
+        self._serving.of(number).vectors.load(())
         return number
 
     def _renew_analyser(self) -> None:

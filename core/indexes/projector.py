@@ -160,7 +160,7 @@ class Projector:
                 raise
             rows, is_wrong = None, True
         if rows is None or not len(rows.ids):
-            self._catalog.outbox.add_everything(store, but_waiting=True)
+            self._catalog.outbox.refill(store, to.number)
         if is_wrong:
             log.warning("the %s store is not what it was, and is built anew", store)
             to.keywords.clear()

@@ -21,6 +21,13 @@ class LastQuestions:
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
 
+    def ready(self) -> bool:
+        return self._embedder.ready()
+
+    def load(self) -> None:
+        """Load the embedder behind it. Raises: ``ModelUnavailable``."""
+        self._embedder.load()
+
     def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vector:
         """Return what the embedder behind it returns."""
         return self._embedder.embed_passages(texts, progress)

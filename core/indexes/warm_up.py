@@ -17,6 +17,6 @@ def load(serving: Serving) -> None:
     """Take into memory what the first question would otherwise wait for."""
     serving.load()
     try:
-        serving.embedder.embed_query("warm up")
+        serving.embedder.load()
     except ModelUnavailable as error:
         log.error("the embedding model cannot be loaded: %s", error.message)

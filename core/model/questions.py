@@ -282,6 +282,14 @@ class CacheUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Refilling:
+    """How many rows a store that lost them has again, of how many; None for who does not see all documents."""
+
+    rows: int | None = None
+    of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Leg:
     """What one leg of a query did: its visible hits in order, its engine, its time, or its error."""
 
@@ -292,6 +300,8 @@ class Leg:
     hidden: int = 0
     duration_ms: float = 0.0
     error: Mapping[str, Any] | None = None
+    refilling: Refilling | None = None
+    """Set where the store was still being filled again, so that hits may be missing."""
 
 
 @dataclass(frozen=True, slots=True)

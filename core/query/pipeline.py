@@ -132,7 +132,7 @@ class QueryPipeline:
             prompt=answered.prompt,
             answer=answered.answer,
             timings_ms=watch.total(),
-            degraded=tuple(leg.name for leg in (retrieved.vector, retrieved.keyword) if leg.error),
+            degraded=tuple(leg.name for leg in (retrieved.vector, retrieved.keyword) if leg.error or leg.refilling),
             generation={**answered.generation, "fusion": query.fusion, "rrf_k": self._settings.rrf_k},
             rerank=found.reranking,
         )

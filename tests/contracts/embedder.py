@@ -45,6 +45,11 @@ class EmbedderContract:
         assert np.abs(together - reversed_).max() < self.tolerance
         assert np.abs(together[0] - together[1]).max() > 0.01
 
+    def test_a_loaded_embedder_is_ready_also_where_it_was_loaded_before(self, embedder: Embedder) -> None:
+        embedder.load()
+        embedder.load()
+        assert embedder.ready() is True
+
     def test_no_texts_give_no_vectors(self, embedder: Embedder) -> None:
         assert embedder.embed_passages([]).shape == (0, embedder.dimension)
 

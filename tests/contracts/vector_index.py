@@ -65,6 +65,16 @@ class VectorIndexContract:
 
     largest_id = 2**63 - 1
 
+    def test_loading_what_the_catalogue_has_changes_no_answer(self, index: VectorIndex) -> None:
+        vectors = unit_vectors(6)
+        index.upsert([*rows_of(vectors[:4]), row(9, vectors[4], Part.HISTORY)])
+        index.delete([2])
+        index.load((each.chunk_id, each.doc_id, each.vector) for each in rows_of(vectors[:4]))
+        assert sorted(ids_of(index, vectors[0], parts=[Part.HEAD])) == [1, 3, 4]
+        assert sorted(ids_of(index, vectors[0])) == [1, 3, 4, 9]
+        index.upsert([row(5, vectors[5])])
+        assert ids_of(index, vectors[5], 1, [Part.HEAD]) == [5]
+
     def test_empty_index_gives_no_hits(self, index: VectorIndex) -> None:
         assert index.search(unit_vectors(1)[0], 5, [Part.HEAD]) == []
         assert dict(index.count()) == {Part.HEAD: 0, Part.HISTORY: 0}

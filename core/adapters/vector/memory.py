@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from core.errors import StoreUnavailable
 from core.model import IndexHit, Part
-from core.ports import StoredRows, Vector, VectorRow
+from core.ports import HeadVector, StoredRows, Vector, VectorRow
 
 STORED_BATCH = 4096
 
@@ -24,6 +24,12 @@ class MemoryVectorIndex:
         self._rows: dict[int, tuple[VectorRow, Vector]] = {}
         self._lock = threading.Lock()
         self._closed = False
+
+    def load(self, rows: Iterable[HeadVector]) -> None:
+        """Do nothing: all rows are in memory."""
+
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return False
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts."""

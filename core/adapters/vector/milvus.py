@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from core.adapters.vector.milvus_rows import as_row, as_stored, batches, filters
 from core.adapters.vector.milvus_server import ServerCollection
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part
-from core.ports import StoredRows, Vector, VectorRow
+from core.ports import HeadVector, StoredRows, Vector, VectorRow
 
 COLLECTION = "rag_kb"
 LARGEST_LIMIT = 16_384
@@ -70,6 +70,12 @@ class MilvusVectorIndex:
         self._client: Any = None
         self.engine = LiteCollection.engine if self._is_embedded else ServerCollection.engine
         self._connect(token, attempts, pause_s)
+
+    def load(self, rows: Iterable[HeadVector]) -> None:
+        """Do nothing: Milvus is what is searched."""
+
+    def is_loaded(self, parts: Sequence[Part]) -> bool:
+        return False
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts."""

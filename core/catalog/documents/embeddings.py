@@ -25,7 +25,7 @@ from core.catalog.engine import Database
 from core.catalog.outbox import VECTOR
 from core.catalog.schema import chunks, embeddings, outbox, publications, shown_now, version_chunks, versions
 from core.model import Part
-from core.ports import Vector
+from core.ports import HeadVector, Vector
 
 _FEW = 500
 
@@ -132,7 +132,7 @@ class Embeddings:
                 own = versions.c.id == version_id
                 tx.execute(update(versions).where(own).values(embedded_chunks=embedded))
 
-    def head_vectors(self, model: str) -> Iterator[tuple[int, int, Vector]]:
+    def head_vectors(self, model: str) -> Iterator[HeadVector]:
         """Yield id, document id and vector of every chunk of a version that is shown, or about to be."""
         prepared = select(versions.c.id).where(versions.c.is_prepared)
         belonging = or_(version_chunks.c.version_id.in_(shown_now), version_chunks.c.version_id.in_(prepared))

