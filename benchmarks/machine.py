@@ -1,22 +1,35 @@
-"""What every benchmark says about where it ran, and how it prints."""
+"""What every benchmark says about where it ran, and how it tells what it does."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import resource
+import subprocess
 import sys
-from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).parents[1]
+LIBRARIES = (
+    *("torch", "transformers", "onnxruntime", "numpy", "faiss-cpu", "pymilvus", "milvus-lite", "tantivy"),
+    *("elasticsearch", "sqlalchemy", "dash", "flask"),
+)
 
 
 def describe() -> dict[str, Any]:
     """Return the machine in words; the load tells how far its times can be trusted."""
     return {
+        "processor": _processor(),
         "cores": os.cpu_count(),
-        "processor": platform.machine(),
+        "memory_mb": round(psutil.virtual_memory().total / 2**20),
+        "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
+        "libraries": {name: found for name in LIBRARIES if (found := _version(name))},
+        "commit": _commit(),
         "load_1_min": round(os.getloadavg()[0], 2),
     }
 
@@ -28,8 +41,7 @@ def peak_resident_mb() -> float:
 
 def resident_mb() -> float:
     """Return the resident memory of this process now, in MB."""
-    with open("/proc/self/statm", encoding="ascii") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return float(psutil.Process().memory_info().rss) / 2**20
 
 
 def note(text: str) -> None:
@@ -38,17 +50,27 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
-def emit(report: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print a report as JSON, or as one line a value."""
-    if as_json:
-        print(json.dumps(report, ensure_ascii=False, indent=2))
-        return
-    for name, value in _flat(report, ""):
-        print(f"{name:44} {value:.4g}" if isinstance(value, float) else f"{name:44} {value}")
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.machine()
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.machine())
 
 
-def _flat(report: Mapping[str, Any], prefix: str) -> list[tuple[str, Any]]:
-    rows: list[tuple[str, Any]] = []
-    for name, value in report.items():
-        rows += _flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else [(prefix + name, value)]
-    return rows
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _commit() -> str:
+    """Return the commit of this code, with a plus where files differ from it; nothing outside a checkout."""
+    try:
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+        dirty = subprocess.run(["git", "status", "--porcelain", "-uno"], cwd=ROOT, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return head.stdout.strip()[:12] + ("+" if dirty.stdout.strip() else "")

@@ -1,4 +1,4 @@
-"""How head and history are kept apart in Milvus: `python -m benchmarks.milvus_parts --rows 100000 --json`.
+"""How head and history are kept apart in Milvus: by a filter or by partitions.
 
 Two ways, side by side on the real server of the tests: a filter over a scalar field (``filter``), and a partition for
 each part (``partitions``). Three of four rows are head. Searches of the head alternate between the two, so that both
@@ -9,10 +9,8 @@ Without ``--url`` the server of the tests is started; on another the two collect
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -22,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
 from benchmarks.vectors import DEPTH, DIMENSION, ROWS_PER_CENTRE, around_centres
 from core.adapters.vector.milvus_collection import ivf_flat, schema
 from core.ports import Vector
@@ -145,31 +145,42 @@ def served(url: str, token: str, folder: Path) -> Iterator[tuple[str, str]]:
         yield server.url, server.token
 
 
-def main() -> None:
-    """Read the command line, start a server, measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def figures(context: Context) -> dict[str, Any]:
+    from pymilvus import MilvusClient
+
+    options = context.options
+    centres = max(1, options.rows // ROWS_PER_CENTRE)
+    vectors = around_centres(options.rows, 1, centres, context.seed)
+    queries = around_centres(options.queries, 2, centres, context.seed)
+    with (
+        served(options.url, options.token, context.workspace) as (url, token),
+        closing(MilvusClient(url, token=token)) as client,
+    ):
+        try:
+            return {"rows": options.rows, "queries": options.queries, **measure(client, vectors, queries)}
+        finally:
+            for way in (Filtered, Partitioned):
+                client.drop_collection(way.name)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--url", default="", help="Milvus; empty starts the server of the tests")
     parser.add_argument("--token", default="", help="what is shown to that server")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    from pymilvus import MilvusClient
 
-    centres = max(1, options.rows // ROWS_PER_CENTRE)
-    vectors, queries = around_centres(options.rows, 2, centres), around_centres(options.queries, 3, centres)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        served(options.url, options.token, Path(folder)) as (url, token),
-        closing(MilvusClient(url, token=token)) as client,
-    ):
-        try:
-            result = {"rows": options.rows, "queries": options.queries, **measure(client, vectors, queries)}
-        finally:
-            for way in (Filtered, Partitioned):
-                client.drop_collection(way.name)
-    print(json.dumps(result, indent=2 if options.json else None))
+
+BENCHMARK = Benchmark(
+    "milvus_parts",
+    figures,
+    add_options,
+    smallest={"rows": 300, "queries": 2},
+    small={"rows": 5_000, "queries": 50},
+    scale="rows",
+    seed=1,
+    secret="token",
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

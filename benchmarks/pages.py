@@ -1,7 +1,7 @@
-"""How long the server draws each page of many documents: ``python -m benchmarks.pages [--documents 10000] [--json]``.
+"""How long the server draws each page of many documents.
 
 The documents are short text entries, every tenth with a second version, embedded by hashing, indexes in memory: what
-is measured is the catalogue and the page. Each page is drawn once to warm up and then ``--rounds`` times, encoded as
+is measured is the catalogue and the page. Each page is drawn once to warm up and then ``--draws`` times, encoded as
 the browser gets it; told are the median in ms and the size of the answer in kB.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import logging
 import statistics
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,9 @@ from plotly.io.json import to_json_plotly
 
 import core
 from app.main import create_app
-from benchmarks.machine import describe, emit, note
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
+from benchmarks.machine import note
 from core.settings import Settings
 from tests.unit.app.drawn import open_page
 
@@ -59,7 +60,7 @@ def addresses(kb: core.KnowledgeBase) -> dict[str, str]:
     }
 
 
-def measure(folder: Path, count: int, rounds: int) -> dict[str, Any]:
+def measure(folder: Path, count: int, draws: int) -> dict[str, Any]:
     began = time.perf_counter()
     with filled(folder, count) as kb:
         note(f"{count} documents in {time.perf_counter() - began:.0f} s")
@@ -67,7 +68,7 @@ def measure(folder: Path, count: int, rounds: int) -> dict[str, Any]:
         report: dict[str, Any] = {}
         for name, address in addresses(kb).items():
             times = []
-            for _ in range(rounds + 1):
+            for _ in range(draws + 1):
                 started = time.perf_counter()
                 drawn = to_json_plotly(open_page(window, address))
                 times.append((time.perf_counter() - started) * 1000)
@@ -76,18 +77,27 @@ def measure(folder: Path, count: int, rounds: int) -> dict[str, Any]:
     return report
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--documents", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
+def figures(context: Context) -> dict[str, Any]:
     logging.disable(logging.WARNING)
-    report: dict[str, Any] = {"machine": describe(), "documents": given.documents}
-    with tempfile.TemporaryDirectory() as folder:
-        report["pages"] = measure(Path(folder) / "data", given.documents, given.rounds)
-    emit(report, as_json=given.json)
+    options = context.options
+    pages = measure(context.workspace / "data", options.documents, options.draws)
+    return {"documents": options.documents, "pages": pages}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--documents", type=int, default=10_000)
+    parser.add_argument("--draws", type=int, default=5, help="how often each page is drawn in a round")
+
+
+BENCHMARK = Benchmark(
+    "pages",
+    figures,
+    add_options,
+    smallest={"documents": 20, "draws": 1},
+    small={"documents": 1_000, "draws": 3},
+    scale="documents",
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,4 +1,4 @@
-"""What spikes cost and keep: ``python -m benchmarks.spiking --model FOLDER [--parts …] [--quick] [--json]``.
+"""What spikes cost and keep: perplexity, rates, speed and answers of a model.
 
 Parts: ``perplexity`` of the model as it was trained and with each code, on a text that calibration has not seen;
 ``rates`` of each kind of population; ``speed`` as trained, with spikes and recorded, taking turns, so that whatever
@@ -27,7 +27,9 @@ import torch
 import transformers
 from torch import Tensor
 
-from benchmarks.machine import describe, emit, note
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
+from benchmarks.machine import note
 from benchmarks.spiking_text import PARAGRAPHS, QUESTIONS, UNSEEN_TEXT
 from core.snn import recording
 from core.snn.calibration import of_folder
@@ -212,33 +214,51 @@ def questions(subject: Subject, chosen: Sequence[tuple[int, str, str]], longest:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    torch.set_num_threads(1)
+    transformers.utils.logging.disable_progress_bar()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(options.model, local_files_only=True)
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        options.model, dtype=torch.float32, local_files_only=True, use_safetensors=True
+    ).eval()
+    subject = Subject(model, tokenizer, of_folder(options.model, context.workspace, model, tokenizer))
+    quick, first = options.quick, options.first
+    run: dict[str, Callable[[], dict[str, Any]]] = {
+        "perplexity": lambda: perplexities(subject, min(options.tokens, 256) if quick else options.tokens),
+        "rates": lambda: rates(subject, 64 if quick else 256),
+        "speed": lambda: speed(subject, 2 if quick else 6, 16),
+        "questions": lambda: questions(subject, QUESTIONS[first:][: 4 if quick else options.questions], 16),
+    }
+    return {part: run[part]() for part in options.parts}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, required=True, help="folder of a Llama- or Qwen-type model")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--tokens", type=int, default=1024, help="how much of the text the perplexities are of")
     parser.add_argument("--questions", type=int, default=len(QUESTIONS), help="how many questions are answered")
     parser.add_argument("--first", type=int, default=0, help="which question is the first, to ask them in pieces")
     parser.add_argument("--quick", action="store_true", help="a smaller text, fewer rounds and 4 questions")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    torch.set_num_threads(1)
-    transformers.utils.logging.disable_progress_bar()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(given.model, local_files_only=True)
-    model = transformers.AutoModelForCausalLM.from_pretrained(
-        given.model, dtype=torch.float32, local_files_only=True, use_safetensors=True
-    ).eval()
-    with tempfile.TemporaryDirectory(prefix="evorag-spiking-") as kept:
-        subject = Subject(model, tokenizer, of_folder(given.model, Path(kept), model, tokenizer))
-    run: dict[str, Callable[[], dict[str, Any]]] = {
-        "perplexity": lambda: perplexities(subject, min(given.tokens, 256) if given.quick else given.tokens),
-        "rates": lambda: rates(subject, 64 if given.quick else 256),
-        "speed": lambda: speed(subject, 2 if given.quick else 6, 16),
-        "questions": lambda: questions(subject, QUESTIONS[given.first :][: 4 if given.quick else given.questions], 16),
-    }
-    report = {"machine": describe(), **{part: run[part]() for part in given.parts}}
-    emit(report, as_json=given.json)
+
+
+BENCHMARK = Benchmark(
+    "spiking",
+    figures,
+    add_options,
+    smallest={"quick": True, "tokens": 16},
+    small={"quick": True},
+    scale="tokens",
+    units={
+        ".*/tokens": ("tokens", "neither"),
+        "perplexity/.*": ("perplexity", "lower"),
+        "rates/.*/spikes a step": ("spikes", "neither"),
+        "rates/.*/silent": ("share", "neither"),
+        "speed/.*/of plain, .*": ("ratio", "higher"),
+        "questions/(same|right) .*": ("questions", "higher"),
+    },
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,4 +1,4 @@
-"""How long a start takes: ``python -m benchmarks.startup --json``.
+"""How long imports and a start of the server take.
 
 ``import core`` in a fresh interpreter (median of several), and ``evorag serve`` from the command to the first answered
 page, to stores and models that are ready, and again on the folder that then exists.
@@ -21,7 +21,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
 
 ROOT = Path(__file__).parents[1]
 TIMED = "import time; started = time.perf_counter(); {}; print(time.perf_counter() - started)"
@@ -87,7 +88,6 @@ def run(times: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="evorag-startup-") as folder:
         fresh, again = serve_seconds(Path(folder) / "data"), serve_seconds(Path(folder) / "data")
     return {
-        "machine": machine.describe(),
         "measured_on": f"an empty data folder, then the same again; imports: median of {times}",
         "import_core_s": import_seconds(IMPORT, times),
         "import_names_s": import_seconds(USE, times),
@@ -96,13 +96,16 @@ def run(times: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--times", type=int, default=5)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    machine.emit(run(given.times), as_json=given.json)
+def figures(context: Context) -> dict[str, Any]:
+    return run(context.options.times)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--times", type=int, default=5, help="imports that the median is of")
+
+
+BENCHMARK = Benchmark("startup", figures, add_options, smallest={"times": 1}, small={"times": 3}, scale="times")
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,4 +1,4 @@
-"""The stores side by side: ``python -m benchmarks.stores [--sizes 10000 100000] [--json]``.
+"""The stores side by side: ingest, searches, agreement, memory and disk.
 
 Vectors in memory, in Milvus Lite and on a Milvus server; keywords in tantivy and on an Elasticsearch node. All of one
 kind get the same rows of ``benchmarks.corpus`` and the same questions, one after the other, in one run: ingest (rows
@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 import psutil
 
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
 from benchmarks.corpus import WORDS, Writer
-from benchmarks.machine import describe, emit, note
+from benchmarks.machine import note
 from benchmarks.vectors import DEPTH, DIMENSION, ROWS_PER_CENTRE, around_centres
 from core.adapters.keyword.elastic import ElasticKeywordIndex
 from core.adapters.keyword.tantivy import TantivyKeywordIndex
@@ -144,19 +146,19 @@ def exactly(vectors: Vector, asked: Vector) -> list[list[int]]:
     return [np.argsort(-(vectors @ question), kind="stable")[:DEPTH].tolist() for question in asked]
 
 
-def written(count: int, questions: int) -> tuple[list[str], list[str]]:
+def written(count: int, questions: int, seed: int) -> tuple[list[str], list[str]]:
     """Return passages, half of them Japanese, and questions of some of them."""
-    writers = [Writer("en", 1), Writer("ja", 2)]
+    writers = [Writer("en", seed), Writer("ja", seed + 1)]
     passages = [writers[n % 2].passage(WORDS[writers[n % 2].language]) for n in range(count)]
     asked = [writers[n % 2].question(passages[n]) for n in range(min(questions, count))]
     return [passage.text for passage in passages], asked
 
 
-def run(size: int, questions: int) -> dict[str, Any]:
+def run(size: int, questions: int, seed: int) -> dict[str, Any]:
     """Measure all stores with ``size`` rows."""
     centres = max(1, size // ROWS_PER_CENTRE)
-    vectors, asked = around_centres(size, 2, centres), around_centres(questions, 3, centres)
-    texts, worded = written(size, questions)
+    vectors, asked = around_centres(size, 1, centres, seed), around_centres(questions, 2, centres, seed)
+    texts, worded = written(size, questions, seed)
     of_vectors = [
         VectorRow(n, n // 20, Part.HEAD, vector, text, "a.txt#v1", n + 1)
         for n, (vector, text) in enumerate(zip(vectors, texts, strict=True))
@@ -168,15 +170,27 @@ def run(size: int, questions: int) -> dict[str, Any]:
     return found | {name: same(name=name) for name in KEYWORDS}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    return {str(size): run(size, options.questions, context.seed) for size in options.sizes}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000], help="rows")
     parser.add_argument("--questions", type=int, default=100)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    report = {"machine": describe(), **{str(size): run(size, given.questions) for size in given.sizes}}
-    emit(report, as_json=given.json)
+
+
+BENCHMARK = Benchmark(
+    "stores",
+    figures,
+    add_options,
+    smallest={"sizes": [50], "questions": 2},
+    small={"sizes": [1_000], "questions": 50},
+    scale="sizes",
+    number=lambda text: [int(text)],
+    seed=1,
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

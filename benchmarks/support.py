@@ -1,16 +1,16 @@
-"""Whether what is shown as supported is: ``python -m benchmarks.support FOLDER… [--generator NAME] [--questions N]``.
+"""Whether what is shown as supported by its source is.
 
 Each folder is a question set (form: ``core/evaluation/question_folder.py``). Every question is answered by the
 generator, and each sentence shown as supported is judged anew, by rules of this file alone: its figures and names have
 to stand in the passage that it cites, and half of its content words. Without ``--generator`` answers are made of the
 extracted ones, each with a second sentence that is false: another figure, another name, or a sentence of a passage
-that was not found. The passages are those of the questions and ``--passages`` more.
+that was not found. The passages are those of the questions and ``--passages`` more. The reference ``extracted`` is the
+same questions with extracted answers.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import tempfile
@@ -22,6 +22,8 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from benchmarks import runner
+from benchmarks.benchmark import Benchmark, Context
 from core import EvoRAG, Query, Settings, build
 from core.evaluation.fill_folder import fill
 from core.evaluation.measure_folder import Passage, Question, read_passages, read_questions
@@ -187,16 +189,43 @@ def _share(flags: Sequence[bool]) -> float:
     return round(sum(flags) / max(1, len(flags)), 4)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
+def figures(context: Context) -> dict[str, Any]:
+    return _of_folders(context, context.options.generator)
+
+
+def of_extracted(context: Context) -> dict[str, Any]:
+    """Answer with the extracted answers instead."""
+    return _of_folders(context, "none")
+
+
+def _of_folders(context: Context, generator: str) -> dict[str, Any]:
+    given = context.options
+    return {folder.name: measure(folder, generator, given.questions, given.passages) for folder in given.folders}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--generator", default="", help="name of a generator; without one, falsified answers")
     parser.add_argument("--questions", type=int, default=200, help="how many questions of each set to take")
     parser.add_argument("--passages", type=int, default=100, help="passages besides those of the questions")
-    args = parser.parse_args()
-    report = {folder.name: measure(folder, args.generator, args.questions, args.passages) for folder in args.folders}
-    print(json.dumps(report, ensure_ascii=False, indent=2))
+
+
+BENCHMARK = Benchmark(
+    "support",
+    figures,
+    add_options,
+    smallest={"questions": 2, "passages": 3},
+    small={"questions": 20},
+    scale="questions",
+    takes_folders=True,
+    references={"extracted": of_extracted},
+    units={
+        ".*/answers_with_an_unsupported_sentence_.*": ("share", "lower"),
+        ".*/sentences_shown_as_supported": ("sentences", "neither"),
+        ".*/of_them_not_supported": ("sentences", "lower"),
+        ".*/false_sentences_shown_as_supported/.*": ("share", "lower"),
+    },
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,9 +1,9 @@
-"""What each switch of a search changes: ``python -m benchmarks.switches --data FOLDER [--json] [--fit]``.
+"""What each switch of a search changes in ranks, answers and time.
 
 FOLDER is a question set (form: ``core/evaluation/question_folder.py``) or holds several, one a language. Every
 question is asked with each switch in the same knowledge base; recall, nDCG and MRR are those of the final order,
 within the first 10. A switch helps where its 95 % interval of the difference in nDCG@10 to ``none`` lies above 0
-(bootstrap over questions).
+(bootstrap over questions). The reference ``bm25`` is BM25 alone, of tantivy called directly, beside ``none``.
 
 ``--fit`` prints the weights that a conditional logit gives the light features on every other question, of all sets and
 of each alone, and the nDCG@10 that each fit and equal weights reach on the remaining questions of every set.
@@ -26,8 +26,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
+from benchmarks import libraries, runner
+from benchmarks.benchmark import Benchmark, Context
 from benchmarks.fitting import Group, Row, conditional_logit, score
-from benchmarks.machine import describe, note
+from benchmarks.machine import note
 from core import EvoRAG, KnowledgeBase, Query, Settings, build
 from core.evaluation.fill_folder import fill
 from core.evaluation.measure_folder import Outcome, Question, evaluate, read_passages, read_questions
@@ -110,11 +112,11 @@ def _gain(outcome: Outcome) -> float:
     return ndcg_at(outcome.rankings["final"], outcome.question.passage_ids, 10)
 
 
-def _interval(differences: Sequence[float]) -> list[float]:
+def _interval(differences: Sequence[float]) -> dict[str, float]:
     values = np.array(differences)
     drawn = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
     low, high = np.quantile(values[drawn].mean(axis=1), [0.025, 0.975])
-    return [round(float(low), 4), round(float(high), 4)]
+    return {"low": round(float(low), 4), "high": round(float(high), 4)}
 
 
 # ---- the weights of the light features
@@ -162,39 +164,71 @@ def _ndcg(group: Group, weights: Row) -> float:
     return float(1 / np.log2(rank + 1)) if rank <= 10 else 0.0
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="a question set, or a folder of them")
-    parser.add_argument("--switch", action="append", choices=list(SWITCHES), help="only these, and none")
-    parser.add_argument("--sample", type=int, help="every n-th question, so that about this many are asked")
-    parser.add_argument("--keep", type=Path, help="folder of filled knowledge bases for further runs")
-    parser.add_argument("--fit", action="store_true", help="fit the weights of the light features")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    folders = (
-        [given.data] if (given.data / "questions.jsonl").exists() else sorted(given.data.glob("*/questions.jsonl"))
-    )
-    folders = [folder if folder.is_dir() else folder.parent for folder in folders]
+def figures(context: Context) -> dict[str, Any]:
+    given = context.options
     names = ["none", *(name for name in given.switch or SWITCHES if name != "none")]
     results: dict[str, Any] = {}
     fitted: dict[str, list[Group]] = {}
-    for folder in folders:
-        questions = read_questions(folder)
-        questions = questions[:: max(1, len(questions) // given.sample)] if given.sample else questions
+    for folder in sets_in(given.folders):
+        questions = sampled(folder, given.sample)
         with filled(folder, given.keep) as (kb, keys):
             if given.fit:
                 fitted[folder.name] = groups(kb, keys, questions, folder.name)
             else:
                 results[folder.name] = {"questions": len(questions), **measure(kb, keys, questions, names)}
-    report = {"machine": describe(), **({"fit": fit(fitted)} if given.fit else {"sets": results})}
-    if given.json or given.fit:
-        print(json.dumps(report, indent=2))
-        return
-    for name, measured in results.items():
-        print(f"{name}, {measured.pop('questions')} questions")
-        for switch, values in measured.items():
-            print(f"  {switch:14}", "  ".join(f"{what} {value}" for what, value in values.items()))
+    return {"fit": fit(fitted)} if given.fit else {"sets": results}
+
+
+def of_bm25(context: Context) -> dict[str, Any]:
+    """Rank by BM25 alone, of tantivy over the same passages."""
+    given = context.options
+    return {
+        "sets": {
+            folder.name: {
+                "none": libraries.bm25(read_passages(folder), sampled(folder, given.sample), context.workspace)
+            }
+            for folder in sets_in(given.folders)
+        }
+    }
+
+
+def sets_in(folders: Sequence[Path]) -> list[Path]:
+    """Return the question sets: each folder that is one, and those in a folder of several."""
+    found = []
+    for folder in folders:
+        here = (folder / "questions.jsonl").exists()
+        found += [folder] if here else [each.parent for each in sorted(folder.glob("*/questions.jsonl"))]
+    return found
+
+
+def sampled(folder: Path, sample: int | None) -> list[Question]:
+    questions = read_questions(folder)
+    return list(questions[:: max(1, len(questions) // sample)] if sample else questions)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--switch", action="append", choices=list(SWITCHES), help="only these, and none")
+    parser.add_argument("--sample", type=int, help="every n-th question, so that about this many are asked")
+    parser.add_argument("--keep", type=Path, help="folder of filled knowledge bases for further runs")
+    parser.add_argument("--fit", action="store_true", help="fit the weights of the light features")
+
+
+BENCHMARK = Benchmark(
+    "switches",
+    figures,
+    add_options,
+    smallest={"sample": 10, "switch": ["mix"]},
+    small={"sample": 100},
+    scale="sample",
+    takes_folders=True,
+    references={"bm25": of_bm25},
+    units={
+        ".*/ndcg_difference_95/.*": ("share", "higher"),
+        ".*/ndcg@10 of the other half/.*": ("share", "higher"),
+        ".*/weights/.*": ("weight", "neither"),
+    },
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

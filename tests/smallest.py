@@ -8,9 +8,12 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
+
+import jsonschema
+
+from benchmarks.result import SCHEMA
 
 ROOT = Path(__file__).parents[1]
 LONGEST_S = 300
@@ -20,7 +23,7 @@ SET = "{set}"
 
 @dataclass(frozen=True)
 class Smallest:
-    """The options of the smallest run, and where its report has the numbers that the benchmark is for."""
+    """What the smallest run is given, and the figures that the benchmark is for."""
 
     options: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -28,44 +31,33 @@ class Smallest:
 
 # A second word tells runs of one benchmark apart.
 ALONE: Mapping[str, Smallest] = {
-    "answers": Smallest((SET, "--fit", "--json"), ("sets/set/questions", "sets/set/ms", "fit/CONFIDENCE_BIAS")),
-    "clusters": Smallest((SET, "--questions", "2", "--json"), ("40 rows, nlist 25/5", "80 rows, nlist 35/32")),
-    "consistency": Smallest(("--chunks", "200", "--json"), ("chunks_per_second", "found_missing")),
-    "ingest": Smallest(
-        ("--embedder", "hash", "--documents", "1", "--manual", "none.pdf", "--json"),
-        ("sample/stages/parsing/documents_per_s", "sample/wall_s", "resident_mb/peak"),
-    ),
+    "answers": Smallest((SET, "--fit"), ("sets/set/questions", "sets/set/ms", "fit/CONFIDENCE_BIAS")),
+    "clusters": Smallest((SET,), ("40 rows, nlist 25/5", "80 rows, nlist 35/32")),
+    "consistency": Smallest((), ("chunks_per_second", "found_missing")),
+    "ingest": Smallest((), ("sample/stages/parsing/documents_per_s", "sample/wall_s", "resident_mb/peak")),
     "latency": Smallest(
-        ("--chunks", "20", "--questions", "2", "--json"),
-        ("p50_ms", "without_embedding/p95_ms", "answering/p50_ms", "cached/p50_ms", "writing_s", "resident_mb"),
+        (), ("p50_ms", "without_embedding/p95_ms", "answering/p50_ms", "cached/p50_ms", "writing_s", "resident_mb")
     ),
-    "pages": Smallest(
-        ("--documents", "20", "--rounds", "1", "--json"), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")
-    ),
+    "pages": Smallest((), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),
     "spiking": Smallest(
-        ("--model", "{model}", "--quick", "--tokens", "16", "--json"),
+        ("--model", "{model}"),
         (
             "perplexity/few-spike 8",
             "rates/all/spikes a step",
-            "speed/recorded/tokens~s",
+            "speed/recorded/tokens/s",
             "speed/file/bytes",
             "questions/asked",
         ),
     ),
-    "startup": Smallest(
-        ("--times", "1", "--json"), ("import_core_s", "serve_fresh/first_page_s", "serve_again/models_ready_s")
-    ),
-    "support": Smallest((SET, "--questions", "2", "--passages", "3"), ("set/guard_ms/p50", "set/true_sentences_kept")),
-    "switches": Smallest(
-        ("--data", SET, "--sample", "10", "--switch", "mix", "--json"),
-        ("sets/set/none/ndcg@10", "sets/set/mix/ask_p50_ms"),
-    ),
+    "startup": Smallest((), ("import_core_s", "serve_fresh/first_page_s", "serve_again/models_ready_s")),
+    "support": Smallest((SET,), ("set/guard_ms/p50", "set/true_sentences_kept")),
+    "switches": Smallest((SET,), ("sets/set/none/ndcg@10", "sets/set/mix/ask_p50_ms")),
     "switches fit": Smallest(
-        ("--data", SET, "--sample", "10", "--fit", "--json"),
+        ("--data", SET, "--fit"),
         ("fit/equal/ndcg@10 of the other half/set", "fit/fitted on set/weights/bm25"),
     ),
     "upload": Smallest(
-        ("--size", "64K", "--text", "64K", "--clients", "3", "--seconds", "1", "--json"),
+        (),
         (
             "upload/one_connection/mb_per_s",
             "upload/parallel/ratio_to_cp",
@@ -73,9 +65,9 @@ ALONE: Mapping[str, Smallest] = {
             "clients/search_with_clients/p95_ms",
         ),
     ),
-    "vectors": Smallest(("--chunks", "200", "--queries", "2", "--json"), ("hot/p50_ms", "store/recall_10")),
+    "vectors": Smallest((), ("hot/p50_ms", "store/recall_10")),
     "versions": Smallest(
-        ("--quick", "--embedder", "hash", "--json"),
+        (),
         (
             "shares/texts/plain/scattered/share",
             "diffs/0.1_mb_scattered/seconds",
@@ -86,19 +78,13 @@ ALONE: Mapping[str, Smallest] = {
 }
 ON_SERVERS: Mapping[str, Smallest] = {
     "agreement": Smallest(
-        (SET, "--questions", "5", "--url", "{elastic}", "--json"),
-        ("set/ranks/same_ten", "set/tokens/shared", "set/ranks/p50_ms/Elasticsearch"),
+        (SET, "--url", "{elastic}"), ("set/ranks/same_ten", "set/tokens/shared", "set/ranks/p50_ms/Elasticsearch")
     ),
-    "catalogues": Smallest(
-        ("--passages", "20", "--questions", "2", "--json"), ("sqlite/search_p50_ms", "postgresql/chunks_per_s")
-    ),
+    "catalogues": Smallest((), ("sqlite/search_p50_ms", "postgresql/chunks_per_s")),
     "milvus_parts": Smallest(
-        ("--rows", "300", "--queries", "2", "--url", "{milvus}", "--token", "{token}", "--json"),
-        ("filter/p50_ms", "partitions/move_200_ms", "p50_ratio"),
+        ("--url", "{milvus}", "--token", "{token}"), ("filter/p50_ms", "partitions/move_200_ms", "p50_ratio")
     ),
-    "stores": Smallest(
-        ("--sizes", "50", "--questions", "2", "--json"), ("50/milvus/rows_per_s", "50/elasticsearch/agreement_50")
-    ),
+    "stores": Smallest((), ("50/milvus/rows_per_s", "50/elasticsearch/agreement_50")),
 }
 
 
@@ -120,15 +106,10 @@ def question_set(folder: Path) -> Path:
     return place
 
 
-def report_of(module: str, smallest: Smallest, places: Mapping[str, str], cwd: Path) -> dict[str, Any]:
-    """Run a benchmark in a process of its own and return what it printed as JSON."""
+def result_of(name: str, options: Sequence[str], cwd: Path) -> dict[str, Any]:
+    """Run a benchmark at its smallest size in a process of its own, and return its result, which fits the schema."""
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            f"benchmarks.{module.split()[0]}",
-            *(option.format(**places) for option in smallest.options),
-        ],
+        [sys.executable, "-m", "benchmarks", name, *options, "--size", "smallest", "--json"],
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "EVORAG_EMBEDDER": "hash"},
         capture_output=True,
@@ -136,16 +117,22 @@ def report_of(module: str, smallest: Smallest, places: Mapping[str, str], cwd: P
         timeout=LONGEST_S,
     )
     assert done.returncode == 0, done.stderr[-3_000:]
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+    result: dict[str, Any] = json.loads(done.stdout, parse_constant=_refuse)
+    jsonschema.validate(result, SCHEMA)
+    return result
 
 
-def missing_numbers(report: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
-    """Return which of the numbers are not in the report; ``~`` stands for a slash in a name."""
-    return [path for path in wanted if not _is_number(report, [name.replace("~", "/") for name in path.split("/")])]
+def report_of(module: str, smallest: Smallest, places: Mapping[str, str], cwd: Path) -> dict[str, Any]:
+    """Return the figures of the smallest run."""
+    options = [option.format(**places) for option in smallest.options]
+    figures: dict[str, Any] = result_of(module.split()[0], options, cwd)["figures"]
+    return figures
 
 
-def _is_number(value: Any, names: Sequence[str]) -> bool:
-    for name in names:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
+def missing_numbers(figures: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
+    """Return which of the figures have not been measured."""
+    return [name for name in wanted if name not in figures]
+
+
+def _refuse(constant: str) -> float:
+    raise AssertionError(f"{constant} is no JSON")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.smallest import ALONE, ON_SERVERS, ROOT, missing_numbers, question_set, report_of
+from benchmarks import startup
+from benchmarks.runner import parse
+from tests.smallest import ALONE, ON_SERVERS, ROOT, missing_numbers, question_set, report_of, result_of
 from tests.unit.snn.small import small
 
 LONGEST = {"answers", "ingest", "pages", "spiking", "startup", "switches", "switches fit", "upload", "versions"}
@@ -35,9 +40,48 @@ def tiny_model(folder: Path) -> Path:
     return folder
 
 
-def test_no_benchmark_is_missing() -> None:
-    programs = {path.stem for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text("utf-8")}
-    assert programs == {name.split()[0] for name in (*ALONE, *ON_SERVERS)}
+def test_list_names_every_module_that_none_imports() -> None:
+    modules = {path.stem: path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("[!_]*.py")}
+    parts = {
+        name
+        for name in modules
+        for text in [(ROOT / "benchmarks" / "__main__.py").read_text("utf-8"), *modules.values()]
+        if re.search(rf"^from benchmarks(\.{name} import|\simport (.*, )?{name}\b)", text, re.MULTILINE)
+    }
+    listed = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--list"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    named = {line.split()[0] for line in listed}
+    assert all(len(line.split()) > 3 for line in listed)
+    assert modules.keys() - parts <= named
+    assert named == {name.split()[0] for name in (*ALONE, *ON_SERVERS)}
+
+
+@pytest.mark.parametrize("against", ["libraries", str(ROOT)], ids=["library", "checkout"])
+def test_reference_is_measured_beside(against: str, tmp_path: Path) -> None:
+    result = result_of("vectors", ["--against", against, "--chunks", "100"], tmp_path)
+    assert result["options"]["chunks"] == 100
+    other = result["against"]
+    assert other["name"] == against
+    for name in ("hot/p50_ms", "hot/recall_10", "store/p50_ms"):
+        assert name in result["figures"].keys() & other["figures"].keys()
+    assert other["ratio"]["hot/recall_10"] > 0
+
+
+def test_figures_of_rounds_are_medians(tmp_path: Path) -> None:
+    result = result_of("consistency", ["--rounds", "2", "--chunks", "100"], tmp_path)
+    figure = result["figures"]["seconds"]
+    assert result["rounds"] == 2
+    assert figure["value"] == pytest.approx((figure["min"] + figure["max"]) / 2)
+
+
+@pytest.mark.parametrize(
+    "options", [["--against", "nothing"], ["--size", "large"], ["--seed", "1"], ["--rounds", "0"], ["--json", "."]]
+)
+def test_command_that_cannot_be_run_is_refused(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        parse(startup.BENCHMARK, options)
+    assert options[0] in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
