@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.blobs.orphans import UnclaimedBlobs
-from core.blobs.pins import Holds
+from core.blobs.pinned import PinnedBlobs
 from core.indexes.active import Serving
 from core.indexes.projector import Projector
 from core.ingest.embed import EmbeddingLane
@@ -22,7 +21,7 @@ from core.ingest.job_run import JobProgress
 from core.ingest.parse_and_chunk import Preparing
 from core.ingest.publish import Publisher
 from core.model import Job
-from core.ports import BlobStore, Parser
+from core.ports import Parser
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -34,9 +33,7 @@ class IngestPipeline:
     def __init__(
         self,
         catalog: Catalog,
-        blobs: BlobStore,
-        holds: Holds,
-        unclaimed: UnclaimedBlobs,
+        blobs: PinnedBlobs,
         parser: Parser,
         serving: Serving,
         projector: Projector,
@@ -44,8 +41,8 @@ class IngestPipeline:
         chunk_tokens: int,
     ) -> None:
         self._catalog = catalog
-        self._endings = Endings(catalog, unclaimed, projector)
-        self._preparing = Preparing(catalog, blobs, holds, parser, scratch, chunk_tokens)
+        self._endings = Endings(catalog, blobs.unclaimed, projector)
+        self._preparing = Preparing(catalog, blobs.store, blobs.pins, parser, scratch, chunk_tokens)
         self._publisher = Publisher(catalog, projector, self._endings)
         self.lane = EmbeddingLane(catalog, serving, projector, self._endings)
 

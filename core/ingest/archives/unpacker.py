@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.access import acting
-from core.blobs.pins import Holds
+from core.blobs.pinned import PinnedBlobs
 from core.blobs.quota import Room
 from core.catalog.jobs.ledger import Attempt, Step
 from core.errors import Cancelled, EvoRAGError, NotFound, ParserFailed, QuotaExceeded
@@ -29,7 +29,6 @@ from core.model import Filing, Job, JobFilter, JobState, Principal, Stage, Uploa
 from core.model.codec import from_dict
 from core.platform.failpoints import point
 from core.platform.retrying import patiently
-from core.ports import BlobStore
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -63,23 +62,20 @@ class ArchiveUnpacker:
     def __init__(
         self,
         catalog: Catalog,
-        blobs: BlobStore,
-        holds: Holds,
+        blobs: PinnedBlobs,
         scratch: Path,
         intake: ArchiveIntake,
         limits: ArchiveLimits,
         room: Room,
+        file: FileMembers,
     ) -> None:
         self._catalog = catalog
-        self._blobs = blobs
-        self._holds = holds
+        self._blobs = blobs.store
+        self._holds = blobs.pins
         self._scratch = scratch
         self._intake = intake
         self._limits = limits
         self._room = room
-        self._file: FileMembers = lambda members, filing, attempt: []
-
-    def file_with(self, file: FileMembers) -> None:
         self._file = file
 
     def run(self, job: Job, stop: threading.Event) -> None:
