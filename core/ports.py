@@ -192,6 +192,20 @@ class KeywordIndex(Protocol):
     def close(self) -> None: ...
 
 
+class Signal(Protocol):
+    """Tells those who wait for work that there may be some."""
+
+    @property
+    def count(self) -> int:
+        """How often it was notified."""
+
+    def notify(self) -> None:
+        """Wake whoever waits."""
+
+    def wait(self, seen: int) -> None:
+        """Return once there were more notifications than ``seen``."""
+
+
 class JobQueue(Protocol):
     """Works on what the catalogue's job ledger holds; the ledger, not the queue, knows what there is to do.
 
@@ -201,9 +215,6 @@ class JobQueue(Protocol):
 
     has_threads: bool
     """Whether work is done in the background, and not only by ``work_off``."""
-
-    def after_batch(self, act: Callable[[Sequence[Job]], None]) -> None:
-        """Have ``act`` called with jobs whenever they have been worked on."""
 
     def start(self) -> None:
         """Take up what is queued and what a process that ended left running."""

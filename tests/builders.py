@@ -43,8 +43,7 @@ def on_servers(folder: Path, **changes: Any) -> Iterator[core.KnowledgeBase]:
     chosen = Settings(**{"data_dir": folder / "data", "embedder": "hash", "job_workers": 0, **changes})
     begin(chosen.data_dir)
     with core.build(chosen) as kb:
-        assert kb._starting is not None
-        kb._starting.join()
+        kb._background.join()
         yield kb
 
 

@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, make_url, select
 
 from core.catalog import postgresql
-from core.catalog.jobs.changes import noted
+from core.catalog.jobs.changes import Changes, newest_change, noted
 from core.catalog.schema import index_settings
 from core.errors import StoreUnavailable
 
@@ -66,7 +66,8 @@ class Database:
         self._writes = self.engine.execution_options(**_WRITES)
         self._sessions = None if self.is_sqlite else postgresql.Parts(address)
         self._writer = threading.RLock()
-        self._tell: Callable[[int], None] = lambda change: None
+        self.changes = Changes(self._newest_change)
+        """The changes of the job ledger, told once they are committed."""
         # A part that nobody is in is forgotten: some are named by ids, of which there is no end.
         self._parts: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._naming = threading.Lock()
@@ -132,7 +133,7 @@ class Database:
             yield connection
             change = noted(connection)
         if change:
-            self._tell(change)
+            self.changes.committed(change)
 
     @contextmanager
     def exclusive(self, name: str) -> Iterator[None]:
@@ -164,9 +165,9 @@ class Database:
         with self._naming:
             return self._parts.setdefault(name, threading.Lock())
 
-    def after_change(self, tell: Callable[[int], None]) -> None:
-        """Have ``tell`` called with the number of each change of the job ledger, once it is committed."""
-        self._tell = tell
+    def _newest_change(self) -> int:
+        with self.read() as tx:
+            return newest_change(tx)
 
     def close(self) -> None:
         self.engine.dispose()

@@ -9,7 +9,7 @@ from core.access import actor, needs
 from core.catalog.jobs.ledger import NewJob
 from core.explain.analyser import analysed
 from core.explain.vocabulary import checked_synonyms, checked_words
-from core.indexes.reindex_jobs import words_of
+from core.indexes.active_vocabulary import words_of
 from core.model import AnalysedText, JobFilter, JobKind, JobState, Query, Role, Vocabulary, WhyNot
 
 if TYPE_CHECKING:

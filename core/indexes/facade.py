@@ -12,8 +12,9 @@ from core.ports import JobQueue, Progress
 class StoreControl:
     """The part of the knowledge base that knows whether its stores hold what the catalogue says."""
 
-    _repairing: Repairing
-    _worker: JobQueue
+    def __init__(self, repairing: Repairing, worker: JobQueue) -> None:
+        self._repairing = repairing
+        self._worker = worker
 
     @needs(Role.ADMIN)
     def check(self, store: str | None = None, *, progress: Progress | None = None) -> tuple[StoreCheck, ...]:

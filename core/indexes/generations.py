@@ -37,18 +37,24 @@ class Generations:
     """The part of the knowledge base that knows what the indexes were built by."""
 
     def __init__(
-        self, catalog: Catalog, serving: Serving, projector: Projector, openers: Openers, configured: str
+        self,
+        catalog: Catalog,
+        serving: Serving,
+        projector: Projector,
+        openers: Openers,
+        configured: str,
+        has_written: threading.Event,
     ) -> None:
+        """Bring generations up whenever ``has_written`` is set, as the projector does."""
         self._catalog = catalog
         self._serving = serving
         self._projector = projector
         self._openers = openers
         self.configured = configured
         """The embedder that the settings name."""
-        self._wake = threading.Event()
+        self._wake = has_written
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        projector.after_serving(self._wake.set)
 
     # ---- what people do
 

@@ -34,25 +34,28 @@ _LONGEST_WAIT_S = 30.0
 class Projector:
     """Drains the outbox into the stores; every write may be repeated, so a crash between the two is harmless."""
 
-    def __init__(self, catalog: Catalog, serving: Serving) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        serving: Serving,
+        has_written: threading.Event | None = None,
+        before_keywords: Callable[[], None] | None = None,
+    ) -> None:
+        """Drain the outbox into the stores of ``serving``.
+
+        ``has_written`` is set when stores that serve have got rows, which may have been handed on. ``before_keywords``
+        is called before rows of words are written: another process may have begun to analyse otherwise.
+        """
         self._catalog = catalog
         self._serving = serving
+        self._has_written = has_written
+        self._before_keywords = before_keywords
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._after: Callable[[], None] = lambda: None
-        self._before_keywords: Callable[[], None] = lambda: None
         self._known: set[tuple[str, int]] = set()
         """Kinds and generations of the stores that have what they have not been told of, as far as is known."""
         self.errors: dict[str, EvoRAGError] = {}
-
-    def after_serving(self, act: Callable[[], None]) -> None:
-        """Have ``act`` called when stores that serve have got rows, which may have been handed on."""
-        self._after = act
-
-    def before_keywords(self, act: Callable[[], None]) -> None:
-        """Have ``act`` called before rows of words are written: another process may have begun to analyse otherwise."""
-        self._before_keywords = act
 
     def flush(self) -> None:
         """Apply everything that waits to be served. Raises: ``StoreUnavailable``; what was not applied waits on."""
@@ -132,7 +135,7 @@ class Projector:
                         is_done = False
                         break
                     point("index.batch.read")
-                    if kind == KEYWORD:
+                    if kind == KEYWORD and self._before_keywords is not None:
                         self._before_keywords()
                     to = self._serving.behind(store)
                     self._apply(to, kind, batch)
@@ -143,8 +146,8 @@ class Projector:
             except IndexLost:
                 self._known.discard((kind, to.number))
                 raise
-        if has_written and number is None:
-            self._after()
+        if has_written and number is None and self._has_written is not None:
+            self._has_written.set()
         return is_done
 
     def _look(self, store: str, kind: str, to: Opened) -> None:

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.catalog.consistency import Making
-from core.catalog.jobs.ledger import ACTIVE, Attempt, Step
+from core.catalog.jobs.ledger import Attempt, Step
 from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage
 from core.catalog.outbox import KEYWORD
-from core.errors import Cancelled, EvoRAGError, NotFound
-from core.model import Job, JobState, Stage, Vocabulary
+from core.errors import Cancelled, EvoRAGError
+from core.indexes.active_vocabulary import words_of
+from core.model import Job, JobState, Stage
 from core.platform.failpoints import point
 from core.platform.retrying import Stopped
-from core.text.vocabulary import Words
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
-    from core.indexes.active import Serving
+    from core.indexes.active_vocabulary import ActiveVocabulary
     from core.indexes.projector import Projector
 
 SLICE = 4_000
@@ -35,62 +33,22 @@ class Reindexing:
 
     work = ""
 
-    def __init__(self, catalog: Catalog, serving: Serving, projector: Projector) -> None:
+    def __init__(self, catalog: Catalog, projector: Projector, active: ActiveVocabulary) -> None:
         self._catalog = catalog
-        self._serving = serving
         self._projector = projector
-        # What has been begun and what the keyword index goes by change together.
-        self._lock = threading.Lock()
-        self._followed: tuple[int, str] | None = None
-
-    def restore(self) -> None:
-        """Have the keyword index go by what it was built with, and write rows as an interrupted job wrote them."""
-        indexed = self._catalog.vocabulary.indexed()
-        begun = self._catalog.vocabulary.begun()
-        of_rows = indexed if begun is None or not self._is_active(begun[0]) else begun[1]
-        self._use(words_of(of_rows), words_of(indexed))
-
-    def _use(self, of_rows: Words, of_questions: Words) -> None:
-        self._serving.use(of_rows, of_questions)
-        self._catalog.chunks.keywords_built_by = of_rows.built_by
-        # Another process may end what this one has begun: the next look is a new one.
-        self._followed = None
-
-    def making(self) -> Making:
-        """Say what the terms of the rows are made by at the moment."""
-        indexed, begun = words_of(self._catalog.vocabulary.indexed()), self._catalog.vocabulary.begun()
-        if begun is None or not self._is_active(begun[0]):
-            return Making(indexed.built_by)
-        return Making(words_of(begun[1]).built_by, former=indexed.built_by)
-
-    def follow(self) -> None:
-        """Do as ``restore`` where another process has changed what the keyword index goes by."""
-        with self._lock:
-            if (seen := self._seen()) != self._followed:
-                self.restore()
-                self._followed = seen
-
-    def _seen(self) -> tuple[int, str]:
-        begun = self._catalog.vocabulary.begun()
-        return self._catalog.vocabulary.indexed().number, "" if begun is None else begun[0]
+        self._active = active
 
     def tidy(self) -> None:
         """Have rows written back that a job has left which will not go on."""
-        with self._lock:
+        with self._active.lock:
             begun = self._catalog.vocabulary.begun()
-            if begun is None or self._is_active(begun[0]):
+            if begun is None or self._active.is_active(begun[0]):
                 return
             indexed = words_of(self._catalog.vocabulary.indexed())
-            self._use(indexed, indexed)
+            self._active.use(indexed, indexed)
             self._catalog.outbox.add_everything(KEYWORD)
             self._catalog.vocabulary.give_up(begun[0])
         self._projector.flush_soon()
-
-    def _is_active(self, job_id: str) -> bool:
-        try:
-            return self._catalog.jobs.get(job_id).state in ACTIVE
-        except NotFound:
-            return False
 
     def run(self, job: Job, stop: threading.Event) -> None:
         """Work on a job until it has ended, or until ``stop`` is set: then it stays for the next start.
@@ -102,9 +60,9 @@ class Reindexing:
 
     def _reindex(self, run: StageRun) -> StageResult:
         self._write_rows(run)
-        with self._lock:
+        with self._active.lock:
             done = words_of(self._catalog.vocabulary.finish(run.attempt))
-            self._use(done, done)
+            self._active.use(done, done)
         return StageResult()
 
     def cancelled(self, run: StageRun) -> None:
@@ -120,13 +78,13 @@ class Reindexing:
     def _write_rows(self, run: StageRun) -> None:
         """Write every row with the vocabulary that people wrote. Raises: ``Stopped``, ``Cancelled``."""
         job, attempt = run.job, run.attempt
-        with self._lock:
+        with self._active.lock:
             # Where a job has begun before, some rows may be written as neither of the two vocabularies says.
             is_first = self._catalog.vocabulary.begun() is None
             indexed, wanted = self._catalog.vocabulary.indexed(), self._catalog.vocabulary.begin(attempt)
             if is_first and [word for word, _ in indexed.words] == [word for word, _ in wanted.words]:
                 return
-            self._use(words_of(wanted), words_of(indexed))
+            self._active.use(words_of(wanted), words_of(indexed))
         place = self._catalog.jobs.payload(job.id)
         after, done = place.get("after", -1), place.get("done", 0)
         started = time.monotonic() - job.stage_seconds.get(Stage.KEYWORDS, 0.0)
@@ -150,9 +108,3 @@ class Reindexing:
         step = Step(attempt, Stage.KEYWORDS, done, total, seconds, {Stage.KEYWORDS.value: done}, finished=finished)
         if not self._catalog.jobs.advance([step]):
             raise Cancelled("The job was cancelled.")
-
-
-@lru_cache(maxsize=4)
-def words_of(vocabulary: Vocabulary) -> Words:
-    """Return a vocabulary as texts are analysed with it."""
-    return Words((word for word, _ in vocabulary.words), vocabulary.synonyms)

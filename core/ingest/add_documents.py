@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from core.access import actor as acting_for
 from core.access import needs
@@ -24,26 +24,50 @@ from core.errors import (
 from core.ingest.archives import archive_kind
 from core.ingest.intake import Intake, ReceivedFile
 from core.model import Filing, LeftOut, Role, Upload, UploadOutcome
-from core.versions.publishing import VersionControl
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from core.catalog import Claim, NewVersion
+    from core.catalog import Catalog, Claim, NewVersion
     from core.catalog.jobs.ledger import Attempt
     from core.ingest.archives.store_archive import ArchiveIntake
     from core.ingest.uploads.finalize import Settle
-    from core.settings import Settings
 
 _MEMBER_ERRORS = (InvalidInput, TooLarge, UnsupportedType, UnreadableDocument)
 
 
-class Adding(VersionControl):
+class PublicationHistory(Protocol):
+    """Where a restored version is published."""
+
+    def publish(self, doc_id: int, version_id: int | None, action: str, actor: str = "", note: str = "") -> object:
+        """Show a version from now on. Raises: ``Conflict`` where it cannot be shown."""
+
+
+class Adding:
     """The part of the knowledge base that takes documents in."""
 
-    settings: Settings
-    _intake: Intake
-    _archives: ArchiveIntake
+    def __init__(
+        self,
+        catalog: Catalog,
+        intake: Intake,
+        archives: ArchiveIntake,
+        history: PublicationHistory,
+        tell_schedule: Callable[[], None],
+        tell_workers: Callable[[], None],
+        *,
+        is_read_here: bool,
+    ) -> None:
+        """File documents; ``tell_workers`` and ``tell_schedule`` are called once there may be work for them.
+
+        Where documents are not read here, workers on other machines do it.
+        """
+        self._catalog = catalog
+        self._intake = intake
+        self._archives = archives
+        self._history = history
+        self._tell_schedule = tell_schedule
+        self._tell_workers = tell_workers
+        self._is_read_here = is_read_here
 
     @needs(Role.EDITOR)
     def add_file(
@@ -93,7 +117,7 @@ class Adding(VersionControl):
         """
         filing["actor"] = acting_for(filing.get("actor", ""))
         upload = self._archives.take(name, stream, Filing(**filing))
-        self._worker.wake()
+        self._tell_workers()
         return upload
 
     @needs(Role.EDITOR)
@@ -172,7 +196,7 @@ class Adding(VersionControl):
         from core.ingest.parsers.legacy import missing_for
         from core.sample import documents
 
-        if self.settings.jobs_url:
+        if not self._is_read_here:
             return []
         found = {sample.name: missing_for(sample.path.suffix[1:]) for sample in documents()}
         return [
@@ -192,8 +216,8 @@ class Adding(VersionControl):
         news: list[NewVersion] = []
         try:
             news.extend(take_in())
-            claims = self.catalog.documents.claim_many(news, also)
-            self._worker.wake()
+            claims = self._catalog.documents.claim_many(news, also)
+            self._tell_workers()
             shown = [self._shown(claim, new) for claim, new in zip(claims, news, strict=True)]
         except BaseException:
             self._intake.release(news)
@@ -202,10 +226,10 @@ class Adding(VersionControl):
         else:
             self._intake.release(news)
         finally:
-            self._schedule.wake()
+            self._tell_schedule()
         return [_receipt(claim, new) for claim, new in zip(shown, news, strict=True)]
 
-    def _claim_transfer(self, new: NewVersion, settle: Settle) -> Upload:
+    def claim_transfer(self, new: NewVersion, settle: Settle) -> Upload:
         """Claim a version of what was sent in parts, and settle that in the same transaction.
 
         A version that is to be shown again is settled once it is: until then it is claimed anew at the next start.
@@ -221,7 +245,7 @@ class Adding(VersionControl):
         self._intake.hold(new)
         receipt = self._claimed(lambda: [new], also)[0]
         if not is_settled:
-            with self.catalog.database.write() as tx:
+            with self._catalog.database.write() as tx:
                 settle(tx, receipt)
         return receipt
 
@@ -229,10 +253,10 @@ class Adding(VersionControl):
         """Show a restored version at once; claim anew what was shown or purged by others in this moment."""
         while claim.outcome is UploadOutcome.RESTORED and claim.job_id is None:
             try:
-                self._append(claim.doc_id, claim.version_id, "publish", new.filing.actor, "")
+                self._history.publish(claim.doc_id, claim.version_id, "publish", new.filing.actor)
             except Conflict:
-                claim = self.catalog.documents.claim(new)
-                self._worker.wake()
+                claim = self._catalog.documents.claim(new)
+                self._tell_workers()
             else:
                 break
         return claim

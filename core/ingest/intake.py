@@ -11,8 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from core.access import current
-from core.blobs.orphans import UnclaimedBlobs
-from core.blobs.pins import Holds
+from core.blobs.pinned import PinnedBlobs
 from core.blobs.quota import Room, disk_errors
 from core.errors import BadFilename, EmptyDocument, InvalidInput, TooLarge, UnsupportedType
 from core.ingest.archives import archive_kind
@@ -21,7 +20,6 @@ from core.ingest.upload_options import check_filing
 from core.ingest.validate import EXTENSIONS, check_type, clean_name, doc_key
 from core.model import Filing
 from core.platform.failpoints import point
-from core.ports import BlobStore
 
 if TYPE_CHECKING:
     from core.catalog import NewVersion
@@ -52,16 +50,14 @@ class Intake:
 
     def __init__(
         self,
-        blobs: BlobStore,
-        holds: Holds,
-        unclaimed: UnclaimedBlobs,
+        blobs: PinnedBlobs,
         incoming: Path,
         room: Room,
         max_text_chars: int,
     ) -> None:
-        self._blobs = blobs
-        self._holds = holds
-        self._unclaimed = unclaimed
+        self._blobs = blobs.store
+        self._holds = blobs.pins
+        self._unclaimed = blobs.unclaimed
         self._incoming = incoming
         self._room = room
         self._max_text_chars = max_text_chars

@@ -21,8 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.blobs.orphans import UnclaimedBlobs
-from core.blobs.pins import Holds
+from core.blobs.pinned import PinnedBlobs
 from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage, run_together
 from core.indexes.active import Serving
 from core.indexes.projector import Projector
@@ -32,7 +31,7 @@ from core.ingest.index_by_keyword import KeywordIndexing, Placed, Placing
 from core.ingest.parse_and_chunk import Preparing
 from core.ingest.publish import Publisher
 from core.model import Job
-from core.ports import BlobStore, Parser
+from core.ports import Parser
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -44,9 +43,7 @@ class IngestPipeline:
     def __init__(
         self,
         catalog: Catalog,
-        blobs: BlobStore,
-        holds: Holds,
-        unclaimed: UnclaimedBlobs,
+        blobs: PinnedBlobs,
         parser: Parser,
         serving: Serving,
         projector: Projector,
@@ -54,9 +51,9 @@ class IngestPipeline:
         chunk_tokens: int,
     ) -> None:
         self._catalog = catalog
-        self._endings = Endings(catalog, unclaimed, projector)
+        self._endings = Endings(catalog, blobs.unclaimed, projector)
         placing = Placing(catalog, projector)
-        self._preparing = Preparing(catalog, blobs, holds, parser, scratch, chunk_tokens)
+        self._preparing = Preparing(catalog, blobs.store, blobs.pins, parser, scratch, chunk_tokens)
         self._keywords = KeywordIndexing(catalog, projector, placing, self._endings)
         self.lane = EmbeddingLane(catalog, serving, projector, self._endings)
         self._publisher = Publisher(catalog, projector, placing, self._endings)

@@ -24,8 +24,9 @@ _PRIORITIES = range(-10, 11)
 class JobControl:
     """The part of the knowledge base that knows what is being worked on; everyone sees the jobs of what they see."""
 
-    catalog: Catalog
-    _worker: JobQueue
+    def __init__(self, catalog: Catalog, worker: JobQueue) -> None:
+        self._catalog = catalog
+        self._worker = worker
 
     @needs(Role.READER)
     def jobs(
@@ -42,24 +43,24 @@ class JobControl:
 
         ``changed_since`` leaves out what has not changed after that number (``Job.change``).
         """
-        return self.catalog.jobs.recent(
+        return self._catalog.jobs.recent(
             wanted or _ALL, active=active, limit=limit, ids=ids, before=before, changed_since=changed_since
         )
 
     @needs(Role.READER)
     def job(self, job_id: str) -> Job:
         """Raises: ``NotFound``."""
-        return self.catalog.jobs.get(job_id)
+        return self._catalog.jobs.get(job_id)
 
     @needs(Role.READER)
     def job_counts(self, wanted: JobFilter | None = None) -> dict[JobState, int]:
         """Return how many jobs are in each state."""
-        return self.catalog.jobs.counts(wanted or _ALL)
+        return self._catalog.jobs.counts(wanted or _ALL)
 
     @needs(Role.READER)
     def job_log(self, job_id: str, after: int = 0) -> list[JobEvent]:
         """Return what happened to the job after a line of its log, oldest first. Raises: ``NotFound``."""
-        return self.catalog.jobs.log(job_id, after)
+        return self._catalog.jobs.log(job_id, after)
 
     @needs(Role.READER)
     def jobs_changed(self, seen: int, timeout_s: float) -> int:
@@ -100,7 +101,7 @@ class JobControl:
         if not access.sees_all(who):
             failed = replace(failed, actor=who.name)
         again, before = [], None
-        while found := self.catalog.jobs.recent(failed, limit=_MOST, before=before):
+        while found := self._catalog.jobs.recent(failed, limit=_MOST, before=before):
             for job in found:
                 try:
                     again.append(self._worker.retry(job.id, anew=False))

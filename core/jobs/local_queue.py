@@ -22,8 +22,10 @@ from core.catalog.jobs.ledger import ACTIVE, Attempt, Choice, Lease
 from core.catalog.jobs.stage_run import StageRun
 from core.errors import Conflict, EvoRAGError
 from core.ingest.pipeline import IngestPipeline
+from core.jobs.handlers import JobHandlers
 from core.model import Job, JobKind, JobState
 from core.platform.failpoints import point
+from core.platform.work_signal import WorkSignal
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -37,6 +39,7 @@ _POLLED = 100
 _END_S = 60.0
 _SHARED_LOOK_S = 1.0
 """How often is looked for what other processes have queued, or have left."""
+_NO_HANDLERS = JobHandlers()
 
 
 class LocalJobs:
@@ -51,8 +54,14 @@ class LocalJobs:
         lease_s: float | None = None,
         *,
         is_alone: bool = True,
+        handlers: JobHandlers = _NO_HANDLERS,
+        signal: WorkSignal | None = None,
     ) -> None:
-        """Work alone on the ledger, or with ``lease_s`` beside others, that may be at work unless it ``is_alone``."""
+        """Work alone on the ledger, or with ``lease_s`` beside others, that may be at work unless it ``is_alone``.
+
+        Jobs of the kinds of ``handlers``, which are of no single document, are carried out one at a time. The threads
+        look for work whenever ``signal`` is notified.
+        """
         self._is_alone = is_alone
         self._lease = None if lease_s is None else Lease(secrets.token_hex(16), lease_s)
         self._ended_all = threading.Event()
@@ -61,15 +70,12 @@ class LocalJobs:
         self._pipeline = pipeline
         self._batch = batch
         self._stop = threading.Event()
-        self._bell = threading.Condition()
-        self._rung = 0
+        self._handlers = handlers
+        self._signal = signal or WorkSignal()
         self._lock = threading.Lock()
         self._rotations: dict[bool | None, Rotation] = {}
         self._taken: dict[str, int] = {}
         self._lost: set[str] = set()
-        self._after: Callable[[Sequence[Job]], None] = lambda jobs: None
-        self._acts: dict[str, Callable[[Job, threading.Event], None]] = {}
-        self._tidy_rows: Callable[[], None] = lambda: None
         acts: list[tuple[str, Callable[[], bool]]] = []
         if workers:
             acts = [(f"worker-{number}", lambda: self._prepare_some(large=False)) for number in range(workers)]
@@ -78,22 +84,6 @@ class LocalJobs:
             threading.Thread(target=self._run, args=(act,), name=f"evorag-{name}", daemon=True) for name, act in acts
         ]
         self.has_threads = bool(self._threads)
-
-    def carry_out(self, kind: JobKind, act: Callable[[Job, threading.Event], None]) -> None:
-        """Have jobs of a kind, which are of no single document, carried out by ``act``, one at a time."""
-        self._acts[kind] = act
-
-    def reindex_with(self, reindex: Callable[[Job, threading.Event], None], tidy: Callable[[], None]) -> None:
-        """Have jobs of kind ``reindex`` carried out by ``reindex``, one at a time.
-
-        ``tidy`` is called with ``self.tidy``, and when such a job is cancelled while it waits, or is given up.
-        """
-        self.carry_out(JobKind.REINDEX, reindex)
-        self._tidy_rows = tidy
-
-    def after_batch(self, act: Callable[[Sequence[Job]], None]) -> None:
-        """Have ``act`` called with jobs whenever they have been worked on."""
-        self._after = act
 
     def start(self) -> None:
         """Take up what is queued and what a process that ended left running."""
@@ -114,13 +104,11 @@ class LocalJobs:
         """Remove what jobs that have ended, or the processes that worked on them, have left."""
         for version_id in self._catalog.jobs.left_behind():
             self._pipeline.discard(version_id)
-        self._tidy_rows()
+        self._handlers.tidy()
 
     def wake(self) -> None:
         """Tell the workers that there is something to do."""
-        with self._bell:
-            self._rung += 1
-            self._bell.notify_all()
+        self._signal.notify()
 
     def work_off(self) -> None:
         """Work on queued jobs in the calling thread until none is left."""
@@ -154,8 +142,7 @@ class LocalJobs:
 
     def _run(self, act: Callable[[], bool]) -> None:
         while not self._stop.is_set():
-            with self._bell:
-                heard = self._rung
+            heard = self._signal.count
             try:
                 self._put_back_lost()
                 while not self._stop.is_set() and act():
@@ -165,9 +152,8 @@ class LocalJobs:
                 log.exception("a worker could not read or write the job ledger and tries again")
                 self._stop.wait(_RECOVERY_S)
                 continue
-            with self._bell:
-                while self._rung == heard and not self._stop.is_set():
-                    self._bell.wait()
+            if not self._stop.is_set():
+                self._signal.wait(heard)
 
     def _keep_leases(self) -> None:
         """Say that this process lives while it works, take up what others left, and look for what others queued."""
@@ -234,7 +220,7 @@ class LocalJobs:
 
     def _carry_out(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """Take documents to the stage of embedding, or do what a job of another kind is; return those that are over."""
-        if (act := self._acts.get(jobs[0].kind)) is None:
+        if (act := self._handlers.by_kind.get(JobKind(jobs[0].kind))) is None:
             return self._pipeline.prepare(jobs, self._stop)
         act(jobs[0], self._stop)
         return jobs
@@ -253,14 +239,14 @@ class LocalJobs:
         if version_id:
             self._pipeline.discard(version_id)
         if job.kind == JobKind.REINDEX:
-            self._tidy_rows()
+            self._handlers.tidy()
 
     def _ended(self, jobs: Sequence[Job]) -> None:
         if jobs and not self._stop.is_set():
             with self._lock:
                 for job in jobs:
                     self._taken.pop(job.id, None)
-            self._after(jobs)
+            self._handlers.after_job(jobs)
 
     # ---- embedding and publishing
 
@@ -326,7 +312,7 @@ class LocalJobs:
         if version_id and (waited or before is JobState.QUEUED):
             self._pipeline.discard(version_id)
         if job.kind == JobKind.REINDEX and before is JobState.QUEUED:
-            self._tidy_rows()
+            self._handlers.tidy()
         if job.kind == JobKind.UNPACK:
             for child in self._catalog.jobs.children(job_id):
                 with contextlib.suppress(Conflict):

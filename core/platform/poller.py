@@ -14,15 +14,11 @@ Act = Callable[[], object]
 class Following:
     """Calls each of its acts again and again in one thread; one that fails is called again all the same."""
 
-    def __init__(self, acts: Iterable[Act] = (), every_s: float = 2.0) -> None:
-        self._acts = list(acts)
+    def __init__(self, acts: Iterable[Act], every_s: float = 2.0) -> None:
+        self._acts = tuple(acts)
         self._every_s = every_s
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-
-    def add(self, act: Act) -> None:
-        """Have ``act`` called from now on; it costs little where nothing has changed."""
-        self._acts.append(act)
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._run, name="evorag-following", daemon=True)
@@ -30,7 +26,7 @@ class Following:
 
     def look(self) -> None:
         """Call every act now, in the calling thread."""
-        for act in tuple(self._acts):
+        for act in self._acts:
             try:
                 act()
             except Exception as error:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from core.access import needs
 from core.errors import Cancelled, Conflict, EvoRAGError, InvalidInput, NotFound
@@ -46,8 +47,14 @@ WRITERS = ("standard", "huggingface", "snn")
 """The generators that may write with a trained model."""
 _POLL_S = 0.1
 
-Documents = Callable[[], Iterable[Document]]
-TextOf = Callable[[str, int], str]
+
+class Library(Protocol):
+    """The documents that a model may learn from."""
+
+    def documents(self) -> Iterable[Document]: ...
+
+    def text_of(self, key: str, version: int, /) -> str:
+        """Return the text of a version. Raises: ``NotFound`` where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +74,27 @@ class Trainings:
         self,
         models: Path,
         generators: Generators,
+        library: Library,
         check_disk: Callable[[int], None] = lambda size_bytes: None,
         *,
         is_alone: bool = True,
     ) -> None:
-        """Keep models below ``models``; what killed processes left is removed where no other one works there."""
+        """Keep models below ``models``, and learn from what ``library`` shows.
+
+        What killed processes left is removed where no other one works there.
+        """
         self._models = models
         self._work = models / "training"
         self._artifacts = Artifacts(models)
         self._generators = generators
         self._check_disk = check_disk
-        self._documents: Documents = lambda: ()
-        self._text_of: TextOf = lambda key, version: ""
+        self._library = library
         self._ungathered: dict[str, _Wish] = {}
         self._lock = threading.Lock()
         self._gathering = threading.Lock()
         self._running: Running | None = None
         if is_alone:
             self._sweep()
-
-    def read_with(self, documents: Documents, text_of: TextOf) -> None:
-        """Learn from what ``documents`` returns; ``text_of`` is given key and version of each that is shown."""
-        self._documents, self._text_of = documents, text_of
 
     # ---- trained models
 
@@ -238,13 +244,13 @@ class Trainings:
         if wish.files is not None:
             yield from read_texts(wish.files)
             return
-        for document in self._documents():
+        for document in self._library.documents():
             version = document.published_version
             if document.owner or version is None:
                 continue
             # It may be purged, or not be indexed yet.
             with suppress(NotFound):
-                if (text := self._text_of(document.doc_key, version)).strip():
+                if (text := self._library.text_of(document.doc_key, version)).strip():
                     yield Source(text, document.tags, (document.doc_key, version))
 
     def _take(self, name: str, steps: int) -> Running:

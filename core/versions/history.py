@@ -7,8 +7,10 @@ import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from core.access import actor as acting_for
 from core.errors import Conflict, StoreUnavailable
 from core.indexes.projector import Projector
+from core.ingest.upload_options import check_note, storable_actor
 from core.model import Publication
 
 if TYPE_CHECKING:
@@ -27,6 +29,13 @@ class History:
         self._catalog = catalog
         self._projector = projector
         self._since: dict[int, float] = {}
+
+    def publish(self, doc_id: int, version_id: int | None, action: str, actor: str = "", note: str = "") -> Publication:
+        """Show a version, or nothing, on behalf of whoever acts. Raises: what ``append`` raises."""
+        from core.catalog import Decision
+
+        by = storable_actor(acting_for(actor))
+        return self.append(Decision(doc_id, version_id, action, by, check_note(note)))
 
     def append(self, decision: Decision) -> Publication:
         """Show a version, or nothing, from now on.

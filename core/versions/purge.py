@@ -12,17 +12,15 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
-from core.blobs.pins import Holds
+from core.blobs.pinned import PinnedBlobs
 from core.blobs.removal import remove_unless_named
 from core.catalog.outbox import place_of
 from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.active import Store
 from core.indexes.projector import Projector
-from core.ports import BlobStore
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Tombstone
-    from core.recordings.facade import Recordings
 
 log = logging.getLogger(__name__)
 
@@ -43,30 +41,43 @@ class Purge:
     def __init__(
         self,
         catalog: Catalog,
-        blobs: BlobStore,
-        holds: Holds,
+        blobs: PinnedBlobs,
         projector: Projector,
         stores: Callable[[], Sequence[tuple[str, Store]]],
         forget: Forget,
-        recordings: Recordings,
+        redact: Sequence[Redact],
+        *,
+        in_background: bool,
     ) -> None:
+        """Clear with ``forget`` and ``redact``, in this order, what was derived from versions outside the catalogue.
+
+        With ``in_background`` threads work here, and a purge does as well.
+        """
         self._catalog = catalog
-        self._blobs = blobs
-        self._holds = holds
+        self._blobs = blobs.store
+        self._holds = blobs.pins
         self._projector = projector
         self._stores = stores
         self._forget = forget
-        self._recordings = recordings
-        self._more: list[Redact] = []
+        self._redact = tuple(redact)
+        self._in_background = in_background
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._seen: frozenset[int] = frozenset()
 
-    def take_from(self, redact: Redact) -> None:
-        """Have ``redact`` called with what is purged, besides what is always cleared of it."""
-        self._more.append(redact)
+    def go_on(self) -> None:
+        """Remove what is pending: soon where there are threads, else now."""
+        if self._in_background:
+            self.finish_soon()
+        else:
+            self.finish()
+
+    def follow(self) -> None:
+        """Go on with purges that another process has begun; what is tried already is left its pauses."""
+        if self.has_news():
+            self.go_on()
 
     def finish(self) -> bool:
         """Remove what is pending; tell whether nothing is left that is still pending."""
@@ -127,14 +138,9 @@ class Purge:
         self._forget([tombstone.version_id for tombstone in pending])
         purged = {(tombstone.doc_key, tombstone.number) for tombstone in pending}
         # Recordings go with the questions that they are of, so that these come first.
-        for quoting in (
-            self._catalog.questions,
-            self._catalog.question_sets,
-            self._catalog.evaluations,
-            self._recordings,
-        ):
+        for quoting in (self._catalog.questions, self._catalog.question_sets, self._catalog.evaluations):
             quoting.redact(purged)
-        for redact in self._more:
+        for redact in self._redact:
             redact(purged)
         self._catalog.purges.remove_embeddings()
         held = {blob for tombstone in pending for blob in tombstone.blobs if not self._remove_blob(blob)}

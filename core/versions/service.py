@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from core.access import needs
-from core.errors import Conflict, InvalidInput, NotFound, Purged
+from core.errors import Conflict, InvalidInput, NotFound
 from core.model import Job, Role, Version
 from core.versions.cache import Compared, Comparisons
 from core.versions.diff.export_html import export_html
 from core.versions.diff.export_patch import export_patch, export_text
+from core.versions.documents import DocumentReader, purged
 from core.versions.result import Comparison
 
 if TYPE_CHECKING:
@@ -22,21 +23,10 @@ if TYPE_CHECKING:
 class Comparing:
     """The part of the knowledge base that compares; any two versions that have their text can be."""
 
-    def __init__(self, catalog: Catalog, comparisons: Comparisons) -> None:
-        self.catalog = catalog
+    def __init__(self, catalog: Catalog, reader: DocumentReader, comparisons: Comparisons) -> None:
+        self._catalog = catalog
+        self._reader = reader
         self._comparisons = comparisons
-
-    @needs(Role.READER)
-    def versions(self, key: str) -> list[Version]:
-        """Return the versions of a document, newest first; purged ones stay as tombstones."""
-        return self.catalog.documents.versions(self.catalog.documents.id_of(key))
-
-    @needs(Role.READER)
-    def version(self, key: str, number: int) -> Version:
-        for version in self.versions(key):
-            if version.number == number:
-                return version
-        raise NotFound(f"“{key}” has no version {number}.")
 
     @overload
     def compare(
@@ -55,18 +45,16 @@ class Comparing:
         Without ``wait`` it is None while it is being computed. Raises: ``NotFound``, ``Purged``, ``DiffLimit``, and
         ``Conflict`` where a version has no text.
         """
-        before, after = self._side(self.version(key, old)), self._side(self.version(other or key, new))
+        before, after = self._side(self._reader.version(key, old)), self._side(self._reader.version(other or key, new))
         if not wait and not self._comparisons.is_kept(before, after):
             self._comparisons.start(before, after)
             return None
         return self._comparisons.get(before, after)
 
-    diff = compare
-
     @needs(Role.READER)
     def image(self, key: str, version: int, number: int) -> Path:
         """Return the PNG of an image of a version; images count from 1. Raises: ``NotFound``, ``Conflict``."""
-        return self._comparisons.image(self._side(self.version(key, version)), number)
+        return self._comparisons.image(self._side(self._reader.version(key, version)), number)
 
     @needs(Role.READER)
     def export(self, comparison: Comparison, form: str, texts: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -88,7 +76,7 @@ class Comparing:
         for job in jobs:
             if job.version <= 1:
                 continue
-            ready = [v for v in self.versions(job.doc_key) if v.state == "ready" and v.number <= job.version]
+            ready = [v for v in self._reader.versions(job.doc_key) if v.state == "ready" and v.number <= job.version]
             if len(ready) > 1 and ready[0].number == job.version:
                 # Purged in this moment: then nobody needs it.
                 with contextlib.suppress(Conflict, NotFound):
@@ -96,8 +84,8 @@ class Comparing:
 
     def _side(self, version: Version) -> Compared:
         if version.state == "purged":
-            raise Purged(f"Version {version.number} of “{version.doc_key}” was purged.")
-        parsed = self.catalog.documents.parsed_sha256(version.id)
+            raise purged(version.doc_key, version.number)
+        parsed = self._catalog.documents.parsed_sha256(version.id)
         if version.state != "ready" or parsed is None:
             raise Conflict(
                 f"Version {version.number} of “{version.doc_key}” is {version.state} and has no text to compare.",

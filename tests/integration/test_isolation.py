@@ -188,7 +188,7 @@ ASKED: dict[str, RagCall] = {
 
 ELSEWHERE = {
     # What they take is new, and becomes the document of whoever sends it.
-    "add_file", "add_path", "add_archive", "add_text", "add_texts", "load_sample", "add_user_text", "file_members",
+    "add_file", "add_path", "add_archive", "add_text", "add_texts", "load_sample", "add_user_text",
     # They work on what the caller has been given.
     "export", "generate",
     # It answers as ``rag`` does; tests/integration/test_recordings.py tells who sees what it records.
@@ -199,8 +199,7 @@ ELSEWHERE = {
     "check", "check_files", "repair", "reindex", "reindex_elasticsearch", "store_report", "backup",
     # Of the machine and the process themselves.
     "sample_left_out",
-    "close", "close_first", "work_off", "start_with", "publish_due", "resume_versions", "prepare_comparisons",
-    "follow_purges", "take_back_old",
+    "close", "work_off", "publish_due",
 }  # fmt: skip
 
 

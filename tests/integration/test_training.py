@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -65,60 +65,73 @@ def test_training_ends_with_the_knowledge_base_and_is_resumed_to_a_model_that_wr
         assert not (models(kb) / "training" / "small").exists()
 
 
-def documents(kb: core.KnowledgeBase, *keys: str) -> Callable[[], list[Document]]:
-    """What ``read_with`` takes: documents like the one that is there, by other names."""
+@dataclass(frozen=True)
+class Shelf:
+    """A library of documents like the one that is there, by other names."""
+
+    found: Document
+    keys: Sequence[str]
+    text: Callable[[str], str]
+
+    def documents(self) -> list[Document]:
+        return [replace(self.found, doc_key=key) for key in self.keys]
+
+    def text_of(self, key: str, version: int, /) -> str:
+        return self.text(key)
+
+
+def learning_from(kb: core.KnowledgeBase, keys: Sequence[str], text: Callable[[str], str]) -> Trainings:
     add(kb, "hours", TEXT)
-    found = kb.document("hours.txt")
-    return lambda: [replace(found, doc_key=key) for key in keys]
+    return Trainings(models(kb), kb.generators, Shelf(kb.document("hours.txt"), keys, text))
 
 
 def test_cancelled_while_texts_are_gathered_leaves_no_text_and_can_be_resumed(kb: core.KnowledgeBase) -> None:
     read: list[str] = []
     reached = threading.Event()
 
-    def text_of(key: str, version: int) -> str:
+    def text_of(key: str) -> str:
         read.append(key)
         if len(read) > 5:
             reached.set()
             time.sleep(0.05)
         return TEXT
 
-    kb.training.read_with(documents(kb, *map(str, range(400))), text_of)
-    assert kb.training.start(LABELS, COURSE).state is TrainingState.RUNNING
+    training = learning_from(kb, [*map(str, range(400))], text_of)
+    assert training.start(LABELS, COURSE).state is TrainingState.RUNNING
     for again in (False, True):
         if again:
             reached.clear()
-            assert kb.training.resume("small").state is TrainingState.RUNNING
+            assert training.resume("small").state is TrainingState.RUNNING
         assert reached.wait(60)
-        assert kb.training.cancel("small").state is TrainingState.CANCELLED
-        assert kb.training.cancel("small").state is TrainingState.CANCELLED
+        assert training.cancel("small").state is TrainingState.CANCELLED
+        assert training.cancel("small").state is TrainingState.CANCELLED
         assert not (models(kb) / "training" / "small").exists()
     assert len(read) < 400
-    assert [each.name for each in kb.training.trainings()] == ["small"]
+    assert [each.name for each in training.trainings()] == ["small"]
     with pytest.raises(Conflict, match="taken"):
-        kb.training.start(LABELS, COURSE)
-    kb.training.discard("small")
-    assert kb.training.trainings() == []
+        training.start(LABELS, COURSE)
+    training.discard("small")
+    assert training.trainings() == []
     with pytest.raises(NotFound):
-        kb.training.resume("small")
+        training.resume("small")
 
 
 def test_failure_while_texts_are_gathered_is_told_and_leaves_no_text(kb: core.KnowledgeBase) -> None:
-    def text_of(key: str, version: int) -> str:
+    def text_of(key: str) -> str:
         if key == "purged":
             raise Purged("This version was purged.")
         if key == "broken":
             raise StoreUnavailable("The file cannot be read.", remedy="Look at the disk.")
         return TEXT
 
-    kb.training.read_with(documents(kb, "hours", "purged", "broken"), text_of)
-    kb.training.start(LABELS, COURSE)
-    failed = kb.training.wait("small")
+    training = learning_from(kb, ["hours", "purged", "broken"], text_of)
+    training.start(LABELS, COURSE)
+    failed = training.wait("small")
     assert (failed.state, failed.error) == (TrainingState.FAILED, "The file cannot be read.")
     assert (failed.code, failed.remedy) == ("store_unavailable", "Look at the disk.")
-    assert not (models(kb) / "training" / "small").exists() and kb.training.trainings() == [failed]
-    kb.training.discard("small")
-    assert kb.training.trainings() == []
+    assert not (models(kb) / "training" / "small").exists() and training.trainings() == [failed]
+    training.discard("small")
+    assert training.trainings() == []
 
 
 def test_training_that_another_process_is_at_is_left_alone(kb: core.KnowledgeBase) -> None:
@@ -141,7 +154,7 @@ def test_training_is_not_begun_where_its_checkpoints_would_fill_the_disk(kb: cor
         raise DiskFull("There is no room on the disk of the data folder.")
 
     with pytest.raises(DiskFull):
-        Trainings(models(kb), kb.generators, full).resume("small")
+        Trainings(models(kb), kb.generators, kb._reader, full).resume("small")
 
 
 def test_model_named_in_the_settings_is_found_once_it_is_trained_and_never_after_it_is_deleted(tmp_path: Path) -> None:

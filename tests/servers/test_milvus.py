@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adapters.vector.milvus import MilvusVectorIndex
+from core.adapters.vector.milvus import MilvusVectorIndex, Patience
 from core.adapters.vector.milvus_collection import schema
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import Part
@@ -136,7 +136,7 @@ def test_collection_of_somebody_else_is_refused(index: MilvusVectorIndex, open_i
 
 def test_wrong_token_is_an_error_that_does_not_show_it(open_index: Opener) -> None:
     with pytest.raises(StoreUnavailable) as refused:
-        open_index(token="root:a-wrong-secret", attempts=1)
+        open_index(token="root:a-wrong-secret", patience=Patience(attempts=1))
     assert "secret" not in repr(refused.value)
 
 
@@ -154,7 +154,7 @@ def test_what_was_acknowledged_is_there_when_a_killed_server_is_back(
     index.upsert(rows_of(vectors[:150]))
     index.upsert(rows_of(vectors[150:], Part.HISTORY, first_id=151))
     index.delete([3])
-    asking = open_index(search_timeout_s=1.0)
+    asking = open_index(patience=Patience(search_timeout_s=1.0))
     milvus.kill()
     with pytest.raises(StoreUnavailable):
         asking.search(vectors[0], 1, [Part.HEAD])

@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 MOST_LINES = 400
+MOST_ARGUMENTS = 8
 
 LAYERS = (
     ("core.errors", "core.settings", "core.model", "core.platform", "core.sample"),
@@ -28,15 +29,20 @@ LAYERS = (
         "core.training",
     ),
     ("core.ingest", "core.query"),
-    ("core.versions", "core.jobs", "core.explain", "core.evaluation", "core.knowledge_base"),
+    ("core.versions", "core.jobs", "core.explain", "core.evaluation", "core.parts", "core.knowledge_base"),
     ("core.assembly", "core.bootstrap", "core.rag", "core"),
     ("app", "core.cli"),
 )
 """From the ground up: a module imports from its own layer and those below it, for types too."""
 
-UPWARD = {
-    "core.ingest.add_documents -> core.versions.publishing",  # one facade
-}
+UPWARD: set[str] = set()
+
+
+WIRING = ("core.assembly", "core.bootstrap", "core.parts")
+"""What composes others: the fields of their dataclasses are arguments of constructors too."""
+
+LATE_CALLBACKS: dict[str, str] = {}
+"""Methods that take a callback for later, with the reason why no constructor can be given it."""
 
 
 COMPARED = {"core.versions.result", "core.versions.diff.layout", "core.versions.diff.grid"}
@@ -183,6 +189,101 @@ def test_modules_are_small() -> None:
     lengths = {module.name: len(module.text.splitlines()) for module in modules()}
     long = [f"{name}: {lines} lines" for name, lines in lengths.items() if lines > MOST_LINES]
     assert not long, "\n".join(long)
+
+
+def classes(module: Module) -> Iterator[ast.ClassDef]:
+    yield from (node for node in ast.walk(ast.parse(module.text)) if isinstance(node, ast.ClassDef))
+
+
+def methods(of: ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    yield from (node for node in of.body if isinstance(node, ast.FunctionDef))
+
+
+def arguments(of: ast.FunctionDef) -> list[ast.arg]:
+    """Return the arguments of a method, but for ``self``."""
+    return [*of.args.posonlyargs, *of.args.args, *of.args.kwonlyargs][1:]
+
+
+def long_constructors(module: Module) -> Iterator[str]:
+    """Yield the constructors of a module that take too much, written or made by ``dataclass``."""
+    for each in classes(module):
+        taken = [len(arguments(method)) for method in methods(each) if method.name == "__init__"]
+        if module.name in WIRING:
+            taken.append(sum(isinstance(line, ast.AnnAssign) for line in each.body))
+        if max(taken, default=0) > MOST_ARGUMENTS:
+            yield f"{module.name}.{each.name}: {max(taken)} arguments"
+
+
+@cache
+def aliases_of_callable(module: Module) -> set[str]:
+    """Return the names that a module gives to kinds of functions."""
+    lines = [line for line in ast.parse(module.text).body if isinstance(line, ast.Assign)]
+    made = [line for line in lines if ast.unparse(line.value).startswith("Callable[")]
+    return {target.id for line in made for target in line.targets if isinstance(target, ast.Name)}
+
+
+def callable_names(module: Module, known: Collection[Module]) -> set[str]:
+    """Return the names that stand for functions in a module: ``Callable``, and its aliases, also imported ones."""
+    aliases = {each.name: aliases_of_callable(each) for each in known}
+    names = {"Callable", *aliases_of_callable(module)}
+    for node in ast.walk(ast.parse(module.text)):
+        if isinstance(node, ast.ImportFrom):
+            names |= aliases.get(node.module or "", set()) & {alias.name for alias in node.names}
+    return names
+
+
+def names_in(node: ast.AST | None) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node is not None else set()
+
+
+def late_callbacks(module: Module, function_names: set[str]) -> Iterator[str]:
+    """Yield the methods that keep a function which they are given, in ``self`` or in something that it has."""
+    for each in classes(module):
+        for method in methods(each):
+            given = {arg.arg for arg in arguments(method) if names_in(arg.annotation) & function_names}
+            if method.name not in ("__init__", "__new__") and any(map(_kept_in_self(given), ast.walk(method))):
+                yield f"{module.name}.{each.name}.{method.name}"
+
+
+def _kept_in_self(given: set[str]) -> Callable[[ast.AST], bool]:
+    def is_of_self(node: ast.AST) -> bool:
+        return isinstance(node, (ast.Attribute, ast.Subscript, ast.Tuple)) and "self" in names_in(node)
+
+    def keeps(node: ast.AST) -> bool:
+        if isinstance(node, ast.Assign):
+            is_plain = isinstance(node.value, (ast.Name, ast.Tuple))
+            return is_plain and bool(names_in(node.value) & given) and any(map(is_of_self, node.targets))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            adds = node.func.attr in ("append", "add", "setdefault", "insert") and is_of_self(node.func.value)
+            return adds and any(isinstance(each, ast.Name) and each.id in given for each in node.args)
+        return False
+
+    return keeps
+
+
+def test_no_constructor_takes_more_than_eight_arguments() -> None:
+    found = [line for module in MODULES for line in long_constructors(module)]
+    assert not found, "\n".join(found)
+
+
+def test_no_callback_is_set_after_construction() -> None:
+    found = {name for module in MODULES for name in late_callbacks(module, callable_names(module, MODULES))}
+    wrong = sorted(found.symmetric_difference(LATE_CALLBACKS))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_rules_of_wiring_see_what_they_forbid() -> None:
+    many = ", ".join(f"p{number}" for number in range(MOST_ARGUMENTS + 1))
+    fields = "\n".join(f"    p{number}: int" for number in range(MOST_ARGUMENTS + 1))
+    assert list(long_constructors(Module("core.x", f"class A:\n    def __init__(self, {many}): ...", ())))
+    assert list(long_constructors(Module("core.parts", f"class A:\n{fields}", ())))
+    assert not list(long_constructors(Module("core.x", f"class A:\n{fields}", ())))
+    for body in ("self._act = act", "self._acts.append(act)", "self._acts[kind] = act", "self.a, self.b = kind, act"):
+        module = Module("core.x", f"class A:\n    def act_with(self, kind, act: Act | None):\n        {body}", ())
+        assert list(late_callbacks(module, {"Act"})) == ["core.x.A.act_with"]
+    named = Module("core.x", "Act = Callable[[], None]", ())
+    importing = Module("core.y", "from core.x import Act", ())
+    assert callable_names(named, ()) == callable_names(importing, [named]) == {"Callable", "Act"}
 
 
 def test_public_names_can_be_imported() -> None:

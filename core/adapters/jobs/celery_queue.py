@@ -17,7 +17,7 @@ from celery.worker import WorkController, state
 from redis import Redis
 
 from core.model import Job
-from core.ports import JobQueue
+from core.ports import JobQueue, Signal
 
 log = logging.getLogger(__name__)
 
@@ -62,17 +62,15 @@ class CeleryJobs:
 
     has_threads = True
 
-    def __init__(self, ledger: JobQueue, url: str, name: str, visibility_s: float) -> None:
+    def __init__(self, ledger: JobQueue, signal: Signal, url: str, name: str, visibility_s: float) -> None:
+        """Send a hint whenever ``signal`` is notified, which tells of work."""
         self._ledger = ledger
         self._app = celery_app(url, name, visibility_s)
         self._queue = f"{name}.jobs"
         self._redis = Redis.from_url(url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S)
-        self._asked = threading.Event()
+        self._signal = signal
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="evorag-hints", daemon=True)
-
-    def after_batch(self, act: Callable[[Sequence[Job]], None]) -> None:
-        self._ledger.after_batch(act)
 
     def start(self) -> None:
         self._ledger.start()
@@ -81,7 +79,7 @@ class CeleryJobs:
 
     def wake(self) -> None:
         """Have a hint sent; several wishes at the same time are one, and Redis is not waited for."""
-        self._asked.set()
+        self._signal.notify()
 
     def work_off(self) -> None:
         self._ledger.work_off()
@@ -96,16 +94,14 @@ class CeleryJobs:
         return self._ledger.cancel(job_id)
 
     def retry(self, job_id: str, *, anew: bool = True) -> Job:
-        job = self._ledger.retry(job_id, anew=anew)
-        self.wake()
-        return job
+        return self._ledger.retry(job_id, anew=anew)
 
     def prioritise(self, job_id: str, priority: int) -> Job:
         return self._ledger.prioritise(job_id, priority)
 
     def close(self) -> None:
         self._stop.set()
-        self._asked.set()
+        self._signal.notify()
         if self._thread.is_alive():
             self._thread.join(timeout=2 * _TIMEOUT_S)
         self._ledger.close()
@@ -113,21 +109,20 @@ class CeleryJobs:
         self._redis.close()
 
     def _run(self) -> None:
-        pause_s = _FIRST_PAUSE_S
+        pause_s, seen = _FIRST_PAUSE_S, 0
         while True:
-            self._asked.wait()
+            self._signal.wait(seen)
             if self._stop.is_set():
                 return
-            self._asked.clear()
+            heard = self._signal.count
             try:
                 self._hint()
-                pause_s = _FIRST_PAUSE_S
+                pause_s, seen = _FIRST_PAUSE_S, heard
             except Exception as error:
                 # Its message may name the server; workers look into the ledger by themselves meanwhile.
                 log.warning("Redis does not take a hint and is asked again (%s)", type(error).__name__)
                 self._stop.wait(pause_s)
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-                self._asked.set()
 
     def _hint(self) -> None:
         if int(self._redis.llen(self._queue)) < _MOST_WAITING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import orjson
@@ -24,30 +24,32 @@ _TOGETHER_S = 0.05
 """Changes that follow one another so soon are told of together."""
 _MOST_JOBS = 1_000
 _PAUSE_S = 2.0
+_LOOK_S = 1.0
 _TIMEOUT_S = 5.0
 
 
 class RedisProgress:
-    """``changed_since`` returns the jobs that have changed after a number, ``heard`` is called when there is news."""
+    """Publishes the changes that ``own`` returns, of the jobs that ``changed_since`` returns for a number.
 
-    def __init__(self, url: str, changed_since: Callable[[int], Sequence[Job]], heard: Callable[[], object]) -> None:
+    ``own`` waits for a change of this process, at most some seconds; ``heard`` is called when there is news of others.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        own: Callable[[float], Collection[int]],
+        changed_since: Callable[[int], Sequence[Job]],
+        heard: Callable[[], object],
+    ) -> None:
         self._redis: Any = Redis.from_url(url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S)
+        self._take_own = own
         self._changed_since = changed_since
         self._heard = heard
-        self._own: set[int] = set()
-        self._lock = threading.Lock()
-        self._asked = threading.Event()
         self._stop = threading.Event()
         self._threads = [
             threading.Thread(target=self._run, args=(act,), name=f"evorag-{name}", daemon=True)
             for name, act in (("progress-out", self._publish), ("progress-in", self._listen))
         ]
-
-    def tell(self, change: int) -> None:
-        """Publish the change of this number, which this process has committed; Redis is not waited for."""
-        with self._lock:
-            self._own.add(change)
-        self._asked.set()
 
     def start(self) -> None:
         for thread in self._threads:
@@ -55,7 +57,6 @@ class RedisProgress:
 
     def close(self) -> None:
         self._stop.set()
-        self._asked.set()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(timeout=2 * _TIMEOUT_S)
@@ -71,12 +72,9 @@ class RedisProgress:
                 self._stop.wait(_PAUSE_S)
 
     def _publish(self) -> None:
-        self._asked.wait()
-        self._stop.wait(_TOGETHER_S)
-        self._asked.clear()
-        with self._lock:
-            own, self._own = self._own, set()
-        if own and not self._stop.is_set():
+        own = set(self._take_own(_LOOK_S))
+        if own and not self._stop.wait(_TOGETHER_S):
+            own.update(self._take_own(0))
             for job in self._changed_since(min(own) - 1)[:_MOST_JOBS]:
                 # What another process has changed since, it tells itself.
                 if job.change in own:

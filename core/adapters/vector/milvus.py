@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,11 +33,30 @@ COUNT_AGE_S = 60.0
 Result = TypeVar("Result")
 
 
-class MilvusVectorIndex:
-    """Rows of a collection, IVF_FLAT by L2; ``address`` is a folder or an ``http(s)://`` URL.
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The parameters of IVF_FLAT; without ``nprobe`` as many clusters are probed as the number of rows asks for."""
 
-    Without ``nprobe`` as many clusters are looked into as the number of rows asks for.
-    """
+    nlist: int | None = None
+    nprobe: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often and how long an index is waited for, in seconds."""
+
+    attempts: int = 3
+    pause_s: float = 5.0
+    timeout_s: float = 30.0
+    search_timeout_s: float = 30.0
+
+
+_CLUSTERS = Clusters()
+_PATIENCE = Patience()
+
+
+class MilvusVectorIndex:
+    """Rows of a collection, IVF_FLAT by L2; ``address`` is a folder or an ``http(s)://`` URL."""
 
     def __init__(
         self,
@@ -45,12 +65,8 @@ class MilvusVectorIndex:
         *,
         name: str = COLLECTION,
         token: str = "",
-        nlist: int | None = None,
-        nprobe: int | None = None,
-        attempts: int = 3,
-        pause_s: float = 5.0,
-        timeout_s: float = 30.0,
-        search_timeout_s: float = 30.0,
+        clusters: Clusters = _CLUSTERS,
+        patience: Patience = _PATIENCE,
         mends: bool = True,
     ) -> None:
         """Open the index; a folder's of before fingerprints is emptied where this ``mends``, or is ``WrongIndex``."""
@@ -59,17 +75,17 @@ class MilvusVectorIndex:
         self._is_embedded = isinstance(address, Path) or "://" not in address
         self._name = name
         self._dimension = dimension
-        self._nlist = nlist or NLIST
-        self._nprobe = min(nprobe or (LITE_NPROBE if self._is_embedded else SERVER_NPROBE), self._nlist)
-        self._timeout_s = timeout_s
-        self._search_timeout_s = search_timeout_s
+        self._nlist = clusters.nlist or NLIST
+        self._nprobe = min(clusters.nprobe or (LITE_NPROBE if self._is_embedded else SERVER_NPROBE), self._nlist)
+        self._timeout_s = patience.timeout_s
+        self._search_timeout_s = patience.search_timeout_s
         self._write_lock = threading.Lock()
         self._counts = dict.fromkeys(Part, 0)
         self._counted = 0.0
         self._collection: LiteCollection | ServerCollection | None = None
         self._client: Any = None
         self.engine = LiteCollection.engine if self._is_embedded else ServerCollection.engine
-        self._connect(token, attempts, pause_s)
+        self._connect(token, patience.attempts, patience.pause_s)
 
     def load(self, rows: Iterable[HeadVector]) -> None:
         """Do nothing: Milvus is what is searched."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
 from sqlalchemy import Connection, func, select
@@ -12,6 +13,7 @@ from core.catalog.schema import jobs
 
 _NOTED = "evorag_job_change"
 _POLL_S = 0.5
+_MOST_OWN = 1_000
 
 
 def next_change(tx: Connection) -> int:
@@ -39,6 +41,25 @@ class Changes:
         self._newest = 0
         self._looked = float("-inf")
         self._told = threading.Condition()
+        self._own: deque[int] = deque(maxlen=_MOST_OWN)
+
+    def committed(self, change: int) -> None:
+        """Tell of a change that this process has made."""
+        with self._told:
+            self._own.append(change)
+            self._told.notify_all()
+        self.tell(change)
+
+    def take_own(self, timeout_s: float) -> set[int]:
+        """Return what this process has changed since the last call, once there is something or the time is over.
+
+        The oldest of a great many changes are left out.
+        """
+        with self._told:
+            self._told.wait_for(lambda: self._own, timeout_s)
+            own = set(self._own)
+            self._own.clear()
+        return own
 
     def tell(self, change: int) -> None:
         with self._told:

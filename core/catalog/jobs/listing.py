@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func,
 
 from core import access
 from core.catalog.engine import Database
-from core.catalog.jobs.changes import Changes, newest_change
+from core.catalog.jobs.changes import newest_change
 from core.catalog.jobs.events import log
 from core.catalog.schema import documents, jobs, versions
 from core.errors import NotFound
@@ -24,8 +24,7 @@ class JobLists:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.changes = Changes(self.newest_change)
-        database.after_change(self.changes.tell)
+        self.changes = database.changes
 
     def recent(
         self,

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from sqlalchemy import Connection
 
 from core import access
-from core.blobs.orphans import UnclaimedBlobs
-from core.blobs.pins import Holds
+from core.blobs.pinned import PinnedBlobs
 from core.blobs.quota import Room, disk_errors
 from core.blobs.removal import remove_unless_named
 from core.catalog.jobs.ledger import NewJob
@@ -29,7 +28,6 @@ from core.ingest.validate import clean_name
 from core.model import Filing, JobKind, Upload, UploadOutcome
 from core.model.codec import to_dict
 from core.platform.failpoints import point
-from core.ports import BlobStore
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -61,18 +59,16 @@ class ArchiveIntake:
     def __init__(
         self,
         catalog: Catalog,
-        blobs: BlobStore,
-        holds: Holds,
-        unclaimed: UnclaimedBlobs,
+        blobs: PinnedBlobs,
         incoming: Path,
         limits: ArchiveLimits,
         room: Room,
         kept_for: timedelta,
     ) -> None:
         self._catalog = catalog
-        self._blobs = blobs
-        self._holds = holds
-        self._unclaimed = unclaimed
+        self._blobs = blobs.store
+        self._holds = blobs.pins
+        self._unclaimed = blobs.unclaimed
         self._incoming = incoming
         self._limits = limits
         self._room = room

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.access import acting
-from core.blobs.pins import Holds
+from core.blobs.pinned import PinnedBlobs
 from core.blobs.quota import Room
 from core.catalog.jobs.ledger import Attempt, Step
 from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage
@@ -29,7 +29,6 @@ from core.ingest.archives.store_archive import ArchiveIntake, check_members
 from core.model import Filing, Job, JobFilter, JobState, Principal, Stage, Upload
 from core.model.codec import from_dict
 from core.platform.failpoints import point
-from core.ports import BlobStore
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -53,23 +52,20 @@ class ArchiveUnpacker:
     def __init__(
         self,
         catalog: Catalog,
-        blobs: BlobStore,
-        holds: Holds,
+        blobs: PinnedBlobs,
         scratch: Path,
         intake: ArchiveIntake,
         limits: ArchiveLimits,
         room: Room,
+        file: FileMembers,
     ) -> None:
         self._catalog = catalog
-        self._blobs = blobs
-        self._holds = holds
+        self._blobs = blobs.store
+        self._holds = blobs.pins
         self._scratch = scratch
         self._intake = intake
         self._limits = limits
         self._room = room
-        self._file: FileMembers = lambda members, filing, attempt: []
-
-    def file_with(self, file: FileMembers) -> None:
         self._file = file
 
     def run(self, job: Job, stop: threading.Event) -> None:

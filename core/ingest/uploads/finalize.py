@@ -16,8 +16,7 @@ from typing import Protocol
 from sqlalchemy import Connection
 
 from core.access import acting
-from core.blobs.orphans import UnclaimedBlobs
-from core.blobs.pins import Holds
+from core.blobs.pinned import PinnedBlobs
 from core.catalog.documents.transfers import Findings, TransferLedger, TransferRow, file_away
 from core.errors import (
     ChecksumMismatch,
@@ -34,7 +33,6 @@ from core.ingest.uploads.concatenation import join
 from core.ingest.uploads.measure import measure
 from core.model import Filing, Principal, Role, TransferState, Upload
 from core.platform.failpoints import point
-from core.ports import BlobStore
 
 log = logging.getLogger(__name__)
 
@@ -66,17 +64,15 @@ class Finisher:
         self,
         ledger: TransferLedger,
         folder: Path,
-        blobs: BlobStore,
-        holds: Holds,
-        unclaimed: UnclaimedBlobs,
+        blobs: PinnedBlobs,
         destination: Destination,
         expiry: Callable[[], datetime],
     ) -> None:
         self._ledger = ledger
         self._folder = folder
-        self._blobs = blobs
-        self._holds = holds
-        self._unclaimed = unclaimed
+        self._blobs = blobs.store
+        self._holds = blobs.pins
+        self._unclaimed = blobs.unclaimed
         self._destination = destination
         self._expiry = expiry
 

@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from core.access import current, require
-from core.blobs.orphans import UnclaimedBlobs
-from core.blobs.pins import Holds
+from core.blobs.pinned import PinnedBlobs
 from core.blobs.quota import Room
 from core.catalog.documents.transfers import Piece, TransferLedger, TransferRow
 from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, UploadExpired
@@ -23,7 +22,6 @@ from core.ingest.uploads.part_writer import ByteStream, Reception
 from core.ingest.uploads.upload_request import LARGEST, Announced, checked_sha256, new_transfer
 from core.model import Filing, Role, Transfer, TransferState
 from core.platform.failpoints import point
-from core.ports import BlobStore
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _MOST_UNFINISHED = 10_000
@@ -39,9 +37,7 @@ class Transfers:
         ledger: TransferLedger,
         folder: Path,
         room: Room,
-        blobs: BlobStore,
-        holds: Holds,
-        unclaimed: UnclaimedBlobs,
+        blobs: PinnedBlobs,
         destination: Destination,
         *,
         expiry: timedelta,
@@ -57,7 +53,7 @@ class Transfers:
         self._is_shared = is_shared
         self._receptions: dict[str, Reception] = {}
         self._lock = threading.Lock()
-        self._finisher = Finisher(ledger, folder, blobs, holds, unclaimed, destination, self._expires_at)
+        self._finisher = Finisher(ledger, folder, blobs, destination, self._expires_at)
         self._checker = Checker(self._finisher, self.expire, threads)
 
     @property

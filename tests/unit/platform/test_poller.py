@@ -20,8 +20,7 @@ def test_every_act_is_called_again_though_one_fails() -> None:
         if called.count("follow") == 3:
             enough.set()
 
-    following = Following([fail], every_s=0.001)
-    following.add(follow)
+    following = Following([fail, follow], every_s=0.001)
     following.start()
     assert enough.wait(30)
     following.close()

@@ -187,7 +187,7 @@ def test_what_a_killed_process_had_prepared_leaves_head_at_the_next_start(three:
     three.catalog.publications.prepare(doc_id, three.version("a.txt", 1).id)
     three._projector.flush()
     assert len(_head(three)) == 2
-    three.resume_versions()
+    three._versions._history.resume()
     three._projector.flush()
     assert _head(three) == set(three.catalog.chunks.ids_of(three.version("a.txt", 3).id))
     assert three.catalog.publications.prepared() == []

@@ -63,7 +63,7 @@ def test_following_goes_on_with_a_purge_once_and_leaves_it_its_pauses(kb: core.K
     for number in (1, 2):
         kb.catalog.purges.bury(kb.catalog.documents.id_of("a.txt"), kb.version("a.txt", number).id, "", "")
         for _ in range(3):
-            kb.follow_purges()
+            kb._purge.follow()
         assert len(tried) == number
 
 

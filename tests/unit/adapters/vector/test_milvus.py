@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from pymilvus import DataType
 
-from core.adapters.vector.milvus import MilvusVectorIndex
+from core.adapters.vector.milvus import Clusters, MilvusVectorIndex, Patience
 from core.adapters.vector.milvus_rows import as_row, batches
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import Part
@@ -114,7 +114,7 @@ def test_closing_ends_every_thread_and_frees_the_folder(folder: Path) -> None:
     index.close()
     index.close()
     assert {thread.name for thread in set(threading.enumerate()) - before} == set()
-    MilvusVectorIndex(folder, DIMENSION, attempts=1).close()
+    MilvusVectorIndex(folder, DIMENSION, patience=Patience(attempts=1)).close()
 
 
 def test_closed_index_is_an_error_and_not_an_empty_result(folder: Path) -> None:
@@ -141,7 +141,7 @@ def test_folder_in_use_is_tried_three_times(folder: Path) -> None:
 
 def test_unreachable_server_is_an_error(folder: Path) -> None:
     with pytest.raises(StoreUnavailable):
-        MilvusVectorIndex("http://127.0.0.1:1", DIMENSION, attempts=1, timeout_s=0.5)
+        MilvusVectorIndex("http://127.0.0.1:1", DIMENSION, patience=Patience(attempts=1, timeout_s=0.5))
 
 
 def test_folder_with_a_long_name_can_be_served(tmp_path: Path) -> None:
@@ -214,11 +214,11 @@ def test_text_and_source_are_cut_by_bytes_between_characters(folder: Path) -> No
 @pytest.mark.long
 def test_large_collection_probes_few_clusters_but_still_fills_the_limit(folder: Path) -> None:
     vectors = unit_vectors(3000)
-    index = MilvusVectorIndex(folder, DIMENSION, nlist=32, nprobe=2)
+    index = MilvusVectorIndex(folder, DIMENSION, clusters=Clusters(32, 2))
     index.upsert(rows_of(vectors[:2950]))
     index.upsert(rows_of(vectors[2950:], Part.HISTORY, first_id=2951))
     index.close()
-    index = MilvusVectorIndex(folder, DIMENSION, nlist=32, nprobe=2)
+    index = MilvusVectorIndex(folder, DIMENSION, clusters=Clusters(32, 2))
     try:
         assert len(index.search(vectors[0], 50, [Part.HISTORY])) == 50
         assert ids_of(index, vectors[77], limit=1) == [78]
