@@ -53,7 +53,7 @@ from core.query.search.rerank import OpenReranker, RerankStage
 from core.query.search.retrieve import Retriever
 from core.query.search.search import Searcher
 from core.recordings.facade import Recordings
-from core.settings import Settings
+from core.settings import Settings, retired_variables
 from core.text.analysis import ANALYSER_ID
 from core.training.facade import Trainings
 from core.versions.cache import Comparisons, DiffLimits
@@ -127,6 +127,8 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
 
     Raises: ``WrongIndex`` where what built the index cannot be opened.
     """
+    for variable in retired_variables():
+        log.warning("%s is no longer a setting; it changes nothing.", variable)
     catalog, blobs, openers = technology.catalog, technology.blobs, technology.openers
     serving = _serving(catalog, openers, technology.embedder)
     limits = ParserLimits(
@@ -149,10 +151,12 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     retriever = Retriever(catalog, serving.now, settings.leg_timeout_s)
     generators = technology.generators
     stage = RerankStage(catalog, technology.reranker)
-    searcher = Searcher(retriever, stage, settings, catalog.publications.present)
-    queries = QueryPipeline(catalog, searcher, Answering(generators, settings), settings)
-    conversations = Conversations(catalog, Rewriting(generators, settings))
-    cache = AnswerCache(catalog, serving.now, generators, settings)
+    searcher = Searcher(retriever, stage, settings.search, catalog.publications.present)
+    queries = QueryPipeline(catalog, searcher, Answering(generators, settings.answers), settings.search)
+    rewriting = Rewriting(generators, settings.answers, settings.max_question_chars, settings.generator_standalone)
+    conversations = Conversations(catalog, rewriting)
+    options = settings.of_answers()
+    cache = AnswerCache(catalog, serving.now, generators, settings.cache, options, recency=settings.recency)
     means = DiffLimits(settings.diff_timeout_s, settings.diff_memory_bytes, settings.diff_cache_bytes)
     comparisons = Comparisons(
         folder.comparisons,
@@ -169,7 +173,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         settings.user_quota_bytes,
         settings.min_free_bytes,
     )
-    recordings = Recordings(catalog, folder.recordings, room, settings, is_alone=folder.is_alone)
+    recordings = Recordings(catalog, folder.recordings, room, settings.neurons, is_alone=folder.is_alone)
     unpacking = ArchiveLimits(
         members=settings.archive_members,
         bytes=settings.archive_bytes,
@@ -211,7 +215,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         archives,
         accounts,
         generators,
-        Evaluations(catalog, queries, generators, settings, holds),
+        Evaluations(catalog, queries, generators, settings.search, settings.embedder, holds),
         conversations,
         Asking(catalog, queries, conversations, cache, recordings),
         Insight(catalog, serving.now, worker, WhyNots(catalog, queries, serving.now)),

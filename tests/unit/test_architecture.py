@@ -200,4 +200,21 @@ def test_importing_core_loads_no_heavy_library() -> None:
 
 def test_only_settings_reads_the_environment() -> None:
     readers = {module.name for module in MODULES if "os.environ" in module.text or "getenv(" in module.text}
-    assert readers <= {"core.settings", "core.platform.child_process", "core.ingest.parsers.legacy"}
+    readers = {name for name in readers if not name.startswith("core.settings")}
+    assert readers <= {"core.platform.child_process", "core.ingest.parsers.legacy"}
+
+
+def test_few_see_all_settings() -> None:
+    composing = {"core", "core.assembly", "core.bootstrap", "app.server"}
+    facade = {"core.knowledge_base", "core.ingest.add_documents"}
+    commands = {
+        f"core.cli.{name}" for name in ("backup", "eval_folder", "remote", "session", "transfer", "worker_process")
+    }
+    seen = {module.name for module in MODULES if names_settings(module.text)} - {"core.settings"}
+    assert seen == composing | facade | commands
+
+
+def names_settings(text: str) -> bool:
+    """Say whether a module imports the class of all settings, from wherever."""
+    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
+    return any(alias.name == "Settings" for node in nodes for alias in node.names)
