@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 from annotated_types import Ge, Gt, Le
 from pydantic import AliasChoices, ModelWrapValidatorHandler, SecretStr, ValidationError, model_validator
@@ -54,7 +54,6 @@ __all__ = [
     "StoreSettings",
 ]
 
-_Group = TypeVar("_Group", bound=Group)
 _PREFIX = "EVORAG_"
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 _SHOWN_CHARS = 64
@@ -151,47 +150,47 @@ class Settings(
 
     @property
     def server(self) -> ServerSettings:
-        return self._group(ServerSettings)
+        return ServerSettings.of(self)
 
     @property
     def security(self) -> SecuritySettings:
-        return self._group(SecuritySettings)
+        return SecuritySettings.of(self)
 
     @property
     def stores(self) -> StoreSettings:
-        return self._group(StoreSettings)
+        return StoreSettings.of(self)
 
     @property
     def limits(self) -> LimitSettings:
-        return self._group(LimitSettings)
+        return LimitSettings.of(self)
 
     @property
     def indexing(self) -> IndexingSettings:
-        return self._group(IndexingSettings)
+        return IndexingSettings.of(self)
 
     @property
     def comparison(self) -> ComparisonSettings:
-        return self._group(ComparisonSettings)
+        return ComparisonSettings.of(self)
 
     @property
     def search(self) -> SearchSettings:
-        return self._group(SearchSettings)
+        return SearchSettings.of(self)
 
     @property
     def answers(self) -> AnswerSettings:
-        return self._group(AnswerSettings)
+        return AnswerSettings.of(self)
 
     @property
     def generators(self) -> GeneratorSettings:
-        return self._group(GeneratorSettings)
+        return GeneratorSettings.of(self)
 
     @property
     def neurons(self) -> NeuronSettings:
-        return self._group(NeuronSettings)
+        return NeuronSettings.of(self)
 
     @property
     def cache(self) -> CacheSettings:
-        return self._group(CacheSettings)
+        return CacheSettings.of(self)
 
     def changed(self, given: Mapping[str, str]) -> Settings:
         """Return these settings with what is given by the names of variables; an empty value is the default.
@@ -211,9 +210,6 @@ class Settings(
     def of_answers(self) -> dict[str, str]:
         """Return the settings that an answer depends on, as text without secrets."""
         return {name: str(value) for name, value in self.model_dump().items() if name not in settings_elsewhere()}
-
-    def _group(self, group: type[_Group]) -> _Group:
-        return group.model_construct(**{name: getattr(self, name) for name in group.model_fields})
 
 
 def settings_elsewhere() -> frozenset[str]:

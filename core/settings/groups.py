@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self, cast
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
 
@@ -17,6 +17,11 @@ class Group(BaseModel):
     """Settings that belong together; a part of the program is handed those that concern it."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True, allow_inf_nan=False)
+
+    @classmethod
+    def of(cls, settings: Group) -> Self:
+        """Return this group of ``settings``, which are checked."""
+        return cast(Self, cls.model_construct(**{name: getattr(settings, name) for name in cls.model_fields}))
 
 
 class ServerSettings(Group):
