@@ -81,7 +81,7 @@ def gunicorn_options(settings: Settings, as_json: bool) -> dict[str, Any]:
 
     return {
         "bind": f"{settings.host}:{settings.port}",
-        "worker_class": worker_of(settings),
+        "worker_class": worker_of(settings.server),
         "workers": 1,
         "threads": settings.server_threads,
         "preload_app": False,

@@ -25,7 +25,7 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 from app.slow_clients import Pace, Paced, PatientUnreader
 
 if TYPE_CHECKING:
-    from core import Settings
+    from core.settings import ServerSettings
 
 ARRIVED_LIMIT = 32 * 1024
 """Most that is kept of a request before a thread has it; a head that is longer is refused."""
@@ -71,7 +71,7 @@ class Connection(TConn):  # type: ignore[misc]
 class PatientWorker(ThreadWorker):  # type: ignore[misc]
     """Threads for requests, one loop for those that have not arrived."""
 
-    settings: Settings
+    settings: ServerSettings
     worker_connections: int
     wsgi: Any
 
@@ -241,6 +241,6 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         conn.close()
 
 
-def worker_of(settings: Settings) -> type[PatientWorker]:
+def worker_of(settings: ServerSettings) -> type[PatientWorker]:
     """Return the class of workers that follow ``settings``."""
     return type("EvoRAGWorker", (PatientWorker,), {"settings": settings})

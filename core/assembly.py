@@ -74,7 +74,7 @@ from core.query.search.rerank import OpenReranker, RerankStage
 from core.query.search.retrieve import Retriever
 from core.query.search.search import Searcher
 from core.recordings.facade import Recordings
-from core.settings import Settings
+from core.settings import Settings, retired_variables
 from core.training.facade import Trainings
 from core.versions.cache import Comparisons, DiffLimits
 from core.versions.documents import DocumentReader
@@ -160,6 +160,8 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
 
     Raises: ``WrongIndex`` where what built the index cannot be opened.
     """
+    for variable in retired_variables():
+        log.warning("%s is no longer a setting; it changes nothing.", variable)
     catalog, generators, sharing = technology.catalog, technology.generators, technology.sharing
     signal, has_written, closing = WorkSignal(), threading.Event(), threading.Event()
 
@@ -181,7 +183,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     vocabulary.restore()
     projector = Projector(catalog, serving, has_written, vocabulary.follow if folder.is_shared else None)
     generations = Generations(catalog, serving, projector, technology.openers, technology.embedder, has_written)
-    recordings = Recordings(catalog, folder.recordings, room, settings, is_alone=folder.is_alone)
+    recordings = Recordings(catalog, folder.recordings, room, settings.neurons, is_alone=folder.is_alone)
     files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
     repairing = Repairing(catalog, projector, _watched(serving, vocabulary), files)
     reindexing = Reindexing(catalog, projector, vocabulary)
@@ -249,11 +251,13 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     # How a question is answered.
     retriever = Retriever(catalog, serving.now, settings.leg_timeout_s)
     stage = RerankStage(catalog, technology.reranker)
-    searcher = Searcher(retriever, stage, settings, catalog.publications.present)
-    queries = QueryPipeline(catalog, searcher, Answering(generators, settings), settings)
-    conversations = Conversations(catalog, Rewriting(generators, settings))
-    cache = AnswerCache(catalog, serving.now, generators, settings)
-    evaluations = Evaluations(catalog, queries, generators, settings, holds)
+    searcher = Searcher(retriever, stage, settings.search, catalog.publications.present)
+    queries = QueryPipeline(catalog, searcher, Answering(generators, settings.answers), settings.search)
+    rewriting = Rewriting(generators, settings.answers, settings.max_question_chars, settings.generator_standalone)
+    conversations = Conversations(catalog, rewriting)
+    options = settings.of_answers()
+    cache = AnswerCache(catalog, serving.now, generators, settings.cache, options, recency=settings.recency)
+    evaluations = Evaluations(catalog, queries, generators, settings.search, settings.embedder, holds)
     questions = QuestionParts(
         retriever,
         queries,

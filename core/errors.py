@@ -31,7 +31,7 @@
     ├── UnreadableRecording   422  unreadable_recording (no file of spikes, or one that holds more than plain tensors)
     ├── DiffLimit             503  diff_limit (even a coarse comparison took too much)
     ├── StoreUnavailable      503  store_unavailable
-    ├── ModelUnavailable      503  model_unavailable, model_loading
+    ├── ModelUnavailable      503  model_unavailable
     ├── GenerationFailed      502  generation_failed (the generator ended with an error)
     │   ├── GenerationTimedOut 504 generation_timed_out
     │   └── NothingWritten         nothing_written
@@ -261,11 +261,6 @@ class ModelUnavailable(EvoRAGError):
         super().__init__(message, remedy=remedy, code=code)
         self.reason = reason
         self.values = values
-
-
-class ModelLoading(ModelUnavailable):
-    code = "model_loading"
-    remedy = "The model is still loading; try again in a few seconds."
 
 
 class GenerationFailed(EvoRAGError):

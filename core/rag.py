@@ -107,7 +107,7 @@ class EvoRAG:
     def _query(self, query: Query | str) -> Query:
         if not isinstance(query, Query):
             settings = self.kb.settings
-            query = Query(query, top_k=settings.top_k, depth=settings.search_depth)
+            query = Query(query, top_k=settings.search.top_k, depth=settings.search.search_depth)
         if query.generator or query.record or not self.llm_type:
             return query
         return replace(query, generator=self.llm_type)
@@ -189,7 +189,7 @@ class EvoRAG:
     def generate(self, query: str, docs: list[Passage]) -> str:
         """Return the answer that the passages from ``retrieve`` support, with ``[n]`` marks, or say that none does."""
         hits = [doc.hit for doc in docs]
-        threshold = self.kb.settings.answer_threshold
+        threshold = self.kb.settings.answers.answer_threshold
         return extract_answer(query, hits, None, question_vector=None, threshold=threshold).text
 
     @needs(Role.READER)

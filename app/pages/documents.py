@@ -62,7 +62,7 @@ def layout(q: str = "", edit: str = "", deleted: str = "", **_: Any) -> html.Div
     )
     first = empty("files", t("documents.empty_title"), t("documents.empty_text"))
     content = [
-        text_entry(name, text, kb().settings.max_text_chars, is_open=bool(edit), is_new=not edit),
+        text_entry(name, text, kb().settings.limits.max_text_chars, is_open=bool(edit), is_new=not edit),
         html.Div(
             [
                 html.Div([_toolbar(q, bool(deleted)), document_grid(documents, GRID)], className="documents-some"),

@@ -22,13 +22,13 @@ dash.register_page(__name__, path=links.UPLOAD, title=tab_title("upload.title"))
 @shows_errors
 def layout(**_: Any) -> html.Div:
     """Return the page; the rows are drawn by the browser."""
-    settings = kb().settings
+    limits = kb().settings.limits
     who = access.current()
     if not who.role.includes(Role.EDITOR):
         return named_page("upload", empty("eye", t("upload.readers.title"), t("upload.readers")))
     is_somebody = who.user_id is not None
     return named_page(
         "upload",
-        upload_panel(EXTENSIONS, settings.max_upload_bytes, settings.upload_part_bytes, private=is_somebody),
+        upload_panel(EXTENSIONS, limits.max_upload_bytes, limits.upload_part_bytes, private=is_somebody),
         action=link_button(t("nav.documents"), links.DOCUMENTS, "files"),
     )

@@ -47,10 +47,10 @@ def caller_of(request: flask.Request, kb: KnowledgeBase) -> Caller | None:
 
 def is_open(request: flask.Request, kb: KnowledgeBase) -> bool:
     """Say whether whoever asks may do everything without saying who it is."""
-    access = kb.settings.access
+    access = kb.settings.security.access
     if access != "auto":
         return access == "open"
     is_local = is_loopback(request.remote_addr or "") and host_name(request.host) in LOOPBACK_NAMES
     # A proxy on this machine makes strangers look like somebody at it.
     is_local = is_local and UNKNOWN_PROXY not in request.environ
-    return is_local and is_loopback(kb.settings.host) and not kb.accounts.has_users()
+    return is_local and is_loopback(kb.settings.server.host) and not kb.accounts.has_users()

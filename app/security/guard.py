@@ -51,10 +51,10 @@ ALIVE = ("/health/live", "/api/v1/health/live")
 def protect(app: Dash, kb: KnowledgeBase) -> None:
     """Put the guards before, and the headers after, every request of ``app``."""
     server = app.server
-    settings = kb.settings
-    redis = settings.jobs_url.get_secret_value() if settings.is_shared else ""
-    counts = Rates(settings.rate_limit, settings.sign_in_limit, redis, settings.index_name)
-    names = _names(settings.host, settings.public_names)
+    security, stores = kb.settings.security, kb.settings.stores
+    redis = stores.jobs_url.get_secret_value() if stores.is_shared else ""
+    counts = Rates(security.rate_limit, security.sign_in_limit, redis, stores.index_name)
+    names = _names(kb.settings.server.host, security.public_names)
 
     def guard() -> flask.typing.ResponseReturnValue | None:
         request = flask.request
@@ -83,7 +83,7 @@ def protect(app: Dash, kb: KnowledgeBase) -> None:
     # Dash lists its callbacks before the first request, in a function that stands between the two.
     server.before_request(lambda: refuse_strange(app))
     server.after_request(lambda response: finish(app, response))
-    server.wsgi_app = Acting(Forwarded(server.wsgi_app, networks(settings.trusted_proxies)))  # type: ignore[method-assign]
+    server.wsgi_app = Acting(Forwarded(server.wsgi_app, networks(security.trusted_proxies)))  # type: ignore[method-assign]
 
 
 def _names(host: str, public_names: str) -> frozenset[str]:

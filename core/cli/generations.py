@@ -78,7 +78,7 @@ def _followed(kb: KnowledgeBase, begun: Generation) -> Generation:
     """Return a generation once it is ready. Raises: what keeps it from going on."""
     with output.bar(f"Generation {begun.number}") as show_bar:
         while True:
-            if not remote.is_server(kb) and not kb.settings.job_workers:
+            if not remote.is_server(kb) and not kb.settings.indexing.job_workers:
                 kb.generations.work_off()
             known = next((each for each in kb.generations.list() if each.number == begun.number), None)
             if known is None or known.state is GenerationState.REMOVING:

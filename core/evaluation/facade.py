@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
     from core.generators import Generators
     from core.query.pipeline import QueryPipeline
-    from core.settings import Settings
+    from core.settings import SearchSettings
 
 LABEL_CHARS = 200
 OVER = ("done", "failed", "cancelled")
@@ -64,7 +64,8 @@ class Evaluations:
         catalog: Catalog,
         queries: QueryPipeline,
         generators: Generators,
-        settings: Settings,
+        settings: SearchSettings,
+        embedder: str,
         holds: Holds,
     ) -> None:
         """Offer question sets and their runs; those that a killed process left have failed."""
@@ -72,6 +73,7 @@ class Evaluations:
         self._queries = queries
         self._generators = generators
         self._settings = settings
+        self._embedder = embedder
         self._runner = Runner(catalog, self._ask, holds)
         self.fail_abandoned()
 
@@ -317,7 +319,7 @@ class Evaluations:
             "as_of": format_as_of(query.as_of) or "",
             "filters": {name: value for name, value in to_dict(query.filters).items() if value},
             "rrf_k": settings.rrf_k,
-            "embedder": settings.embedder,
+            "embedder": self._embedder,
             **({"alpha": query.alpha} if query.fusion == "mix" else {}),
         }
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -30,7 +30,7 @@ from core.model import Analysis, CacheUse, Intent, Query, ReadFilter, Trace, Ver
 from core.model.codec import to_dict
 from core.query.understand.paraphrase import names_hash
 from core.query.understand.understanding import AskedQuestion
-from core.settings import Settings
+from core.settings import CacheSettings
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -38,17 +38,8 @@ if TYPE_CHECKING:
 _MOST_ALIKE = 200
 FORMAT = 2
 """Of what is kept; another one makes every kept answer another question's."""
-_NAMED = frozenset(
-    (
-        *("data_dir", "test_mode", "log_level", "url", "key", "host", "port", "access", "min_free_bytes"),
-        *("leg_timeout_s", "generation_timeout_s", "max_text_chars", "max_question_chars"),
-        *("max_upload_bytes", "max_request_bytes", "openai_key", "llm_threads", "llm_device"),
-    )
-)
-_BEGINNINGS = (
-    *("server_", "header_", "body_", "stream_", "trusted_", "public_", "session_", "rate_", "sign_in_", "upload_"),
-    *("user_quota_", "archive_", "parser_", "table_", "chunk_", "diff_", "job_", "cache_", "embedder_", "recording_"),
-)
+_MODELS = ("llm_model", "snn_model", "cross_encoder")
+"""Settings that may name a folder."""
 _IN_THE_VIEW = ("text", "as_of", "fresh", "conversation_id")
 
 
@@ -64,17 +55,22 @@ class AnswerCache:
     """Finds kept answers, and says which may be kept."""
 
     def __init__(
-        self, catalog: Catalog, serving: Callable[[], Opened], generators: Generators, settings: Settings
+        self,
+        catalog: Catalog,
+        serving: Callable[[], Opened],
+        generators: Generators,
+        settings: CacheSettings,
+        options: Mapping[str, str],
+        *,
+        recency: bool,
     ) -> None:
+        """Find answers that were given with these ``options``, the settings that an answer depends on."""
         self._catalog = catalog
         self._serving = serving
         self._generators = generators
         self._settings = settings
-        self._options = {
-            name: str(value)
-            for name, value in settings.model_dump(mode="python").items()
-            if name not in settings_elsewhere()
-        }
+        self._options = dict(options)
+        self._recency = recency
 
     @property
     def most(self) -> int:
@@ -102,8 +98,7 @@ class AnswerCache:
         if not is_whole or generator is None:
             return None
         options = {name: value for name, value in to_dict(query).items() if name not in _IN_THE_VIEW}
-        settings = self._settings
-        recency = settings.recency if query.recency is None else query.recency
+        recency = self._recency if query.recency is None else query.recency
         scope = {
             "format": [FORMAT, _release()],
             "viewer": viewer(),
@@ -113,7 +108,7 @@ class AnswerCache:
             "query": options,
             "settings": self._options,
             "generator": generator,
-            "folders": [_stamps(model) for model in (settings.llm_model, settings.snn_model, settings.cross_encoder)],
+            "folders": [_stamps(self._options[name]) for name in _MODELS],
             "made_by": made_by,
             "generation": self._serving().number,
             "day": datetime.now(UTC).date().isoformat() if recency else "",
@@ -204,11 +199,6 @@ def answered_again(kept: Kept, asked: AskedQuestion) -> Trace:
 
 def _sha256(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def settings_elsewhere() -> frozenset[str]:
-    """Return the settings that change no answer; any other is taken to change all of them."""
-    return frozenset(name for name in Settings.model_fields if name in _NAMED or name.startswith(_BEGINNINGS))
 
 
 @cache

@@ -38,7 +38,7 @@ from core.query.understand.implied_filters import without_dates
 from core.query.understand.intent import answer_about
 from core.query.understand.understanding import AskedQuestion, Standalone, understand
 from core.query.understand.validate import check_query
-from core.settings import Settings
+from core.settings import SearchSettings
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -50,7 +50,7 @@ _NOT_ASKED = Answer("", AnswerType.INSUFFICIENT, reason="not_asked")
 class QueryPipeline:
     """Answers questions from one catalogue and its two indexes."""
 
-    def __init__(self, catalog: Catalog, searcher: Searcher, answering: Answering, settings: Settings) -> None:
+    def __init__(self, catalog: Catalog, searcher: Searcher, answering: Answering, settings: SearchSettings) -> None:
         self._catalog = catalog
         self._searcher = searcher
         self._answering = answering

@@ -29,7 +29,7 @@ from core.text.language import is_storable
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
-    from core.settings import Settings
+    from core.settings import NeuronSettings
     from core.snn.recording import NeuronRecording
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Recordings(Viewing):
     """The recordings of one data folder; everyone sees their own, administrators see all."""
 
     def __init__(
-        self, catalog: Catalog, folder: Path, room: Room, settings: Settings, *, is_alone: bool = True
+        self, catalog: Catalog, folder: Path, room: Room, settings: NeuronSettings, *, is_alone: bool = True
     ) -> None:
         """Keep recordings in ``folder``; what killed processes left is removed where no other one works there."""
         self._catalog = catalog

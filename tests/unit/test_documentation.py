@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
+from core.settings import Group, Settings
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -32,6 +32,12 @@ def test_every_setting_is_documented_once_with_its_default() -> None:
             default = "" if field.default is None else str(field.default)
             expected.append(f"| `EVORAG_{name.upper()}` | {default} | {field.description} |")
     assert sorted(re.findall(r"^\| `EVORAG_.*$", SETTINGS, re.MULTILINE)) == sorted(expected)
+
+
+def test_the_tables_of_settings_are_the_groups() -> None:
+    tables = [set(re.findall(r"^\| `EVORAG_(\w+)`", section, re.MULTILINE)) for section in SETTINGS.split("\n## ")[1:]]
+    groups = [{name.upper() for name in group.model_fields} - {"TEST_MODE"} for group in Group.__subclasses__()]
+    assert tables == [group for group in groups if group <= {name.upper() for name in Settings.model_fields}]
 
 
 @cache

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from pydantic import ValidationError
 
 from core.errors import InvalidInput
-from core.settings import Settings, variables_of
+from core.settings import Group, Settings, retired_variables, variables_of
+from tests.builders import knowledge_base
 
 NAMED = [variable for name in Settings.model_fields for variable in variables_of(name)]
 ALIAS, OWN = "ASK_PROMPT_MAX_BYTES", "EVORAG_PROMPT_MAX_BYTES"
@@ -63,15 +66,18 @@ def test_an_empty_variable_leaves_the_word_to_the_other_name_and_to_the_file(
 @pytest.mark.parametrize(
     ("variable", "given", "allowed"),
     [
-        ("EVORAG_TOP_K", "abc", "a whole number"),
-        ("EVORAG_TEMPERATURE", "warm", "a number"),
-        ("EVORAG_ANSWER_THRESHOLD", "nan", "a number"),
+        ("EVORAG_TOP_K", "abc", "a whole number of at least 1"),
+        ("EVORAG_TEMPERATURE", "warm", "a number of at least 0"),
+        ("EVORAG_LEG_TIMEOUT_S", "0", "a number above 0"),
+        ("EVORAG_TOP_P", "1.5", "a number above 0 and at most 1"),
+        ("EVORAG_GENERATION_SEED", "seed", "a whole number"),
+        ("EVORAG_ANSWER_THRESHOLD", "nan", "a number of at least 0"),
         ("EVORAG_CACHE_ANSWERS", "perhaps", "true or false"),
         ("EVORAG_SNN_STEPS", "0", "a whole number from 1 to 256"),
         ("EVORAG_ACCESS", "opne", "auto, keys or open"),
         ("EVORAG_LOG_LEVEL", "loud", "DEBUG, INFO, WARNING, ERROR or CRITICAL"),
-        (ALIAS, "1k", "a whole number"),
-        (OWN, "1k", "a whole number"),
+        (ALIAS, "1k", "a whole number of at least 1"),
+        (OWN, "1k", "a whole number of at least 1"),
         ("EVOSPIKENET_TEST_MODE", "2", "true or false"),
     ],
 )
@@ -106,7 +112,52 @@ def test_what_is_changed_is_named_as_variables_and_empty_means_the_default(monke
     assert held.changed({ALIAS: ""}).prompt_max_bytes == 16_384
     for name, message in (
         ("EVORAG_NOTHING", "is no setting"),
-        ("EVORAG_TOP_K", r"EVORAG_TOP_K has to be a whole number\.$"),
+        ("EVORAG_TOP_K", r"EVORAG_TOP_K has to be a whole number of at least 1\.$"),
     ):
         with pytest.raises(InvalidInput, match=message):
             held.changed({name: "many"})
+
+
+NUMBERS = [
+    name
+    for name, field in Settings.model_fields.items()
+    if name != "generation_seed" and {int, float} & {field.annotation, *get_args(field.annotation)}
+]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_no_number_may_be_below_its_bound(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    variable = variables_of(name)[-1]
+    without_settings(monkeypatch)
+    monkeypatch.setenv(variable, "-1")
+    with pytest.raises(
+        InvalidInput, match=rf"^{variable} has to be a (whole )?number (from|of at least|above) \d.*, not “-1”"
+    ):
+        Settings()
+
+
+def test_most_settings_are_numbers_with_bounds() -> None:
+    assert len(NUMBERS) > 55
+
+
+def test_a_setting_is_in_one_group_and_handed_out_there() -> None:
+    chosen = Settings(top_k=7, server_threads=3, embedder="hash")
+    groups = [value for name in dir(Settings) if isinstance(value := getattr(chosen, name, None), Group)]
+    grouped = [(name, value) for group in groups for name, value in group]
+    assert len(groups) == 11
+    assert sorted(name for name, _ in grouped) == sorted(Settings.model_fields)
+    assert {name: str(value) for name, value in grouped} == {name: str(value) for name, value in chosen}
+    assert chosen.model_copy(update={"top_k": 9}).search.top_k == 9
+    with pytest.raises(ValidationError, match="frozen"):
+        chosen.search.top_k = 8  # type: ignore[misc]
+
+
+def test_a_variable_that_is_no_longer_a_setting_is_told_once_and_breaks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert retired_variables() == ()
+    monkeypatch.setenv("EVORAG_EMBEDDER_BATCH", "8")
+    with caplog.at_level("WARNING"), knowledge_base(tmp_path):
+        pass
+    told = [record.getMessage() for record in caplog.records if "EVORAG_EMBEDDER_BATCH" in record.getMessage()]
+    assert told == ["EVORAG_EMBEDDER_BATCH is no longer a setting; it changes nothing."]

@@ -85,7 +85,7 @@ def query_of(question: str, given: Mapping[str, Any], filters: Mapping[str, Any]
 
     Raises: ``InvalidInput`` for an "as of" that names nothing.
     """
-    settings = kb().settings
+    settings = kb().settings.search
     return Query(
         question,
         top_k=given["top_k"] or settings.top_k,

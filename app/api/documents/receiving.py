@@ -54,7 +54,7 @@ class UploadRequest(flask.Request):
         filename: str | None = None,
         content_length: int | None = None,
     ) -> BinaryIO:
-        return cast("BinaryIO", tempfile.TemporaryFile(dir=kb().settings.data_dir))
+        return cast("BinaryIO", tempfile.TemporaryFile(dir=kb().settings.server.data_dir))
 
 
 @receiving.post("/documents")
@@ -140,7 +140,8 @@ def received_file(most: int | None = None, remedy: str = IN_PARTS) -> FileStorag
     ``TooLarge``, ``InvalidInput``; 503 while many come.
     """
     request = flask.request
-    limit = min(kb().settings.max_request_bytes, kb().settings.max_upload_bytes)
+    limits = kb().settings.limits
+    limit = min(limits.max_request_bytes, limits.max_upload_bytes)
     limit = limit if most is None else min(limit, most)
     if request.content_length is not None and request.content_length > limit + FORM_OVERHEAD_BYTES:
         raise TooLarge(f"One request may carry at most {limit:,} bytes.", remedy=remedy)
@@ -166,9 +167,9 @@ def answer_receipt(upload: Upload) -> tuple[flask.Response, int, dict[str, str]]
 @contextmanager
 def slot() -> Iterator[None]:
     """Keep threads free for the pages: at most all but four receive files at a time."""
-    settings = kb().settings
+    threads = kb().settings.server.server_threads
     slots = flask.current_app.extensions.setdefault(
-        "evorag-uploads", threading.BoundedSemaphore(max(1, settings.server_threads - KEPT_FREE))
+        "evorag-uploads", threading.BoundedSemaphore(max(1, threads - KEPT_FREE))
     )
     if not slots.acquire(blocking=False):
         raise ServiceUnavailable("Too many files are being received.", retry_after=2)

@@ -211,5 +211,5 @@ class Pump:
 def pump_of(server: flask.Flask, kb: KnowledgeBase) -> Pump:
     """Return the one pump of an application."""
     extensions: dict[str, Any] = server.extensions
-    pump: Pump = extensions.setdefault("evorag-streams", Pump(kb, kb.settings.stream_limit))
+    pump: Pump = extensions.setdefault("evorag-streams", Pump(kb, kb.settings.server.stream_limit))
     return pump

@@ -219,8 +219,8 @@ def _streamed(follower: Follower) -> flask.Response:
 @contextmanager
 def _slot() -> Iterator[bool]:
     """Keep threads free for the pages; gives whether there is room for one more socket."""
-    settings = kb().settings
-    room = max(1, min(settings.stream_limit, settings.server_threads // SHARE))
+    server = kb().settings.server
+    room = max(1, min(server.stream_limit, server.server_threads // SHARE))
     slots = flask.current_app.extensions.setdefault("evorag-sockets", threading.BoundedSemaphore(room))
     has_room = slots.acquire(blocking=False)
     try:

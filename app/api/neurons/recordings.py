@@ -85,7 +85,9 @@ def upload_recording() -> tuple[flask.Response, int, dict[str, str]]:
     It is one that EvoRAG wrote, or a dictionary of just `spikes` and `membrane_potential`, `(time, neurons)` or
     `(batch, time, neurons)`.
     """
-    file = received_file(kb().settings.recording_upload_bytes, "Record fewer tokens, or ask for a higher limit.")
+    file = received_file(
+        kb().settings.neurons.recording_upload_bytes, "Record fewer tokens, or ask for a higher limit."
+    )
     name = flask.request.form.get("name", "").strip() or _last_part(file.filename or "")[:NAME_CHARS]
     found = kb().recordings.import_file(name, file.stream)  # type: ignore[arg-type]
     return flask.jsonify(to_dict(found)), 201, {"Location": f"/api/v1/recordings/{found.id}"}

@@ -19,4 +19,6 @@ def list_generators() -> flask.Response:
     `none` is not among them: it extracts, and is always there. Asking waits for no model and no server.
     """
     found = kb().generators
-    return flask.jsonify(generators=[to_dict(line) for line in found.health()], default=kb().settings.generator)
+    return flask.jsonify(
+        generators=[to_dict(line) for line in found.health()], default=kb().settings.generators.generator
+    )

@@ -78,7 +78,7 @@ def _is_written(query: Query | None) -> bool:
 
 @contextmanager
 def _place(key: str) -> Iterator[bool]:
-    places = max(1, kb().settings.server_threads // SHARE)
+    places = max(1, kb().settings.server.server_threads // SHARE)
     waiting = cast("Waiting", flask.current_app.extensions.setdefault(key, Waiting(places)))
     who = principal().user_id
     with waiting.place(f"address {flask.request.remote_addr}" if who is None else f"user {who}") as has_room:

@@ -34,7 +34,7 @@ def addressed(q: Values = None, k: Values = None, *scope: Values, **options: Val
 
     Raises: ``InvalidInput`` for an “as of” that cannot be read.
     """
-    settings = kb().settings
+    settings = kb().settings.search
     return query_of(q, one(k) or str(settings.top_k), *scope, **{"depth": str(settings.search_depth), **options})
 
 
@@ -85,7 +85,7 @@ def body_of(query: Query) -> dict[str, Any]:
 
 def _with_options(query: Query, form: Form) -> Query:
     """The query with what the form chooses; what is usual here stays open, so that addresses stay short."""
-    settings = kb().settings
+    settings = kb().settings.search
     generator, rerank = form.get("generator") or "", form.get("rerank") or ""
     record = bool(form.get("record"))
     return replace(

@@ -63,7 +63,7 @@ def talk_of(conversation_id: str, trace_id: str = "") -> Talk | None:
 
 def offer() -> Offer:
     """What a question can choose, and what it gets where it chooses nothing."""
-    settings = kb().settings
+    settings = kb().settings.search
     return Offer(
         generators=tuple(kb().generators.health()),
         generator=usual_generator(),

@@ -100,7 +100,7 @@ def _body(compared: Pair, shown: Shown, elapsed_s: float = 0) -> tuple[Any, bool
 
     What takes far longer than it may is waited for, so that the reason is shown.
     """
-    wait = elapsed_s > PATIENCE * kb().settings.diff_timeout_s
+    wait = elapsed_s > PATIENCE * kb().settings.comparison.diff_timeout_s
     try:
         comparison = kb().compare(compared.doc, compared.old, compared.new, other=compared.other, wait=wait)
     except EvoRAGError as error:

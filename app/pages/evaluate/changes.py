@@ -215,7 +215,7 @@ def start(
     if not clicks:
         raise PreventUpdate
     try:
-        settings = kb().settings
+        settings = kb().settings.search
         query = Query(
             "",
             top_k=settings.top_k,

@@ -73,7 +73,7 @@ def _may_change() -> bool:
 
 
 def _generators() -> html.Ul:
-    return generator_lines(kb().generators.health(), kb().settings.generator)
+    return generator_lines(kb().generators.health(), kb().settings.generators.generator)
 
 
 def _generations() -> list[Any]:

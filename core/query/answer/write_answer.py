@@ -33,7 +33,7 @@ from core.query.guard.guard import Evidence, Policy, guard
 from core.query.record_answer import unrecorded
 from core.query.search.search import Found
 from core.query.stopwatch import Stopwatch
-from core.settings import Settings
+from core.settings import AnswerSettings
 
 _NOTHING_TO_WRITE = ("small_talk", "no_terms")
 
@@ -58,7 +58,7 @@ class _Writing:
 
 
 class Answering:
-    def __init__(self, generators: Generators, settings: Settings) -> None:
+    def __init__(self, generators: Generators, settings: AnswerSettings) -> None:
         self._generators = generators
         self._settings = settings
 

@@ -12,7 +12,7 @@ from core.model import Prompt, Sampling, Task, WritingStep
 from core.query.answer.escape import escape_inline
 from core.query.conversations.follow_up import Earlier, made_standalone, may_follow
 from core.query.understand.understanding import Standalone
-from core.settings import Settings
+from core.settings import AnswerSettings
 from core.text.analysis import content_words
 from core.text.language import detect_language
 
@@ -35,11 +35,13 @@ _MARKS = "\"'“”„«»「」『』`*"
 
 
 class Rewriting:
-    """Makes follow-up questions standalone: by rules, and by a generator where the settings name one."""
+    """Makes follow-up questions standalone: by rules, and by a generator where ``by`` names one."""
 
-    def __init__(self, generators: Generators, settings: Settings) -> None:
+    def __init__(self, generators: Generators, settings: AnswerSettings, max_chars: int, by: str) -> None:
         self._generators = generators
         self._settings = settings
+        self._max_chars = max_chars
+        self._by = by or NONE
 
     def standalone(self, question: str, earlier: Sequence[Earlier]) -> Generator[WritingStep, None, Standalone | None]:
         """Return a question as it stands without the earlier ones, oldest first; None where it does already.
@@ -49,9 +51,8 @@ class Rewriting:
         """
         if not earlier:
             return None
-        most = self._settings.max_question_chars
+        most, name = self._max_chars, self._by
         by_rules = made_standalone(question, earlier, most)
-        name = self._settings.generator_standalone or NONE
         if name != NONE and (by_rules != question or may_follow(question)):
             written = yield from self._written(name, question, earlier[-_LAST:])
             if written is not None and is_faithful(written, question, earlier, most):
@@ -63,7 +64,7 @@ class Rewriting:
     ) -> Generator[WritingStep, None, str | None]:
         """Return the first line that the generator writes, None where it fails."""
         written = ""
-        most_bytes = 8 * self._settings.max_question_chars
+        most_bytes = 8 * self._max_chars
         sampling = Sampling(max_tokens=_MOST_TOKENS, seed=self._settings.generation_seed)
         timeout_s = min(_TIMEOUT_S, self._settings.generation_timeout_s)
         try:

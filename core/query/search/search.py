@@ -13,7 +13,7 @@ from core.query.search.retrieve import Retrieved, Retriever, Scope
 from core.query.stopwatch import Stopwatch
 from core.query.understand.advanced_syntax import is_met
 from core.query.understand.validate import MOST_DEPTH
-from core.settings import Settings
+from core.settings import SearchSettings
 
 BOTH = (Part.HEAD, Part.HISTORY)
 _DEEPER = 8
@@ -35,7 +35,7 @@ class Found:
 
 
 class Searcher:
-    def __init__(self, retriever: Retriever, stage: RerankStage, settings: Settings, present: Present) -> None:
+    def __init__(self, retriever: Retriever, stage: RerankStage, settings: SearchSettings, present: Present) -> None:
         self._retriever = retriever
         self._stage = stage
         self._settings = settings

@@ -11,7 +11,7 @@ from core.query.understand.advanced_syntax import parse
 from core.query.understand.analyse import analyse
 from core.query.understand.implied_filters import Called, read_filters
 from core.query.understand.intent import intent_of
-from core.settings import Settings
+from core.settings import SearchSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class AskedQuestion:
 
 def understand(
     query: Query,
-    settings: Settings,
+    settings: SearchSettings,
     standalone: Standalone | None = None,
     called: Called | None = None,
     now: datetime | None = None,

@@ -105,10 +105,11 @@ def test_pages_of_the_list_follow_each_other(client: FlaskClient, octets: bytes)
 
 
 def test_files_over_a_megabyte_are_let_in_and_those_over_the_limit_are_not(
-    client: FlaskClient, kb: core.KnowledgeBase
+    client: FlaskClient, kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert_problem(upload(client, b"x" * 1_500_000), 422, "unreadable_recording")
-    kb.settings.recording_upload_bytes = 2_000_000
+    limited = kb.settings.model_copy(update={"recording_upload_bytes": 2_000_000})
+    monkeypatch.setattr(kb, "settings", limited)
     assert_problem(upload(client, b"x" * 2_100_000), 413, "too_large")
     assert kb.recordings.list() == []
 

@@ -111,9 +111,11 @@ def test_a_question_that_would_be_too_long_is_left_as_it_is() -> None:
 
 def rewritten(folder: Path, generator: QueuedGenerator, question: str) -> Standalone | None:
     """Return the question as it stands behind the one about the museum."""
-    chosen = settings(folder, generator_standalone=generator.name)
+    chosen = settings(folder)
     generators = Generators({generator.name: lambda: generator}, {Task.STANDALONE: generator.name})
-    steps = Rewriting(generators, chosen).standalone(question, [Earlier(MUSEUM)])
+    steps = Rewriting(generators, chosen.answers, chosen.max_question_chars, generator.name).standalone(
+        question, [Earlier(MUSEUM)]
+    )
     while True:
         try:
             assert next(steps) == WritingStep("")

