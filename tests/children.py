@@ -14,46 +14,54 @@ from typing import Any
 
 import pytest
 
-from core.ingest import sandbox
+from core.ingest.sandbox import ParserSandbox
+from core.platform.child_pool import ChildPool
 from core.platform.child_process import Child
-from core.versions import process
+from core.versions.process import CompareChildren
+
+Left = dict[tuple[object, ...], list[Child]]
 
 
 @contextmanager
 def handed_on() -> Iterator[None]:
     """Let closed knowledge bases leave their idle processes to those that are opened later."""
-    left: dict[tuple[object, ...], list[Child]] = defaultdict(list)
+    left: Left = defaultdict(list)
     with pytest.MonkeyPatch.context() as patch:
-        for module, owner in ((sandbox, sandbox.ParserSandbox), (process, process.CompareChildren)):
-            # Their temporary folder must outlive the first knowledge base.
-            patch.setattr(module, "Child", lambda name, _scratch: Child(name))
+        for owner in (ParserSandbox, CompareChildren):
             _share(patch, owner, left)
         yield
     for child in (child for idle in left.values() for child in idle):
         child.kill()
 
 
-def _share(patch: pytest.MonkeyPatch, owner: Any, left: dict[tuple[object, ...], list[Child]]) -> None:
-    take, close = owner._taken, owner.close
+def _share(patch: pytest.MonkeyPatch, owner: Any, left: Left) -> None:
+    make = owner.__init__
 
-    def key(one: Any) -> tuple[object, ...]:
-        """Say with what a process was started, and with which limits, since it cannot widen them."""
-        memory = getattr(one, "_memory_bytes", None) or one._limits.memory_bytes
-        return owner, memory, os.environ.get("PATH")
+    def made(one: Any, *values: Any, **named: Any) -> None:
+        make(one, *values, **named)
+        if one._children._scratch is not None:
+            # A process cannot widen the limits with which it was started.
+            memory = getattr(one, "_memory_bytes", None) or one._limits.memory_bytes
+            one._children = _Handing(one._children, left, (owner, memory, os.environ.get("PATH")))
 
-    def taken(one: Any) -> Child:
-        with one._lock:
-            if one._scratch is not None and not one._idle and left[key(one)]:
-                one._idle.append(left[key(one)].pop())
-        child: Child = take(one)
-        return child
+    patch.setattr(owner, "__init__", made)
 
-    def closed(one: Any) -> None:
-        if one._scratch is not None:
-            with one._lock:
-                left[key(one)] += one._idle
-                one._idle = []
-        close(one)
 
-    patch.setattr(owner, "_taken", taken)
-    patch.setattr(owner, "close", closed)
+class _Handing(ChildPool):
+    """A pool whose idle processes outlive it, and so have their temporary folders elsewhere."""
+
+    def __init__(self, like: ChildPool, left: Left, key: tuple[object, ...]) -> None:
+        super().__init__(like._module, None, max_idle=like._max_idle, max_orders=like._max_orders)
+        self._left, self._key = left, key
+
+    def _take(self) -> Child:
+        with self._lock:
+            if not self._idle and self._left[self._key]:
+                self._idle.append(self._left[self._key].pop())
+        return super()._take()
+
+    def close(self) -> None:
+        with self._lock:
+            self._left[self._key] += self._idle
+            self._idle = []
+        super().close()
