@@ -110,7 +110,7 @@ class Outbox:
 
     def is_lacking(self, store: str) -> bool:
         """Tell whether something is shown that a store which serves was told of, so that it cannot be empty."""
-        told = chunks.c.id.not_in(select(outbox.c.chunk_id).where(outbox.c.store == store))
+        told: ColumnElement[bool] = chunks.c.id.not_in(select(outbox.c.chunk_id).where(outbox.c.store == store))
         told = and_(told, _HAS_VECTOR) if store == VECTOR else told
         shown = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown_now))
         with self._database.read() as tx:

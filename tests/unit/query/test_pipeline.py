@@ -39,6 +39,9 @@ class Failing:
 
     engine = "failing"
 
+    def is_loaded(self, parts: object) -> bool:
+        return False
+
     def engine_for(self, parts: object) -> str:
         return self.engine
 
@@ -118,6 +121,9 @@ def test_a_leg_is_read_deeper_when_the_catalogue_hides_its_hits(kb: core.Knowled
 
         def __init__(self) -> None:
             self.limits: list[int] = []
+
+        def is_loaded(self, parts: object) -> bool:
+            return False
 
         def engine_for(self, parts: object) -> str:
             return self.engine

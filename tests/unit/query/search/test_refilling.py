@@ -29,6 +29,8 @@ ROWS = 6
 def filled(kb: core.KnowledgeBase) -> core.KnowledgeBase:
     for number in range(ROWS):
         add(kb, f"shop {number}", f"The medlar shop number {number} opens at nine.")
+    # Nothing is refilled in the background.
+    kb._projector.close()
     return kb
 
 
@@ -159,6 +161,7 @@ def test_a_trace_of_a_release_before_is_read(filled: core.KnowledgeBase) -> None
 def test_vectors_in_memory_lack_nothing_while_the_store_is_refilled(tmp_path: Path) -> None:
     with knowledge_base(tmp_path) as kb:
         add(kb, "hours", "The medlar shop opens at nine.")
+        kb._projector.close()
         served = kb._serving.now()
         hot = HotVectors(served.vectors, served.embedder.dimension)
         kb._serving._now = replace(served, vectors=hot)
