@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-def until(is_so: Callable[[], object], timeout_s: float = 30.0) -> None:
+def until(is_so: Callable[[], object], timeout_s: float = 120.0) -> None:
     """Wait until it is so. Raises: ``AssertionError`` after ``timeout_s`` seconds."""
     deadline = time.monotonic() + timeout_s
     while not is_so():

@@ -23,6 +23,7 @@ from core.errors import (
 )
 from core.model import JobState, Part, Stage
 from tests.builders import add, knowledge_base
+from tests.waiting import until
 
 
 def snapshot(folder: Path) -> set[str]:
@@ -338,8 +339,7 @@ def test_an_index_of_another_analyser_is_built_anew(tmp_path: Path) -> None:
         add(kb, "a", "medlar")
     (tmp_path / "data" / "keywords" / "analyser.txt").write_text("older", encoding="utf-8")
     with knowledge_base(tmp_path, test_mode=False, embedder="hash") as kb:
-        while kb.is_starting:
-            pass
+        until(lambda: not kb.is_starting)
         kb._projector.flush()
         assert core.EvoRAG(kb=kb).search("medlar").keyword.hits
 

@@ -181,7 +181,7 @@ def test_what_is_due_is_published_once_and_changes_are_followed(postgres: Any, t
             assert set(Counter(tx.scalars(select(publications.c.version_id))).values()) == {1}
         assert not two.accounts.has_users()
         one.accounts.create_user("first", "a long password 1", Role.ADMIN)
-        until(two.accounts.has_users, 30)
+        until(two.accounts.has_users)
 
 
 def test_processes_count_requests_together_and_alone_without_redis(redis: Any) -> None:

@@ -18,6 +18,7 @@ from core.model import Part
 from tests.ailing import Ailing
 from tests.contracts.keyword_index import KeywordIndexContract, row
 from tests.contracts.vector_index import DIMENSION, VectorIndexContract
+from tests.waiting import until
 
 HEAD = [Part.HEAD]
 
@@ -152,8 +153,7 @@ def test_closing_ends_the_wait_for_a_store_that_hangs(store: Ailing) -> None:
     store.hangs = {"search"}
     with ThreadPoolExecutor() as threads:
         asking = threads.submit(found, index)
-        while not store.asked["search"]:
-            pass
+        until(lambda: store.asked["search"])
         index.close()
         with pytest.raises(StoreUnavailable, match="closed"):
             asking.result(60)

@@ -23,6 +23,7 @@ from core.errors import Conflict, NotFound, Purged
 from core.model import JobState, UploadOutcome, VersionRef
 from core.settings import Settings
 from tests.builders import add, knowledge_base
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[3]
 MARK = "quaggaquoll"
@@ -53,8 +54,7 @@ def files_with(folder: Path, mark: bytes) -> list[str]:
 def kb(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[core.KnowledgeBase]:
     """A knowledge base in memory, and one on the stores that a user runs by default."""
     with knowledge_base(tmp_path, test_mode=request.param == "memory", embedder="hash") as opened:
-        while opened.is_starting:
-            pass
+        until(lambda: not opened.is_starting)
         yield opened
 
 
@@ -316,7 +316,7 @@ def test_a_store_that_is_down_delays_the_removal_and_not_the_purge(kb: core.Know
 
 
 KILLED = """
-import os, signal, sys
+import os, signal, sys, time
 from pathlib import Path
 import core
 import core.versions.purge as purge
@@ -325,7 +325,7 @@ from core.settings import Settings
 folder, step = Path(sys.argv[1]), sys.argv[2]
 kb = core.build(Settings(data_dir=folder, embedder="hash", job_workers=0))
 while kb.is_starting:
-    pass
+    time.sleep(0.02)
 kb.add_text("a", "First MARK.")
 kb.work_off()
 core.EvoRAG(kb=kb).ask("MARK?")
@@ -354,8 +354,7 @@ def test_a_purge_that_was_killed_is_invisible_at_once_and_finished_at_the_next_s
     assert done.returncode == -signal.SIGKILL
     with core.build(Settings(data_dir=folder, embedder="hash", job_workers=0)) as kb:
         assert names(kb, "first", as_of=1) == set()
-        while kb.is_starting:
-            pass
+        until(lambda: not kb.is_starting)
         assert kb.catalog.purges.pending() == []
         assert kb.version("a.txt", 1).state == "purged"
         assert names(kb, "second") == {("a.txt", 2)}
