@@ -92,8 +92,6 @@ class Tally:
         self.examples += [answer.text[one.start : one.end] for one in wrong]
 
     def report(self, asked: int) -> dict[str, Any]:
-        spent = self.guard_ms or [0.0]
-        written = self.generate_ms or [0.0]
         report: dict[str, Any] = {
             "questions": asked,
             "types": self.types,
@@ -103,10 +101,11 @@ class Tally:
             "contains_gold": round(self.contains_gold / max(1, asked), 4),
             "dropped": self.reasons,
             "answers_compared_by_vectors": self.by_vectors,
-            "guard_ms": {"p50": round(percentile(spent, 0.5), 1), "p95": round(percentile(spent, 0.95), 1)},
-            "generate_ms": {"p50": round(percentile(written, 0.5)), "p95": round(percentile(written, 0.95))},
             "examples": self.examples[:10],
         }
+        if self.guard_ms:
+            for name, spent in (("guard_ms", self.guard_ms), ("generate_ms", self.generate_ms)):
+                report[name] = {"p50": round(percentile(spent, 0.5), 1), "p95": round(percentile(spent, 0.95), 1)}
         if self.true_kept:
             report["true_sentences_kept"] = _share(self.true_kept)
             report["false_sentences_shown_as_supported"] = {k: _share(v) for k, v in self.false_shown.items()}
