@@ -13,7 +13,7 @@ from core.explain.exclusions import Case, obstacle_of
 from core.explain.ranks import Asked, Standing
 from core.explain.terms import shared
 from core.indexes.active import Opened
-from core.indexes.reindex_jobs import words_of
+from core.indexes.active_vocabulary import words_of
 from core.model import Hit, PlacedChunk, Query, Trace, Version, VersionRef, WhyNot
 from core.query.search.term_statistics import without_statistics
 

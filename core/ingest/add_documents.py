@@ -96,7 +96,7 @@ class Adding:
         return self._claimed(lambda: [self._intake.file(name, stream, filing)])[0]
 
     @needs(Role.EDITOR)
-    def add_path(self, path: Path, **filing: Any) -> Upload:
+    def add_path(self, /, path: Path, **filing: Any) -> Upload:
         """Store a file of this machine, as ``add_file`` or ``add_archive`` does.
 
         Raises: ``NotFound``, and what those raise.
@@ -109,7 +109,7 @@ class Adding:
             return self.add_file(path.name, stream, **filing)
 
     @needs(Role.EDITOR)
-    def add_archive(self, name: str, stream: BinaryIO, **filing: Any) -> Upload:
+    def add_archive(self, /, name: str, stream: BinaryIO, **filing: Any) -> Upload:
         """Store a zip or tar of documents and queue its unpacking; each of them then gets a job of its own.
 
         Takes what ``Filing`` has, for all of the documents.

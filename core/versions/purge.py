@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from core.blobs.pinned import PinnedBlobs
@@ -31,7 +32,7 @@ _LOG_PAUSE_S = 0.1
 
 Forget = Callable[[Collection[int]], None]
 """Removes what was derived from versions, given by their ids."""
-Redact = Callable[[Collection[tuple[str, int]]], None]
+Redact = Callable[[AbstractSet[tuple[str, int]]], None]
 """Removes what was derived from versions, given by key and number."""
 
 

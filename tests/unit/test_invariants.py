@@ -15,8 +15,8 @@ LOGGED = {
     "__name__", "code", "error_id", "incident", "message", "remedy", "strerror",
     # Numbers.
     "changed", "id", "number", "refused", "removed", "version_id", "wait", "wait_s", "_LONGEST_WAIT_S", "_RECOVERY_S",
-    # A store, a folder of ours, the limit that a comparison broke, the kind of an error.
-    "store", "root", "reason", "type", "told", "error",
+    # A store, a folder of ours, the limit that a comparison broke, the kind of an error, a variable of the environment.
+    "store", "root", "reason", "type", "told", "error", "variable",
 }  # fmt: skip
 """The last words of all expressions that log calls may be given; a new one is added once it is clear that no user
 wrote what it holds."""

@@ -17,6 +17,7 @@ from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.catalog.jobs.ledger import Attempt
 from core.errors import Cancelled, StoreUnavailable
 from core.indexes import reindex_jobs
+from core.indexes.active_vocabulary import words_of
 from core.model import JobKind, JobState, Query
 from core.platform import failpoints
 from core.platform.data_folder import DataFolder
@@ -44,8 +45,8 @@ def cancel(kb: core.KnowledgeBase, job_id: str) -> None:
 def held(kb: core.KnowledgeBase) -> set[str]:
     """The word of the rejected vocabulary if rows hold it, once all that waits is written."""
     kb._projector.flush()
-    indexed = reindex_jobs.words_of(kb.catalog.vocabulary.indexed())
-    kb._keywords.use(indexed, reindex_jobs.words_of(core.model.Vocabulary(((NAME, ""),))))
+    indexed = words_of(kb.catalog.vocabulary.indexed())
+    kb._keywords.use(indexed, words_of(core.model.Vocabulary(((NAME, ""),))))
     found = {term for key in TEXTS for term in terms_of(kb, NAME, key)}
     kb._keywords.use(indexed, indexed)
     return found & {NAME}
@@ -245,9 +246,7 @@ def test_rows_of_a_job_that_was_cancelled_and_killed_are_written_back(tmp_path: 
     with knowledge_base(tmp_path) as kb:
         kb._projector.flush()
         rows = {term for key in TEXTS for term in terms_of(kb, NAME, key)}
-        kb._keywords.use(
-            reindex_jobs.words_of(kb.catalog.vocabulary.written()), reindex_jobs.words_of(kb.insight.vocabulary())
-        )
+        kb._keywords.use(words_of(kb.catalog.vocabulary.written()), words_of(kb.insight.vocabulary()))
         assert NAME not in rows | {term for key in TEXTS for term in terms_of(kb, NAME, key)}
         assert kb.catalog.vocabulary.begun() is None
 

@@ -179,3 +179,13 @@ def test_a_job_at_which_process_after_process_died_fails(kb: core.KnowledgeBase)
     kb.retry(job_id)
     kb.work_off()
     assert kb.job(job_id).state is JobState.DONE
+
+
+def test_own_changes_are_taken_once_and_those_of_others_never() -> None:
+    changes = Changes(lambda: 0)
+    changes.committed(3)
+    changes.tell(4)
+    changes.committed(5)
+    assert changes.take_own(30) == {3, 5}
+    assert changes.take_own(0) == set()
+    assert changes.wait(4, 30) == 5
