@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from core.model import AnswerComparison, Impact, Query, SavedQuestion, Trace, TraceSummary, VersionRef
-from core.ports import Progress
+
+if TYPE_CHECKING:
+    from core.ports import Progress
 
 
 class AnswersApi(Protocol):

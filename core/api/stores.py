@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from core.model import Counts, FilesCheck, Generation, Health, StoreCheck, StoreReport
-from core.ports import Progress
+
+if TYPE_CHECKING:
+    from core.ports import Progress
 
 
 class StoresApi(Protocol):
