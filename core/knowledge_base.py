@@ -105,6 +105,7 @@ class KnowledgeBase:
     text_of = _by("_reader", DocumentReader.text_of)
     texts = _by("_reader", DocumentReader.texts)
     original = _by("_reader", DocumentReader.original)
+    download = _by("_reader", DocumentReader.download)
     tags = _by("_reader", DocumentReader.tags)
 
     # ---- adding and changing

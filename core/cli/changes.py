@@ -34,14 +34,14 @@ def diff(
     with opened(data_dir) as kb:
         key = version_of(kb, doc, old)
         second = version_of(kb, doc if other is None else other, new)
-        comparison = remote.laid_out(kb, kb.compare(key, old, new, other=None if other is None else second))
+        comparison = kb.compare(key, old, new, other=None if other is None else second)
         if as_html or as_patch:
             for part in kb.export(comparison, "html" if as_html else "patch"):
                 sys.stdout.write(part)
         elif as_json:
-            diff_output.write_json(comparison, every=every)
+            diff_output.write_json(comparison, remote.view_of(kb, comparison), every=every)
         else:
-            diff_output.print_comparison(comparison, every=every)
+            diff_output.print_comparison(comparison, remote.view_of(kb, comparison), every=every)
 
 
 @commands.command()

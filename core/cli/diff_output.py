@@ -18,8 +18,9 @@ from core.model import ChangeSummary, ComparedVersion, to_dict
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from core.versions.diff.layout import RowView, ScreenLine
-    from core.versions.result import Comparison
+    from core.api import ComparisonApi
+    from core.cli.remote import ScreenView, ViewOf
+    from core.versions.diff.layout import ScreenLine
 
 _SIGNS = {"equal": " ", "changed": "~", "added": "+", "removed": "-"}
 _BRACKETS = {"equal": ("", ""), "added": ("{+", "+}"), "removed": ("[-", "-]")}
@@ -31,11 +32,11 @@ _AT_ONCE = 500
 _MOST_VALUES = 50
 
 
-def write_json(comparison: Comparison, *, every: bool) -> None:
+def write_json(comparison: ComparisonApi, view: ViewOf, *, every: bool) -> None:
     """Write the summary and the rows that differ (or all of them) as one JSON document."""
     sys.stdout.write(f'{{"summary": {_json(comparison.summary)},\n"rows": [')
     joint = "\n"
-    for row in range(comparison.count) if every else _changed_rows(comparison):
+    for row in range(comparison.count) if every else _changed_rows(view):
         [found] = comparison.rows(row, row + 1)
         plain = {"row": row, **to_dict(found)}
         sys.stdout.write(joint + json.dumps(plain, ensure_ascii=False))
@@ -47,18 +48,18 @@ def _json(value: object) -> str:
     return json.dumps(to_dict(value), ensure_ascii=False, indent=2)
 
 
-def _changed_rows(comparison: Comparison) -> Iterator[int]:
-    for line in _lines(comparison.view(mode="inline", width=_WIDEST, context=0)):
+def _changed_rows(view: ViewOf) -> Iterator[int]:
+    for line in _lines(view(mode="inline", width=_WIDEST, context=0)):
         if line.line == 0 and line.fold is None and line.change != "equal":
             yield line.row
 
 
-def _lines(view: RowView) -> Iterator[ScreenLine]:
+def _lines(view: ScreenView) -> Iterator[ScreenLine]:
     for at in range(0, view.total, _AT_ONCE):
         yield from view.lines(at, at + _AT_ONCE)
 
 
-def print_comparison(comparison: Comparison, *, every: bool) -> None:
+def print_comparison(comparison: ComparisonApi, view: ViewOf, *, every: bool) -> None:
     """Write the summary and the changed lines with a few lines around them, or all lines."""
     print_summary(comparison.summary)
     if comparison.summary.is_equal and not every:
@@ -67,7 +68,7 @@ def print_comparison(comparison: Comparison, *, every: bool) -> None:
     coloured = in_terminal and not _console().no_color
     width = shutil.get_terminal_size().columns - _GUTTER if in_terminal else _WIDEST
     begins = True
-    for line in _lines(comparison.view(mode="inline", width=width, folded=not every)):
+    for line in _lines(view(mode="inline", width=width, folded=not every)):
         if begins and line.fold is None:
             output.print_text(f"\n@ {' › '.join(line.path) or 'Beginning'}")
         begins = line.fold is not None

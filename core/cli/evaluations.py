@@ -33,7 +33,7 @@ from core.model import EvaluationRun, Query, QuestionSet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.knowledge_base import KnowledgeBase
+    from core.api import KnowledgeBaseApi
 
 _POLL_S = 0.2
 
@@ -236,7 +236,7 @@ def gate(doc: Name, version: Number, data_dir: DataDir = None, as_json: AsJson =
         raise typer.Exit(1)
 
 
-def warn_before(kb: KnowledgeBase, key: str, version: int) -> None:
+def warn_before(kb: KnowledgeBaseApi, key: str, version: int) -> None:
     """Warn of what publishing a version would make worse, where a question set gates; it forbids nothing."""
     try:
         if any(each.gates for each in kb.evaluations.sets()):
@@ -246,7 +246,7 @@ def warn_before(kb: KnowledgeBase, key: str, version: int) -> None:
         output.note(f"warning: the question sets could not be asked: {error.message}")
 
 
-def _set(kb: KnowledgeBase, name: str) -> QuestionSet:
+def _set(kb: KnowledgeBaseApi, name: str) -> QuestionSet:
     """Raises: ``NotFound``."""
     sets: Sequence[QuestionSet] = kb.evaluations.sets()
     for known in sets:
@@ -255,7 +255,7 @@ def _set(kb: KnowledgeBase, name: str) -> QuestionSet:
     raise NotFound(f"There is no question set “{name}”.", remedy="`evorag eval list` lists them.")
 
 
-def _followed(kb: KnowledgeBase, run: EvaluationRun) -> EvaluationRun:
+def _followed(kb: KnowledgeBaseApi, run: EvaluationRun) -> EvaluationRun:
     """Return a run once it is over, with a bar until then; who interrupts the command cancels the run."""
     try:
         with output.bar("Asking") as show:

@@ -17,8 +17,7 @@ from core.ingest.archives import archive_kind
 from core.ingest.archives.members import plan
 
 if TYPE_CHECKING:
-    from core.client import RagClient
-    from core.knowledge_base import KnowledgeBase
+    from core.api import KnowledgeBaseApi
     from core.model import Upload
 
 EXTENSIONS = frozenset(
@@ -80,7 +79,7 @@ def found_files(paths: Sequence[Path]) -> list[FoundFile]:
     return files
 
 
-def send(kb: KnowledgeBase | RagClient, file: FoundFile, **filing: Any) -> Upload:
+def send(kb: KnowledgeBaseApi, file: FoundFile, **filing: Any) -> Upload:
     """Add a file under its name, to a data folder or a server. Raises: what ``add_path`` raises."""
     if file.path.is_file() and not file.path.stat().st_size:
         raise EmptyDocument("The file is empty.", remedy="Choose a file that has something in it.")

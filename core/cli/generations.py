@@ -14,7 +14,7 @@ from core.errors import Cancelled, EvoRAGError
 from core.model import Generation, GenerationState
 
 if TYPE_CHECKING:
-    from core.knowledge_base import KnowledgeBase
+    from core.api import KnowledgeBaseApi
 
 _POLL_S = 0.3
 
@@ -58,7 +58,7 @@ def resume(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 def switch(number: Number, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Let a generation that is ready serve, in one commit; the former one is kept up, to be gone back to."""
     with opened(data_dir) as kb:
-        if not remote.is_server(kb):
+        if remote.is_here(kb):
             # What another process had left.
             kb.generations.work_off()
         found = kb.generations.switch(number)
@@ -74,11 +74,11 @@ def remove(number: Number, data_dir: DataDir = None, as_json: AsJson = False) ->
     (output.print_json if as_json else _print)(found)
 
 
-def _followed(kb: KnowledgeBase, begun: Generation) -> Generation:
+def _followed(kb: KnowledgeBaseApi, begun: Generation) -> Generation:
     """Return a generation once it is ready. Raises: what keeps it from going on."""
     with output.bar(f"Generation {begun.number}") as show_bar:
         while True:
-            if not remote.is_server(kb) and not kb.settings.indexing.job_workers:
+            if remote.is_here(kb) and not kb.settings.indexing.job_workers:
                 kb.generations.work_off()
             known = next((each for each in kb.generations.list() if each.number == begun.number), None)
             if known is None or known.state is GenerationState.REMOVING:

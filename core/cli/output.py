@@ -30,7 +30,7 @@ from core.model import (
 )
 
 if TYPE_CHECKING:
-    from core.knowledge_base import KnowledgeBase
+    from core.api import KnowledgeBaseApi
 
 _CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], " ")
 _POLL_S = 0.2
@@ -230,7 +230,7 @@ def note_left_out(files: Sequence[LeftOut]) -> None:
         note(f"left out: {', '.join(each.name for each in files)}: {' '.join(why)}")
 
 
-def follow(kb: KnowledgeBase, job_ids: Sequence[str]) -> list[Job]:
+def follow(kb: KnowledgeBaseApi, job_ids: Sequence[str]) -> list[Job]:
     """Wait for jobs, with a bar of the present stage in a terminal, and return them as they ended."""
     total, waiting = len(job_ids), set(job_ids)
     with bar("Indexing") as show:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeGuard, get_type_hints
 
 import typer
 
@@ -16,10 +16,11 @@ from core.errors import InvalidInput, Unauthorized
 from core.model.codec import from_dict
 
 if TYPE_CHECKING:
+    from core.api import ComparisonApi, KnowledgeBaseApi
     from core.client import RagClient
+    from core.client.reading import RemoteComparison
     from core.knowledge_base import KnowledgeBase
     from core.versions.diff.layout import ScreenLine
-    from core.versions.result import Comparison
 
 Url = Annotated[str | None, typer.Option("--url", help="Server to work on, instead of EVORAG_URL.")]
 Key = Annotated[
@@ -104,40 +105,54 @@ def chosen(data_dir: Path | None) -> RagClient | None:
     return RagClient(url, wanted[1] or settings.key.get_secret_value() or None)
 
 
-def is_server(kb: object) -> TypeGuard[RagClient]:
+def is_server(kb: KnowledgeBaseApi) -> TypeGuard[RagClient]:
     """Tell whether a command works on a server."""
     from core import RagClient
 
     return isinstance(kb, RagClient)
 
 
-def watched(kb: KnowledgeBase, show: Bar, number: int, count: int, path: Path) -> dict[str, Any]:
+def is_here(kb: KnowledgeBaseApi) -> TypeGuard[KnowledgeBase]:
+    """Tell whether a command works on a data folder; the core is not loaded for a server."""
+    return not is_server(kb)
+
+
+def watched(kb: KnowledgeBaseApi, show: Bar, number: int, count: int, path: Path) -> dict[str, Any]:
     """Return what makes a client show how much of a file has been sent; nothing for a data folder."""
     if not is_server(kb):
         return {}
     return {"sent": lambda done, total: show(number - 1, count, f"{path.name} {done * 100 // max(total, 1)} %")}
 
 
-def laid_out(kb: KnowledgeBase, comparison: Comparison | None) -> Comparison:
-    """Return a comparison that can be laid out for a terminal, wherever it was made."""
-    assert comparison is not None
-    found: Any = RemoteLayout(kb, comparison) if is_server(kb) else comparison
-    return found  # type: ignore[no-any-return]
+class ScreenView(Protocol):
+    """A comparison as screen lines of a given width."""
+
+    @property
+    def total(self) -> int: ...
+
+    def lines(self, start: int, end: int) -> Sequence[ScreenLine]: ...
 
 
-class RemoteLayout:
-    """A server's comparison, with the screen lines that the server lays out."""
+ViewOf = Callable[..., ScreenView]
+"""Lays a comparison out by the options of ``Comparison.view``."""
 
-    def __init__(self, client: Any, comparison: Any) -> None:
-        self._client = client
-        self._comparison = comparison
-        self.which: dict[str, Any] = comparison.which
-        self.summary = comparison.summary
-        self.count: int = comparison.count
-        self.rows = comparison.rows
 
-    def view(self, *, mode: str, width: int, folded: bool = True, context: int = 3) -> RemoteView:
-        return RemoteView(self._client, {**self.which, "mode": mode, "width": width, "folded": str(int(folded))})
+def view_of(kb: KnowledgeBaseApi, comparison: ComparisonApi) -> ViewOf:
+    """Return what lays a comparison out for a terminal: the server, where it was made there."""
+    from core.client.reading import RemoteComparison
+
+    if is_server(kb) and isinstance(comparison, RemoteComparison):
+        return functools.partial(_laid_out, kb, comparison)
+    from core.versions.result import Comparison
+
+    assert isinstance(comparison, Comparison)
+    return comparison.view
+
+
+def _laid_out(
+    client: RagClient, comparison: RemoteComparison, *, mode: str, width: int, folded: bool = True, context: int = 3
+) -> ScreenView:
+    return RemoteView(client, {**comparison.which, "mode": mode, "width": width, "folded": str(int(folded))})
 
 
 class RemoteView:

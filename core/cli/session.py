@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -20,9 +20,8 @@ from core.errors import EvoRAGError, InvalidInput, NotFound, Unauthorized
 from core.model import AsOf, Filters, Job, JobFilter, JobKind, JobState, Query, Receipt, Upload, parse_as_of
 
 if TYPE_CHECKING:
-    from core.client import RagClient
+    from core.api import AnswersApi, KnowledgeBaseApi
     from core.knowledge_base import KnowledgeBase
-    from core.rag import EvoRAG
     from core.settings import Settings
 
 _ALL = 1_000_000
@@ -39,13 +38,11 @@ def settings(data_dir: Path | None, **given: Any) -> Settings:
 
 
 @contextmanager
-def opened(data_dir: Path | None, **given: Any) -> Iterator[KnowledgeBase]:
+def opened(data_dir: Path | None, **given: Any) -> Iterator[KnowledgeBaseApi]:
     """Give the knowledge base, or the client of a server, and close it afterwards; ``given`` are settings of the first.
 
     Raises: ``DataFolderInUse``, ``WrongIndex``; ``InvalidInput`` for what works on data folders alone.
     """
-    from core import build
-
     if (server := remote.chosen(data_dir)) is not None:
         with server:
             if given:
@@ -53,9 +50,21 @@ def opened(data_dir: Path | None, **given: Any) -> Iterator[KnowledgeBase]:
                     "A server works with its own settings; it runs no program for whoever asks.",
                     remedy="Leave out --llm-cmd, or ask a data folder.",
                 )
-            # It has the methods of the knowledge base that commands call.
-            yield cast("KnowledgeBase", server)
+            yield server
         return
+    with opened_here(data_dir, **given) as kb:
+        yield kb
+
+
+@contextmanager
+def opened_here(data_dir: Path | None, **given: Any) -> Iterator[KnowledgeBase]:
+    """Give the knowledge base of a data folder, and close it afterwards.
+
+    Raises: ``DataFolderInUse``, ``WrongIndex``; ``InvalidInput`` where the environment names a server.
+    """
+    from core import build
+
+    remote.chosen(data_dir)
     # Of the libraries only what stops them: their remarks are no news to who typed a command.
     logging.basicConfig(level=logging.CRITICAL, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("core").setLevel(logging.WARNING)
@@ -66,18 +75,21 @@ def opened(data_dir: Path | None, **given: Any) -> Iterator[KnowledgeBase]:
         kb.close()
 
 
-def asking(kb: KnowledgeBase | RagClient) -> EvoRAG | RagClient:
+def asking(kb: KnowledgeBaseApi) -> AnswersApi:
     """Return what answers the questions of a knowledge base, or of a server."""
+    if remote.is_server(kb):
+        return kb
     from core import EvoRAG
 
-    return kb if remote.is_server(kb) else EvoRAG(kb=cast("KnowledgeBase", kb))
+    assert remote.is_here(kb)
+    return EvoRAG(kb=kb)
 
 
-def conversation_id(kb: KnowledgeBase | RagClient, given: str | None) -> str:
+def conversation_id(kb: KnowledgeBaseApi, given: str | None) -> str:
     """Return the conversation that a question goes on with; a new one is told to whoever typed the command."""
     if given != "new":
         return given or ""
-    begun = kb.begin_conversation() if remote.is_server(kb) else cast("KnowledgeBase", kb).conversations.create()
+    begun = kb.conversations.create()
     output.note(f"conversation {begun.id}")
     return begun.id
 
@@ -87,7 +99,7 @@ def doc_key(name: str) -> str:
     return unicodedata.normalize("NFC", name).lower()
 
 
-def version_of(kb: KnowledgeBase, name: str, number: int | None) -> str:
+def version_of(kb: KnowledgeBaseApi, name: str, number: int | None) -> str:
     """Return what a document is kept under that has the version ``number``. Raises: ``NotFound``."""
     key = doc_key(name)
     if number is not None and all(version.number != number for version in kb.versions(key)):
@@ -135,7 +147,7 @@ def writer_of(generator: str | None, no_llm: bool, command: str | None) -> tuple
 
 
 def query_of(
-    kb: KnowledgeBase,
+    kb: KnowledgeBaseApi,
     question: str,
     top_k: int | None,
     filters: Filters,
@@ -145,7 +157,7 @@ def query_of(
 ) -> Query:
     """Return the query of a command; the question ``-`` is read from standard input."""
     text = sys.stdin.read().strip() if question == "-" else question
-    known = settings(None) if remote.is_server(kb) else kb.settings
+    known = kb.settings if remote.is_here(kb) else settings(None)
     return Query(
         text,
         top_k=top_k or known.top_k,
@@ -167,7 +179,7 @@ def filters_of(docs: Sequence[str] | None, tags: Sequence[str] | None, file_type
 
 
 def finish_uploads(
-    kb: KnowledgeBase,
+    kb: KnowledgeBaseApi,
     uploads: Sequence[Upload],
     failures: Sequence[tuple[str, EvoRAGError]] = (),
     *,
@@ -204,7 +216,7 @@ def finish_uploads(
     _end(failures, failed=bool(failed))
 
 
-def _unpacked(kb: KnowledgeBase, jobs: Sequence[Job]) -> list[str]:
+def _unpacked(kb: KnowledgeBaseApi, jobs: Sequence[Job]) -> list[str]:
     """Return the jobs of the documents that came out of archives."""
     archives = [job.id for job in jobs if job.kind == JobKind.UNPACK]
     return [job.id for parent in archives for job in kb.jobs(JobFilter(parent_id=parent), limit=_ALL)]

@@ -14,7 +14,7 @@ from core.indexes.readiness import wait_until_ready
 from core.model import FilesCheck, JobState, StoreCheck, StoreReport, to_dict
 
 if TYPE_CHECKING:
-    from core.knowledge_base import KnowledgeBase
+    from core.api import KnowledgeBaseApi
 
 Store = Annotated[str | None, typer.Option("--store", metavar="STORE", help="vector or keyword; both by default.")]
 Apply = Annotated[bool, typer.Option("--apply", help="Mend what is wrong; without it, it is only shown.")]
@@ -83,7 +83,7 @@ def reindex(store: Store = None, wait: WaitForIt = True, data_dir: DataDir = Non
         raise typer.Exit(1)
 
 
-def _files(kb: KnowledgeBase) -> FilesCheck | None:
+def _files(kb: KnowledgeBaseApi) -> FilesCheck | None:
     """Return how the files stand, None from a server of an earlier release."""
     try:
         return kb.check_files()

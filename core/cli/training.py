@@ -10,7 +10,7 @@ import typer
 
 from core.cli import output
 from core.cli.options import AsJson, DataDir
-from core.cli.session import opened
+from core.cli.session import opened_here
 from core.model import Artifact, Training, TrainingCourse, TrainingLabels, TrainingState
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def train(
         quantize=quantize,
         threads=threads,
     )
-    with opened(data_dir) as kb:
+    with opened_here(data_dir) as kb:
         begun = kb.training.resume(artifact_name) if resume else kb.training.start(labels, course, texts)
         ended = _followed(kb, begun)
     output.print_json(ended) if as_json else _print_trainings([ended])
@@ -76,7 +76,7 @@ def train(
 @commands.command("list")
 def list_models(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the trained models, newest first, and the trainings that are not finished."""
-    with opened(data_dir) as kb:
+    with opened_here(data_dir) as kb:
         models, trainings = kb.training.artifacts(), kb.training.trainings()
     unfinished = [each for each in trainings if each.state is not TrainingState.DONE]
     if as_json:
@@ -89,7 +89,7 @@ def list_models(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 @commands.command()
 def choose(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Have the generator “standard” write with a model."""
-    with opened(data_dir) as kb:
+    with opened_here(data_dir) as kb:
         chosen = kb.training.choose(name)
     output.print_json(chosen) if as_json else _print_models([chosen])
 
@@ -97,14 +97,14 @@ def choose(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> Non
 @commands.command()
 def delete(name: Name, data_dir: DataDir = None) -> None:
     """Delete a trained model for good."""
-    with opened(data_dir) as kb:
+    with opened_here(data_dir) as kb:
         kb.training.delete(name)
 
 
 @commands.command()
 def discard(name: Name, data_dir: DataDir = None) -> None:
     """Remove a training that is not finished, with its checkpoint."""
-    with opened(data_dir) as kb:
+    with opened_here(data_dir) as kb:
         kb.training.discard(name)
 
 

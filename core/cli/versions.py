@@ -14,7 +14,7 @@ from core.cli.session import actor, doc_key, moment, opened, publish_each, versi
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from core.knowledge_base import KnowledgeBase
+    from core.api import KnowledgeBaseApi
 
 commands = typer.Typer()
 
@@ -110,7 +110,7 @@ def purge(
     version_output.end_publication(done, as_json=as_json)
 
 
-def _confirm_purge(kb: KnowledgeBase, key: str, version: int | None) -> None:
+def _confirm_purge(kb: KnowledgeBaseApi, key: str, version: int | None) -> None:
     """Name what would be lost and ask. Raises: ``InvalidInput`` where nobody can answer, ``Abort``."""
     lost = [found for found in kb.versions(key) if version in (None, found.number) and found.state != "purged"]
     output.note(f"What is lost of “{kb.document(key).name}”:")

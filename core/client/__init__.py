@@ -13,6 +13,7 @@ changes ``core.client.changes``, how it sends files ``core.client.uploads``, how
 from __future__ import annotations
 
 from core.client.changes import Asking, Changing
+from core.client.conversations import RemoteConversations
 from core.client.evaluations import RemoteEvaluations
 from core.client.explain import RemoteInsight
 from core.client.generations import RemoteGenerations
@@ -43,6 +44,7 @@ class RagClient(Sending, Changing, Stores, Asking):
         part_bytes: int = PART_BYTES,
     ) -> None:
         self._http = Http(url, key, timeout_s, retries)
+        self.conversations = RemoteConversations(self._http)
         self.evaluations = RemoteEvaluations(self._http)
         self._part_bytes = max(part_bytes, 1)
         self._retries = max(retries, 0)

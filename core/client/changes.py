@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from core.client.http import Http, error_of, events, path_of, pause_s
-from core.client.reading import PAGE, moment_of, values
+from core.client.http import Http, error_of, events, kinds_of_errors, path_of, pause_s, values
+from core.client.reading import PAGE, moment_of
 from core.errors import EvoRAGError, NotFound, ServerUnreachable
 from core.model import (
     AnswerComparison,
@@ -78,6 +78,8 @@ class Changing:
     def annotate(self, key: str, version: int, *, note: str | None = None, label: str | None = None) -> Version:
         """Give a version another note or label; None leaves it."""
         said = {name: text for name, text in (("note", note), ("label", label)) if text is not None}
+        if not said:
+            return from_dict(Version, self._http.get(path_of("documents", key, "versions", version)))
         path = path_of("documents", key, "versions", version)
         return from_dict(Version, self._http.call("PATCH", path, json=said, again=True).json())
 
@@ -152,17 +154,18 @@ class Working:
         return job_of(self._http.post(path_of("jobs", job_id, "priority"), {"priority": priority}, again=True))
 
     def wait(self, job_ids: Sequence[str] | str, timeout_s: float | None = None) -> list[Job]:
-        """Return the jobs once all have ended, or as they are when the time is over."""
+        """Return the jobs once all have ended, or as they are when the time is over. Raises: ``NotFound``."""
         wanted = [job_ids] if isinstance(job_ids, str) else list(job_ids)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         found: dict[str, Job] = {}
         waiting, pause = wanted, FIRST_POLL_S
         while True:
-            found |= {job.id: job for job in self.jobs(ids=waiting)}
-            waiting = [key for key in waiting if key in found and found[key].state not in ENDED]
+            now = {job.id: job for job in self.jobs(ids=waiting)}
+            found |= now | {key: self.job(key) for key in waiting if key not in now}
+            waiting = [key for key in waiting if found[key].state not in ENDED]
             left = None if deadline is None else deadline - time.monotonic()
             if not waiting or (left is not None and left <= 0):
-                return [found[key] for key in wanted if key in found]
+                return [found[key] for key in wanted]
             time.sleep(pause if left is None else min(pause, left))
             pause = min(pause * 1.5, POLL_S)
 
@@ -318,7 +321,9 @@ def job_of(data: Mapping[str, Any]) -> Job:
     """Return a job from its JSON; its error has the keys that it has in the ledger."""
     job = from_dict(Job, data)
     if job.error and "message" not in job.error:
-        job = replace(job, error={**job.error, "message": job.error.get("detail", "")})
+        told = {name: value for name, value in job.error.items() if name not in ("detail", "title")}
+        status = kinds_of_errors().get(str(job.error.get("code")), EvoRAGError).status
+        job = replace(job, error={"status": status, **told, "message": job.error.get("detail", "")})
     return job
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from core.client.changes import asked
-from core.client.http import Http, path_of
-from core.client.reading import PAGE, values
+from core.client.http import Http, path_of, values
+from core.client.reading import PAGE
 from core.model import (
     EvaluationRun,
     GateVerdict,
@@ -20,6 +20,7 @@ from core.model import (
 )
 from core.model.codec import from_dict
 
+MOST_QUESTIONS = 10_000
 POLL_S = 0.25
 CHOICES = ("rerank", "recency", "read_filters", "syntax")
 PLAIN = Query("")
@@ -40,10 +41,10 @@ class RemoteEvaluations:
     def set_of(self, set_id: str) -> QuestionSet:
         return from_dict(QuestionSet, self._http.get(path_of("question-sets", set_id)))
 
-    def questions(self, set_id: str) -> list[JudgedQuestion]:
-        """Return the questions of a set in their order."""
-        pages = self._pages(path_of("question-sets", set_id, "questions"), "questions")
-        return values(JudgedQuestion, list(pages))
+    def questions(self, set_id: str, limit: int = MOST_QUESTIONS, after: int = 0) -> list[JudgedQuestion]:
+        """Return the questions of a set in their order, from behind a position on."""
+        path = path_of("question-sets", set_id, "questions")
+        return values(JudgedQuestion, self._rows(path, "questions", limit, after))
 
     def import_set(self, name: str, data: bytes, form: str) -> QuestionSet:
         """Keep a file (``csv`` or ``jsonl``) as a set. Raises: ``InvalidInput`` with the line, ``Conflict``, …"""
@@ -84,7 +85,7 @@ class RemoteEvaluations:
     def runs(self, set_id: str | None = None, limit: int = PAGE) -> list[EvaluationRun]:
         """Return the runs of a set (None: of all), newest first."""
         given = {"set": set_id, "limit": min(max(limit, 1), PAGE)}
-        return values(EvaluationRun, self._http.get(path_of("evaluations"), **given)["runs"])
+        return values(EvaluationRun, self._http.get(path_of("evaluations"), **given)["runs"])[: max(limit, 0)]
 
     def run_of(self, run_id: str) -> EvaluationRun:
         return from_dict(EvaluationRun, self._http.get(path_of("evaluations", run_id)))
@@ -107,9 +108,9 @@ class RemoteEvaluations:
     def outcomes(
         self, run_id: str, limit: int = 100, after: int = 0, failures_first: bool = True
     ) -> list[QuestionOutcome]:
-        """Return what the questions of a run got, at most 1,000 at a time."""
-        given = {"limit": min(max(limit, 1), PAGE), "after": after, "failures_first": str(int(failures_first))}
-        return values(QuestionOutcome, self._http.get(path_of("evaluations", run_id, "outcomes"), **given)["outcomes"])
+        """Return what the questions of a run got."""
+        path, order = path_of("evaluations", run_id, "outcomes"), str(int(failures_first))
+        return values(QuestionOutcome, self._rows(path, "outcomes", limit, after, failures_first=order))
 
     def compare(self, old_run_id: str, new_run_id: str) -> RunComparison:
         """Compare two finished runs of one set. Raises: ``Conflict``."""
@@ -121,9 +122,12 @@ class RemoteEvaluations:
         path = path_of("documents", doc_key, "versions", version, "gate")
         return values(GateVerdict, self._http.get(path)["verdicts"])
 
-    def _pages(self, path: str, name: str) -> Iterator[Any]:
-        after: int | None = 0
-        while after is not None:
-            page = self._http.get(path, limit=PAGE, after=after)
-            yield from page[name]
-            after = page["next"]
+    def _rows(self, path: str, name: str, limit: int, after: int, **params: Any) -> list[Any]:
+        """Return up to ``limit`` rows of a list from behind a position on, page by page."""
+        found: list[Any] = []
+        following: int | None = max(after, 0)
+        while following is not None:
+            page = self._http.get(path, limit=min(max(limit - len(found), 1), PAGE), after=following, **params)
+            found += page[name]
+            following = page["next"] if len(found) < limit else None
+        return found[: max(limit, 0)]

@@ -6,13 +6,16 @@ import contextlib
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 import httpx
 
 from core.errors import EvoRAGError, InvalidInput, ServerUnreachable
+from core.model.codec import from_dict
+
+Value = TypeVar("Value")
 
 SAFE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 BUSY = frozenset({502, 503, 504})
@@ -24,13 +27,14 @@ REDIRECTS = 3
 
 
 def kinds_of_errors() -> dict[str, type[EvoRAGError]]:
-    """Return every class of error by its code."""
+    """Return the class of error that introduces each code."""
 
     def below(kind: type[EvoRAGError]) -> dict[str, type[EvoRAGError]]:
-        found = {kind.code: kind}
+        found: dict[str, type[EvoRAGError]] = {}
         for child in kind.__subclasses__():
             found |= below(child)
-        return found
+        # A class that inherits its code is told apart in its own process only.
+        return found | {kind.code: kind}
 
     return below(EvoRAGError)
 
@@ -53,6 +57,11 @@ def pause_s(attempt: int) -> float:
 def path_of(*parts: object) -> str:
     """Return a path below ``/api/v1``; a slash stays one only in the key of a private document."""
     return "/api/v1/" + "/".join(quote(str(part), safe="/~" if str(part).startswith("~") else "~") for part in parts)
+
+
+def values(kind: type[Value], rows: Sequence[Any]) -> list[Value]:
+    """Return a list of JSON objects as values."""
+    return [from_dict(kind, row) for row in rows]
 
 
 class Http:

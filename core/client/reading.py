@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, overload
 
-from core.client.http import Http, path_of
-from core.errors import NotFound
+from core.api import ComparisonApi
+from core.client.conversations import RemoteConversations
+from core.client.http import Http, path_of, values
+from core.errors import InvalidInput, NotFound
 from core.model import (
     ChangeSummary,
     Conversation,
@@ -29,18 +31,12 @@ from core.model import (
 from core.model.codec import from_dict, to_dict
 from core.platform.private_file import private_file
 
-Value = TypeVar("Value")
-
+EXPORTS = ("html", "patch", "old", "new")
 PAGE = 1_000
 PREVIEW_PAGE = 500
 READ_BYTES = 1024 * 1024
 BACKUP_READ_S = 1_800.0
 """Time in which a server packs the rows of a backup; it sends nothing before."""
-
-
-def values(kind: type[Value], rows: Sequence[Any]) -> list[Value]:
-    """Return a list of JSON objects as values."""
-    return [from_dict(kind, row) for row in rows]
 
 
 class RemoteComparison:
@@ -58,6 +54,7 @@ class RemoteComparison:
     def rows(self, start: int, end: int) -> list[Row]:
         """Return the rows from ``start`` up to, not including, ``end``."""
         found: list[Row] = []
+        start = max(start, 0)
         while (at := start + len(found)) < min(end, self.count):
             page = self._http.get(path_of("diff", "rows"), **self.which, start=at, limit=min(end - at, PAGE))
             if not page["rows"]:
@@ -137,7 +134,7 @@ class Reading:
     ) -> list[Publication]:
         """Return the publications of all documents (of one, of one action), newest first, before a sequence number."""
         given = {"limit": min(max(limit, 1), PAGE), "before": before, "doc": key, "action": action}
-        return values(Publication, self._http.get(path_of("audit"), **given)["publications"])
+        return values(Publication, self._http.get(path_of("audit"), **given)["publications"])[: max(limit, 0)]
 
     def compare(self, key: str, old: int, new: int, *, other: str | None = None) -> RemoteComparison:
         """Compare two versions of a document, or of two where ``other`` names the one that holds ``new``.
@@ -148,8 +145,18 @@ class Reading:
 
     diff = compare
 
-    def export(self, comparison: RemoteComparison, form: str) -> Iterator[str]:
-        """Yield a standalone page (``html``), a unified ``patch``, or one of the two texts (``old``, ``new``)."""
+    def export(self, comparison: ComparisonApi, form: str) -> Iterator[str]:
+        """Yield a standalone page (``html``), a unified ``patch``, or one of the two texts (``old``, ``new``).
+
+        Raises: ``InvalidInput``.
+        """
+        if not isinstance(comparison, RemoteComparison):
+            raise InvalidInput("This comparison was made by another knowledge base.")
+        if form not in EXPORTS:
+            raise InvalidInput("A comparison is exported as “html”, “patch”, “old” or “new”.")
+        return self._exported(comparison, form)
+
+    def _exported(self, comparison: RemoteComparison, form: str) -> Iterator[str]:
         is_side = form in ("old", "new")
         params = {name: value for name, value in comparison.which.items() if value is not None}
         params |= {"side": form} if is_side else {}
@@ -171,7 +178,13 @@ class Reading:
 
     def history(self, limit: int = 100) -> list[TraceSummary]:
         """Return the questions asked, newest first."""
-        return values(TraceSummary, self._http.get(path_of("questions"), limit=min(max(limit, 1), PAGE))["questions"])
+        found: list[TraceSummary] = []
+        following: str | None = ""
+        while following is not None and len(found) < limit:
+            page = self._http.get(path_of("questions"), limit=min(limit - len(found), PAGE), before=following)
+            found += values(TraceSummary, page["questions"])
+            following = page["next"]
+        return found
 
     def trace(self, trace_id: str) -> Trace:
         return from_dict(Trace, self._http.get(path_of("traces", trace_id)))
@@ -190,23 +203,19 @@ class Reading:
 
     # ---- conversations
 
-    def conversations(self, limit: int = 100, before: str = "") -> list[Conversation]:
-        """Return one's conversations, those that were gone on with last first, from the one after ``before`` on."""
-        given = {"limit": min(max(limit, 1), PAGE), "before": before}
-        return values(Conversation, self._http.get(path_of("conversations"), **given)["conversations"])
+    conversations: RemoteConversations
 
     def conversation(self, conversation_id: str) -> tuple[Conversation, list[Turn]]:
         """Return a conversation and its questions, oldest first. Raises: ``NotFound``."""
-        found = self._http.get(path_of("conversations", conversation_id))
-        return from_dict(Conversation, found["conversation"]), values(Turn, found["turns"])
+        return self.conversations.whole(conversation_id)
 
     def begin_conversation(self, title: str = "") -> Conversation:
         """Begin a conversation; questions that are asked with its id follow each other."""
-        return from_dict(Conversation, self._http.post(path_of("conversations"), {"title": title}))
+        return self.conversations.create(title)
 
     def forget_conversation(self, conversation_id: str) -> None:
         """Forget a conversation; its questions stay in the history. Raises: ``NotFound``."""
-        self._http.call("DELETE", path_of("conversations", conversation_id))
+        self.conversations.delete(conversation_id)
 
     # ---- state
 
@@ -221,22 +230,33 @@ class Reading:
     def counts(self) -> Counts:
         return from_dict(Counts, self._http.get(path_of("counts")))
 
-    def backup(self, target: Path, show: Callable[[int, int, str], None] = lambda done, total, remark: None) -> int:
-        """Write an archive of everything on the server to a file that only its owner may read; return its size.
+    @overload
+    def backup(self) -> Iterator[bytes]: ...
 
-        The file is whole or as it was before. Raises: ``Conflict`` while another backup is made, ``Forbidden``;
-        ``InvalidInput`` where the file cannot be written.
+    @overload
+    def backup(self, target: Path, show: Callable[[int, int, str], None] = ...) -> int: ...
+
+    def backup(
+        self, target: Path | None = None, show: Callable[[int, int, str], None] = lambda done, total, remark: None
+    ) -> Iterator[bytes] | int:
+        """Yield an archive of everything on the server, or write it to a file and return its size.
+
+        Only its owner may read the file, which is whole or as it was before. Raises: ``Conflict`` while another backup
+        is made, ``Forbidden``; ``InvalidInput`` where the file cannot be written.
         """
+        if target is None:
+            return self._archive()
         size = 0
-        accepted = {"Accept": "*/*"}
-        with (
-            private_file(target) as file,
-            self._http.streamed("GET", path_of("backup"), read_s=BACKUP_READ_S, headers=accepted) as response,
-        ):
-            for piece in response.iter_bytes(READ_BYTES):
+        with private_file(target) as file:
+            for piece in self._archive():
                 size += file.write(piece)
                 show(size, 0, "")
         return size
+
+    def _archive(self) -> Iterator[bytes]:
+        accepted = {"Accept": "*/*"}
+        with self._http.streamed("GET", path_of("backup"), read_s=BACKUP_READ_S, headers=accepted) as response:
+            yield from response.iter_bytes(READ_BYTES)
 
     # ---- ways to read
 

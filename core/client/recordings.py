@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core.client.http import Http, path_of
-from core.client.reading import PAGE, saved, values
+from core.client.http import Http, path_of, values
+from core.client.reading import PAGE, saved
 from core.errors import InvalidInput
 from core.model import Recording, RecordingPart
 from core.model.codec import from_dict

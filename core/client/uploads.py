@@ -5,16 +5,24 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.client.changes import Working
-from core.client.http import BUSY, Http, error_of, path_of, pause_s
-from core.client.reading import PREVIEW_PAGE, Reading, compact, moment_of, values
-from core.errors import EvoRAGError, NotFound, ServerUnreachable, UploadExpired
+from core.client.http import BUSY, Http, error_of, path_of, pause_s, values
+from core.client.reading import PREVIEW_PAGE, Reading, compact, moment_of
+from core.errors import (
+    BadFilename,
+    EmptyDocument,
+    EvoRAGError,
+    NotFound,
+    ServerUnreachable,
+    UnsupportedType,
+    UploadExpired,
+)
 from core.model import Filing, LeftOut, Receipt, Transfer, TransferState, Upload
 from core.model.codec import from_dict, to_dict
 
@@ -121,17 +129,38 @@ class Sending(Reading, Working):
     upload_file = add_path
 
     def add_archive(self, name: str, stream: BinaryIO, **filing: Any) -> Upload:
-        """Send an archive, as ``add_file`` does."""
+        """Send an archive, as ``add_file`` does. Raises: ``UnsupportedType`` for another file."""
+        if not name.lower().endswith(ARCHIVES):
+            raise UnsupportedType("This is no archive that can be unpacked.", remedy="Send a zip or a tar.")
         return self.add_file(name, stream, **filing)
 
-    def add_text(self, name: str, text: str, *, title: str = "", **filing: Any) -> Upload:
+    def add_text(
+        self,
+        name: str,
+        text: str,
+        *,
+        title: str = "",
+        tags: Sequence[str] = (),
+        note: str = "",
+        label: str = "",
+        actor: str = "",
+        draft: bool = False,
+        publish_at: datetime | None = None,
+        private: bool = False,
+        early: bool = False,
+        priority: int = 0,
+    ) -> Upload:
         """Send a text entry. Raises: ``TooLarge`` over the limit, ``EmptyDocument``."""
-        body = {"name": name, "text": text, **_said(Filing(**_tupled(filing)))}
+        _check_entry(name, text)
+        filing = Filing(tuple(tags), note, label, actor, draft, publish_at, private, early, priority)
+        body = {"name": name, "text": text, **_said(filing)}
         said = body | ({"title": title} if title else {})
         return from_dict(Receipt, self._http.post(path_of("texts"), said, again=True)).upload()
 
     def add_texts(self, entries: Sequence[tuple[str, str, str]]) -> list[Upload]:
-        """Send many text entries, each (name, title, text)."""
+        """Send many text entries, each (name, title, text); one without a name or a text stops all of them."""
+        for name, _, text in entries:
+            _check_entry(name, text)
         return [self.add_text(name, text, title=title) for name, title, text in entries]
 
     def load_sample(self) -> list[Upload]:
@@ -270,14 +299,18 @@ def _said(filing: Filing) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value}
 
 
+def _check_entry(name: str, text: str) -> None:
+    """Refuse what the server would refuse in other words. Raises: ``BadFilename``, ``EmptyDocument``."""
+    if not name:
+        raise BadFilename("The entry has no name.", remedy="Give it a name.")
+    if not text.strip():
+        raise EmptyDocument("The text is empty.", remedy="Type some text and save again.")
+
+
 def _kept(filing: Filing) -> Filing:
     """Return a filing as the server keeps it, but for who acts."""
     tags = tuple(dict.fromkeys(tag.strip() for tag in filing.tags if tag.strip()))
     return replace(filing, tags=tags, note=filing.note.strip(), label=filing.label.strip(), actor="")
-
-
-def _tupled(filing: Mapping[str, Any]) -> dict[str, Any]:
-    return {**filing, "tags": tuple(filing.get("tags", ()))}
 
 
 def _word(value: object) -> str:

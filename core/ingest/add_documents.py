@@ -96,16 +96,17 @@ class Adding:
         return self._claimed(lambda: [self._intake.file(name, stream, filing)])[0]
 
     @needs(Role.EDITOR)
-    def add_path(self, /, path: Path, **filing: Any) -> Upload:
+    def add_path(self, /, path: Path | str, **filing: Any) -> Upload:
         """Store a file of this machine, as ``add_file`` or ``add_archive`` does.
 
         Raises: ``NotFound``, and what those raise.
         """
+        path = Path(path)
         if path.is_symlink() or not path.is_file():
             raise NotFound(f"“{path.name}” is not an ordinary file.", remedy="Name an existing file, not a link.")
         with path.open("rb") as stream:
             if archive_kind(path.name):
-                return self.add_archive(path.name, stream, **{**filing, "tags": tuple(filing.get("tags", ()))})
+                return self.add_archive(path.name, stream, **filing)
             return self.add_file(path.name, stream, **filing)
 
     @needs(Role.EDITOR)
@@ -115,7 +116,9 @@ class Adding:
         Takes what ``Filing`` has, for all of the documents.
         Raises: what ``add_file`` raises, ``ArchiveLimit`` and ``Encrypted``; then nothing is stored.
         """
-        filing["actor"] = acting_for(filing.get("actor", ""))
+        if not archive_kind(name):
+            raise UnsupportedType("This is no archive that can be unpacked.", remedy="Send a zip or a tar.")
+        filing |= {"actor": acting_for(filing.get("actor", "")), "tags": tuple(filing.get("tags", ()))}
         upload = self._archives.take(name, stream, Filing(**filing))
         self._tell_workers()
         return upload

@@ -15,6 +15,7 @@ NOTE_CHARS = 2000
 HIGHEST_PRIORITY = 10
 _ACTOR_CHARS = 256
 _MOST_TAGS = 100
+_TAG_CHARS = 64
 
 
 def check_filing(filing: Filing) -> Filing:
@@ -40,8 +41,9 @@ def check_priority(priority: int) -> int:
 
 def check_tags(tags: Sequence[str]) -> None:
     """Refuse what cannot be a document's tags. Raises: ``InvalidInput``."""
-    if len(tags) > _MOST_TAGS or not all(isinstance(tag, str) and is_storable(tag) for tag in tags):
-        raise InvalidInput(f"A document has at most {_MOST_TAGS} tags, each a text.")
+    are_texts = all(isinstance(tag, str) and is_storable(tag) for tag in tags)
+    if len(tags) > _MOST_TAGS or not are_texts or any(len(tag.strip()) > _TAG_CHARS for tag in tags):
+        raise InvalidInput(f"A document has at most {_MOST_TAGS} tags, each a text of at most {_TAG_CHARS} characters.")
 
 
 def check_note(note: str) -> str:

@@ -68,9 +68,9 @@ class JobControl:
         return self._worker.changed(seen, timeout_s)
 
     @needs(Role.READER)
-    def wait(self, job_ids: Sequence[str], timeout_s: float | None = None) -> list[Job]:
+    def wait(self, job_ids: Sequence[str] | str, timeout_s: float | None = None) -> list[Job]:
         """Return the jobs once all have ended, or as they are when the time is over."""
-        return self._worker.wait(job_ids, timeout_s)
+        return self._worker.wait([job_ids] if isinstance(job_ids, str) else job_ids, timeout_s)
 
     @needs(Role.READER)
     def finish(self, job_id: str | None, timeout_s: float | None = None) -> Job:

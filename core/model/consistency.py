@@ -23,6 +23,14 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Refilling:
+    """How many rows a store that lost them has again, of how many; None for who does not see all documents."""
+
+    rows: int | None = None
+    of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class VersionCheck:
     """A version whose rows are not as they should be; an orphaned row is of none."""
 

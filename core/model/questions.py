@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from core.model.consistency import Refilling
 from core.model.documents import Locator, PlacedChunk
 
 
@@ -279,14 +280,6 @@ class CacheUse:
     question: str
     asked_at: datetime
     similarity: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Refilling:
-    """How many rows a store that lost them has again, of how many; None for who does not see all documents."""
-
-    rows: int | None = None
-    of: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

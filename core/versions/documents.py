@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,6 +104,12 @@ class DocumentReader:
         """Return the file that holds a version's original bytes, and the name to give it."""
         found = self.kept(key, version)
         return self._blobs.path(found.sha256), found.file_name
+
+    @needs(Role.READER)
+    def download(self, key: str, version: int, target: Path) -> Path:
+        """Write a version's original bytes to a file, or into a folder under the file's name; return the path."""
+        original, name = self.original(key, version)
+        return Path(shutil.copyfile(original, target / Path(name).name if target.is_dir() else target))
 
     @needs(Role.READER)
     def tags(self) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from core.access import needs
+from core.api import ComparisonApi
 from core.errors import Conflict, InvalidInput, NotFound
 from core.model import Job, Role, Version
 from core.versions.cache import Compared, Comparisons
@@ -52,16 +54,22 @@ class Comparing:
         return self._comparisons.get(before, after)
 
     @needs(Role.READER)
-    def image(self, key: str, version: int, number: int) -> Path:
-        """Return the PNG of an image of a version; images count from 1. Raises: ``NotFound``, ``Conflict``."""
-        return self._comparisons.image(self._side(self._reader.version(key, version)), number)
+    def image(self, key: str, version: int, number: int, target: Path | None = None) -> Path:
+        """Return the PNG of an image of a version, or write it to ``target``; images count from 1.
+
+        Raises: ``NotFound``, ``Conflict``.
+        """
+        kept = self._comparisons.image(self._side(self._reader.version(key, version)), number)
+        return kept if target is None else Path(shutil.copyfile(kept, target))
 
     @needs(Role.READER)
-    def export(self, comparison: Comparison, form: str, texts: Mapping[str, str] | None = None) -> Iterator[str]:
+    def export(self, comparison: ComparisonApi, form: str, texts: Mapping[str, str] | None = None) -> Iterator[str]:
         """Yield a standalone page (``html``), a unified ``patch``, or one of the two texts (``old``, ``new``).
 
         Raises: ``InvalidInput``.
         """
+        if not isinstance(comparison, Comparison):
+            raise InvalidInput("This comparison was made by another knowledge base.")
         if form == "html":
             return export_html(comparison, texts or {})
         if form == "patch":

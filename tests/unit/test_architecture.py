@@ -18,7 +18,7 @@ MOST_ARGUMENTS = 8
 
 LAYERS = (
     ("core.errors", "core.settings", "core.model", "core.platform", "core.sample"),
-    ("core.ports", "core.text", "core.snn", "core.access"),
+    ("core.ports", "core.api", "core.text", "core.snn", "core.access"),
     ("core.catalog", "core.adapters", "core.generators", "core.client"),
     (
         "core.accounts",

@@ -33,8 +33,8 @@ _METADATA = {
 TEXTS = {
     "lang": "en",
     "title": "Comparison",
-    "old": "Old",
-    "new": "New",
+    "old": "Before",
+    "new": "After",
     "changed": "changed",
     "added": "added",
     "removed": "removed",
@@ -42,7 +42,7 @@ TEXTS = {
     "lines": "lines",
     "words": "words",
     "values": "Numbers and dates that changed",
-    "chapters": "Changes by section",
+    "chapters": "Chapters",
     "metadata": "Properties",
     "images": "Images",
     "unchanged_rows": "{count} unchanged lines",
@@ -51,7 +51,7 @@ TEXTS = {
     "columns_added": "columns added",
     "columns_removed": "columns removed",
     **{f"metadata.{name}": label for name, label in _METADATA.items()},
-    "notices": "Coarser than usual",
+    "notices": "Notices",
 }
 MOST_ROWS_UNFOLDED = 50_000
 """In larger comparisons the unchanged lines are counted, not written."""
