@@ -61,7 +61,7 @@ from core.parts import (
     VersionParts,
 )
 from core.platform.data_folder import DataFolder
-from core.platform.poller import Following
+from core.platform.poller import Poller
 from core.platform.work_signal import WorkSignal
 from core.ports import BlobStore, JobQueue, Passwords, Signal
 from core.query.answer.write_answer import Answering
@@ -269,9 +269,9 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
 
     # What runs beside the calls.
     follow = (serving.follow, vocabulary.follow, storage.accounts.follow, transfers.follow, purge.follow)
-    following = Following(follow if folder.is_shared else ())
+    poller = Poller(follow if folder.is_shared else ())
     # What processes leave that are killed while others go on.
-    tidying = Following((ledger.tidy, evaluations.fail_abandoned, history.take_back_old), every_s=_TIDIED_S)
+    tidying = Poller((ledger.tidy, evaluations.fail_abandoned, history.take_back_old), every_s=_TIDIED_S)
 
     def start() -> None:
         is_alone = folder.is_alone
@@ -286,7 +286,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
                 schedule.start()
         finally:
             folder.share()
-        following.start()
+        poller.start()
         if folder.is_shared:
             tidying.start()
         generations.start(in_background=ledger.has_threads)
@@ -294,7 +294,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         if is_alone:
             blobs.unclaimed.sweep(closing)
 
-    on_close = (following.close, *([sharing.progress.close] if sharing.progress is not None else ()), tidying.close)
+    on_close = (poller.close, *([sharing.progress.close] if sharing.progress is not None else ()), tidying.close)
     background = Background(start, on_close, closing)
     kb = KnowledgeBase(
         Parts(

@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 Act = Callable[[], object]
 
 
-class Following:
+class Poller:
     """Calls each of its acts again and again in one thread; one that fails is called again all the same."""
 
     def __init__(self, acts: Iterable[Act], every_s: float = 2.0) -> None:

@@ -10,7 +10,7 @@ import pytest
 import core
 from core.model import EvaluationRun, JobState
 from core.platform import failpoints
-from core.platform.poller import Following
+from core.platform.poller import Poller
 from core.versions import history
 from tests.builders import add, begin, knowledge_base
 
@@ -20,10 +20,10 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def looking(monkeypatch: pytest.MonkeyPatch) -> list[Following]:
+def looking(monkeypatch: pytest.MonkeyPatch) -> list[Poller]:
     """What looks again and again, which here does so when it is told to."""
-    started: list[Following] = []
-    monkeypatch.setattr(Following, "start", lambda following: started.append(following))
+    started: list[Poller] = []
+    monkeypatch.setattr(Poller, "start", lambda following: started.append(following))
     return started
 
 
@@ -37,7 +37,7 @@ def run_of(kb: core.KnowledgeBase, run_id: str, set_id: str) -> EvaluationRun:
 
 
 def test_it_is_cleared_away_while_they_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looking: list[Following]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looking: list[Poller]
 ) -> None:
     with shared(tmp_path) as gone, shared(tmp_path) as other:
         add(gone, "shown", "The gate is green.")

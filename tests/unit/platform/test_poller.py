@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from core.platform.poller import Following
+from core.platform.poller import Poller
 
 
 def test_every_act_is_called_again_though_one_fails() -> None:
@@ -20,7 +20,7 @@ def test_every_act_is_called_again_though_one_fails() -> None:
         if called.count("follow") == 3:
             enough.set()
 
-    following = Following([fail, follow], every_s=0.001)
+    following = Poller([fail, follow], every_s=0.001)
     following.start()
     assert enough.wait(30)
     following.close()
@@ -29,5 +29,5 @@ def test_every_act_is_called_again_though_one_fails() -> None:
 
 def test_looking_calls_all_at_once() -> None:
     called: list[int] = []
-    Following([lambda: called.append(1), lambda: called.append(2)]).look()
+    Poller([lambda: called.append(1), lambda: called.append(2)]).look()
     assert called == [1, 2]
