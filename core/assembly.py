@@ -25,7 +25,7 @@ from core.evaluation.facade import Evaluations
 from core.explain.facade import Insight
 from core.explain.why_not import WhyNots
 from core.generators import Generators
-from core.indexes.active import Openers, Serving
+from core.indexes.active import ActiveIndex, Openers
 from core.indexes.active_vocabulary import ActiveVocabulary
 from core.indexes.consistency import Watched
 from core.indexes.facade import StoreControl
@@ -178,14 +178,14 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     storage = StorageParts(folder, catalog, blobs, Accounts(catalog, technology.passwords, settings.session_hours))
 
     # What is searched.
-    serving = opened_index(catalog, technology.openers, technology.embedder)
-    vocabulary = ActiveVocabulary(catalog, serving)
+    active = opened_index(catalog, technology.openers, technology.embedder)
+    vocabulary = ActiveVocabulary(catalog, active)
     vocabulary.restore()
-    projector = Projector(catalog, serving, has_written, vocabulary.follow if folder.is_shared else None)
-    generations = Generations(catalog, serving, projector, technology.openers, technology.embedder, has_written)
+    projector = Projector(catalog, active, has_written, vocabulary.follow if folder.is_shared else None)
+    generations = Generations(catalog, active, projector, technology.openers, technology.embedder, has_written)
     recordings = Recordings(catalog, folder.recordings, room, settings.neurons, is_alone=folder.is_alone)
     files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
-    repairing = Repairing(catalog, projector, _watched(serving, vocabulary), files)
+    repairing = Repairing(catalog, projector, _watched(active, vocabulary), files)
     reindexing = Reindexing(catalog, projector, vocabulary)
 
     # What documents were, are and will be.
@@ -200,7 +200,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         catalog,
         blobs,
         projector,
-        serving.stores,
+        active.stores,
         comparisons.forget,
         (recordings.redact, training.redact),
         in_background=sharing.queue is not None or threads > 0,
@@ -223,7 +223,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
 
     ledger = LocalJobs(
         catalog,
-        IngestPipeline(catalog, blobs, parser, serving, projector, folder.incoming, settings.chunk_tokens),
+        IngestPipeline(catalog, blobs, parser, active, projector, folder.incoming, settings.chunk_tokens),
         threads,
         settings.job_batch,
         settings.job_lease_s if folder.is_shared else None,
@@ -249,14 +249,14 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     control = VersionControl(catalog, reader, history, schedule, purge, worker)
 
     # How a question is answered.
-    retriever = Retriever(catalog, serving.now, settings.leg_timeout_s)
+    retriever = Retriever(catalog, active.now, settings.leg_timeout_s)
     stage = RerankStage(catalog, technology.reranker)
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.present)
     queries = QueryPipeline(catalog, searcher, Answering(generators, settings.answers), settings.search)
     rewriting = Rewriting(generators, settings.answers, settings.max_question_chars, settings.generator_standalone)
     conversations = Conversations(catalog, rewriting)
     options = settings.of_answers()
-    cache = AnswerCache(catalog, serving.now, generators, settings.cache, options, recency=settings.recency)
+    cache = AnswerCache(catalog, active.now, generators, settings.cache, options, recency=settings.recency)
     evaluations = Evaluations(catalog, queries, generators, settings.search, settings.embedder, holds)
     questions = QuestionParts(
         retriever,
@@ -264,11 +264,11 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         conversations,
         Asking(catalog, queries, conversations, cache, recordings),
         evaluations,
-        Insight(catalog, serving.now, worker, WhyNots(catalog, queries, serving.now)),
+        Insight(catalog, active.now, worker, WhyNots(catalog, queries, active.now)),
     )
 
     # What runs beside the calls.
-    follow = (serving.follow, vocabulary.follow, storage.accounts.follow, transfers.follow, purge.follow)
+    follow = (active.follow, vocabulary.follow, storage.accounts.follow, transfers.follow, purge.follow)
     poller = Poller(follow if folder.is_shared else ())
     # What processes leave that are killed while others go on.
     tidying = Poller((ledger.tidy, evaluations.fail_abandoned, history.take_back_old), every_s=_TIDIED_S)
@@ -290,7 +290,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         if folder.is_shared:
             tidying.start()
         generations.start(in_background=ledger.has_threads)
-        load(serving)
+        load(active)
         if is_alone:
             blobs.unclaimed.sweep(closing)
 
@@ -300,7 +300,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         Parts(
             settings,
             storage,
-            IndexParts(serving, projector, generations, StoreControl(repairing, worker)),
+            IndexParts(active, projector, generations, StoreControl(repairing, worker)),
             IngestParts(parser, adding, transfers, worker, JobControl(catalog, worker)),
             VersionParts(reader, control, schedule, purge, comparing, comparisons),
             ModelParts(generators, recordings, training),
@@ -319,11 +319,11 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     return kb, ledger
 
 
-def _watched(serving: Serving, vocabulary: ActiveVocabulary) -> Callable[[], Mapping[str, Watched]]:
+def _watched(active: ActiveIndex, vocabulary: ActiveVocabulary) -> Callable[[], Mapping[str, Watched]]:
     """Return what gives the stores that serve, with what their rows are made by."""
 
     def stores() -> dict[str, Watched]:
-        served = serving.follow()
+        served = active.follow()
         made = Making(served.embedder.id, model=served.embedder.id)
         return {VECTOR: Watched(served.vectors, lambda: made), KEYWORD: Watched(served.keywords, vocabulary.making)}
 

@@ -53,7 +53,7 @@ class KnowledgeBase:
         self._blobs = parts.storage.blobs.store
         self._holds = parts.storage.blobs.pins
         self.accounts = parts.storage.accounts
-        self._serving = parts.indexes.serving
+        self._active = parts.indexes.serving
         self._projector = parts.indexes.projector
         self.generations = parts.indexes.generations
         self._stores = parts.indexes.stores
@@ -83,15 +83,15 @@ class KnowledgeBase:
 
     @property
     def _vectors(self) -> VectorIndex:
-        return self._serving.now().vectors
+        return self._active.now().vectors
 
     @property
     def _keywords(self) -> KeywordIndex:
-        return self._serving.now().keywords
+        return self._active.now().keywords
 
     @property
     def _embedder(self) -> Embedder:
-        return self._serving.embedder
+        return self._active.embedder
 
     # ---- reading
 
@@ -277,7 +277,7 @@ class KnowledgeBase:
         self._retriever.close()
         self.generators.close()
         self._parser.close()
-        self._serving.close()
+        self._active.close()
         self.catalog.close()
         # Until here somebody may be about to name a blob: other processes must not remove it.
         self._holds.close()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from core.evaluation.facade import Evaluations
     from core.explain.facade import Insight
     from core.generators import Generators
-    from core.indexes.active import Serving
+    from core.indexes.active import ActiveIndex
     from core.indexes.facade import StoreControl
     from core.indexes.generations import Generations
     from core.indexes.projector import Projector
@@ -51,7 +51,7 @@ class StorageParts:
 class IndexParts:
     """What is searched, and what keeps it in step with the catalogue."""
 
-    serving: Serving
+    serving: ActiveIndex
     projector: Projector
     generations: Generations
     stores: StoreControl

@@ -86,7 +86,7 @@ class Openers:
     """Removes what stores of other generations than these have left on this machine."""
 
 
-class Serving:
+class ActiveIndex:
     """Opens generations when they are needed, and follows the catalogue in which of them serves."""
 
     def __init__(self, catalog: Catalog, openers: Openers) -> None:

@@ -14,15 +14,15 @@ from core.text.vocabulary import Words
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
-    from core.indexes.active import Serving
+    from core.indexes.active import ActiveIndex
 
 
 class ActiveVocabulary:
     """Has the keyword index go by what the catalogue says; both differ while a job writes the rows anew."""
 
-    def __init__(self, catalog: Catalog, serving: Serving) -> None:
+    def __init__(self, catalog: Catalog, active: ActiveIndex) -> None:
         self._catalog = catalog
-        self._serving = serving
+        self._active = active
         self.lock = threading.Lock()
         """What has been begun and what the keyword index goes by change together."""
         self._followed: tuple[int, str] | None = None
@@ -36,7 +36,7 @@ class ActiveVocabulary:
 
     def use(self, of_rows: Words, of_questions: Words) -> None:
         """Write rows by one vocabulary from now on, and search by the other."""
-        self._serving.use(of_rows, of_questions)
+        self._active.use(of_rows, of_questions)
         self._catalog.chunks.keywords_built_by = of_rows.built_by
         # Another process may end what this one has begun: the next look is a new one.
         self._followed = None

@@ -21,7 +21,7 @@ from core.text.analysis import ANALYSER_ID
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
-    from core.indexes.active import Openers, Serving
+    from core.indexes.active import ActiveIndex, Openers
     from core.indexes.projector import Projector
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Generations:
     def __init__(
         self,
         catalog: Catalog,
-        serving: Serving,
+        active: ActiveIndex,
         projector: Projector,
         openers: Openers,
         configured: str,
@@ -47,7 +47,7 @@ class Generations:
     ) -> None:
         """Bring generations up whenever ``has_written`` is set, as the projector does."""
         self._catalog = catalog
-        self._serving = serving
+        self._active = active
         self._projector = projector
         self._openers = openers
         self.configured = configured
@@ -111,7 +111,7 @@ class Generations:
 
     def remark(self) -> str:
         """Return what to do where another embedder is configured than the one that serves; empty elsewhere."""
-        name = self._serving.embedder_name
+        name = self._active.embedder_name
         if name == self.configured:
             return ""
         return (
@@ -181,7 +181,7 @@ class Generations:
         number = self._catalog.generations.add(made, switches=switch)
         point("generation.begun")
         # It is empty: what is written from now on is all that is searched in memory.
-        self._serving.of(number).vectors.load(())
+        self._active.of(number).vectors.load(())
         return number
 
     def _renew_analyser(self) -> None:
@@ -198,7 +198,7 @@ class Generations:
             known = self._catalog.generations.known() if is_ours else []
             if len(known) < 2 or self._stop.is_set():
                 return False
-            self._serving.follow()
+            self._active.follow()
             done_with = _done_with(known)
             for found in done_with:
                 self._clear_away(found)
@@ -228,7 +228,7 @@ class Generations:
             self._catalog.generations.leave(found.number)
         point("generation.leaving")
         try:
-            self._serving.forget(found)
+            self._active.forget(found)
         except EvoRAGError as error:
             self._note(found, error)
             return
@@ -259,7 +259,7 @@ class Generations:
 
     def _switch(self, number: int) -> None:
         """Let a generation serve: while nobody hands anything on to it, it gets the rest, and then it is the one."""
-        self._serving.ready(number)
+        self._active.ready(number)
         if not self._projector.flush_generation(number, self._stop):
             return
         part = self._catalog.database.exclusive
@@ -268,7 +268,7 @@ class Generations:
             point("generation.switching")
             self._catalog.generations.switch(number)
             point("generation.switched")
-        self._serving.follow()
+        self._active.follow()
 
 
 def _done_with(known: Sequence[Generation]) -> Sequence[Generation]:

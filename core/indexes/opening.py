@@ -5,11 +5,11 @@ from __future__ import annotations
 from core.catalog import Catalog
 from core.catalog.generations import Made
 from core.errors import EvoRAGError, ModelUnavailable, WrongIndex
-from core.indexes.active import Openers, Serving
+from core.indexes.active import ActiveIndex, Openers
 from core.text.analysis import ANALYSER_ID
 
 
-def opened_index(catalog: Catalog, openers: Openers, configured: str) -> Serving:
+def opened_index(catalog: Catalog, openers: Openers, configured: str) -> ActiveIndex:
     """Open the generation that serves; a new catalogue begins with one of the configured embedder.
 
     Raises: ``WrongIndex`` where what built the index cannot be opened.
@@ -24,7 +24,7 @@ def opened_index(catalog: Catalog, openers: Openers, configured: str) -> Serving
     if found.embedder != configured and _is(openers, configured, found.model):
         catalog.generations.rename(found.number, configured)
     try:
-        return Serving(catalog, openers)
+        return ActiveIndex(catalog, openers)
     except ModelUnavailable as error:
         raise WrongIndex(
             f"The index was built with “{found.model}”, which cannot be opened; “{configured}” is configured."

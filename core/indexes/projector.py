@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, place_of, stores_beside
 from core.errors import EvoRAGError, IndexLost, ModelUnavailable, StoreUnavailable, WrongIndex
-from core.indexes.active import Opened, Serving
+from core.indexes.active import ActiveIndex, Opened
 from core.platform.failpoints import point
 from core.ports import VectorRow
 
@@ -37,17 +37,17 @@ class Projector:
     def __init__(
         self,
         catalog: Catalog,
-        serving: Serving,
+        active: ActiveIndex,
         has_written: threading.Event | None = None,
         before_keywords: Callable[[], None] | None = None,
     ) -> None:
-        """Drain the outbox into the stores of ``serving``.
+        """Drain the outbox into the stores of ``active``.
 
         ``has_written`` is set when stores that serve have got rows, which may have been handed on. ``before_keywords``
         is called before rows of words are written: another process may have begun to analyse otherwise.
         """
         self._catalog = catalog
-        self._serving = serving
+        self._active = active
         self._has_written = has_written
         self._before_keywords = before_keywords
         self._wake = threading.Event()
@@ -87,7 +87,7 @@ class Projector:
         What is written there later is read from the catalogue then. Raises: ``StoreUnavailable``, as ``flush`` does.
         """
         self._flush(STORES)
-        for number in self._catalog.generations.standing().keys() - {self._serving.follow().number}:
+        for number in self._catalog.generations.standing().keys() - {self._active.follow().number}:
             for store in stores_beside(number):
                 self._delete(store)
 
@@ -95,7 +95,7 @@ class Projector:
         kind, _ = place_of(store)
         with self._catalog.database.exclusive(f"outbox:{store}"):
             while batch := self._catalog.outbox.next_batch(store, _BATCH[kind], gone=True):
-                to = self._serving.behind(store)
+                to = self._active.behind(store)
                 self._apply(to, kind, batch)
                 self._catalog.outbox.done(batch, to.number)
 
@@ -127,7 +127,7 @@ class Projector:
         with self._catalog.database.exclusive(f"outbox:{store}"):
             if not looks and self._catalog.outbox.next_batch(store, 1) is None:
                 return True
-            to = self._serving.behind(store)
+            to = self._active.behind(store)
             try:
                 self._look(store, kind, to)
                 while batch := self._catalog.outbox.next_batch(store, limit):
@@ -137,7 +137,7 @@ class Projector:
                     point("index.batch.read")
                     if kind == KEYWORD and self._before_keywords is not None:
                         self._before_keywords()
-                    to = self._serving.behind(store)
+                    to = self._active.behind(store)
                     self._apply(to, kind, batch)
                     point("index.batch.applied")
                     self._catalog.outbox.done(batch, to.number)
@@ -202,7 +202,7 @@ class Projector:
 
     def unknown(self) -> set[str]:
         """Return the stores that serve and have not been looked at yet: they may be empty, and not know it."""
-        number = self._serving.now().number
+        number = self._active.now().number
         return {store for store in STORES if (store, number) not in self._known}
 
     def start(self) -> None:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from core.errors import ModelUnavailable
 
 if TYPE_CHECKING:
-    from core.indexes.active import Serving
+    from core.indexes.active import ActiveIndex
 
 log = logging.getLogger(__name__)
 
 
-def load(serving: Serving) -> None:
+def load(active: ActiveIndex) -> None:
     """Take into memory what the first question would otherwise wait for."""
-    serving.load()
+    active.load()
     try:
-        serving.embedder.load()
+        active.embedder.load()
     except ModelUnavailable as error:
         log.error("the embedding model cannot be loaded: %s", error.message)

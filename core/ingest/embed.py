@@ -12,7 +12,7 @@ import numpy as np
 
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, write_all
 from core.errors import EvoRAGError
-from core.indexes.active import Serving
+from core.indexes.active import ActiveIndex
 from core.indexes.projector import Projector
 from core.ingest.fair_queue import Turns
 from core.model import Stage
@@ -49,9 +49,9 @@ class _Waiting:
 class EmbeddingLane:
     """Embeds what documents lack, in rounds; texts of several documents share a batch, and none is embedded twice."""
 
-    def __init__(self, catalog: Catalog, serving: Serving, projector: Projector, endings: JobEndings) -> None:
+    def __init__(self, catalog: Catalog, active: ActiveIndex, projector: Projector, endings: JobEndings) -> None:
         self._catalog = catalog
-        self._serving = serving
+        self._active = active
         self._projector = projector
         self._endings = endings
         self._turns: Turns[_Waiting] = Turns()
@@ -61,7 +61,7 @@ class EmbeddingLane:
         """Have documents embedded whose keywords are indexed; return those that go on."""
         if not runs:
             return []
-        model = self._serving.embedder.id
+        model = self._active.embedder.id
         standing = {run.job.id: self._catalog.embeddings.standing(run.version_id, model) for run in runs}
         self._catalog.embeddings.set_standing({run.version_id: standing[run.job.id][0] for run in runs})
         for run in runs:
@@ -121,7 +121,7 @@ class EmbeddingLane:
                 break
             chosen[waiting] = None
             page = self._catalog.embeddings.missing(
-                waiting.run.version_id, self._serving.embedder.id, waiting.position, TURN_TEXTS
+                waiting.run.version_id, self._active.embedder.id, waiting.position, TURN_TEXTS
             )
             waiting.given.update((each.digest, each.length) for each in page)
             texts.update(waiting.given)
@@ -166,7 +166,7 @@ class EmbeddingLane:
         order = sorted(lengths, key=lengths.__getitem__)
         vectors: list[tuple[list[bytes], Vector]] = []
         # What began with one embedder is kept as its own, whatever serves meanwhile.
-        embedder = self._serving.embedder
+        embedder = self._active.embedder
         since = time.monotonic()
         for at in range(0, len(order), TURN_TEXTS):
             if chosen[0].run.is_stopped:
@@ -214,7 +214,7 @@ class EmbeddingLane:
         for waiting in going:
             if not waiting.is_read:
                 continue
-            if self._catalog.embeddings.standing(waiting.run.version_id, self._serving.embedder.id)[1]:
+            if self._catalog.embeddings.standing(waiting.run.version_id, self._active.embedder.id)[1]:
                 waiting.is_read, waiting.position = False, -1
                 self._put(waiting)
             else:

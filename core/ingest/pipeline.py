@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from core.blobs.pinned import PinnedBlobs
 from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage, run_together
-from core.indexes.active import Serving
+from core.indexes.active import ActiveIndex
 from core.indexes.projector import Projector
 from core.ingest.embed import EmbeddingLane
 from core.ingest.failures import Endings
@@ -45,7 +45,7 @@ class IngestPipeline:
         catalog: Catalog,
         blobs: PinnedBlobs,
         parser: Parser,
-        serving: Serving,
+        active: ActiveIndex,
         projector: Projector,
         scratch: Path,
         chunk_tokens: int,
@@ -55,7 +55,7 @@ class IngestPipeline:
         placing = Placing(catalog, projector)
         self._preparing = Preparing(catalog, blobs.store, blobs.pins, parser, scratch, chunk_tokens)
         self._keywords = KeywordIndexing(catalog, projector, placing, self._endings)
-        self.lane = EmbeddingLane(catalog, serving, projector, self._endings)
+        self.lane = EmbeddingLane(catalog, active, projector, self._endings)
         self._publisher = Publisher(catalog, projector, placing, self._endings)
         self._long: deque[StageRun] = deque()
 

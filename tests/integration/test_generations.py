@@ -41,7 +41,7 @@ def states(kb: core.KnowledgeBase) -> dict[int, GenerationState]:
 
 def rows(kb: core.KnowledgeBase, number: int) -> list[set[tuple[int, Part]]]:
     """What both stores of a generation hold."""
-    opened = kb._serving.of(number)
+    opened = kb._active.of(number)
     return [set(opened.vectors.ids()), set(opened.keywords.ids())]
 
 
@@ -137,7 +137,7 @@ def test_a_switch_waits_for_rows_that_are_being_written(kb: core.KnowledgeBase) 
             failpoints.listen(None)
             switching.start()
             switching.join(timeout=0.2)
-            assert kb._serving.follow().number == 1
+            assert kb._active.follow().number == 1
 
     failpoints.listen(begin)
     try:
@@ -214,7 +214,7 @@ def test_a_generation_whose_stores_do_not_answer_is_being_removed_until_they_do(
     filled(kb)
     kb.generations.build(OTHER)
     kb.work_off()
-    keywords = kb._serving.of(2).keywords
+    keywords = kb._active.of(2).keywords
 
     def down() -> None:
         raise StoreUnavailable("The store is down.")
@@ -237,11 +237,11 @@ def test_a_generation_that_a_killed_process_was_removing_is_emptied_before_its_r
     filled(kb)
     kb.generations.build(OTHER)
     kb.work_off()
-    keywords = kb._serving.of(2).keywords
+    keywords = kb._active.of(2).keywords
     kb.catalog.generations.leave(2)
-    kb._serving.follow()
-    opened = replace(kb._serving._openers, keywords=lambda _: keywords)
-    kb._serving._openers = opened
+    kb._active.follow()
+    opened = replace(kb._active._openers, keywords=lambda _: keywords)
+    kb._active._openers = opened
     add(kb, "fig", "The fig is harvested twice.")
     with kb.catalog.database.read() as tx:
         assert tx.exec_driver_sql("SELECT count(*) FROM outbox").scalar() == 0
@@ -294,7 +294,7 @@ def test_building_counts_no_chunks(kb: core.KnowledgeBase, monkeypatch: pytest.M
 def test_a_model_that_fails_is_named_and_tried_again(kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(kb)
     kb.generations.build(OTHER)
-    embedder = kb._serving.of(2).embedder
+    embedder = kb._active.of(2).embedder
 
     def failing(texts: object) -> None:
         raise ModelUnavailable("The model is gone.")
@@ -314,12 +314,12 @@ def test_a_purge_ends_while_the_model_of_a_generation_beside_is_gone(kb: core.Kn
     kb.generations.build(OTHER)
     kb.work_off()
     kb.generations.switch(2)
-    beside = kb._serving.of(1)
+    beside = kb._active.of(1)
 
     def gone(name: str) -> Embedder:
         raise ModelUnavailable("The model is gone.")
 
-    kb._serving._opened[1] = replace(beside, model=Model(kb.catalog.generations.get(1), gone))
+    kb._active._opened[1] = replace(beside, model=Model(kb.catalog.generations.get(1), gone))
     kb.add_text("fig", "The fig is harvested twice.")
     kb.work_off()
     (chunk,) = kb.catalog.chunks.ids_of(kb.version("walnut.txt", 1).id)
@@ -350,7 +350,7 @@ def test_another_process_follows_the_switch(kb: core.KnowledgeBase) -> None:
     kb.work_off()
     kb.catalog.generations.switch(2)
     assert kb._embedder.id == "hash-384"
-    kb._serving.follow()
+    kb._active.follow()
     assert (kb._embedder.id, found(kb, "medlar")) == ("hash-64", ["medlar.txt"])
 
 
@@ -358,7 +358,7 @@ def test_who_looked_before_a_switch_does_not_undo_it(kb: core.KnowledgeBase, mon
     kb.generations.build(OTHER)
     kb.work_off()
     look, has_looked, goes_on = kb.catalog.generations.standing, threading.Event(), threading.Event()
-    late = threading.Thread(target=kb._serving.follow)
+    late = threading.Thread(target=kb._active.follow)
     switching = threading.Thread(target=kb.generations.switch, args=(2,))
 
     def slow() -> dict[int, GenerationState]:
@@ -376,7 +376,7 @@ def test_who_looked_before_a_switch_does_not_undo_it(kb: core.KnowledgeBase, mon
     goes_on.set()
     for thread in (late, switching):
         thread.join(timeout=30)
-    assert kb._serving.now().number == 2
+    assert kb._active.now().number == 2
 
 
 def test_a_restart_goes_on_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -504,5 +504,5 @@ def test_a_process_that_is_killed_at_any_point_leaves_what_the_next_one_goes_on_
 def test_a_generation_is_made_of_what_its_row_says(kb: core.KnowledgeBase) -> None:
     number = kb.catalog.generations.add(Made("hash:16", "hash-999", 16, ANALYSER_ID), switches=False)
     with pytest.raises(WrongIndex, match=r"hash-999.*hash-16"):
-        kb._serving.ready(number)
+        kb._active.ready(number)
     assert isinstance(kb.catalog.generations.get(number), Generation)

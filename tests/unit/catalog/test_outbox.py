@@ -52,7 +52,7 @@ def test_who_wrote_late_without_the_part_of_a_store_has_it_written_again(kb: cor
     kb._projector.flush()
     kb.delete("b.txt")
     kb.purge("b.txt")
-    kb._projector._apply(kb._serving.now(), "keyword", stale)
+    kb._projector._apply(kb._active.now(), "keyword", stale)
     kb.catalog.outbox.done(stale, 1)
     again = outbox.next_batch("keyword", 10)
     assert again is not None and again.wanted == {shown: Part.HEAD, hidden: Part.HISTORY, gone: None}

@@ -51,7 +51,7 @@ class Failing:
 
 def serve(kb: core.KnowledgeBase, **stores: object) -> None:
     """Let other stores answer from now on."""
-    kb._serving._now = replace(kb._serving.now(), **stores)
+    kb._active._now = replace(kb._active.now(), **stores)
 
 
 @pytest.mark.long

@@ -162,9 +162,9 @@ def test_vectors_in_memory_lack_nothing_while_the_store_is_refilled(tmp_path: Pa
     with knowledge_base(tmp_path) as kb:
         add(kb, "hours", "The medlar shop opens at nine.")
         kb._projector.close()
-        served = kb._serving.now()
+        served = kb._active.now()
         hot = HotVectors(served.vectors, served.embedder.dimension)
-        kb._serving._now = replace(served, vectors=hot)
+        kb._active._now = replace(served, vectors=hot)
         hot.load(kb.catalog.embeddings.head_vectors(served.model.id))
         lose(kb, KEYWORD)
         served.vectors.clear()
