@@ -10,7 +10,7 @@ from core.errors import EvoRAGError
 from core.explain.exclusions import KINDS, READ, SYNTAX, Case, Found
 from core.explain.ranks import ALL
 from core.explain.terms import as_written, indexed, shared
-from core.indexes.active import Opened
+from core.indexes.active import IndexHandle
 from core.model import Advice, Filters, Hit, Obstacle, Part, Query, Trace, VersionRef
 from core.query.search.fuse import choose
 from core.query.understand.validate import MOST_DEPTH, MOST_HITS
@@ -33,7 +33,7 @@ _RANKED = (Obstacle.OUTRANKED, Obstacle.TOO_DEEP, Obstacle.NO_COMMON_TERM, Obsta
 class Adviser:
     """Tries what could be asked or set instead."""
 
-    def __init__(self, queries: QueryPipeline, serving: Callable[[], Opened]) -> None:
+    def __init__(self, queries: QueryPipeline, serving: Callable[[], IndexHandle]) -> None:
         self._queries = queries
         self._serving = serving
 

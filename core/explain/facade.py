@@ -15,14 +15,16 @@ from core.model import AnalysedText, JobFilter, JobKind, JobState, Query, Role, 
 if TYPE_CHECKING:
     from core.catalog import Catalog
     from core.explain.why_not import WhyNots
-    from core.indexes.active import Opened
+    from core.indexes.active import IndexHandle
     from core.ports import JobQueue
 
 
 class Insight:
     """The part of the knowledge base that explains it."""
 
-    def __init__(self, catalog: Catalog, serving: Callable[[], Opened], worker: JobQueue, why_nots: WhyNots) -> None:
+    def __init__(
+        self, catalog: Catalog, serving: Callable[[], IndexHandle], worker: JobQueue, why_nots: WhyNots
+    ) -> None:
         self._catalog = catalog
         self._serving = serving
         self._worker = worker

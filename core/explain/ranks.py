@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.indexes.active import Opened
+from core.indexes.active import IndexHandle
 from core.model import IndexHit, LegPlace, Part, PlacedChunk, Trace
 from core.ports import Vector
 from core.query.search.fuse import fuse
@@ -41,7 +41,7 @@ class Asked:
 class Standing:
     """Looks passages up in both searches, without limit."""
 
-    def __init__(self, catalog: Catalog, serving: Callable[[], Opened]) -> None:
+    def __init__(self, catalog: Catalog, serving: Callable[[], IndexHandle]) -> None:
         self._catalog = catalog
         self._serving = serving
 

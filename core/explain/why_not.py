@@ -12,7 +12,7 @@ from core.explain.advice import Adviser
 from core.explain.exclusions import Case, obstacle_of
 from core.explain.ranks import Asked, Standing
 from core.explain.terms import shared
-from core.indexes.active import Opened
+from core.indexes.active import IndexHandle
 from core.indexes.active_vocabulary import words_of
 from core.model import Hit, PlacedChunk, Query, Trace, Version, VersionRef, WhyNot
 from core.query.search.term_statistics import without_statistics
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class WhyNots:
     """Explains passages; what the asker does not see is not found."""
 
-    def __init__(self, catalog: Catalog, queries: QueryPipeline, serving: Callable[[], Opened]) -> None:
+    def __init__(self, catalog: Catalog, queries: QueryPipeline, serving: Callable[[], IndexHandle]) -> None:
         self._catalog = catalog
         self._queries = queries
         self._standing = Standing(catalog, serving)

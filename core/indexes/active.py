@@ -52,7 +52,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class IndexHandle:
     """One generation: whoever begins to work with its embedder goes on with its stores."""
 
     number: int
@@ -93,14 +93,14 @@ class ActiveIndex:
         self._catalog = catalog
         self._openers = openers
         self._lock = threading.RLock()
-        self._opened: dict[int, Opened] = {}
+        self._opened: dict[int, IndexHandle] = {}
         self._words = (PLAIN, PLAIN)
         found = catalog.generations.serving()
         self.embedder_name = found.embedder
         """The embedder that serves, as the setting ``embedder`` names it."""
         self._now = self.ready(found.number)
 
-    def now(self) -> Opened:
+    def now(self) -> IndexHandle:
         """Return the generation that answers questions."""
         return self._now
 
@@ -108,32 +108,32 @@ class ActiveIndex:
     def embedder(self) -> Embedder:
         return self._now.embedder
 
-    def of(self, number: int) -> Opened:
+    def of(self, number: int) -> IndexHandle:
         """Return a generation with its stores opened. Raises: ``NotFound``, what opening them raises."""
         with self._lock:
             if number not in self._opened:
                 self._opened[number] = self._open(self._catalog.generations.get(number))
             return self._opened[number]
 
-    def ready(self, number: int) -> Opened:
+    def ready(self, number: int) -> IndexHandle:
         """Return a generation, opened with its embedder. Raises: also ``WrongIndex``, ``ModelUnavailable``."""
         opened = self.of(number)
         opened.model.open()
         return opened
 
-    def _open(self, found: Generation) -> Opened:
+    def _open(self, found: Generation) -> IndexHandle:
         if found.state is GenerationState.REMOVING:
             raise NotFound(f"Generation {found.number} is being removed.")
         keywords = self._openers.keywords(found)
         keywords.use(*self._words)
-        return Opened(found.number, Model(found, self._openers.embedder), self._openers.vectors(found), keywords)
+        return IndexHandle(found.number, Model(found, self._openers.embedder), self._openers.vectors(found), keywords)
 
-    def behind(self, store: str) -> Opened:
+    def behind(self, store: str) -> IndexHandle:
         """Return the generation whose store the outbox names; for one that serves, as the catalogue says now."""
         _, number = place_of(store)
         return self.follow() if number is None else self.of(number)
 
-    def follow(self) -> Opened:
+    def follow(self) -> IndexHandle:
         """Serve what the catalogue says, and close what it does not know any more."""
         with self._lock:
             # Read before the lock is had, it could be older than what another thread has chosen by.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, place_of, stores_beside
 from core.errors import EvoRAGError, IndexLost, ModelUnavailable, StoreUnavailable, WrongIndex
-from core.indexes.active import ActiveIndex, Opened
+from core.indexes.active import ActiveIndex, IndexHandle
 from core.platform.failpoints import point
 from core.ports import VectorRow
 
@@ -150,7 +150,7 @@ class Projector:
             self._has_written.set()
         return is_done
 
-    def _look(self, store: str, kind: str, to: Opened) -> None:
+    def _look(self, store: str, kind: str, to: IndexHandle) -> None:
         """Ask a store that turns out to be empty for everything, before any row makes it look as if it had them."""
         if (kind, to.number) in self._known:
             return
@@ -169,7 +169,7 @@ class Projector:
             to.keywords.clear()
         self._known.add((kind, to.number))
 
-    def _apply(self, to: Opened, kind: str, batch: Batch) -> None:
+    def _apply(self, to: IndexHandle, kind: str, batch: Batch) -> None:
         parts = {chunk: part for chunk, part in batch.wanted.items() if part is not None}
         gone = [chunk for chunk, part in batch.wanted.items() if part is None]
         if kind == VECTOR:
@@ -183,7 +183,7 @@ class Projector:
             if parts:
                 to.keywords.upsert(self._catalog.chunks.keyword_rows(parts))
 
-    def _vector_rows(self, to: Opened, parts: dict[int, Part]) -> list[VectorRow]:
+    def _vector_rows(self, to: IndexHandle, parts: dict[int, Part]) -> list[VectorRow]:
         model = to.model.id
         rows = self._catalog.chunks.vector_rows(parts, model)
         missing = parts.keys() - {row.chunk_id for row in rows}

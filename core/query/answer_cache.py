@@ -25,7 +25,7 @@ from core.catalog.documents.isolation import viewer
 from core.catalog.questions.cached_answers import CacheKey, Entry
 from core.errors import EvoRAGError, NotFound
 from core.generators import Generators
-from core.indexes.active import Opened
+from core.indexes.active import IndexHandle
 from core.model import Analysis, CacheUse, Intent, Query, ReadFilter, Trace, VersionRef
 from core.model.codec import to_dict
 from core.query.understand.paraphrase import names_hash
@@ -57,7 +57,7 @@ class AnswerCache:
     def __init__(
         self,
         catalog: Catalog,
-        serving: Callable[[], Opened],
+        serving: Callable[[], IndexHandle],
         generators: Generators,
         settings: CacheSettings,
         options: Mapping[str, str],

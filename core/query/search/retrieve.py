@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from core.access import current, sees_all
 from core.catalog.documents.views import View
 from core.errors import EvoRAGError, StoreUnavailable
-from core.indexes.active import Opened
+from core.indexes.active import IndexHandle
 from core.model import IndexHit, Leg, Part, PlacedChunk, Refilling
 from core.ports import Embedder, Vector
 from core.query.search.exact_scan import ENGINE as EXACT
@@ -61,7 +61,7 @@ class Retrieved:
 class Retriever:
     """Runs the two legs of a question over the pair of indexes that serves when it begins."""
 
-    def __init__(self, catalog: Catalog, serving: Callable[[], Opened], timeout_s: float) -> None:
+    def __init__(self, catalog: Catalog, serving: Callable[[], IndexHandle], timeout_s: float) -> None:
         self._catalog = catalog
         self._serving = serving
         self._timeout_s = timeout_s
@@ -113,7 +113,7 @@ class Retriever:
 
     @staticmethod
     def _vector_leg(
-        served: Opened, text: str, depth: int, parts: Sequence[Part], doc_ids: Sequence[int] | None
+        served: IndexHandle, text: str, depth: int, parts: Sequence[Part], doc_ids: Sequence[int] | None
     ) -> _Run:
         started = time.perf_counter()
         try:
@@ -207,7 +207,7 @@ class Retriever:
             return Refilling()
         return Refilling(refill.rows - refill.waiting, refill.rows)
 
-    def _has_lost_all(self, name: str, served: Opened) -> bool:
+    def _has_lost_all(self, name: str, served: IndexHandle) -> bool:
         """Tell whether a store is empty although it was told of rows: nobody has looked at it yet."""
         if not self._catalog.outbox.is_lacking(name):
             return False
@@ -242,7 +242,7 @@ class Retriever:
 class _Stores:
     """The generation that is searched, and what its stores lacked when the search began."""
 
-    served: Opened
+    served: IndexHandle
     refills: Mapping[str, Refill]
     holds_vectors: bool
     """Whether vectors are searched in memory, which lacks nothing."""
