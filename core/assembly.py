@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError
 from core.accounts import Accounts
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pinned import PinnedBlobs
-from core.blobs.pins import Holds
+from core.blobs.pins import BlobPins
 from core.blobs.quota import Room
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
@@ -166,8 +166,8 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     signal, has_written, closing = WorkSignal(), threading.Event(), threading.Event()
 
     # Where everything is kept.
-    holds = Holds(folder.root / "holds" if folder.is_shared else None)
-    blobs = PinnedBlobs(technology.blobs, holds, UnclaimedBlobs(catalog, technology.blobs, holds))
+    pins = BlobPins(folder.root / "holds" if folder.is_shared else None)
+    blobs = PinnedBlobs(technology.blobs, pins, UnclaimedBlobs(catalog, technology.blobs, pins))
     room = Room(
         catalog.transfers,
         folder.root,
@@ -257,7 +257,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     conversations = Conversations(catalog, rewriting)
     options = settings.of_answers()
     cache = AnswerCache(catalog, active.now, generators, settings.cache, options, recency=settings.recency)
-    evaluations = Evaluations(catalog, queries, generators, settings.search, settings.embedder, holds)
+    evaluations = Evaluations(catalog, queries, generators, settings.search, settings.embedder, pins)
     questions = QuestionParts(
         retriever,
         queries,

@@ -51,7 +51,7 @@ class KnowledgeBase:
         self._folder = parts.storage.folder
         self.catalog = parts.storage.catalog
         self._blobs = parts.storage.blobs.store
-        self._holds = parts.storage.blobs.pins
+        self._pins = parts.storage.blobs.pins
         self.accounts = parts.storage.accounts
         self._active = parts.indexes.serving
         self._projector = parts.indexes.projector
@@ -280,7 +280,7 @@ class KnowledgeBase:
         self._active.close()
         self.catalog.close()
         # Until here somebody may be about to name a blob: other processes must not remove it.
-        self._holds.close()
+        self._pins.close()
         self._folder.close()
 
     def __enter__(self) -> KnowledgeBase:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.blobs.pins import Holds
+from core.blobs.pins import BlobPins
 from core.catalog.documents.leftovers import FileKind
 from core.errors import EvoRAGError, StoreUnavailable
 from core.platform.failpoints import point
@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 class UnclaimedBlobs:
     """The blobs that no row of the catalogue names, or none names yet."""
 
-    def __init__(self, catalog: Catalog, blobs: BlobStore, holds: Holds) -> None:
+    def __init__(self, catalog: Catalog, blobs: BlobStore, pins: BlobPins) -> None:
         self._catalog = catalog
         self._blobs = blobs
-        self._holds = holds
+        self._pins = pins
 
     def announce(self, sha256s: Collection[str]) -> None:
         """Note the blobs that are about to be written, which the caller holds; those that are there already are not."""
@@ -49,7 +49,7 @@ class UnclaimedBlobs:
         try:
             for sha256 in sha256s:
                 if self._catalog.leftovers.is_noted(FileKind.BLOB, sha256):
-                    self._holds.unless_held(sha256, partial(self._delete, sha256, removed))
+                    self._pins.unless_held(sha256, partial(self._delete, sha256, removed))
         except StoreUnavailable as error:
             log.warning("what an upload left is removed at the next start: %s", error.message)
         return len(removed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.blobs.orphans import UnclaimedBlobs
-from core.blobs.pins import Holds
+from core.blobs.pins import BlobPins
 from core.ports import BlobStore
 
 
@@ -14,5 +14,5 @@ class PinnedBlobs:
     """What a writer of blobs needs: it pins a blob, announces it, and puts it into the store."""
 
     store: BlobStore
-    pins: Holds
+    pins: BlobPins
     unclaimed: UnclaimedBlobs

@@ -15,7 +15,7 @@ _PLACE_DIGITS = 15
 """How much of a hash names the byte that is locked for it: 60 of the 63 bits that an offset may have."""
 
 
-class Holds:
+class BlobPins:
     """Blobs in the hands of uploads and jobs, by their SHA-256.
 
     Those of this process alone; where several share a data folder, those of all: each blob has a byte in the file

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.blobs.pins import Holds
+from core.blobs.pins import BlobPins
 from core.ports import BlobStore
 
 
-def remove_unless_named(blobs: BlobStore, holds: Holds, sha256: str, is_named: Callable[[str], bool]) -> bool:
+def remove_unless_named(blobs: BlobStore, pins: BlobPins, sha256: str, is_named: Callable[[str], bool]) -> bool:
     """Remove a blob that nothing names, and tell whether nobody holds it; a held one stays."""
 
     def remove() -> None:
         if not is_named(sha256):
             blobs.delete(sha256)
 
-    return holds.unless_held(sha256, remove)
+    return pins.unless_held(sha256, remove)

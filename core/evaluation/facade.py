@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from core.access import acting, current, needs
-from core.blobs.pins import Holds
+from core.blobs.pins import BlobPins
 from core.catalog.questions.question_sets import NewQuestion
 from core.errors import Conflict, InvalidInput, NotFound
 from core.evaluation.compare_runs import compare
@@ -66,7 +66,7 @@ class Evaluations:
         generators: Generators,
         settings: SearchSettings,
         embedder: str,
-        holds: Holds,
+        pins: BlobPins,
     ) -> None:
         """Offer question sets and their runs; those that a killed process left have failed."""
         self._catalog = catalog
@@ -74,7 +74,7 @@ class Evaluations:
         self._generators = generators
         self._settings = settings
         self._embedder = embedder
-        self._runner = Runner(catalog, self._ask, holds)
+        self._runner = Runner(catalog, self._ask, pins)
         self.fail_abandoned()
 
     # ---- question sets

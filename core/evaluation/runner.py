@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.access import acting
-from core.blobs.pins import Holds
+from core.blobs.pins import BlobPins
 from core.catalog.questions.evaluations import INTERRUPTED, KeptOutcome
 from core.errors import Conflict, EvoRAGError
 from core.evaluation.from_history import quoted_by
@@ -53,10 +53,10 @@ class Work:
 class Runner:
     """Runs one after the other in a thread that starts with the first; a run is held by its id until it is over."""
 
-    def __init__(self, catalog: Catalog, ask: Ask, holds: Holds) -> None:
+    def __init__(self, catalog: Catalog, ask: Ask, pins: BlobPins) -> None:
         self._catalog = catalog
         self._ask = ask
-        self._holds = holds
+        self._pins = pins
         self._waiting: queue.Queue[Work | None] = queue.Queue()
         self._closing = threading.Event()
         self._starting = threading.Lock()
@@ -68,11 +68,11 @@ class Runner:
         with self._starting:
             if self._closing.is_set() or self._waiting.qsize() >= MOST_WAITING:
                 raise Conflict("Too many runs are waiting.", remedy="Wait until some are over, or cancel them.")
-            self._holds.take(work.run.id)
+            self._pins.take(work.run.id)
             try:
                 self._catalog.evaluations.begin(work.run)
             except BaseException:
-                self._holds.release(work.run.id)
+                self._pins.release(work.run.id)
                 raise
             self._begun.add(work.run.id)
             self._waiting.put(work)
@@ -84,7 +84,7 @@ class Runner:
         """Mark as failed the runs that go on in name only: nobody holds them, for their processes are gone."""
         gone: list[str] = []
         for run_id in self._catalog.evaluations.going_on():
-            self._holds.unless_held(run_id, partial(gone.append, run_id))
+            self._pins.unless_held(run_id, partial(gone.append, run_id))
         if gone:
             self._catalog.evaluations.fail_interrupted(gone)
 
@@ -107,7 +107,7 @@ class Runner:
                 log.exception("a run of a question set has failed")
                 self._fail(work.run.id, type(error).__name__)
             finally:
-                self._holds.release(work.run.id)
+                self._pins.release(work.run.id)
 
     def _run_in_turn(self, work: Work) -> None:
         """Run where no other process does: each question takes what answers to people need too."""

@@ -56,7 +56,7 @@ class Intake:
         max_text_chars: int,
     ) -> None:
         self._blobs = blobs.store
-        self._holds = blobs.pins
+        self._pins = blobs.pins
         self._unclaimed = blobs.unclaimed
         self._incoming = incoming
         self._room = room
@@ -98,12 +98,12 @@ class Intake:
 
     def hold(self, new: NewVersion) -> None:
         """Hold bytes that are kept already, until ``release``."""
-        self._holds.take(new.sha256)
+        self._pins.take(new.sha256)
 
     def release(self, news: Sequence[NewVersion]) -> None:
         """Let go of the bytes once the catalogue names them."""
         for new in news:
-            self._holds.release(new.sha256)
+            self._pins.release(new.sha256)
 
     def forget(self, news: Sequence[NewVersion]) -> None:
         """Remove the bytes of what was not claimed in the end, but for those that the catalogue names."""
@@ -121,7 +121,7 @@ class Intake:
         held: list[str] = []
         try:
             for file in files:
-                self._holds.take(file.received.sha256)
+                self._pins.take(file.received.sha256)
                 held.append(file.received.sha256)
             self._unclaimed.announce(held)
             for file in files:
@@ -130,7 +130,7 @@ class Intake:
                 point("intake.blob.put")
         except BaseException:
             for sha256 in held:
-                self._holds.release(sha256)
+                self._pins.release(sha256)
             raise
         return [
             replace(

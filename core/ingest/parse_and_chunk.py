@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from core.blobs.pins import Holds
+from core.blobs.pins import BlobPins
 from core.catalog.jobs.stage_run import StageResult, StageRun
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
@@ -34,11 +34,11 @@ class Preparing:
     """Parses and chunks one document after the other; what is done already is not done again."""
 
     def __init__(
-        self, catalog: Catalog, blobs: BlobStore, holds: Holds, parser: Parser, scratch: Path, chunk_tokens: int
+        self, catalog: Catalog, blobs: BlobStore, pins: BlobPins, parser: Parser, scratch: Path, chunk_tokens: int
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs
-        self._holds = holds
+        self._pins = pins
         self._parser = parser
         self._scratch = scratch
         self._chunk_tokens = chunk_tokens
@@ -94,7 +94,7 @@ class Preparing:
 
     def _keep_parsed(self, run: StageRun, sha256: str, packed: Path, values: Mapping[str, Any]) -> None:
         """Name the blob before it is there, so that a purge always knows of it."""
-        with self._holds.held(sha256):
+        with self._pins.held(sha256):
             if not self._catalog.documents.update_version(run.version_id, parsed_sha256=sha256, **values):
                 raise Cancelled("The document was purged.")
             point("ingest.parsed.named")

@@ -56,7 +56,7 @@ class Purge:
         """
         self._catalog = catalog
         self._blobs = blobs.store
-        self._holds = blobs.pins
+        self._pins = blobs.pins
         self._projector = projector
         self._stores = stores
         self._forget = forget
@@ -179,4 +179,4 @@ class Purge:
 
     def _remove_blob(self, sha256: str) -> bool:
         """Remove a blob that no kept version names; tell whether nobody holds it."""
-        return remove_unless_named(self._blobs, self._holds, sha256, self._catalog.purges.is_named)
+        return remove_unless_named(self._blobs, self._pins, sha256, self._catalog.purges.is_named)

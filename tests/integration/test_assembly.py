@@ -45,7 +45,7 @@ def test_it_is_cleared_away_while_they_work(
         doc_id = gone.catalog.documents.id_of("shown.txt")
         gone.catalog.publications.prepare(doc_id, gone.version("shown.txt", 1).id)
         asked = gone.evaluations.import_set("few", b"question\nWhich colour?\n", "csv")
-        other._holds.take("b" * 32)
+        other._pins.take("b" * 32)
         for run_id in ("a" * 32, "b" * 32):
             gone.catalog.evaluations.begin(run_of(gone, run_id, asked.id))
         job_id = str(gone.add_text("new", "The door is red.").job_id)

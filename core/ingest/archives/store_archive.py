@@ -67,7 +67,7 @@ class ArchiveIntake:
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs.store
-        self._holds = blobs.pins
+        self._pins = blobs.pins
         self._unclaimed = blobs.unclaimed
         self._incoming = incoming
         self._limits = limits
@@ -84,7 +84,7 @@ class ArchiveIntake:
             received = receive(stream, self._incoming, self._room.most(), self._room.too_much)
         try:
             kind = self.check(shown, received.path, received.head)
-            with self._holds.held(received.sha256):
+            with self._pins.held(received.sha256):
                 self._unclaimed.announce([received.sha256])
                 with disk_errors():
                     self._blobs.put(received.path, received.sha256)
@@ -145,7 +145,7 @@ class ArchiveIntake:
                 continue
             if each.sha256 not in needed:
                 try:
-                    remove_unless_named(self._blobs, self._holds, each.sha256, self._catalog.purges.is_named)
+                    remove_unless_named(self._blobs, self._pins, each.sha256, self._catalog.purges.is_named)
                 except StoreUnavailable as error:
                     log.warning("the bytes of an archive are removed later: %s", error.message)
                     continue

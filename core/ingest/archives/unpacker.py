@@ -61,7 +61,7 @@ class ArchiveUnpacker:
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs.store
-        self._holds = blobs.pins
+        self._pins = blobs.pins
         self._scratch = scratch
         self._intake = intake
         self._limits = limits
@@ -101,7 +101,7 @@ class ArchiveUnpacker:
         if not self._catalog.jobs.advance([_first_step(job, run.attempt)]):
             raise Cancelled("The job was cancelled.")
         with (
-            self._holds.held(payload["sha256"]),
+            self._pins.held(payload["sha256"]),
             tempfile.TemporaryDirectory(prefix="unpack-", dir=self._scratch, ignore_cleanup_errors=True) as folder,
             opened(
                 run.wait_for_store(lambda: self._blobs.path(payload["sha256"])),

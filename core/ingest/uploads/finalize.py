@@ -71,7 +71,7 @@ class Finisher:
         self._ledger = ledger
         self._folder = folder
         self._blobs = blobs.store
-        self._holds = blobs.pins
+        self._pins = blobs.pins
         self._unclaimed = blobs.unclaimed
         self._destination = destination
         self._expiry = expiry
@@ -112,11 +112,11 @@ class Finisher:
     def hold(self, row: TransferRow) -> None:
         """Keep a purge from removing the blob of an upload that a former process had put there."""
         if row.findings:
-            self._holds.take(row.findings.sha256)
+            self._pins.take(row.findings.sha256)
 
     def release(self, row: TransferRow) -> None:
         if row.findings:
-            self._holds.release(row.findings.sha256)
+            self._pins.release(row.findings.sha256)
 
     def _finish(self, row: TransferRow, hashes: RunningHashes | None, tell: Callable[[int], bool]) -> None:
         path = self._folder / row.id
@@ -128,7 +128,7 @@ class Finisher:
             if not self._ledger.found(row.id, findings):
                 raise Gone
             point("uploads.findings.committed")
-        with self._holds.held(findings.sha256):
+        with self._pins.held(findings.sha256):
             if path.exists():
                 self._unclaimed.announce([findings.sha256])
                 self._blobs.put(path, findings.sha256)

@@ -27,7 +27,7 @@ def put(kb: core.KnowledgeBase, folder: Path, data: bytes, *, announced: bool = 
 
 
 def unclaimed(kb: core.KnowledgeBase) -> UnclaimedBlobs:
-    return UnclaimedBlobs(kb.catalog, kb._blobs, kb._holds)
+    return UnclaimedBlobs(kb.catalog, kb._blobs, kb._pins)
 
 
 def swept(kb: core.KnowledgeBase) -> int:
@@ -89,7 +89,7 @@ def test_original_that_was_there_before_outlives_an_upload_of_the_same_bytes_tha
 def test_what_an_upload_holds_stays(tmp_path: Path) -> None:
     with knowledge_base(tmp_path) as kb:
         held = put(kb, tmp_path, b"about to be claimed")
-        with kb._holds.held(held):
+        with kb._pins.held(held):
             assert swept(kb) == 0 and kept(kb, held)
         assert swept(kb) == 1 and not kept(kb, held)
 

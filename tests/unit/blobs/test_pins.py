@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
-from core.blobs.pins import Holds
+from core.blobs.pins import BlobPins
 from tests.builders import begin, knowledge_base
 
 BLOB, OTHER = "ab" * 32, "ac" * 32
@@ -15,8 +15,8 @@ BLOB, OTHER = "ab" * 32, "ac" * 32
 
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_a_blob_is_removed_only_while_nobody_holds_it(tmp_path: Path, is_shared: bool) -> None:
-    one = Holds(tmp_path / "holds" if is_shared else None)
-    two = Holds(tmp_path / "holds") if is_shared else one
+    one = BlobPins(tmp_path / "holds" if is_shared else None)
+    two = BlobPins(tmp_path / "holds") if is_shared else one
     removed: list[str] = []
     with one.held(BLOB):
         one.take(BLOB)
@@ -30,7 +30,7 @@ def test_a_blob_is_removed_only_while_nobody_holds_it(tmp_path: Path, is_shared:
 
 
 def test_what_a_process_held_that_is_gone_is_held_no_more(tmp_path: Path) -> None:
-    gone, alive = Holds(tmp_path / "holds"), Holds(tmp_path / "holds")
+    gone, alive = BlobPins(tmp_path / "holds"), BlobPins(tmp_path / "holds")
     gone.take(BLOB)
     gone.close()
     assert alive.unless_held(BLOB, lambda: None)
@@ -38,7 +38,7 @@ def test_what_a_process_held_that_is_gone_is_held_no_more(tmp_path: Path) -> Non
 
 
 def test_a_blob_that_is_being_removed_is_taken_afterwards(tmp_path: Path) -> None:
-    one, two = Holds(tmp_path / "holds"), Holds(tmp_path / "holds")
+    one, two = BlobPins(tmp_path / "holds"), BlobPins(tmp_path / "holds")
     removing, taken = Event(), Event()
 
     def take() -> None:
@@ -62,9 +62,9 @@ def test_a_blob_that_is_being_removed_is_taken_afterwards(tmp_path: Path) -> Non
 def test_what_a_process_holds_is_held_until_all_that_may_name_it_has_ended(tmp_path: Path) -> None:
     begin(tmp_path / "data")
     kb = knowledge_base(tmp_path, catalog_url=f"sqlite:///{tmp_path / 'data' / 'catalog.db'}")
-    other = Holds(kb._folder.root / "holds")
+    other = BlobPins(kb._folder.root / "holds")
     removed: list[bool] = []
-    kb._holds.take(BLOB)
+    kb._pins.take(BLOB)
     dispose = kb.catalog.close
 
     def close_last() -> None:

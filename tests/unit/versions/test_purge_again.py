@@ -69,10 +69,10 @@ def test_following_goes_on_with_a_purge_once_and_leaves_it_its_pauses(kb: core.K
 
 def test_it_is_finished_once_nobody_holds_the_bytes(served: core.KnowledgeBase) -> None:
     sha256 = served.version("a.txt", 1).sha256
-    served._purge._holds.take(sha256)
+    served._purge._pins.take(sha256)
     served.purge("a.txt", 1)
     assert not is_finished(served, 0.5)
-    served._purge._holds.release(sha256)
+    served._purge._pins.release(sha256)
     assert is_finished(served, PATIENCE_S)
 
 
