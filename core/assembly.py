@@ -16,7 +16,7 @@ from core.accounts import Accounts
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pinned import PinnedBlobs
 from core.blobs.pins import BlobPins
-from core.blobs.quota import Room
+from core.blobs.quota import StorageQuota
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
 from core.catalog.folder_identity import agreed_identity
@@ -168,7 +168,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     # Where everything is kept.
     pins = BlobPins(folder.root / "holds" if folder.is_shared else None)
     blobs = PinnedBlobs(technology.blobs, pins, UnclaimedBlobs(catalog, technology.blobs, pins))
-    room = Room(
+    quota = StorageQuota(
         catalog.transfers,
         folder.root,
         settings.max_upload_bytes,
@@ -183,14 +183,14 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     vocabulary.restore()
     projector = Projector(catalog, active, has_written, vocabulary.follow if folder.is_shared else None)
     generations = Generations(catalog, active, projector, technology.factories, technology.embedder, has_written)
-    recordings = Recordings(catalog, folder.recordings, room, settings.neurons, is_alone=folder.is_alone)
+    recordings = Recordings(catalog, folder.recordings, quota, settings.neurons, is_alone=folder.is_alone)
     files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
     repairing = Repairing(catalog, projector, _watched(active, vocabulary), files)
     reindexing = Reindexing(catalog, projector, vocabulary)
 
     # What documents were, are and will be.
     reader = DocumentReader(catalog, blobs.store)
-    training = Trainings(folder.models, generators, reader, room.check_disk, is_alone=folder.is_alone)
+    training = Trainings(folder.models, generators, reader, quota.check_disk, is_alone=folder.is_alone)
     comparisons = _comparisons(settings, storage)
     comparing = Comparing(catalog, reader, comparisons)
     history = History(catalog, projector)
@@ -208,12 +208,12 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
 
     # How a document comes in and is worked on.
     parser = _parser(settings, folder)
-    intake = Intake(blobs, folder.incoming, room, settings.max_text_chars)
-    archives = _archives(settings, storage, room)
+    intake = Intake(blobs, folder.incoming, quota, settings.max_text_chars)
+    archives = _archives(settings, storage, quota)
     is_read_here = not settings.jobs_url
     adding = Adding(catalog, intake, archives, history, schedule.wake, signal.notify, is_read_here=is_read_here)
     unpacker = ArchiveUnpacker(
-        catalog, blobs, folder.incoming, archives, _archive_limits(settings), room, adding.file_members
+        catalog, blobs, folder.incoming, archives, _archive_limits(settings), quota, adding.file_members
     )
 
     def after_job(jobs: Sequence[Job]) -> None:
@@ -239,7 +239,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     transfers = Transfers(
         catalog.transfers,
         folder.transfers,
-        room,
+        quota,
         blobs,
         DocumentOrArchive(adding.claim_transfer, archives, signal.notify),
         expiry=timedelta(hours=settings.upload_expiry_hours),
@@ -361,8 +361,8 @@ def _archive_limits(settings: Settings) -> ArchiveLimits:
     )
 
 
-def _archives(settings: Settings, storage: StorageParts, room: Room) -> ArchiveIntake:
+def _archives(settings: Settings, storage: StorageParts, quota: StorageQuota) -> ArchiveIntake:
     kept_for = timedelta(hours=settings.upload_expiry_hours)
     return ArchiveIntake(
-        storage.catalog, storage.blobs, storage.folder.incoming, _archive_limits(settings), room, kept_for
+        storage.catalog, storage.blobs, storage.folder.incoming, _archive_limits(settings), quota, kept_for
     )

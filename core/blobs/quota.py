@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-class Room:
+class StorageQuota:
     """What may still be stored in the data folder on behalf of whoever acts."""
 
     def __init__(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from core.access import current
 from core.blobs.pinned import PinnedBlobs
-from core.blobs.quota import Room, disk_errors
+from core.blobs.quota import StorageQuota, disk_errors
 from core.errors import BadFilename, EmptyDocument, InvalidInput, TooLarge, UnsupportedType
 from core.ingest.archives import archive_kind
 from core.ingest.receive import Received, receive
@@ -52,14 +52,14 @@ class Intake:
         self,
         blobs: PinnedBlobs,
         incoming: Path,
-        room: Room,
+        quota: StorageQuota,
         max_text_chars: int,
     ) -> None:
         self._blobs = blobs.store
         self._pins = blobs.pins
         self._unclaimed = blobs.unclaimed
         self._incoming = incoming
-        self._room = room
+        self._quota = quota
         self._max_text_chars = max_text_chars
 
     def file(self, name: str, stream: BinaryIO, filing: Filing) -> NewVersion:
@@ -148,12 +148,12 @@ class Intake:
     def _received(self, shown: str, stream: BinaryIO, filing: Filing) -> ReceivedFile:
         filing = check_filing(filing)
         check_private(filing)
-        most = self._room.most()
+        most = self._quota.most()
         with disk_errors():
-            received = receive(stream, self._incoming, most, self._room.too_much)
+            received = receive(stream, self._incoming, most, self._quota.too_much)
         try:
             extension = check_type(shown, received.head, received.path)
-            self._room.check_disk(0)
+            self._quota.check_disk(0)
         except BaseException:
             received.path.unlink(missing_ok=True)
             raise

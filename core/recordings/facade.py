@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from core.access import needs
-from core.blobs.quota import Room, disk_errors
+from core.blobs.quota import StorageQuota, disk_errors
 from core.catalog.documents.leftovers import FileKind
 from core.catalog.questions.recordings import Quoted
 from core.errors import InvalidInput, TooLarge, UnreadableRecording
@@ -50,12 +50,12 @@ class Recordings(Viewing):
     """The recordings of one data folder; everyone sees their own, administrators see all."""
 
     def __init__(
-        self, catalog: Catalog, folder: Path, room: Room, settings: NeuronSettings, *, is_alone: bool = True
+        self, catalog: Catalog, folder: Path, quota: StorageQuota, settings: NeuronSettings, *, is_alone: bool = True
     ) -> None:
         """Keep recordings in ``folder``; what killed processes left is removed where no other one works there."""
         self._catalog = catalog
         self._folder = folder
-        self._room = room
+        self._quota = quota
         self._recording_bytes = settings.recording_bytes
         self._upload_bytes = settings.recording_upload_bytes
         self._changing = threading.Lock()
@@ -151,7 +151,7 @@ class Recordings(Viewing):
 
         Raises: ``QuotaExceeded``, ``DiskFull``.
         """
-        self._room.check(1, on_disk=self._recording_bytes)
+        self._quota.check(1, on_disk=self._recording_bytes)
         return self._begun()
 
     def keep(self, begun: Path, trace: Trace) -> Recording | None:
@@ -159,7 +159,7 @@ class Recordings(Viewing):
 
         Raises: ``UnreadableRecording``, ``QuotaExceeded``; then the file is still there to be discarded.
         """
-        self._room.check(begun.stat().st_size, on_disk=0)
+        self._quota.check(begun.stat().st_size, on_disk=0)
         found = _described(self._load(begun), begun, _name(_plain(trace.query.text)[:NAME_CHARS]) or "recording")
         placed = (hit.placed for hit in trace.hits)
         quoted = Quoted(
@@ -223,9 +223,9 @@ class Recordings(Viewing):
                         f"The recording is larger than the limit of {self._upload_bytes:,} bytes.",
                         remedy="Record fewer neurons, or raise EVORAG_RECORDING_UPLOAD_BYTES.",
                     )
-                self._room.check_disk(len(piece))
+                self._quota.check_disk(len(piece))
                 file.write(piece)
-        self._room.check(size, on_disk=0)
+        self._quota.check(size, on_disk=0)
 
     def _load(self, path: Path) -> NeuronRecording:
         from core.snn.recording import load

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from core import access
 from core.blobs.pinned import PinnedBlobs
-from core.blobs.quota import Room, disk_errors
+from core.blobs.quota import StorageQuota, disk_errors
 from core.blobs.removal import remove_unless_named
 from core.catalog.jobs.ledger import NewJob
 from core.errors import EmptyDocument, StoreUnavailable
@@ -62,7 +62,7 @@ class ArchiveIntake:
         blobs: PinnedBlobs,
         incoming: Path,
         limits: ArchiveLimits,
-        room: Room,
+        quota: StorageQuota,
         kept_for: timedelta,
     ) -> None:
         self._catalog = catalog
@@ -71,7 +71,7 @@ class ArchiveIntake:
         self._unclaimed = blobs.unclaimed
         self._incoming = incoming
         self._limits = limits
-        self._room = room
+        self._quota = quota
         self._kept_for = kept_for
 
     def take(self, name: str, stream: BinaryIO, filing: Filing) -> Upload:
@@ -81,7 +81,7 @@ class ArchiveIntake:
         """
         shown, filing = clean_name(name), check_filing(filing)
         with disk_errors():
-            received = receive(stream, self._incoming, self._room.most(), self._room.too_much)
+            received = receive(stream, self._incoming, self._quota.most(), self._quota.too_much)
         try:
             kind = self.check(shown, received.path, received.head)
             with self._pins.held(received.sha256):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import acting
 from core.blobs.pinned import PinnedBlobs
-from core.blobs.quota import Room
+from core.blobs.quota import StorageQuota
 from core.catalog.jobs.ledger import Attempt, Step
 from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage
 from core.errors import Cancelled, EvoRAGError, NotFound, QuotaExceeded
@@ -56,7 +56,7 @@ class ArchiveUnpacker:
         scratch: Path,
         intake: ArchiveIntake,
         limits: ArchiveLimits,
-        room: Room,
+        quota: StorageQuota,
         file: FileMembers,
     ) -> None:
         self._catalog = catalog
@@ -65,7 +65,7 @@ class ArchiveUnpacker:
         self._scratch = scratch
         self._intake = intake
         self._limits = limits
-        self._room = room
+        self._quota = quota
         self._file = file
 
     def run(self, job: Job, stop: threading.Event) -> None:
@@ -172,9 +172,9 @@ class ArchiveUnpacker:
     def _check_room(self, members: Sequence[Member], who: Principal) -> None:
         """Raises: ``DiskFull``, ``QuotaExceeded`` where the documents together have no room."""
         wanted = sum(member.size_bytes for member in members if not member.refusal)
-        self._room.check_disk(wanted)
+        self._quota.check_disk(wanted)
         with acting(who):
-            if self._room.most() < min(wanted, self._room.max_file_bytes):
+            if self._quota.most() < min(wanted, self._quota.max_file_bytes):
                 raise QuotaExceeded(f"The archive unpacks to {wanted:,} bytes; you may not keep as many.")
 
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from core.blobs.quota import Room, disk_errors
+from core.blobs.quota import StorageQuota, disk_errors
 from core.errors import InvalidInput, NotFound, OffsetConflict, UploadExpired
 from core.ingest.uploads.checksums import PartChecksum, RunningHashes
 from core.platform.failpoints import point
@@ -44,12 +44,12 @@ class Reception:
         self,
         path: Path,
         offset: int,
-        room: Room,
+        quota: StorageQuota,
         commit: Callable[[int, int], bool],
         known: Callable[[], int] | None = None,
     ) -> None:
         self._path = path
-        self._room = room
+        self._quota = quota
         self._commit = commit
         self._known = known
         self._lock = threading.Lock()
@@ -177,7 +177,7 @@ class Reception:
         assert self._file is not None
         try:
             if at == self._durable:
-                self._room.check_disk(len(piece))
+                self._quota.check_disk(len(piece))
             with disk_errors():
                 rest = memoryview(piece)
                 while rest:

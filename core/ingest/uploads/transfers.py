@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.access import current, require
 from core.blobs.pinned import PinnedBlobs
-from core.blobs.quota import Room
+from core.blobs.quota import StorageQuota
 from core.catalog.documents.transfers import Piece, TransferLedger, TransferRow
 from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, UploadExpired
 from core.ingest.uploads.checker import Checker
@@ -36,7 +36,7 @@ class Transfers:
         self,
         ledger: TransferLedger,
         folder: Path,
-        room: Room,
+        quota: StorageQuota,
         blobs: PinnedBlobs,
         destination: Destination,
         *,
@@ -48,7 +48,7 @@ class Transfers:
         folder.mkdir(exist_ok=True)
         self._ledger = ledger
         self._folder = folder
-        self._room = room
+        self._quota = quota
         self._expiry = expiry
         self._is_shared = is_shared
         self._receptions: dict[str, Reception] = {}
@@ -58,7 +58,7 @@ class Transfers:
 
     @property
     def max_bytes(self) -> int:
-        return self._room.max_file_bytes
+        return self._quota.max_file_bytes
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ class Transfers:
         """
         require(Role.EDITOR)
         row = new_transfer(Announced(name, size_bytes, filing, sha256, is_partial, metadata), self._expiry)
-        self._room.check(size_bytes or 0)
+        self._quota.check(size_bytes or 0)
         if self._ledger.unfinished(row.owner_id) >= _MOST_UNFINISHED:
             raise Conflict("Too many uploads are under way.", remedy="Finish or end some of them first.")
         self._ledger.add(row)
@@ -145,7 +145,7 @@ class Transfers:
         row = new_transfer(Announced(name, size, filing, sha256, metadata=metadata), self._expiry)
         row = replace(row, pieces=pieces, shown=replace(row.shown, state=TransferState.CHECKING))
         copied = max((piece.size_bytes for piece in pieces[1:]), default=0)
-        self._room.check(size, on_disk=copied, except_ids=ids)
+        self._quota.check(size, on_disk=copied, except_ids=ids)
         if not self._ledger.add(row):
             raise Conflict("A partial upload was ended or put together meanwhile.")
         point("uploads.join.claimed")
@@ -223,9 +223,9 @@ class Transfers:
             raise OffsetConflict(f"The upload has {durable:,} bytes, and the part begins at {offset:,}.")
         most = row.shown.size_bytes
         if most is None:
-            most = self._room.most(except_ids=[row.id])
+            most = self._quota.most(except_ids=[row.id])
             if size is not None and offset + size > most:
-                raise self._room.too_much(offset + size)
+                raise self._quota.too_much(offset + size)
         elif size is not None and offset + size > most:
             raise InvalidInput("The part goes beyond the announced end of the upload.")
         if announced is not None and not self._ledger.announce(row.id, announced):
@@ -254,7 +254,7 @@ class Transfers:
         _, durable, _ = self._turn(row)
         if not durable <= size_bytes <= LARGEST or not size_bytes:
             raise InvalidInput("The size of an upload is not less than what has arrived of it.")
-        self._room.check(size_bytes, on_disk=size_bytes - durable, except_ids=[row.id])
+        self._quota.check(size_bytes, on_disk=size_bytes - durable, except_ids=[row.id])
         is_whole = size_bytes == durable and not row.shown.is_partial
         state = TransferState.CHECKING if is_whole else TransferState.RECEIVING
         if not self._ledger.set_size(row.id, size_bytes, state):
@@ -311,7 +311,7 @@ class Transfers:
                 if known is None:
                     raise NotFound(_LOST, remedy="Start the upload anew.")
                 at_present = (lambda: self._offset(row.id)) if self._is_shared else None
-                reception = Reception(path, known.shown.offset_bytes, self._room, self._commit_of(row.id), at_present)
+                reception = Reception(path, known.shown.offset_bytes, self._quota, self._commit_of(row.id), at_present)
                 self._receptions[row.id] = reception
         turn, durable = reception.take_over()
         if self._is_shared:
