@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts import Accounts
 from core.assembly import JobSharing, Technology, assemble, opened_catalog
-from core.backup.source import Place
+from core.backup.source import BackupSource
 from core.catalog import VECTOR, Catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
 from core.generators import Generators, Opener
@@ -88,7 +88,9 @@ def opened_accounts(settings: Settings) -> Iterator[Accounts]:
 
 
 @contextmanager
-def opened_place(settings: Settings, beside: Place | None = None, *, alone: bool = True) -> Iterator[Place]:
+def opened_place(
+    settings: Settings, beside: BackupSource | None = None, *, alone: bool = True
+) -> Iterator[BackupSource]:
     """Give what moves house: catalogue, blobs and folder, without stores and models.
 
     ``beside`` has the data folder already, and only the catalogue is another one. With ``alone`` nobody else may work
@@ -106,7 +108,7 @@ def opened_place(settings: Settings, beside: Place | None = None, *, alone: bool
                 folder.share()
         blobs = _blobs(settings, folder)
         catalog = opened.enter_context(closing(opened_catalog(settings, folder, blobs, is_copy=beside is not None)))
-        yield Place(catalog, blobs, folder)
+        yield BackupSource(catalog, blobs, folder)
 
 
 def rows_of_store(store: str, settings: Settings, folder: DataFolder, dimension: int, suffix: str) -> int:

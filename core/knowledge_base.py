@@ -8,7 +8,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, overload
 
 from core.access import current, needs, sees_all
-from core.backup.source import Place
+from core.backup.source import BackupSource
 from core.backup.write_archive import one_at_a_time
 from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.facade import StoreControl
@@ -239,7 +239,7 @@ class KnowledgeBase:
 
         Raises: ``Conflict`` while another one is made; ``DiskFull``.
         """
-        return one_at_a_time(Place(self.catalog, self._blobs, self._folder))
+        return one_at_a_time(BackupSource(self.catalog, self._blobs, self._folder))
 
     # ---- questions already asked
 

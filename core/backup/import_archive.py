@@ -29,7 +29,7 @@ from core.backup.rows import Reader as RowReader
 from core.backup.rows import columns_of, is_local, travelling
 from core.backup.sequences import check as checked_numbers
 from core.backup.sequences import go_on_from
-from core.backup.source import Place, Show, silent
+from core.backup.source import BackupSource, Show, silent
 from core.backup.tar import Reader
 from core.blobs.quota import disk_errors
 from core.catalog.asking_schema import recordings
@@ -54,7 +54,7 @@ _MOST_ROWS = 2_000
 class Arrival:
     """One archive on its way into a place. Raises: ``BadBundle``, ``Conflict`` where the place holds something."""
 
-    def __init__(self, place: Place, source: BinaryIO, show: Show = silent) -> None:
+    def __init__(self, place: BackupSource, source: BinaryIO, show: Show = silent) -> None:
         self._place = place
         self._tar = Reader(source)
         self._show = show

@@ -26,7 +26,7 @@ def silent(done: int, total: int, remark: str = "") -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BackupSource:
     catalog: Catalog
     blobs: BlobStore
     folder: DataFolder

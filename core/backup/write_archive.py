@@ -25,7 +25,7 @@ from core.backup import FORMAT, HEAD, MANIFEST, PIECE_BYTES
 from core.backup.checks import named_blobs
 from core.backup.rows import Writer, is_local, travelling
 from core.backup.sequences import last_numbers
-from core.backup.source import Place, Show, silent
+from core.backup.source import BackupSource, Show, silent
 from core.backup.tar import END, header, padding
 from core.blobs.quota import disk_errors
 from core.catalog.asking_schema import recordings
@@ -60,7 +60,7 @@ class _Gone(Exception):
 
 
 def archive(
-    place: Place, *, show: Show = silent, told: Callable[[Moved], None] = lambda moved: None
+    place: BackupSource, *, show: Show = silent, told: Callable[[Moved], None] = lambda moved: None
 ) -> Iterator[bytes]:
     """Yield the archive piece by piece; ``told`` is called with what went into it once all was.
 
@@ -96,7 +96,7 @@ def archive(
     told(Moved(head_told["rows"], len(moment.files), done, len(moment.absent), head_told["unfinished_uploads"]))
 
 
-def one_at_a_time(place: Place) -> Iterator[bytes]:
+def one_at_a_time(place: BackupSource) -> Iterator[bytes]:
     """Yield the archive unless another one is being made. Raises: ``Conflict``; what ``archive`` raises."""
     with place.catalog.database.if_free("backup") as is_free:
         if not is_free:
@@ -105,7 +105,7 @@ def one_at_a_time(place: Place) -> Iterator[bytes]:
 
 
 @contextmanager
-def _staging(place: Place) -> Iterator[Path]:
+def _staging(place: BackupSource) -> Iterator[Path]:
     made = Path(tempfile.mkdtemp(prefix="moving-", dir=place.folder.incoming))
     try:
         yield made
@@ -113,7 +113,7 @@ def _staging(place: Place) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _taken(place: Place, staging: Path, show: Show) -> _Moment:
+def _taken(place: BackupSource, staging: Path, show: Show) -> _Moment:
     for attempt in range(_ATTEMPTS):
         folder = staging / str(attempt)
         folder.mkdir()
@@ -181,7 +181,7 @@ def _unfinished(tx: Connection) -> int:
     return int(tx.scalar(query) or 0)
 
 
-def _gather(tx: Connection, place: Place, folder: Path, moment: _Moment) -> None:
+def _gather(tx: Connection, place: BackupSource, folder: Path, moment: _Moment) -> None:
     """Give every file of the moment a second name. Raises: ``_Gone`` where one went away meanwhile."""
     blobs = named_blobs(tx)
     (folder / "files").mkdir()

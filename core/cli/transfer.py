@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 
 from core.backup.checks import dimension
 from core.backup.import_archive import Arrival
-from core.backup.source import Place, Show, silent
+from core.backup.source import BackupSource, Show, silent
 from core.backup.write_archive import archive, write_to
 from core.bootstrap import opened_place, rows_of_store
 from core.catalog import STORES
@@ -86,7 +86,7 @@ class _Flow:
         return bytes(taken)
 
 
-def _kept_stores(source: Settings, target: Settings, old: Place) -> set[str]:
+def _kept_stores(source: Settings, target: Settings, old: BackupSource) -> set[str]:
     """Return the stores that both houses have: their rows are right already. Raises: ``Conflict`` where some wait."""
     kept = set()
     for name, setting in _ADDRESSES.items():
@@ -104,7 +104,7 @@ def _kept_stores(source: Settings, target: Settings, old: Place) -> set[str]:
 
 
 def _require_empty_stores(
-    tx: Connection, settings: Settings, place: Place, kept: set[str] | frozenset[str] = frozenset()
+    tx: Connection, settings: Settings, place: BackupSource, kept: set[str] | frozenset[str] = frozenset()
 ) -> None:
     number = tx.scalar(select(index_settings.c.value).where(index_settings.c.key == "generation")) or "1"
     suffix = "" if number == "1" or not number.isdigit() else f"-{number}"

@@ -17,7 +17,7 @@ import pytest
 
 from core.backup import HEAD
 from core.backup.import_archive import Arrival
-from core.backup.source import Place
+from core.backup.source import BackupSource
 from core.backup.tar import END, header, padding
 from core.bootstrap import opened_place
 from core.cli.transfer import import_from
@@ -29,7 +29,7 @@ OTHER = "f" * 64
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackupSource]:
     """An empty place, which every archive here leaves as it was."""
     folder = tmp_path_factory.mktemp("empty")
     begin(folder / "data")
@@ -37,7 +37,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield opened
 
 
-def refused(archive: bytes, place: Place) -> BadBundle:
+def refused(archive: bytes, place: BackupSource) -> BadBundle:
     """Return what an archive is refused with, once it is sure that nothing of it is there."""
     before = tree(place.folder.root), rows(place.catalog)
     with pytest.raises(BadBundle) as caught:
@@ -104,12 +104,12 @@ ROWS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_forged_row_is_refused_with_all_others(members: Members, place: Place, kind: str) -> None:
+def test_forged_row_is_refused_with_all_others(members: Members, place: BackupSource, kind: str) -> None:
     table, change = ROWS[kind]
     refused(together(with_row(members, table, change)), place)
 
 
-def test_generations_that_are_several_or_told_of_but_none_are_refused(members: Members, place: Place) -> None:
+def test_generations_that_are_several_or_told_of_but_none_are_refused(members: Members, place: BackupSource) -> None:
     name = "tables/generations/000001"
     (line,) = gzip.decompress(dict(members)[name]).splitlines()
     other = json.dumps(json.loads(line) | {"number": 2}).encode()
@@ -120,7 +120,7 @@ def test_generations_that_are_several_or_told_of_but_none_are_refused(members: M
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "two", "9" * 5_000])
-def test_numbers_of_generations_that_nobody_gave_are_refused(members: Members, place: Place, value: str) -> None:
+def test_numbers_of_generations_that_nobody_gave_are_refused(members: Members, place: BackupSource, value: str) -> None:
     name = "tables/index_settings/000001"
     lines = [json.loads(line) for line in gzip.decompress(dict(members)[name]).splitlines()]
     lines.append({"key": "last_generation", "value": value})
@@ -174,11 +174,11 @@ FILES: dict[str, Callable[[Members], Members]] = {
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_forged_member_is_refused_with_all_others(members: Members, place: Place, kind: str) -> None:
+def test_forged_member_is_refused_with_all_others(members: Members, place: BackupSource, kind: str) -> None:
     refused(together(FILES[kind](members)), place)
 
 
-def test_manifest_that_does_not_fit_is_refused(members: Members, place: Place) -> None:
+def test_manifest_that_does_not_fit_is_refused(members: Members, place: BackupSource) -> None:
     note = changed(members, "blobs/", lambda name, content: (name, content))
     for forged in (
         without(members, "manifest"),
@@ -194,13 +194,15 @@ def test_manifest_that_does_not_fit_is_refused(members: Members, place: Place) -
 @pytest.mark.parametrize(
     "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.CHRTYPE, tarfile.GNUTYPE_SPARSE]
 )
-def test_member_that_is_no_plain_file_is_refused(archive: bytes, place: Place, kind: bytes) -> None:
+def test_member_that_is_no_plain_file_is_refused(archive: bytes, place: BackupSource, kind: bytes) -> None:
     info = tarfile.TarInfo("blobs/" + OTHER)
     info.type, info.linkname = kind, "/etc/passwd"
     refused(info.tobuf(tarfile.GNU_FORMAT) + archive, place)
 
 
-def test_sizes_that_lie_and_archives_that_end_early_are_refused(archive: bytes, members: Members, place: Place) -> None:
+def test_sizes_that_lie_and_archives_that_end_early_are_refused(
+    archive: bytes, members: Members, place: BackupSource
+) -> None:
     chance = random.Random(60)
     cuts = [0, 1, 511, 512, len(archive) - 1024, *(chance.randrange(len(archive)) for _ in range(8))]
     forged = [archive[:cut] for cut in cuts]
@@ -211,7 +213,7 @@ def test_sizes_that_lie_and_archives_that_end_early_are_refused(archive: bytes, 
         refused(each, place)
 
 
-def test_any_bit_that_differs_is_noticed(archive: bytes, place: Place) -> None:
+def test_any_bit_that_differs_is_noticed(archive: bytes, place: BackupSource) -> None:
     chance = random.Random(61)
     contents = dict(apart(archive))
     for _ in range(12):
@@ -230,7 +232,7 @@ def test_other_files_are_refused_and_a_new_folder_is_not_made_for_them(tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_refusal_tells_nothing_of_what_the_rows_say(members: Members, place: Place) -> None:
+def test_refusal_tells_nothing_of_what_the_rows_say(members: Members, place: BackupSource) -> None:
     told = refused(together(with_row(members, "users", put(name="line\nof a log"))), place)
     assert "line" not in told.message and "users" in told.message
 
