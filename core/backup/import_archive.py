@@ -35,7 +35,7 @@ from core.blobs.quota import disk_errors
 from core.catalog.asking_schema import recordings
 from core.catalog.documents.leftovers import FileKind, drop
 from core.errors import BadBundle, Conflict, UnreadableRecording
-from core.model.backup import Moved
+from core.model.backup import BackupReport
 from core.platform.failpoints import point
 from core.snn.artifacts import CHOSEN, publish, read_json
 from core.snn.artifacts import MANIFEST as MODEL_MANIFEST
@@ -64,7 +64,7 @@ class Arrival:
         self._parts: list[tuple[Table, Path]] = []
         self._head: Mapping[str, Any] = {}
 
-    def take_in(self, *, has_room: Callable[[Connection], None] = lambda tx: None) -> Moved:
+    def take_in(self, *, has_room: Callable[[Connection], None] = lambda tx: None) -> BackupReport:
         """Take everything in; ``has_room`` may refuse to, once all rows are there, by raising an error of ours."""
         staging = Path(tempfile.mkdtemp(prefix="moving-", dir=self._place.folder.incoming))
         try:
@@ -90,7 +90,7 @@ class Arrival:
                         drop(tx, kind, names)
                 undo.pop_all()
             unfinished = self._head.get("unfinished_uploads")
-            return Moved(
+            return BackupReport(
                 self._rows,
                 sum(not name.startswith("tables/") for name in self._found) - 1,
                 self._tar.read_bytes,

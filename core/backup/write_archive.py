@@ -31,7 +31,7 @@ from core.blobs.quota import disk_errors
 from core.catalog.asking_schema import recordings
 from core.catalog.schema import index_settings, transfers
 from core.errors import Conflict, NotFound
-from core.model.backup import Moved
+from core.model.backup import BackupReport
 from core.platform.failpoints import point
 
 _PART_ROWS = 2_000
@@ -60,7 +60,7 @@ class _Gone(Exception):
 
 
 def archive(
-    place: BackupSource, *, show: Show = silent, told: Callable[[Moved], None] = lambda moved: None
+    place: BackupSource, *, show: Show = silent, told: Callable[[BackupReport], None] = lambda moved: None
 ) -> Iterator[bytes]:
     """Yield the archive piece by piece; ``told`` is called with what went into it once all was.
 
@@ -93,7 +93,7 @@ def archive(
         yield _member(MANIFEST, manifest)
         yield END
     head_told = json.loads(moment.head)
-    told(Moved(head_told["rows"], len(moment.files), done, len(moment.absent), head_told["unfinished_uploads"]))
+    told(BackupReport(head_told["rows"], len(moment.files), done, len(moment.absent), head_told["unfinished_uploads"]))
 
 
 def one_at_a_time(place: BackupSource) -> Iterator[bytes]:

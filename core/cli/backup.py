@@ -19,7 +19,7 @@ from core.cli import output, remote
 from core.cli.options import AsJson, DataDir, Wait
 from core.cli.session import settings
 from core.errors import DataFolderInUse, InvalidInput
-from core.model.backup import Moved
+from core.model.backup import BackupReport
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -115,13 +115,13 @@ def _quiet() -> None:
     logging.getLogger("core").setLevel(logging.WARNING)
 
 
-def _written(file: str, write: Callable[[BinaryIO], Moved]) -> Moved:
+def _written(file: str, write: Callable[[BinaryIO], BackupReport]) -> BackupReport:
     from core.cli.transfer import to_file
 
     return write(sys.stdout.buffer) if file == "-" else to_file(Path(file), write)
 
 
-def _read(file: str, target: Settings, show: output.Bar) -> Moved:
+def _read(file: str, target: Settings, show: output.Bar) -> BackupReport:
     from core.cli.transfer import import_from
 
     path = Path(file)
@@ -180,7 +180,7 @@ def _fill(target: Settings) -> None:
             time.sleep(_POLL_S)
 
 
-def _show(moved: Moved, as_json: bool, *, to_stdout: bool = True) -> None:
+def _show(moved: BackupReport, as_json: bool, *, to_stdout: bool = True) -> None:
     if as_json and to_stdout:
         output.print_json(moved)
     else:

@@ -22,7 +22,7 @@ from core.bootstrap import opened_place, rows_of_store
 from core.catalog import STORES
 from core.catalog.schema import index_settings
 from core.errors import Conflict, InvalidInput, WrongIndex
-from core.model.backup import Moved
+from core.model.backup import BackupReport
 from core.platform.private_file import private_file
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 _ADDRESSES = {"vector": "vector_url", "keyword": "keyword_url"}
 
 
-def export_to(settings: Settings, target: BinaryIO, show: Show = silent) -> Moved:
+def export_to(settings: Settings, target: BinaryIO, show: Show = silent) -> BackupReport:
     """Write a knowledge base as it is at this moment to an open file. Raises: ``DataFolderInUse``, ``DiskFull``."""
-    told: list[Moved] = []
+    told: list[BackupReport] = []
     with opened_place(settings, alone=False) as place:
         size = write_to(target, archive(place, show=show, told=told.append))
     return replace(told[0], size_bytes=size)
 
 
-def import_from(settings: Settings, source: BinaryIO, show: Show = silent) -> Moved:
+def import_from(settings: Settings, source: BinaryIO, show: Show = silent) -> BackupReport:
     """Take an archive in, wholly or not at all.
 
     Raises: ``BadBundle``; ``Conflict`` where there is something already; ``DataFolderInUse``, ``DiskFull``.
@@ -48,7 +48,7 @@ def import_from(settings: Settings, source: BinaryIO, show: Show = silent) -> Mo
         return Arrival(place, source, show).take_in(has_room=lambda tx: _require_empty_stores(tx, settings, place))
 
 
-def migrate(source: Settings, target: Settings, show: Show = silent) -> Moved:
+def migrate(source: Settings, target: Settings, show: Show = silent) -> BackupReport:
     """Copy a knowledge base into another house; the old one stays as it is, and nobody may work there meanwhile.
 
     With the same data folder only the catalogue moves. Raises: what ``export_to`` and ``import_from`` raise;
@@ -121,7 +121,7 @@ def _require_empty_stores(
             )
 
 
-def to_file(path: Path, write: Callable[[BinaryIO], Moved]) -> Moved:
+def to_file(path: Path, write: Callable[[BinaryIO], BackupReport]) -> BackupReport:
     """Have ``write`` fill a file that only its owner may read, and that is then whole or as it was before."""
     with private_file(path) as file:
         return write(file)

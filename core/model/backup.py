@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class BackupReport:
     """What an archive holds, or what came out of it."""
 
     rows: Mapping[str, int]

@@ -15,7 +15,7 @@ from core.access import acting
 from core.cli.transfer import import_from, to_file
 from core.errors import Conflict, Forbidden
 from core.model import Principal, Role
-from core.model.backup import Moved
+from core.model.backup import BackupReport
 from core.platform.failpoints import listen
 from core.versions import purge
 from tests.builders import add, begin, knowledge_base, settings
@@ -109,10 +109,10 @@ def test_archive_goes_into_no_file_that_others_put_there(tmp_path: Path) -> None
     for name in (".all.tar.begun", ".all.tar.part"):
         (tmp_path / name).symlink_to(others)
 
-    def write(file: BinaryIO) -> Moved:
+    def write(file: BinaryIO) -> BackupReport:
         (begun,) = set(tmp_path.glob(".evorag-*"))
         assert stat.S_IMODE(begun.stat().st_mode) == 0o600
-        return Moved({}, 0, file.write(b"everything"), 0, 0)
+        return BackupReport({}, 0, file.write(b"everything"), 0, 0)
 
     assert to_file(target, write).size_bytes == 10
     assert target.read_bytes() == b"everything" and not target.is_symlink() and not others.exists()
