@@ -51,7 +51,7 @@ _RECORDING_OVERHEAD = 4 * 1024 * 1024
 _MOST_ROWS = 2_000
 
 
-class Arrival:
+class ArchiveImport:
     """One archive on its way into a place. Raises: ``BadBundle``, ``Conflict`` where the place holds something."""
 
     def __init__(self, place: BackupSource, source: BinaryIO, show: Show = silent) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from sqlalchemy import Connection, select
 
 from core.backup.checks import dimension
-from core.backup.import_archive import Arrival
+from core.backup.import_archive import ArchiveImport
 from core.backup.source import BackupSource, Show, silent
 from core.backup.write_archive import archive, write_to
 from core.bootstrap import opened_place, rows_of_store
@@ -45,7 +45,9 @@ def import_from(settings: Settings, source: BinaryIO, show: Show = silent) -> Ba
     Raises: ``BadBundle``; ``Conflict`` where there is something already; ``DataFolderInUse``, ``DiskFull``.
     """
     with opened_place(settings) as place:
-        return Arrival(place, source, show).take_in(has_room=lambda tx: _require_empty_stores(tx, settings, place))
+        return ArchiveImport(place, source, show).take_in(
+            has_room=lambda tx: _require_empty_stores(tx, settings, place)
+        )
 
 
 def migrate(source: Settings, target: Settings, show: Show = silent) -> BackupReport:
@@ -66,7 +68,7 @@ def migrate(source: Settings, target: Settings, show: Show = silent) -> BackupRe
         new = opened.enter_context(opened_place(target, old if is_beside else None))
         kept = _kept_stores(source, target, old)
         flow = cast(BinaryIO, _Flow(archive(old)))
-        return Arrival(new, flow, show).take_in(has_room=lambda tx: _require_empty_stores(tx, target, new, kept))
+        return ArchiveImport(new, flow, show).take_in(has_room=lambda tx: _require_empty_stores(tx, target, new, kept))
 
 
 class _Flow:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from core.backup import HEAD
-from core.backup.import_archive import Arrival
+from core.backup.import_archive import ArchiveImport
 from core.backup.source import BackupSource
 from core.backup.tar import END, header, padding
 from core.bootstrap import opened_place
@@ -41,7 +41,7 @@ def refused(archive: bytes, place: BackupSource) -> BadBundle:
     """Return what an archive is refused with, once it is sure that nothing of it is there."""
     before = tree(place.folder.root), rows(place.catalog)
     with pytest.raises(BadBundle) as caught:
-        Arrival(place, io.BytesIO(archive)).take_in()
+        ArchiveImport(place, io.BytesIO(archive)).take_in()
     assert (tree(place.folder.root), rows(place.catalog)) == before
     return caught.value
 
