@@ -87,7 +87,7 @@ def is_numbered(column: Column[Any]) -> bool:
     return column is column.table.autoincrement_column
 
 
-class Writer:
+class RowWriter:
     """Writes the rows of one table."""
 
     def __init__(self, table: Table) -> None:

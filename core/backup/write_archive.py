@@ -23,7 +23,7 @@ from sqlalchemy import Connection, Table, func, select
 
 from core.backup import FORMAT, HEAD, MANIFEST, PIECE_BYTES
 from core.backup.checks import named_blobs
-from core.backup.rows import Writer, is_local, travelling
+from core.backup.rows import RowWriter, is_local, travelling
 from core.backup.sequences import last_numbers
 from core.backup.source import BackupSource, Show, silent
 from core.backup.tar import END, header, padding
@@ -160,7 +160,7 @@ def _rows(tx: Connection, folder: Path, show: Show) -> _Moment:
 
 def _parts(tx: Connection, table: Table) -> Iterator[tuple[bytes, int]]:
     """Yield the rows as JSON lines, some at a time, and how many they are."""
-    write = Writer(table).line
+    write = RowWriter(table).line
     lines: list[bytes] = []
     size = 0
     query = select(table).order_by(*table.primary_key).execution_options(yield_per=_PART_ROWS)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table
 from sqlalchemy.types import BigInteger
 
-from core.backup.rows import MOST_NUMBER, Reader, Writer, columns_of, is_numbered, travelling
+from core.backup.rows import MOST_NUMBER, Reader, RowWriter, columns_of, is_numbered, travelling
 from core.catalog.schema import Instant, SharedJson
 from core.errors import BadBundle
 
@@ -63,7 +63,7 @@ def drawn(data: st.DataObject, table: Table) -> dict[str, Any]:
 
 @pytest.mark.parametrize("table", FREE, ids=lambda table: table.name)
 def test_row_is_read_as_it_was_written(table: Table) -> None:
-    write, read = Writer(table).line, Reader(table).row
+    write, read = RowWriter(table).line, Reader(table).row
 
     @given(st.data())
     @settings(max_examples=4, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
