@@ -25,7 +25,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from core.backup import FORMAT, HEAD, MANIFEST, MOST_TEXT_BYTES
 from core.backup.checks import SEEDED, check, named_blobs, require_empty
-from core.backup.rows import Reader as RowReader
+from core.backup.rows import RowReader as RowReader
 from core.backup.rows import columns_of, is_local, travelling
 from core.backup.sequences import check as checked_numbers
 from core.backup.sequences import go_on_from

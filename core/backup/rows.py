@@ -101,7 +101,7 @@ class RowWriter:
         return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-class Reader:
+class RowReader:
     """Reads the rows of one table. Raises: ``BadBundle``."""
 
     def __init__(self, table: Table) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table
 from sqlalchemy.types import BigInteger
 
-from core.backup.rows import MOST_NUMBER, Reader, RowWriter, columns_of, is_numbered, travelling
+from core.backup.rows import MOST_NUMBER, RowReader, RowWriter, columns_of, is_numbered, travelling
 from core.catalog.schema import Instant, SharedJson
 from core.errors import BadBundle
 
@@ -63,7 +63,7 @@ def drawn(data: st.DataObject, table: Table) -> dict[str, Any]:
 
 @pytest.mark.parametrize("table", FREE, ids=lambda table: table.name)
 def test_row_is_read_as_it_was_written(table: Table) -> None:
-    write, read = RowWriter(table).line, Reader(table).row
+    write, read = RowWriter(table).line, RowReader(table).row
 
     @given(st.data())
     @settings(max_examples=4, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
@@ -77,8 +77,8 @@ def test_row_is_read_as_it_was_written(table: Table) -> None:
 def test_columns_of_a_newer_schema_are_refused_and_those_of_an_older_one_completed() -> None:
     table = next(each for each in travelling() if each.name == "saved_questions")
     with pytest.raises(BadBundle, match="mood"):
-        Reader(table).row(b'{"id": "a", "text": "t", "created_at": 0, "mood": 1}')
+        RowReader(table).row(b'{"id": "a", "text": "t", "created_at": 0, "mood": 1}')
     with pytest.raises(BadBundle, match="created_at"):
-        Reader(table).row(b'{"id": "a", "text": "t"}')
+        RowReader(table).row(b'{"id": "a", "text": "t"}')
     chosen = next(each for each in travelling() if each.name == "question_sets")
-    assert Reader(chosen).row(b'{"id": "a", "name": "t", "created_at": 0}')["gates"] is False
+    assert RowReader(chosen).row(b'{"id": "a", "name": "t", "created_at": 0}')["gates"] is False
