@@ -30,7 +30,7 @@ from core.backup.rows import columns_of, is_local, travelling
 from core.backup.sequences import check as checked_numbers
 from core.backup.sequences import go_on_from
 from core.backup.source import BackupSource, Show, silent
-from core.backup.tar import Reader
+from core.backup.tar import TarStream
 from core.blobs.quota import disk_errors
 from core.catalog.asking_schema import recordings
 from core.catalog.documents.leftovers import FileKind, drop
@@ -56,7 +56,7 @@ class ArchiveImport:
 
     def __init__(self, place: BackupSource, source: BinaryIO, show: Show = silent) -> None:
         self._place = place
-        self._tar = Reader(source)
+        self._tar = TarStream(source)
         self._show = show
         self._found: dict[str, tuple[int, str]] = {}
         self._tables = {table.name: table for table in travelling()}

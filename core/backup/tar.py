@@ -32,7 +32,7 @@ def padding(size: int) -> bytes:
     return b"\0" * (-size % _BLOCK)
 
 
-class Reader:
+class TarStream:
     """The files of a tar archive, from front to end. Raises: ``BadBundle`` for whatever is none."""
 
     def __init__(self, source: BinaryIO) -> None:

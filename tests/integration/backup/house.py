@@ -15,7 +15,7 @@ from sqlalchemy import select
 import core
 from core.backup import MANIFEST
 from core.backup.rows import is_local, travelling
-from core.backup.tar import END, Reader, header, padding
+from core.backup.tar import END, TarStream, header, padding
 from core.catalog import Catalog
 from core.model import Role
 from core.snn.artifacts import CHOSEN
@@ -75,7 +75,7 @@ def rows(catalog: Catalog) -> dict[str, list[dict[str, Any]]]:
 
 def apart(archive: bytes) -> Members:
     """Return the members of an archive, in order."""
-    reader = Reader(io.BytesIO(archive))
+    reader = TarStream(io.BytesIO(archive))
     return [(name, b"".join(reader.pieces())) for name, _ in reader.members()]
 
 
