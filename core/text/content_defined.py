@@ -37,7 +37,7 @@ class _Low(NamedTuple):
     is_lowest: bool
 
 
-class Run(Generic[Piece]):
+class ContentRun(Generic[Piece]):
     """Takes pieces in order and gives them back in groups of ``smallest`` to ``largest`` weight.
 
     A run that weighs no more than ``largest`` stays one group. Groups are smaller where the pieces are large, and only

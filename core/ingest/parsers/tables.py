@@ -7,7 +7,7 @@ from functools import reduce
 
 from core.ingest.parsers.wording import join_lines, one_line
 from core.model import Block, BlockKind, Locator
-from core.text.content_defined import Run, checksum
+from core.text.content_defined import ContentRun, checksum
 
 CELL_JOINT = " | "
 GROUP_ROWS = 50
@@ -49,7 +49,7 @@ class RowGroups:
     def __init__(self, place: Callable[[int, int], Locator], header: str = "") -> None:
         self.header = header
         self._place = place
-        self._rows: Run[tuple[str, int]] = Run(_SMALLEST_SHARE * GROUP_BYTES, GROUP_BYTES)
+        self._rows: ContentRun[tuple[str, int]] = ContentRun(_SMALLEST_SHARE * GROUP_BYTES, GROUP_BYTES)
         self._last = ""
         self._header_shown = False
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.content_defined import Run, checksum
+from core.text.content_defined import ContentRun, checksum
 
 _SMALLEST, _LARGEST = 40.0, 100.0
 
 
 def groups(pieces: Sequence[str], weights: Sequence[float] | None = None) -> list[list[str]]:
-    run: Run[str] = Run(_SMALLEST, _LARGEST)
+    run: ContentRun[str] = ContentRun(_SMALLEST, _LARGEST)
     found, last = [], ""
     for number, piece in enumerate(pieces):
         weight = weights[number] if weights else 4.0
@@ -63,7 +63,7 @@ def test_pieces_inserted_anywhere_change_few_other_groups(place: int, count: int
 
 
 def test_equal_pieces_are_parted_without_end() -> None:
-    run: Run[str] = Run(_SMALLEST, _LARGEST)
+    run: ContentRun[str] = ContentRun(_SMALLEST, _LARGEST)
     given_back = 0
     for number in range(1, 20_000):
         given_back += sum(map(len, run.add("same", 4.0, 7)))
