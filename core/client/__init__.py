@@ -20,14 +20,14 @@ from core.client.generations import RemoteGenerations
 from core.client.http import Http
 from core.client.recordings import RemoteRecordings
 from core.client.stores import Stores
-from core.client.uploads import Indexed, Indexing, Sending
+from core.client.uploads import Indexed, Indexing, UploadClient
 
 __all__ = ["Indexed", "Indexing", "RagClient"]
 
 PART_BYTES = 8 * 1024 * 1024
 
 
-class RagClient(Sending, Changing, Stores, Asking):
+class RagClient(UploadClient, Changing, Stores, Asking):
     """A server of EvoRAG; safe to use from several threads, and to be closed after use.
 
     ``timeout_s`` is the longest silence of the server; ``retries`` are further attempts, with growing pauses, of what

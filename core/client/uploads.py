@@ -58,7 +58,7 @@ class Indexed:
 class Indexing:
     """A file that has been sent and is being indexed; awaiting it, or ``result``, gives what was indexed."""
 
-    def __init__(self, client: Sending, receipt: Upload) -> None:
+    def __init__(self, client: UploadClient, receipt: Upload) -> None:
         self._client = client
         self.receipt = receipt
 
@@ -81,7 +81,7 @@ class Indexing:
         return asyncio.to_thread(self.result).__await__()
 
 
-class Sending(Reading, Working):
+class UploadClient(Reading, Working):
     """The part of the client that adds documents; the server knows who acts, whatever ``actor`` says."""
 
     _http: Http
