@@ -20,9 +20,9 @@ from core.client.generations import RemoteGenerations
 from core.client.http import Http
 from core.client.recordings import RemoteRecordings
 from core.client.stores import Stores
-from core.client.uploads import Indexed, Indexing, UploadClient
+from core.client.uploads import Indexing, RemoteIndexed, UploadClient
 
-__all__ = ["Indexed", "Indexing", "RagClient"]
+__all__ = ["RemoteIndexed", "Indexing", "RagClient"]
 
 PART_BYTES = 8 * 1024 * 1024
 

@@ -40,7 +40,7 @@ MOST_IDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class RemoteIndexed:
     """What became of a file, in the words of the seed system.
 
     ``document_ids`` are the ids of the version's chunks, of the first 10,000 at most; ``checksum`` is its SHA-1.
@@ -71,11 +71,11 @@ class Indexing:
         pending = self.receipt.pending_job
         return pending is None or bool(self._client.wait([pending], 0.0)[0].finished_at)
 
-    def result(self, timeout_s: float | None = None) -> Indexed:
+    def result(self, timeout_s: float | None = None) -> RemoteIndexed:
         """Wait, and return what was indexed. Raises: the error of indexing; ``TimeoutError``."""
         return self._client._indexed(self.receipt, timeout_s)
 
-    def __await__(self) -> Generator[Any, None, Indexed]:
+    def __await__(self) -> Generator[Any, None, RemoteIndexed]:
         import asyncio
 
         return asyncio.to_thread(self.result).__await__()
@@ -177,7 +177,7 @@ class UploadClient(Reading, Working):
 
     # ---- the names of the seed system
 
-    def rag_upload_file(self, path: Path | str, *, timeout_s: float | None = None, **filing: Any) -> Indexed:
+    def rag_upload_file(self, path: Path | str, *, timeout_s: float | None = None, **filing: Any) -> RemoteIndexed:
         """Send a file and return what was indexed of it. Raises: the error of indexing; ``TimeoutError``."""
         return self.rag_upload_file_async(path, **filing).result(timeout_s)
 
@@ -185,7 +185,7 @@ class UploadClient(Reading, Working):
         """Send a file and return at once, with its ``job_id``; the rest is indexed meanwhile, and can be awaited."""
         return Indexing(self, self.upload_file(path, **filing))
 
-    def _indexed(self, receipt: Upload, timeout_s: float | None) -> Indexed:
+    def _indexed(self, receipt: Upload, timeout_s: float | None) -> RemoteIndexed:
         if not receipt.is_indexed and self.finish(receipt.job_id, timeout_s).finished_at is None:
             raise TimeoutError(f"“{receipt.doc_key}” is still being indexed.")
         ids: list[str] = []
@@ -197,7 +197,7 @@ class UploadClient(Reading, Working):
             if not page.chunks or len(ids) >= chunks:
                 break
         said = (receipt.doc_key, receipt.version, receipt.checksum, receipt.outcome.value, receipt.pending_job)
-        return Indexed(chunks, tuple(ids), *said)
+        return RemoteIndexed(chunks, tuple(ids), *said)
 
     # ---- in one request
 
