@@ -20,9 +20,9 @@ from core.client.generations import RemoteGenerations
 from core.client.http import Http
 from core.client.recordings import RemoteRecordings
 from core.client.stores import Stores
-from core.client.uploads import Indexing, RemoteIndexed, UploadClient
+from core.client.uploads import RemoteIndexed, RemoteIndexing, UploadClient
 
-__all__ = ["RemoteIndexed", "Indexing", "RagClient"]
+__all__ = ["RemoteIndexed", "RemoteIndexing", "RagClient"]
 
 PART_BYTES = 8 * 1024 * 1024
 

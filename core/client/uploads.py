@@ -55,7 +55,7 @@ class RemoteIndexed:
     job_id: str | None = None
 
 
-class Indexing:
+class RemoteIndexing:
     """A file that has been sent and is being indexed; awaiting it, or ``result``, gives what was indexed."""
 
     def __init__(self, client: UploadClient, receipt: Upload) -> None:
@@ -181,9 +181,9 @@ class UploadClient(Reading, Working):
         """Send a file and return what was indexed of it. Raises: the error of indexing; ``TimeoutError``."""
         return self.rag_upload_file_async(path, **filing).result(timeout_s)
 
-    def rag_upload_file_async(self, path: Path | str, **filing: Any) -> Indexing:
+    def rag_upload_file_async(self, path: Path | str, **filing: Any) -> RemoteIndexing:
         """Send a file and return at once, with its ``job_id``; the rest is indexed meanwhile, and can be awaited."""
-        return Indexing(self, self.upload_file(path, **filing))
+        return RemoteIndexing(self, self.upload_file(path, **filing))
 
     def _indexed(self, receipt: Upload, timeout_s: float | None) -> RemoteIndexed:
         if not receipt.is_indexed and self.finish(receipt.job_id, timeout_s).finished_at is None:
