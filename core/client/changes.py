@@ -44,7 +44,7 @@ POLL_S = 0.5
 FIRST_POLL_S = 0.05
 
 
-class Changing:
+class DocumentWriter:
     """The part of the client that changes documents and versions; the server knows who acts, whatever ``actor`` is."""
 
     _http: Http
