@@ -98,7 +98,7 @@ class DocumentWriter:
         return from_dict(Publication, self._http.post(path_of(*parts), body))
 
 
-class Working:
+class JobClient:
     """The part of the client that knows what the server is working on."""
 
     _http: Http

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core.client.changes import Working
+from core.client.changes import JobClient
 from core.client.http import BUSY, Http, error_of, path_of, pause_s, values
 from core.client.reading import PREVIEW_PAGE, Reading, compact, moment_of
 from core.errors import (
@@ -81,7 +81,7 @@ class RemoteIndexing:
         return asyncio.to_thread(self.result).__await__()
 
 
-class UploadClient(Reading, Working):
+class UploadClient(Reading, JobClient):
     """The part of the client that adds documents; the server knows who acts, whatever ``actor`` says."""
 
     _http: Http
