@@ -12,7 +12,7 @@ changes ``core.client.changes``, how it sends files ``core.client.uploads``, how
 
 from __future__ import annotations
 
-from core.client.changes import Asking, DocumentWriter
+from core.client.changes import DocumentWriter, QuestionClient
 from core.client.conversations import RemoteConversations
 from core.client.evaluations import RemoteEvaluations
 from core.client.explain import RemoteInsight
@@ -27,7 +27,7 @@ __all__ = ["RemoteIndexed", "RemoteIndexing", "RagClient"]
 PART_BYTES = 8 * 1024 * 1024
 
 
-class RagClient(UploadClient, DocumentWriter, Stores, Asking):
+class RagClient(UploadClient, DocumentWriter, Stores, QuestionClient):
     """A server of EvoRAG; safe to use from several threads, and to be closed after use.
 
     ``timeout_s`` is the longest silence of the server; ``retries`` are further attempts, with growing pauses, of what

@@ -226,7 +226,7 @@ class JobClient:
         return [job_of(row) for row in self._http.get(path_of("jobs"), **params)["jobs"]]
 
 
-class Asking:
+class QuestionClient:
     """The part of the client that asks questions."""
 
     _http: Http
