@@ -63,7 +63,7 @@ class RemoteComparison:
         return found
 
 
-class Reading:
+class DocumentReader:
     """The part of the client that changes nothing."""
 
     _http: Http
