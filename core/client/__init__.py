@@ -19,7 +19,7 @@ from core.client.explain import RemoteInsight
 from core.client.generations import RemoteGenerations
 from core.client.http import Http
 from core.client.recordings import RemoteRecordings
-from core.client.stores import Stores
+from core.client.stores import StoreClient
 from core.client.uploads import RemoteIndexed, RemoteIndexing, UploadClient
 
 __all__ = ["RemoteIndexed", "RemoteIndexing", "RagClient"]
@@ -27,7 +27,7 @@ __all__ = ["RemoteIndexed", "RemoteIndexing", "RagClient"]
 PART_BYTES = 8 * 1024 * 1024
 
 
-class RagClient(UploadClient, DocumentWriter, Stores, QuestionClient):
+class RagClient(UploadClient, DocumentWriter, StoreClient, QuestionClient):
     """A server of EvoRAG; safe to use from several threads, and to be closed after use.
 
     ``timeout_s`` is the longest silence of the server; ``retries`` are further attempts, with growing pauses, of what

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _POLL_S = 0.2
 
 
-class Stores:
+class StoreClient:
     """The part of the client that compares and mends stores; the methods are those of the knowledge base."""
 
     _http: Http
