@@ -36,7 +36,7 @@ from core.indexes.projector import Projector
 from core.indexes.reindex_jobs import Reindexing
 from core.indexes.repair_jobs import Repairing
 from core.indexes.warm_up import load
-from core.ingest.add_documents import Adding
+from core.ingest.add_documents import DocumentIntake
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.store_archive import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
@@ -211,7 +211,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     intake = Intake(blobs, folder.incoming, quota, settings.max_text_chars)
     archives = _archives(settings, storage, quota)
     is_read_here = not settings.jobs_url
-    adding = Adding(catalog, intake, archives, history, schedule.wake, signal.notify, is_read_here=is_read_here)
+    adding = DocumentIntake(catalog, intake, archives, history, schedule.wake, signal.notify, is_read_here=is_read_here)
     unpacker = ArchiveUnpacker(
         catalog, blobs, folder.incoming, archives, _archive_limits(settings), quota, adding.file_members
     )

@@ -13,7 +13,7 @@ from core.backup.write_archive import one_at_a_time
 from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.facade import StoreControl
 from core.indexes.row_counts import RowCounts
-from core.ingest.add_documents import Adding
+from core.ingest.add_documents import DocumentIntake
 from core.jobs.facade import JobControl
 from core.model import Counts, Health, Role, StoreHealth, Trace, TraceSummary
 from core.ports import Embedder, KeywordIndex, VectorIndex
@@ -110,13 +110,13 @@ class KnowledgeBase:
 
     # ---- adding and changing
 
-    add_file = _by("_adding", Adding.add_file)
-    add_path = _by("_adding", Adding.add_path)
-    add_archive = _by("_adding", Adding.add_archive)
-    add_text = _by("_adding", Adding.add_text)
-    add_texts = _by("_adding", Adding.add_texts)
-    load_sample = _by("_adding", Adding.load_sample)
-    sample_left_out = _by("_adding", Adding.sample_left_out)
+    add_file = _by("_adding", DocumentIntake.add_file)
+    add_path = _by("_adding", DocumentIntake.add_path)
+    add_archive = _by("_adding", DocumentIntake.add_archive)
+    add_text = _by("_adding", DocumentIntake.add_text)
+    add_texts = _by("_adding", DocumentIntake.add_texts)
+    load_sample = _by("_adding", DocumentIntake.load_sample)
+    sample_left_out = _by("_adding", DocumentIntake.sample_left_out)
     set_tags = _by("_reader", DocumentReader.set_tags)
 
     # ---- versions: which one is shown, what is said of them, what is removed

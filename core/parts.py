@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from core.indexes.facade import StoreControl
     from core.indexes.generations import Generations
     from core.indexes.projector import Projector
-    from core.ingest.add_documents import Adding
+    from core.ingest.add_documents import DocumentIntake
     from core.ingest.uploads.transfers import Transfers
     from core.jobs.background import Background
     from core.jobs.facade import JobControl
@@ -62,7 +62,7 @@ class IngestParts:
     """How a document comes in and is worked on."""
 
     parser: Parser
-    adding: Adding
+    adding: DocumentIntake
     transfers: Transfers
     worker: JobQueue
     jobs: JobControl

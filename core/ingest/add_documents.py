@@ -43,7 +43,7 @@ class PublicationHistory(Protocol):
         """Show a version from now on. Raises: ``Conflict`` where it cannot be shown."""
 
 
-class Adding:
+class DocumentIntake:
     """The part of the knowledge base that takes documents in."""
 
     def __init__(
