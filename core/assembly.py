@@ -46,7 +46,7 @@ from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.ingest.uploads.destination import DocumentOrArchive
 from core.ingest.uploads.transfers import Transfers
 from core.jobs.background import Background
-from core.jobs.facade import JobControl
+from core.jobs.facade import JobFacade
 from core.jobs.handlers import JobHandlers
 from core.jobs.local_queue import LocalJobs
 from core.knowledge_base import KnowledgeBase
@@ -301,7 +301,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
             settings,
             storage,
             IndexParts(active, projector, generations, StoreControl(repairing, worker)),
-            IngestParts(parser, adding, transfers, worker, JobControl(catalog, worker)),
+            IngestParts(parser, adding, transfers, worker, JobFacade(catalog, worker)),
             VersionParts(reader, control, schedule, purge, comparing, comparisons),
             ModelParts(generators, recordings, training),
             questions,

@@ -14,7 +14,7 @@ from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.facade import StoreControl
 from core.indexes.row_counts import RowCounts
 from core.ingest.add_documents import DocumentIntake
-from core.jobs.facade import JobControl
+from core.jobs.facade import JobFacade
 from core.model import Counts, Health, Role, StoreHealth, Trace, TraceSummary
 from core.ports import Embedder, KeywordIndex, VectorIndex
 from core.versions.documents import DocumentReader
@@ -160,17 +160,17 @@ class KnowledgeBase:
 
     # ---- jobs and stores
 
-    jobs = _by("_jobs", JobControl.jobs)
-    job = _by("_jobs", JobControl.job)
-    job_counts = _by("_jobs", JobControl.job_counts)
-    job_log = _by("_jobs", JobControl.job_log)
-    jobs_changed = _by("_jobs", JobControl.jobs_changed)
-    wait = _by("_jobs", JobControl.wait)
-    finish = _by("_jobs", JobControl.finish)
-    retry = _by("_jobs", JobControl.retry)
-    retry_failed = _by("_jobs", JobControl.retry_failed)
-    cancel = _by("_jobs", JobControl.cancel)
-    prioritise = _by("_jobs", JobControl.prioritise)
+    jobs = _by("_jobs", JobFacade.jobs)
+    job = _by("_jobs", JobFacade.job)
+    job_counts = _by("_jobs", JobFacade.job_counts)
+    job_log = _by("_jobs", JobFacade.job_log)
+    jobs_changed = _by("_jobs", JobFacade.jobs_changed)
+    wait = _by("_jobs", JobFacade.wait)
+    finish = _by("_jobs", JobFacade.finish)
+    retry = _by("_jobs", JobFacade.retry)
+    retry_failed = _by("_jobs", JobFacade.retry_failed)
+    cancel = _by("_jobs", JobFacade.cancel)
+    prioritise = _by("_jobs", JobFacade.prioritise)
     check = _by("_stores", StoreControl.check)
     check_files = _by("_stores", StoreControl.check_files)
     repair = _by("_stores", StoreControl.repair)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from core.ingest.add_documents import DocumentIntake
     from core.ingest.uploads.transfers import Transfers
     from core.jobs.background import Background
-    from core.jobs.facade import JobControl
+    from core.jobs.facade import JobFacade
     from core.platform.data_folder import DataFolder
     from core.ports import JobQueue, Parser
     from core.query.ask import Asking
@@ -65,7 +65,7 @@ class IngestParts:
     adding: DocumentIntake
     transfers: Transfers
     worker: JobQueue
-    jobs: JobControl
+    jobs: JobFacade
 
 
 @dataclass(frozen=True, slots=True)

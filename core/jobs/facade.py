@@ -21,7 +21,7 @@ _MOST = 1_000
 _PRIORITIES = range(-10, 11)
 
 
-class JobControl:
+class JobFacade:
     """The part of the knowledge base that knows what is being worked on; everyone sees the jobs of what they see."""
 
     def __init__(self, catalog: Catalog, worker: JobQueue) -> None:
