@@ -28,7 +28,7 @@ from core.generators import Generators
 from core.indexes.active import ActiveIndex, IndexFactories
 from core.indexes.active_vocabulary import ActiveVocabulary
 from core.indexes.consistency import Watched
-from core.indexes.facade import StoreControl
+from core.indexes.facade import StoreFacade
 from core.indexes.file_check import FileChecker
 from core.indexes.generations import Generations
 from core.indexes.opening import opened_index
@@ -300,7 +300,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         Parts(
             settings,
             storage,
-            IndexParts(active, projector, generations, StoreControl(repairing, worker)),
+            IndexParts(active, projector, generations, StoreFacade(repairing, worker)),
             IngestParts(parser, adding, transfers, worker, JobFacade(catalog, worker)),
             VersionParts(reader, control, schedule, purge, comparing, comparisons),
             ModelParts(generators, recordings, training),

@@ -11,7 +11,7 @@ from core.access import current, needs, sees_all
 from core.backup.source import BackupSource
 from core.backup.write_archive import one_at_a_time
 from core.errors import EvoRAGError, StoreUnavailable
-from core.indexes.facade import StoreControl
+from core.indexes.facade import StoreFacade
 from core.indexes.row_counts import RowCounts
 from core.ingest.add_documents import DocumentIntake
 from core.jobs.facade import JobFacade
@@ -171,12 +171,12 @@ class KnowledgeBase:
     retry_failed = _by("_jobs", JobFacade.retry_failed)
     cancel = _by("_jobs", JobFacade.cancel)
     prioritise = _by("_jobs", JobFacade.prioritise)
-    check = _by("_stores", StoreControl.check)
-    check_files = _by("_stores", StoreControl.check_files)
-    repair = _by("_stores", StoreControl.repair)
-    reindex = _by("_stores", StoreControl.reindex)
-    reindex_elasticsearch = _by("_stores", StoreControl.reindex_elasticsearch)
-    store_report = _by("_stores", StoreControl.store_report)
+    check = _by("_stores", StoreFacade.check)
+    check_files = _by("_stores", StoreFacade.check_files)
+    repair = _by("_stores", StoreFacade.repair)
+    reindex = _by("_stores", StoreFacade.reindex)
+    reindex_elasticsearch = _by("_stores", StoreFacade.reindex_elasticsearch)
+    store_report = _by("_stores", StoreFacade.store_report)
 
     @needs(Role.ADMIN)
     def work_off(self) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from core.explain.facade import Insight
     from core.generators import Generators
     from core.indexes.active import ActiveIndex
-    from core.indexes.facade import StoreControl
+    from core.indexes.facade import StoreFacade
     from core.indexes.generations import Generations
     from core.indexes.projector import Projector
     from core.ingest.add_documents import DocumentIntake
@@ -54,7 +54,7 @@ class IndexParts:
     serving: ActiveIndex
     projector: Projector
     generations: Generations
-    stores: StoreControl
+    stores: StoreFacade
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from core.model import FilesCheck, Role, StoreAct, StoreCheck, StoreReport
 from core.ports import JobQueue, Progress
 
 
-class StoreControl:
+class StoreFacade:
     """The part of the knowledge base that knows whether its stores hold what the catalogue says."""
 
     def __init__(self, repairing: Repairing, worker: JobQueue) -> None:
