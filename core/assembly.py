@@ -79,7 +79,7 @@ from core.training.facade import Trainings
 from core.versions.cache import Comparisons, DiffLimits
 from core.versions.documents import DocumentReader
 from core.versions.history import History
-from core.versions.publishing import VersionControl
+from core.versions.publishing import Publishing
 from core.versions.purge import Purge
 from core.versions.schedule import Schedule
 from core.versions.service import Comparing
@@ -246,7 +246,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         threads=2 if settings.job_workers else 0,
         is_shared=folder.is_shared,
     )
-    control = VersionControl(catalog, reader, history, schedule, purge, worker)
+    control = Publishing(catalog, reader, history, schedule, purge, worker)
 
     # How a question is answered.
     retriever = Retriever(catalog, active.now, settings.leg_timeout_s)

@@ -18,7 +18,7 @@ from core.jobs.facade import JobFacade
 from core.model import Counts, Health, Role, StoreHealth, Trace, TraceSummary
 from core.ports import Embedder, KeywordIndex, VectorIndex
 from core.versions.documents import DocumentReader
-from core.versions.publishing import VersionControl
+from core.versions.publishing import Publishing
 from core.versions.service import Comparing
 
 if TYPE_CHECKING:
@@ -121,21 +121,21 @@ class KnowledgeBase:
 
     # ---- versions: which one is shown, what is said of them, what is removed
 
-    publications = _by("_versions", VersionControl.publications)
-    audit = _by("_versions", VersionControl.audit)
-    sequence = _by("_versions", VersionControl.sequence)
-    annotate = _by("_versions", VersionControl.annotate)
-    publish = _by("_versions", VersionControl.publish)
-    rollback = _by("_versions", VersionControl.rollback)
-    schedule = _by("_versions", VersionControl.schedule)
-    publish_due = _by("_versions", VersionControl.publish_due)
-    unpublish = _by("_versions", VersionControl.unpublish)
-    delete = _by("_versions", VersionControl.delete)
-    restore = _by("_versions", VersionControl.restore)
-    purge = _by("_versions", VersionControl.purge)
-    saved_questions = _by("_versions", VersionControl.saved_questions)
-    save_question = _by("_versions", VersionControl.save_question)
-    forget_question = _by("_versions", VersionControl.forget_question)
+    publications = _by("_versions", Publishing.publications)
+    audit = _by("_versions", Publishing.audit)
+    sequence = _by("_versions", Publishing.sequence)
+    annotate = _by("_versions", Publishing.annotate)
+    publish = _by("_versions", Publishing.publish)
+    rollback = _by("_versions", Publishing.rollback)
+    schedule = _by("_versions", Publishing.schedule)
+    publish_due = _by("_versions", Publishing.publish_due)
+    unpublish = _by("_versions", Publishing.unpublish)
+    delete = _by("_versions", Publishing.delete)
+    restore = _by("_versions", Publishing.restore)
+    purge = _by("_versions", Publishing.purge)
+    saved_questions = _by("_versions", Publishing.saved_questions)
+    save_question = _by("_versions", Publishing.save_question)
+    forget_question = _by("_versions", Publishing.forget_question)
 
     # ---- comparing
 

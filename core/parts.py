@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from core.training.facade import Trainings
     from core.versions.cache import Comparisons
     from core.versions.documents import DocumentReader
-    from core.versions.publishing import VersionControl
+    from core.versions.publishing import Publishing
     from core.versions.purge import Purge
     from core.versions.schedule import Schedule
     from core.versions.service import Comparing
@@ -73,7 +73,7 @@ class VersionParts:
     """What documents were, are and will be."""
 
     reader: DocumentReader
-    control: VersionControl
+    control: Publishing
     schedule: Schedule
     purge: Purge
     comparing: Comparing

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LONGEST_AUDIT = 1000
 
 
-class VersionControl:
+class Publishing:
     """The part of the knowledge base that knows what was shown when; every change is one publication."""
 
     def __init__(
