@@ -82,7 +82,7 @@ from core.versions.history import History
 from core.versions.publishing import Publishing
 from core.versions.purge import Purge
 from core.versions.schedule import Schedule
-from core.versions.service import Comparing
+from core.versions.service import ComparisonService
 
 log = logging.getLogger(__name__)
 
@@ -192,7 +192,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     reader = DocumentReader(catalog, blobs.store)
     training = Trainings(folder.models, generators, reader, quota.check_disk, is_alone=folder.is_alone)
     comparisons = _comparisons(settings, storage)
-    comparing = Comparing(catalog, reader, comparisons)
+    comparison_service = ComparisonService(catalog, reader, comparisons)
     history = History(catalog, projector)
     schedule = Schedule(catalog, history)
     threads = settings.job_workers if sharing.queue is None else 0
@@ -219,7 +219,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     def after_job(jobs: Sequence[Job]) -> None:
         schedule.wake()
         purge.go_on()
-        comparing.prepare_comparisons(jobs)
+        comparison_service.prepare_comparisons(jobs)
 
     ledger = LocalJobs(
         catalog,
@@ -302,7 +302,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
             storage,
             IndexParts(active, projector, generations, StoreFacade(repairing, worker)),
             IngestParts(parser, adding, transfers, worker, JobFacade(catalog, worker)),
-            VersionParts(reader, control, schedule, purge, comparing, comparisons),
+            VersionParts(reader, control, schedule, purge, comparison_service, comparisons),
             ModelParts(generators, recordings, training),
             questions,
             background,

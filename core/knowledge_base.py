@@ -19,7 +19,7 @@ from core.model import Counts, Health, Role, StoreHealth, Trace, TraceSummary
 from core.ports import Embedder, KeywordIndex, VectorIndex
 from core.versions.documents import DocumentReader
 from core.versions.publishing import Publishing
-from core.versions.service import Comparing
+from core.versions.service import ComparisonService
 
 if TYPE_CHECKING:
     from core.parts import Parts
@@ -66,7 +66,7 @@ class KnowledgeBase:
         self._versions = parts.versions.control
         self._schedule = parts.versions.schedule
         self._purge = parts.versions.purge
-        self._comparing = parts.versions.comparing
+        self._comparison_service = parts.versions.comparing
         self._comparisons = parts.versions.comparisons
         self.generators = parts.models.generators
         self.recordings = parts.models.recordings
@@ -151,12 +151,12 @@ class KnowledgeBase:
     def compare(
         self, key: str, old: int, new: int, *, other: str | None = None, wait: bool = True
     ) -> Comparison | None:
-        """Compare two versions as ``Comparing.compare`` does; without ``wait`` None while it is being computed."""
-        return self._comparing.compare(key, old, new, other=other, wait=wait)
+        """Compare two versions as ``ComparisonService.compare`` does; without ``wait`` None while it is being computed."""
+        return self._comparison_service.compare(key, old, new, other=other, wait=wait)
 
     diff = compare
-    image = _by("_comparing", Comparing.image)
-    export = _by("_comparing", Comparing.export)
+    image = _by("_comparing", ComparisonService.image)
+    export = _by("_comparing", ComparisonService.export)
 
     # ---- jobs and stores
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from core.versions.publishing import Publishing
     from core.versions.purge import Purge
     from core.versions.schedule import Schedule
-    from core.versions.service import Comparing
+    from core.versions.service import ComparisonService
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class VersionParts:
     control: Publishing
     schedule: Schedule
     purge: Purge
-    comparing: Comparing
+    comparing: ComparisonService
     comparisons: Comparisons
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
 
 
-class Comparing:
+class ComparisonService:
     """The part of the knowledge base that compares; any two versions that have their text can be."""
 
     def __init__(self, catalog: Catalog, reader: DocumentReader, comparisons: Comparisons) -> None:
