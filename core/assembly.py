@@ -76,7 +76,7 @@ from core.query.search.search import Searcher
 from core.recordings.facade import Recordings
 from core.settings import Settings, retired_variables
 from core.training.facade import Trainings
-from core.versions.cache import Comparisons, DiffLimits
+from core.versions.cache import ComparisonCache, DiffLimits
 from core.versions.documents import DocumentReader
 from core.versions.history import History
 from core.versions.publishing import Publishing
@@ -330,9 +330,9 @@ def _watched(active: ActiveIndex, vocabulary: ActiveVocabulary) -> Callable[[], 
     return stores
 
 
-def _comparisons(settings: Settings, storage: StorageParts) -> Comparisons:
+def _comparisons(settings: Settings, storage: StorageParts) -> ComparisonCache:
     folder = storage.folder
-    return Comparisons(
+    return ComparisonCache(
         folder.comparisons,
         storage.blobs.store,
         DiffLimits(settings.diff_timeout_s, settings.diff_memory_bytes, settings.diff_cache_bytes),

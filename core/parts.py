@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from core.recordings.facade import Recordings
     from core.settings import Settings
     from core.training.facade import Trainings
-    from core.versions.cache import Comparisons
+    from core.versions.cache import ComparisonCache
     from core.versions.documents import DocumentReader
     from core.versions.publishing import Publishing
     from core.versions.purge import Purge
@@ -77,7 +77,7 @@ class VersionParts:
     schedule: Schedule
     purge: Purge
     comparing: ComparisonService
-    comparisons: Comparisons
+    comparisons: ComparisonCache
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class DiffLimits:
     kept_bytes: int = 1024 * 1024 * 1024
 
 
-class Comparisons:
+class ComparisonCache:
     """The kept comparisons and images below one folder. Two requests for one thing wait for one computation."""
 
     def __init__(

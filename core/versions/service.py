@@ -12,7 +12,7 @@ from core.access import needs
 from core.api import ComparisonApi
 from core.errors import Conflict, InvalidInput, NotFound
 from core.model import Job, Role, Version
-from core.versions.cache import Compared, Comparisons
+from core.versions.cache import Compared, ComparisonCache
 from core.versions.diff.export_html import export_html
 from core.versions.diff.export_patch import export_patch, export_text
 from core.versions.documents import DocumentReader, purged
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class ComparisonService:
     """The part of the knowledge base that compares; any two versions that have their text can be."""
 
-    def __init__(self, catalog: Catalog, reader: DocumentReader, comparisons: Comparisons) -> None:
+    def __init__(self, catalog: Catalog, reader: DocumentReader, comparisons: ComparisonCache) -> None:
         self._catalog = catalog
         self._reader = reader
         self._comparisons = comparisons

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.model import Block
-from core.versions.cache import Comparisons, DiffLimits
+from core.versions.cache import ComparisonCache, DiffLimits
 from tests.unit.versions.test_cache import Folder
 
 # Slow machines get all the time they need: what is looked at is memory and the result.
@@ -73,7 +73,7 @@ def test_a_hostile_pair_ends_with_a_result(
     tmp_path: Path, old: Callable[[], list[Block]], new: Callable[[], list[Block]], notices: set[str]
 ) -> None:
     blobs = Folder(tmp_path / "blobs")
-    comparisons = Comparisons(tmp_path / "kept", blobs, _LIMITS)
+    comparisons = ComparisonCache(tmp_path / "kept", blobs, _LIMITS)
 
     found = comparisons.get(blobs.version(1, old()), blobs.version(2, new()))
 

@@ -14,7 +14,7 @@ import pytest
 from core.errors import DiffLimit, EvoRAGError, NotFound
 from core.model import Block
 from core.platform import child_process as children
-from core.versions.cache import Compared, Comparisons, DiffLimits
+from core.versions.cache import Compared, ComparisonCache, DiffLimits
 from tests.unit.versions.compared import block_file, paragraphs
 from tests.unit.versions.diff.test_images import chart, pdf
 
@@ -53,8 +53,8 @@ def blobs(tmp_path: Path) -> Folder:
 
 
 @pytest.fixture
-def comparisons(tmp_path: Path, blobs: Folder) -> Iterator[Comparisons]:
-    found = Comparisons(tmp_path / "kept", blobs)
+def comparisons(tmp_path: Path, blobs: Folder) -> Iterator[ComparisonCache]:
+    found = ComparisonCache(tmp_path / "kept", blobs)
     yield found
     found.close()
 
@@ -74,7 +74,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_comparison_is_computed_once_and_kept(
-    tmp_path: Path, blobs: Folder, comparisons: Comparisons, started: list[str]
+    tmp_path: Path, blobs: Folder, comparisons: ComparisonCache, started: list[str]
 ) -> None:
     old, new = blobs.version(1, paragraphs("one thing")), blobs.version(2, paragraphs("other thing"))
     assert not comparisons.is_kept(old, new)
@@ -83,14 +83,14 @@ def test_a_comparison_is_computed_once_and_kept(
 
     assert comparisons.is_kept(old, new) and not comparisons.is_kept(new, old)
     assert comparisons.get(old, new) is first
-    again = Comparisons(tmp_path / "kept", blobs)
+    again = ComparisonCache(tmp_path / "kept", blobs)
     assert again.get(old, new).summary == first.summary
     again.close()
     assert started == ["compare"]
 
 
 def test_those_who_ask_at_the_same_time_wait_for_one_computation(
-    blobs: Folder, comparisons: Comparisons, started: list[str]
+    blobs: Folder, comparisons: ComparisonCache, started: list[str]
 ) -> None:
     old, new = blobs.version(1, paragraphs("one thing")), blobs.version(2, paragraphs("other thing"))
     found: list[object] = []
@@ -105,7 +105,7 @@ def test_those_who_ask_at_the_same_time_wait_for_one_computation(
 
 
 def test_all_who_wait_are_told_of_a_failure_and_the_next_one_tries_again(
-    blobs: Folder, comparisons: Comparisons
+    blobs: Folder, comparisons: ComparisonCache
 ) -> None:
     old, new = blobs.version(1, paragraphs("a")), blobs.version(2, paragraphs("b"))
     blobs.delete("parsed-2")
@@ -122,12 +122,12 @@ def test_what_was_half_written_is_removed_at_start(tmp_path: Path, blobs: Folder
     half.mkdir(parents=True)
     (half / "rows.npy").write_bytes(b"half")
 
-    Comparisons(tmp_path / "kept", blobs).close()
+    ComparisonCache(tmp_path / "kept", blobs).close()
 
     assert not half.exists()
 
 
-def test_a_failed_computation_leaves_nothing(tmp_path: Path, blobs: Folder, comparisons: Comparisons) -> None:
+def test_a_failed_computation_leaves_nothing(tmp_path: Path, blobs: Folder, comparisons: ComparisonCache) -> None:
     old, new = blobs.version(1, paragraphs("a")), blobs.version(2, paragraphs("b"))
     (blobs.folder / "parsed-2").write_bytes(b"\x1f\x8b no gzip")
 
@@ -140,7 +140,7 @@ def test_a_failed_computation_leaves_nothing(tmp_path: Path, blobs: Folder, comp
 def test_the_least_recently_used_are_evicted(tmp_path: Path, blobs: Folder) -> None:
     text = [Block(f"Line {number} of a text that takes some space on the disk.") for number in range(2_000)]
     versions = [blobs.version(number, [*text, Block(f"End {number}")]) for number in range(1, 5)]
-    comparisons = Comparisons(tmp_path / "kept", blobs, DiffLimits(kept_bytes=700_000))
+    comparisons = ComparisonCache(tmp_path / "kept", blobs, DiffLimits(kept_bytes=700_000))
 
     for number, (old, new) in enumerate(pairwise(versions)):
         comparisons.get(old, new)
@@ -154,7 +154,9 @@ def test_the_least_recently_used_are_evicted(tmp_path: Path, blobs: Folder) -> N
 
 
 @pytest.mark.long
-def test_versions_that_are_forgotten_leave_no_trace(tmp_path: Path, blobs: Folder, comparisons: Comparisons) -> None:
+def test_versions_that_are_forgotten_leave_no_trace(
+    tmp_path: Path, blobs: Folder, comparisons: ComparisonCache
+) -> None:
     versions = [blobs.version(number, paragraphs(f"text {number}")) for number in (1, 2, 11)]
     pictured = blobs.version(12, paragraphs("text"), pdf(tmp_path / "a.pdf", [[chart(1)]]))
     for old, new in ((versions[0], versions[1]), (versions[1], versions[2]), (versions[2], pictured)):
@@ -168,7 +170,7 @@ def test_versions_that_are_forgotten_leave_no_trace(tmp_path: Path, blobs: Folde
 
 
 def test_a_comparison_in_the_background_is_there_for_the_next_who_asks(
-    blobs: Folder, comparisons: Comparisons, started: list[str]
+    blobs: Folder, comparisons: ComparisonCache, started: list[str]
 ) -> None:
     old, new = blobs.version(1, paragraphs("a")), blobs.version(2, paragraphs("b"))
 
@@ -182,7 +184,7 @@ def test_a_comparison_in_the_background_is_there_for_the_next_who_asks(
 
 @pytest.mark.long
 def test_images_are_paired_and_can_be_fetched_by_version(
-    tmp_path: Path, blobs: Folder, comparisons: Comparisons, started: list[str]
+    tmp_path: Path, blobs: Folder, comparisons: ComparisonCache, started: list[str]
 ) -> None:
     old = blobs.version(1, paragraphs("text"), pdf(tmp_path / "a.pdf", [[chart(1)], [chart(2)]]))
     new = blobs.version(2, paragraphs("text"), pdf(tmp_path / "b.pdf", [[chart(1)], [chart(2, taller=1)]]))
@@ -202,7 +204,7 @@ def test_a_fine_comparison_that_takes_too_much_memory_is_made_coarsely(
     tmp_path: Path, blobs: Folder, started: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = blobs.version(1, paragraphs("one old line")), blobs.version(2, paragraphs("one new line"))
-    comparisons = Comparisons(tmp_path / "kept", blobs)
+    comparisons = ComparisonCache(tmp_path / "kept", blobs)
     ask = children.Child.ask
 
     def poor(self: children.Child, order: dict[str, object], timeout_s: float) -> object:
@@ -221,7 +223,7 @@ def test_a_fine_comparison_that_takes_too_much_memory_is_made_coarsely(
 def test_what_is_too_large_even_coarsely_is_refused(tmp_path: Path, blobs: Folder) -> None:
     text = [Block(f"{number} " * 40) for number in range(20_000)]
     old, new = blobs.version(1, text), blobs.version(2, text[::-1])
-    comparisons = Comparisons(tmp_path / "kept", blobs, DiffLimits(seconds=0.02))
+    comparisons = ComparisonCache(tmp_path / "kept", blobs, DiffLimits(seconds=0.02))
 
     with pytest.raises(DiffLimit):
         comparisons.get(old, new)
@@ -232,7 +234,7 @@ def test_what_is_too_large_even_coarsely_is_refused(tmp_path: Path, blobs: Folde
 def test_closing_ends_a_computation(tmp_path: Path, blobs: Folder) -> None:
     text = [Block(f"{number} " * 40) for number in range(60_000)]
     old, new = blobs.version(1, text), blobs.version(2, text[::-1])
-    comparisons = Comparisons(tmp_path / "kept", blobs)
+    comparisons = ComparisonCache(tmp_path / "kept", blobs)
     errors: list[Exception] = []
 
     def ask() -> None:
