@@ -23,7 +23,7 @@ from core.versions.service import ComparisonService
 
 if TYPE_CHECKING:
     from core.parts import Parts
-    from core.versions.result import Comparison
+    from core.versions.result import ComparisonResult
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -142,15 +142,17 @@ class KnowledgeBase:
     @overload
     def compare(
         self, key: str, old: int, new: int, *, other: str | None = None, wait: Literal[True] = True
-    ) -> Comparison: ...
+    ) -> ComparisonResult: ...
 
     @overload
-    def compare(self, key: str, old: int, new: int, *, other: str | None = None, wait: bool) -> Comparison | None: ...
+    def compare(
+        self, key: str, old: int, new: int, *, other: str | None = None, wait: bool
+    ) -> ComparisonResult | None: ...
 
     @needs(Role.READER)
     def compare(
         self, key: str, old: int, new: int, *, other: str | None = None, wait: bool = True
-    ) -> Comparison | None:
+    ) -> ComparisonResult | None:
         """Compare two versions as ``ComparisonService.compare`` does; without ``wait`` None while it is being computed."""
         return self._comparison_service.compare(key, old, new, other=other, wait=wait)
 

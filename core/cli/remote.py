@@ -134,7 +134,7 @@ class ScreenView(Protocol):
 
 
 ViewOf = Callable[..., ScreenView]
-"""Lays a comparison out by the options of ``Comparison.view``."""
+"""Lays a comparison out by the options of ``ComparisonResult.view``."""
 
 
 def view_of(kb: KnowledgeBaseApi, comparison: ComparisonApi) -> ViewOf:
@@ -143,9 +143,9 @@ def view_of(kb: KnowledgeBaseApi, comparison: ComparisonApi) -> ViewOf:
 
     if is_server(kb) and isinstance(comparison, RemoteComparison):
         return functools.partial(_laid_out, kb, comparison)
-    from core.versions.result import Comparison
+    from core.versions.result import ComparisonResult
 
-    assert isinstance(comparison, Comparison)
+    assert isinstance(comparison, ComparisonResult)
     return comparison.view
 
 

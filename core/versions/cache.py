@@ -23,7 +23,7 @@ from core.model import ChangeSummary, ImageRef
 from core.model.codec import from_dict, to_dict
 from core.ports import BlobStore
 from core.versions.process import CompareChildren
-from core.versions.result import Comparison
+from core.versions.result import ComparisonResult
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ class ComparisonCache:
         self._running: dict[str, Future[Path]] = {}
         self._begun: set[str] = set()
         self._failed: dict[str, EvoRAGError] = {}
-        self._open: OrderedDict[str, Comparison] = OrderedDict()
+        self._open: OrderedDict[str, ComparisonResult] = OrderedDict()
         self._children = CompareChildren(limits.memory_bytes, scratch)
         self._forgotten: set[int] = set()
         self._stop = threading.Event()
@@ -103,7 +103,7 @@ class ComparisonCache:
 
     # ---- asking
 
-    def get(self, old: Compared, new: Compared) -> Comparison:
+    def get(self, old: Compared, new: Compared) -> ComparisonResult:
         """Return the comparison of two versions. Raises: ``DiffLimit``; ``NotFound`` where a blob is gone."""
         name = _name(old, new)
         while True:
@@ -112,11 +112,11 @@ class ComparisonCache:
             with self._lock, contextlib.suppress(FileNotFoundError):
                 return self._opened(folder, (self._images_folder(old.id), self._images_folder(new.id)))
 
-    def _opened(self, folder: Path, images: tuple[Path, Path]) -> Comparison:
+    def _opened(self, folder: Path, images: tuple[Path, Path]) -> ComparisonResult:
         for used in (folder, *images):
             if used.exists():
                 os.utime(used)
-        comparison = self._open.get(folder.name) or Comparison(folder, images)
+        comparison = self._open.get(folder.name) or ComparisonResult(folder, images)
         self._open[folder.name] = comparison
         self._open.move_to_end(folder.name)
         while len(self._open) > _OPEN_COMPARISONS:

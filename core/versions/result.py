@@ -24,7 +24,7 @@ _KEPT_ITEMS = 2_000_000
 _ONLY = ("changed", "added", "removed", "moved")
 
 
-class Comparison:
+class ComparisonResult:
     """A kept comparison. Its files may be evicted meanwhile: what is open stays readable."""
 
     def __init__(self, folder: Path, images: tuple[Path, Path]) -> None:

@@ -16,7 +16,7 @@ from core.versions.cache import Compared, ComparisonCache
 from core.versions.diff.export_html import export_html
 from core.versions.diff.export_patch import export_patch, export_text
 from core.versions.documents import DocumentReader, purged
-from core.versions.result import Comparison
+from core.versions.result import ComparisonResult
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -33,15 +33,17 @@ class ComparisonService:
     @overload
     def compare(
         self, key: str, old: int, new: int, *, other: str | None = None, wait: Literal[True] = True
-    ) -> Comparison: ...
+    ) -> ComparisonResult: ...
 
     @overload
-    def compare(self, key: str, old: int, new: int, *, other: str | None = None, wait: bool) -> Comparison | None: ...
+    def compare(
+        self, key: str, old: int, new: int, *, other: str | None = None, wait: bool
+    ) -> ComparisonResult | None: ...
 
     @needs(Role.READER)
     def compare(
         self, key: str, old: int, new: int, *, other: str | None = None, wait: bool = True
-    ) -> Comparison | None:
+    ) -> ComparisonResult | None:
         """Compare two versions of a document, or of two where ``other`` names the one that holds ``new``.
 
         Without ``wait`` it is None while it is being computed. Raises: ``NotFound``, ``Purged``, ``DiffLimit``, and
@@ -68,7 +70,7 @@ class ComparisonService:
 
         Raises: ``InvalidInput``.
         """
-        if not isinstance(comparison, Comparison):
+        if not isinstance(comparison, ComparisonResult):
             raise InvalidInput("This comparison was made by another knowledge base.")
         if form == "html":
             return export_html(comparison, texts or {})

@@ -22,7 +22,7 @@ from core.errors import InvalidInput
 
 if TYPE_CHECKING:
     from core.versions.diff.layout import RowView
-    from core.versions.result import Comparison
+    from core.versions.result import ComparisonResult
 
 compare = flask.Blueprint("compare", __name__, url_prefix="/api/v1")
 
@@ -176,7 +176,7 @@ def find() -> flask.Response:
     return flask.jsonify(rows=[int(row) for row in comparison.find(wanted)] if wanted.strip() else [])
 
 
-def _view(comparison: Comparison, opened: list[int] | None = None) -> RowView:
+def _view(comparison: ComparisonResult, opened: list[int] | None = None) -> RowView:
     given = arguments()
     return comparison.view(
         mode=given["mode"],

@@ -13,7 +13,7 @@ from app.context import kb
 from core.errors import Conflict, DiffLimit, NotFound, Purged
 
 if TYPE_CHECKING:
-    from core.versions.result import Comparison
+    from core.versions.result import ComparisonResult
 
 WHICH = {
     "doc": words("Key of the document.", most=KEY_CHARS, least=1, required=True),
@@ -30,7 +30,7 @@ def pair_of(given: Mapping[str, Any]) -> Pair:
     return Pair(given["doc"], given["old"], given["new"], None if other == given["doc"] else other)
 
 
-def compared(pair: Pair | None = None) -> Comparison:
+def compared(pair: Pair | None = None) -> ComparisonResult:
     """Return the comparison of the two versions that the present address names, or of others."""
     wanted = pair or pair_of(arguments())
     return kb().compare(wanted.doc, wanted.old, wanted.new, other=wanted.other)

@@ -41,7 +41,7 @@ from core.errors import EvoRAGError, Purged
 from core.model import Document, Version
 
 if TYPE_CHECKING:
-    from core.versions.result import Comparison
+    from core.versions.result import ComparisonResult
 
 OFFERED_DOCUMENTS = 1_000
 TICK_MS = 500
@@ -110,7 +110,7 @@ def _body(compared: Pair, shown: Shown, elapsed_s: float = 0) -> tuple[Any, bool
     return _drawn(comparison, compared, shown), False
 
 
-def _drawn(comparison: Comparison, compared: Pair, shown: Shown) -> html.Div:
+def _drawn(comparison: ComparisonResult, compared: Pair, shown: Shown) -> html.Div:
     tables = sum(1 for table in comparison.tables() if table.changed or table.columns_changed)
     same_bytes = _same_bytes(compared)
     return compare_body(comparison.summary, compared, shown, tables=tables, same_bytes=same_bytes)
@@ -252,7 +252,7 @@ def draw_table(index: str, with_equal: bool, data: dict[str, Any]) -> html.Div:
     return table_grid(_comparison(Pair(**data)).table(int(index)), bool(with_equal))
 
 
-def _comparison(compared: Pair) -> Comparison:
+def _comparison(compared: Pair) -> ComparisonResult:
     return kb().compare(compared.doc, compared.old, compared.new, other=compared.other)
 
 

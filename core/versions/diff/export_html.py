@@ -10,7 +10,7 @@ from core.errors import NotFound
 from core.model import ChangeSummary, ComparedVersion, ImagePair, ImageRef, Tally, ValueChange
 from core.versions.diff.spans import Piece, new_pieces, old_pieces
 from core.versions.diff.stored_comparison import CHANGES, EQUAL
-from core.versions.result import Comparison
+from core.versions.result import ComparisonResult
 
 _METADATA = {
     "title": "Title",
@@ -81,7 +81,7 @@ summary{color:var(--dim);cursor:pointer;padding:.2rem .5rem;border:1px solid var
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def export_html(comparison: Comparison, texts: Mapping[str, str]) -> Iterator[str]:
+def export_html(comparison: ComparisonResult, texts: Mapping[str, str]) -> Iterator[str]:
     """Yield the page piece by piece; ``texts`` replace the English of ``TEXTS``. Every text is escaped."""
     words = {name: escape(str(texts.get(name, default))) for name, default in TEXTS.items()}
     yield from _head(comparison.summary, words)
@@ -152,7 +152,7 @@ def _plain(value: object, tag: str) -> str:
     return "—" if value is None else f"<{tag}>{escape(str(value))}</{tag}>"
 
 
-def _images(comparison: Comparison, words: Mapping[str, str]) -> Iterator[str]:
+def _images(comparison: ComparisonResult, words: Mapping[str, str]) -> Iterator[str]:
     differing = [pair for pair in comparison.summary.images if pair.change.value != "equal"]
     if not differing:
         return
@@ -164,7 +164,7 @@ def _images(comparison: Comparison, words: Mapping[str, str]) -> Iterator[str]:
         yield f"<p>{_SIGNS[pair.change.value]} {words[pair.change.value]}<br>{shown}</p>\n"
 
 
-def _image_pair(comparison: Comparison, pair: ImagePair, left: int) -> tuple[str, int]:
+def _image_pair(comparison: ComparisonResult, pair: ImagePair, left: int) -> tuple[str, int]:
     shown, size = "", 0
     sides: tuple[tuple[str, ImageRef | None], ...] = (("old", pair.old), ("new", pair.new))
     for side, ref in sides:
@@ -178,7 +178,7 @@ def _image_pair(comparison: Comparison, pair: ImagePair, left: int) -> tuple[str
     return shown, size
 
 
-def _rows(comparison: Comparison, words: Mapping[str, str]) -> Iterator[str]:
+def _rows(comparison: ComparisonResult, words: Mapping[str, str]) -> Iterator[str]:
     with_unchanged = comparison.count <= MOST_ROWS_UNFOLDED
     items = comparison.view().items
     is_open = False
@@ -206,7 +206,7 @@ def _rows(comparison: Comparison, words: Mapping[str, str]) -> Iterator[str]:
     yield "</table>\n" * is_open
 
 
-def _row(comparison: Comparison, row: int) -> str:
+def _row(comparison: ComparisonResult, row: int) -> str:
     kept = comparison.kept
     record = kept.index[row]
     change = CHANGES[record["change"] if record["differs"] else EQUAL].value

@@ -14,7 +14,7 @@ import numpy as np
 from core.model import ComparedVersion
 from core.versions.diff.measure import Ints
 from core.versions.diff.stored_comparison import EQUAL, JOINTS, Kept
-from core.versions.result import Comparison
+from core.versions.result import ComparisonResult
 
 CONTEXT = 3
 MOST_ROWS_AT_ONCE = 50_000
@@ -25,7 +25,7 @@ Step = tuple[str, str]
 """A sign (space, minus or plus) and a line with its end."""
 
 
-def export_patch(comparison: Comparison) -> Iterator[str]:
+def export_patch(comparison: ComparisonResult) -> Iterator[str]:
     """Yield the patch piece by piece; nothing where the texts are the same."""
     kept = comparison.kept
     hunks = _hunks(kept)
@@ -37,7 +37,7 @@ def export_patch(comparison: Comparison) -> Iterator[str]:
     yield from hunks
 
 
-def export_text(comparison: Comparison, side: str) -> Iterator[str]:
+def export_text(comparison: ComparisonResult, side: str) -> Iterator[str]:
     """Yield the text of the ``old`` or ``new`` side line by line, as a patch takes and gives it."""
     yield from _lines(comparison.kept, side, 0, len(comparison.kept))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.blobs.block_file import write_blocks
 from core.model import Block, BlockKind
-from core.versions.result import Comparison
+from core.versions.result import ComparisonResult
 from core.versions.worker import compare
 
 
@@ -43,7 +43,7 @@ def comparison(
     coarse: bool = False,
     names: tuple[str, str] = ("a", "b"),
     metadata: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}),
-) -> Comparison:
+) -> ComparisonResult:
     """Compare two texts; their versions are 1 and 2."""
     number = len(list(folder.glob("1-*")))
     target = folder / f"1-{number + 2}"
@@ -63,4 +63,4 @@ def comparison(
             "fine_seconds": None,
         }
     )
-    return Comparison(target, (folder / "images-1", folder / "images-2"))
+    return ComparisonResult(target, (folder / "images-1", folder / "images-2"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.model import Block, BlockKind, Tally
-from core.versions.result import Comparison
+from core.versions.result import ComparisonResult
 from tests.unit.versions.compared import comparison, paragraphs
 
 _HEAD = ("Item", "Price", "Stock")
@@ -23,7 +23,7 @@ def with_column(rows: list[list[str]], at: int = 1) -> list[list[str]]:
     return [[*row[:at], "Colour" if not number else f"tone {number}", *row[at:]] for number, row in enumerate(rows)]
 
 
-def stops(kept: Comparison) -> list[int]:
+def stops(kept: ComparisonResult) -> list[int]:
     view = kept.view()
     return [view.row_at(position) for position in view.changes]
 

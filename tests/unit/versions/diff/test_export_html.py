@@ -10,7 +10,7 @@ import pytest
 from core.model import Block
 from core.versions.diff import export_html as exports
 from core.versions.diff.export_html import export_html
-from core.versions.result import Comparison
+from core.versions.result import ComparisonResult
 from tests.unit.versions.compared import comparison, paragraphs, table
 
 _PAYLOADS = [
@@ -41,7 +41,7 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-def page(kept: Comparison, **texts: str) -> str:
+def page(kept: ComparisonResult, **texts: str) -> str:
     return "".join(export_html(kept, texts))
 
 

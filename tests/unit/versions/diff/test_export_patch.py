@@ -13,7 +13,7 @@ from core.blobs.block_file import read_blocks
 from core.model import Block
 from core.versions.diff import export_patch as export
 from core.versions.diff.export_patch import export_patch
-from core.versions.result import Comparison
+from core.versions.result import ComparisonResult
 from tests import programs
 from tests.unit.versions.compared import comparison, paragraphs
 from tests.unit.versions.texts import PAIRS, Blocks, no_deadline, parsed
@@ -21,7 +21,7 @@ from tests.unit.versions.texts import PAIRS, Blocks, no_deadline, parsed
 needs_patch = programs.needs("patch")
 
 
-def patched(folder: Path, kept: Comparison, old: str) -> bytes:
+def patched(folder: Path, kept: ComparisonResult, old: str) -> bytes:
     """What GNU patch makes of a text."""
     text, patch = folder / "text", folder / "changes.patch"
     text.write_bytes(old.encode("utf-8", "surrogatepass"))

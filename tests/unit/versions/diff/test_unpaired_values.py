@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from core.versions.diff import summary as summaries
-from core.versions.result import Comparison
+from core.versions.result import ComparisonResult
 from tests.unit.versions.compared import comparison, paragraphs
 
 
-def listed(kept: Comparison) -> list[tuple[str | None, str | None]]:
+def listed(kept: ComparisonResult) -> list[tuple[str | None, str | None]]:
     return [(value.old, value.new) for value in kept.summary.values]
 
 
