@@ -17,7 +17,7 @@ import pytest
 from core.ingest.sandbox import ParserSandbox
 from core.platform.child_pool import ChildPool
 from core.platform.child_process import Child
-from core.versions.process import CompareChildren
+from core.versions.process import ComparisonProcess
 
 Left = dict[tuple[object, ...], list[Child]]
 
@@ -27,7 +27,7 @@ def handed_on() -> Iterator[None]:
     """Let closed knowledge bases leave their idle processes to those that are opened later."""
     left: Left = defaultdict(list)
     with pytest.MonkeyPatch.context() as patch:
-        for owner in (ParserSandbox, CompareChildren):
+        for owner in (ParserSandbox, ComparisonProcess):
             _share(patch, owner, left)
         yield
     for child in (child for idle in left.values() for child in idle):

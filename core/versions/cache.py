@@ -22,7 +22,7 @@ from core.errors import Cancelled, DiffLimit, EvoRAGError, NotFound
 from core.model import ChangeSummary, ImageRef
 from core.model.codec import from_dict, to_dict
 from core.ports import BlobStore
-from core.versions.process import CompareChildren
+from core.versions.process import ComparisonProcess
 from core.versions.result import ComparisonResult
 
 log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class ComparisonCache:
         self._begun: set[str] = set()
         self._failed: dict[str, EvoRAGError] = {}
         self._open: OrderedDict[str, ComparisonResult] = OrderedDict()
-        self._children = CompareChildren(limits.memory_bytes, scratch)
+        self._process = ComparisonProcess(limits.memory_bytes, scratch)
         self._forgotten: set[int] = set()
         self._stop = threading.Event()
         self._queue: SimpleQueue[tuple[Compared, Compared] | None] = SimpleQueue()
@@ -186,7 +186,7 @@ class ComparisonCache:
         """End the children; what is being computed is dropped."""
         self._stop.set()
         self._queue.put(None)
-        self._children.close()
+        self._process.close()
         if self._preparing is not None:
             self._preparing.join(timeout=10)
 
@@ -303,11 +303,11 @@ class ComparisonCache:
         }
         seconds = self._limits.seconds
         fine = order | {"coarse": False, "fine_seconds": seconds * _FINE_SHARE, "aim_seconds": seconds}
-        reason = self._children.ask(fine, seconds * _FINE_PATIENCE)
+        reason = self._process.ask(fine, seconds * _FINE_PATIENCE)
         if reason is None:
             return
         log.warning("a comparison broke its limit (%s) and is made coarsely", reason)
-        reason = self._children.ask(
+        reason = self._process.ask(
             order | {"coarse": True, "fine_seconds": 0.0, "aim_seconds": seconds}, seconds * _COARSE_PATIENCE
         )
         if reason is not None:
@@ -322,7 +322,7 @@ class ComparisonCache:
         def make(part: Path) -> None:
             order = {"task": "images", "folder": str(part), "extension": version.extension}
             source = str(self._blobs.path(version.sha256))
-            if self._children.ask(order | {"source": source}, self._limits.seconds) is not None:
+            if self._process.ask(order | {"source": source}, self._limits.seconds) is not None:
                 for file in part.iterdir():
                     file.unlink()
                 (part / "images.json").write_bytes(orjson.dumps({"images": [], "skipped": True}))

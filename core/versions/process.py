@@ -18,7 +18,7 @@ _AT_ONCE = 2
 """Children at work at the same time; each may take all the memory that one comparison is allowed."""
 
 
-class CompareChildren:
+class ComparisonProcess:
     """Runs orders of ``core.versions.worker``; one child stays ready, for starting it takes a while."""
 
     def __init__(self, memory_bytes: int, scratch: Path | None = None) -> None:
