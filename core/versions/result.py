@@ -16,7 +16,7 @@ from core.versions.diff.finding import find_rows
 from core.versions.diff.folding import ViewOptions, options_of
 from core.versions.diff.grid import TableGrid, TableRef, table_of, tables_of
 from core.versions.diff.layout import RowView
-from core.versions.diff.stored_comparison import Kept
+from core.versions.diff.stored_comparison import StoredComparison
 
 _KEPT_VIEWS = 8
 _KEPT_ITEMS = 2_000_000
@@ -29,15 +29,15 @@ class ComparisonResult:
 
     def __init__(self, folder: Path, images: tuple[Path, Path]) -> None:
         self.id = folder.name
-        self._kept = Kept(folder)
+        self._stored = StoredComparison(folder)
         self._images = images
         self._views: OrderedDict[ViewOptions, RowView] = OrderedDict()
         self._lock = threading.Lock()
-        self.summary: ChangeSummary = self._kept.summary
+        self.summary: ChangeSummary = self._stored.summary
 
     @property
     def count(self) -> int:
-        return len(self._kept)
+        return len(self._stored)
 
     def view(
         self,
@@ -65,7 +65,7 @@ class ComparisonResult:
             raise InvalidInput(f"Changes are {', '.join(_ONLY)}.")
         options = options_of(mode, width, folded, context, open_folds, chapter, only, outline)
         with self._lock:
-            view = self._views.get(options) or RowView(self._kept, options, self._moved_to)
+            view = self._views.get(options) or RowView(self._stored, options, self._moved_to)
             self._views[options] = view
             self._views.move_to_end(options)
             while len(self._views) > 1 and (
@@ -77,7 +77,7 @@ class ComparisonResult:
 
     @cached_property
     def _moved_to(self) -> dict[int, int]:
-        moves = np.asarray(self._kept.index["move"])
+        moves = np.asarray(self._stored.index["move"])
         rows = np.flatnonzero(moves)
         ends: dict[int, list[int]] = {}
         for row, move in zip(rows.tolist(), moves[rows].tolist(), strict=True):
@@ -87,19 +87,19 @@ class ComparisonResult:
 
     def rows(self, start: int, end: int) -> list[Row]:
         """Return the rows from ``start`` up to, not including, ``end``."""
-        return [self._kept.row(row) for row in range(max(start, 0), min(end, self.count))]
+        return [self._stored.row(row) for row in range(max(start, 0), min(end, self.count))]
 
     def find(self, text: str, limit: int = 10_000) -> list[int]:
         """Return the rows that hold ``text`` on either side, whatever the case of its letters."""
-        return find_rows(self._kept, text, limit)
+        return find_rows(self._stored, text, limit)
 
     def path_of(self, row: int) -> tuple[str, ...]:
         """Return the headings above a row."""
-        return tuple(self._kept.headings[int(self._kept.index[self._checked(row)]["heading"])])
+        return tuple(self._stored.headings[int(self._stored.index[self._checked(row)]["heading"])])
 
     def chapter_of(self, row: int) -> int | None:
         """Return the place in ``summary.chapters`` of the chapter that a row stands in; None where nothing changed."""
-        chapter = self._kept.chapters[int(self._kept.index[self._checked(row)]["heading"])]
+        chapter = self._stored.chapters[int(self._stored.index[self._checked(row)]["heading"])]
         return chapter if chapter >= 0 else None
 
     def _checked(self, row: int) -> int:
@@ -109,7 +109,7 @@ class ComparisonResult:
 
     @cached_property
     def _tables(self) -> list[TableRef]:
-        return tables_of(self._kept)
+        return tables_of(self._stored)
 
     def tables(self) -> list[TableRef]:
         """Return the tables of both versions in order."""
@@ -119,7 +119,7 @@ class ComparisonResult:
         """Return rows of a table as a grid of cells. Raises: ``NotFound``."""
         if not 0 <= index < len(self._tables):
             raise NotFound(f"The comparison has no table {index}.")
-        return table_of(self._kept, self._tables[index], start, end)
+        return table_of(self._stored, self._tables[index], start, end)
 
     def image(self, side: str, number: int) -> Path:
         """Return the PNG of an image of the ``old`` or the ``new`` version. Raises: ``NotFound``."""
@@ -129,5 +129,5 @@ class ComparisonResult:
         return path
 
     @property
-    def kept(self) -> Kept:
-        return self._kept
+    def stored(self) -> StoredComparison:
+        return self._stored

@@ -207,11 +207,11 @@ def _rows(comparison: ComparisonResult, words: Mapping[str, str]) -> Iterator[st
 
 
 def _row(comparison: ComparisonResult, row: int) -> str:
-    kept = comparison.kept
-    record = kept.index[row]
+    stored = comparison.stored
+    record = stored.index[row]
     change = CHANGES[record["change"] if record["differs"] else EQUAL].value
     old_no, new_no = int(record["old_no"]), int(record["new_no"])
-    old, new = kept.old_text(row) if old_no else "", kept.new_text(row) if new_no else ""
+    old, new = stored.old_text(row) if old_no else "", stored.new_text(row) if new_no else ""
     sign, kinds = _SIGNS[change], [change]
     if record["move"]:
         sign, kinds = "⇄", [change, "moved"]
@@ -220,7 +220,7 @@ def _row(comparison: ComparisonResult, row: int) -> str:
     left: list[Piece] = [("equal", old)]
     right: list[Piece] = [("equal", new)]
     if change == "changed":
-        marks = kept.marks(row)
+        marks = stored.marks(row)
         left, right = old_pieces(old, *marks), new_pieces(new, *marks)
     return (
         f'<tr id="r{row}" class="{" ".join(kinds)}"><td class=n>{old_no or ""}</td><td class=s>{sign}</td>'

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.model import ComparedVersion
 from core.versions.diff.measure import Ints
-from core.versions.diff.stored_comparison import EQUAL, JOINTS, Kept
+from core.versions.diff.stored_comparison import EQUAL, JOINTS, StoredComparison
 from core.versions.result import ComparisonResult
 
 CONTEXT = 3
@@ -27,8 +27,8 @@ Step = tuple[str, str]
 
 def export_patch(comparison: ComparisonResult) -> Iterator[str]:
     """Yield the patch piece by piece; nothing where the texts are the same."""
-    kept = comparison.kept
-    hunks = _hunks(kept)
+    stored = comparison.stored
+    hunks = _hunks(stored)
     first = next(hunks, None)
     if first is None:
         return
@@ -39,7 +39,7 @@ def export_patch(comparison: ComparisonResult) -> Iterator[str]:
 
 def export_text(comparison: ComparisonResult, side: str) -> Iterator[str]:
     """Yield the text of the ``old`` or ``new`` side line by line, as a patch takes and gives it."""
-    yield from _lines(comparison.kept, side, 0, len(comparison.kept))
+    yield from _lines(comparison.stored, side, 0, len(comparison.stored))
 
 
 def _file_name(side: ComparedVersion) -> str:
@@ -48,8 +48,8 @@ def _file_name(side: ComparedVersion) -> str:
     return f"{plain or 'text'}.v{side.version}.txt"
 
 
-def _hunks(kept: Kept) -> Iterator[str]:
-    index = kept.index
+def _hunks(stored: StoredComparison) -> Iterator[str]:
+    index = stored.index
     differs = np.asarray(index["change"]) != EQUAL
     if not differs.any():
         return
@@ -64,10 +64,12 @@ def _hunks(kept: Kept) -> Iterator[str]:
         steps: list[Step] = []
         for low, high in pairwise(sorted({first, *inside, last})):
             if high - low <= MOST_ROWS_AT_ONCE:
-                steps += _steps(kept, low, high)
+                steps += _steps(stored, low, high)
                 continue
             yield from _written(steps, *at)
-            yield from _streamed(kept, low, high, int(old_lines[low]) if low else 0, int(new_lines[low]) if low else 0)
+            yield from _streamed(
+                stored, low, high, int(old_lines[low]) if low else 0, int(new_lines[low]) if low else 0
+            )
             steps, at = [], (int(old_lines[high]), int(new_lines[high])) if high < len(index) else (0, 0)
         yield from _written(steps, *at)
 
@@ -87,9 +89,9 @@ def _stretches(differing: Ints, places: Ints, count: int) -> Iterator[tuple[int,
     yield start, end
 
 
-def _steps(kept: Kept, first: int, last: int) -> list[Step]:
+def _steps(stored: StoredComparison, first: int, last: int) -> list[Step]:
     """Return what becomes of the lines between two anchors: from the text of one up to that of the next."""
-    old, new = list(_lines(kept, "old", first, last)), list(_lines(kept, "new", first, last))
+    old, new = list(_lines(stored, "old", first, last)), list(_lines(stored, "new", first, last))
     if old == new:
         return [(" ", line) for line in old]
     head = 0
@@ -106,12 +108,12 @@ def _steps(kept: Kept, first: int, last: int) -> list[Step]:
     ]
 
 
-def _lines(kept: Kept, side: str, first: int, last: int) -> Iterator[str]:
+def _lines(stored: StoredComparison, side: str, first: int, last: int) -> Iterator[str]:
     """Yield the lines of one side between two anchors, with their ends; the last one of a text may have none."""
-    text_of = kept.old_text if side == "old" else kept.new_text
-    joints, numbers = kept.index[f"{side}_joint"], kept.index[f"{side}_no"]
+    text_of = stored.old_text if side == "old" else stored.new_text
+    joints, numbers = stored.index[f"{side}_joint"], stored.index[f"{side}_no"]
     parts: list[str] = []
-    for row in range(first, min(last + 1, len(kept))):
+    for row in range(first, min(last + 1, len(stored))):
         if not numbers[row]:
             continue
         # The break before the first anchor belongs to what comes before it.
@@ -124,12 +126,12 @@ def _lines(kept: Kept, side: str, first: int, last: int) -> Iterator[str]:
         yield rest
 
 
-def _streamed(kept: Kept, first: int, last: int, old_at: int, new_at: int) -> Iterator[str]:
+def _streamed(stored: StoredComparison, first: int, last: int, old_at: int, new_at: int) -> Iterator[str]:
     """Yield one hunk without context for a stretch that is too long to be held: all lines go, all lines come."""
-    counts = [sum(1 for _ in _lines(kept, side, first, last)) for side in ("old", "new")]
+    counts = [sum(1 for _ in _lines(stored, side, first, last)) for side in ("old", "new")]
     yield f"@@ -{_range(old_at, counts[0])} +{_range(new_at, counts[1])} @@\n"
     for sign, side in (("-", "old"), ("+", "new")):
-        for line in _lines(kept, side, first, last):
+        for line in _lines(stored, side, first, last):
             yield _step(sign, line)
 
 

@@ -10,22 +10,22 @@ from itertools import islice
 import numpy as np
 
 from core.versions.diff.measure import Ints
-from core.versions.diff.stored_comparison import EQUAL, Kept
+from core.versions.diff.stored_comparison import EQUAL, StoredComparison
 
 _CHUNK_BYTES = 4 * 1024 * 1024
 
 
-def find_rows(kept: Kept, text: str, limit: int) -> list[int]:
+def find_rows(stored: StoredComparison, text: str, limit: int) -> list[int]:
     """Return the first ``limit`` rows that hold ``text`` on either side, in order."""
     wanted = text.strip("\r\n")
     if not wanted or "\n" in wanted:
         return []
     pattern = re.compile(re.escape(wanted), re.IGNORECASE)
-    index = kept.index
+    index = stored.index
     with_new = np.flatnonzero(index["new_no"])
     with_old = np.flatnonzero((index["old_no"] > 0) & (index["change"] != EQUAL))
     found: set[int] = set()
-    for data, rows, side in ((kept.new_bytes(), with_new, "new"), (kept.old_bytes(), with_old, "old")):
+    for data, rows, side in ((stored.new_bytes(), with_new, "new"), (stored.old_bytes(), with_old, "old")):
         starts = np.asarray(index[f"{side}_at"])[rows].astype(np.int64)
         ends = starts + np.asarray(index[f"{side}_size"])[rows]
         found.update(int(rows[row]) for row in islice(_rows_with(pattern, data, starts, ends), limit))

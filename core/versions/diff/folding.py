@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from core.model import BlockKind
 from core.versions.diff.measure import Ints
-from core.versions.diff.stored_comparison import CHANGES, DIFFERS, FIRST_COLUMN, KINDS, Kept
+from core.versions.diff.stored_comparison import CHANGES, DIFFERS, FIRST_COLUMN, KINDS, StoredComparison
 from core.versions.diff.wrapping import pieces_needed
 
 Bools = npt.NDArray[np.bool_]
@@ -42,9 +42,9 @@ class Items:
     lines: Ints
 
 
-def chosen_rows(kept: Kept, options: ViewOptions) -> Bools:
+def chosen_rows(stored: StoredComparison, options: ViewOptions) -> Bools:
     """Tell which rows count as differing in this view."""
-    index = kept.index
+    index = stored.index
     chosen: Bools = index["differs"] == DIFFERS
     if options.only:
         moved = index["move"] > 0
@@ -56,13 +56,13 @@ def chosen_rows(kept: Kept, options: ViewOptions) -> Bools:
     return chosen
 
 
-def items_of(kept: Kept, options: ViewOptions, chosen: Bools) -> Items:
-    index = kept.index
+def items_of(stored: StoredComparison, options: ViewOptions, chosen: Bools) -> Items:
+    index = stored.index
     count = len(index)
     allowed = np.ones(count, dtype=bool)
     heading = np.asarray(index["heading"])
     if options.chapter is not None:
-        allowed = np.array(kept.chapters, dtype=np.int64)[heading] == options.chapter
+        allowed = np.array(stored.chapters, dtype=np.int64)[heading] == options.chapter
     shown, opened = allowed.copy(), np.zeros(count, dtype=bool)
     if options.outline:
         shown[:] = False

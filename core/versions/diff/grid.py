@@ -9,7 +9,7 @@ import numpy as np
 
 from core.ingest.parsers.tables import CELL_JOINT
 from core.model import BlockKind, CellPair, Change, Segment
-from core.versions.diff.stored_comparison import CHANGES, COLUMN, DIFFERS, EQUAL, KINDS, Kept
+from core.versions.diff.stored_comparison import CHANGES, COLUMN, DIFFERS, EQUAL, KINDS, StoredComparison
 
 _TABLE = KINDS.index(BlockKind.TABLE)
 _SAMPLED_ROWS = 200
@@ -53,13 +53,13 @@ class TableGrid:
     rows: tuple[GridRow, ...]
 
 
-def tables_of(kept: Kept) -> list[TableRef]:
+def tables_of(stored: StoredComparison) -> list[TableRef]:
     """Return the tables in order; neighbours with different header rows are two."""
-    index = kept.index
+    index = stored.index
     rows = np.flatnonzero(np.asarray(index["kind"]) == _TABLE)
     if not len(rows):
         return []
-    headers = kept.header_numbers()
+    headers = stored.header_numbers()
     of_new = np.where(index["new_no"][rows] > 0, headers["new"][index["new_place"][rows]], -1)
     of_old = headers["old"][index["old_place"][rows]]
     breaks = np.zeros(len(rows), dtype=bool)
@@ -77,41 +77,41 @@ def tables_of(kept: Kept) -> list[TableRef]:
     differing = np.add.reduceat((differs == DIFFERS).astype(np.int64), firsts)
     with_columns = np.maximum.reduceat(differs, firsts) >= COLUMN
     return [
-        TableRef(number, row, length, changed, tuple(kept.headings[int(index["heading"][row])]), columns)
+        TableRef(number, row, length, changed, tuple(stored.headings[int(index["heading"][row])]), columns)
         for number, (row, length, changed, columns) in enumerate(
             zip(rows[firsts].tolist(), lengths.tolist(), differing.tolist(), with_columns.tolist(), strict=True)
         )
     ]
 
 
-def table_of(kept: Kept, ref: TableRef, start: int = 0, end: int | None = None) -> TableGrid:
+def table_of(stored: StoredComparison, ref: TableRef, start: int = 0, end: int | None = None) -> TableGrid:
     """Return the rows of a table from ``start`` up to, not including, ``end``."""
-    columns = _columns(kept, ref)
+    columns = _columns(stored, ref)
     last = ref.rows if end is None else min(end, ref.rows)
-    rows = tuple(_grid_row(kept, ref.row + at, columns) for at in range(max(start, 0), last))
-    old, new = kept.table_headers(ref.row, ref.row + ref.rows)
+    rows = tuple(_grid_row(stored, ref.row + at, columns) for at in range(max(start, 0), last))
+    old, new = stored.table_headers(ref.row, ref.row + ref.rows)
     headers = tuple(_pair(column, _split(old), _split(new)) for column in columns)
     return TableGrid(ref, len(columns), headers, max(start, 0), rows)
 
 
-def _columns(kept: Kept, ref: TableRef) -> list[Column]:
+def _columns(stored: StoredComparison, ref: TableRef) -> list[Column]:
     """Return the columns of both sides in one order: those of the new table, a removed one after its left neighbour."""
-    differing = np.flatnonzero(kept.index["marks_size"][ref.row : ref.row + ref.rows])[:_SAMPLED_ROWS] + ref.row
+    differing = np.flatnonzero(stored.index["marks_size"][ref.row : ref.row + ref.rows])[:_SAMPLED_ROWS] + ref.row
     old_of: dict[int, int] = {}
     old_count = new_count = 0
     gone: set[int] = set()
     for row in differing.tolist():
-        for cell in kept.marks(row)[1]:
+        for cell in stored.marks(row)[1]:
             old_count, new_count = max(old_count, cell.old_column or 0), max(new_count, cell.new_column or 0)
             if cell.old_column and cell.new_column:
                 old_of.setdefault(cell.new_column, cell.old_column)
             elif cell.old_column:
                 gone.add(cell.old_column)
     for row in range(ref.row, ref.row + min(ref.rows, _SAMPLED_ROWS)):
-        if kept.index["old_no"][row]:
-            old_count = max(old_count, kept.old_text(row).count(CELL_JOINT) + 1)
-        if kept.index["new_no"][row]:
-            new_count = max(new_count, kept.new_text(row).count(CELL_JOINT) + 1)
+        if stored.index["old_no"][row]:
+            old_count = max(old_count, stored.old_text(row).count(CELL_JOINT) + 1)
+        if stored.index["new_no"][row]:
+            new_count = max(new_count, stored.new_text(row).count(CELL_JOINT) + 1)
     taken = set(old_of.values())
     if not taken:
         old_of = {number: number for number in range(1, min(old_count, new_count) + 1) if number not in gone}
@@ -124,13 +124,13 @@ def _columns(kept: Kept, ref: TableRef) -> list[Column]:
     return columns[:MOST_COLUMNS]
 
 
-def _grid_row(kept: Kept, row: int, columns: Sequence[Column]) -> GridRow:
-    record = kept.index[row]
+def _grid_row(stored: StoredComparison, row: int, columns: Sequence[Column]) -> GridRow:
+    record = stored.index[row]
     old_no, new_no = int(record["old_no"]) or None, int(record["new_no"]) or None
     differs = bool(record["differs"])
-    old = _split(kept.old_text(row)) if old_no else []
-    new = _split(kept.new_text(row)) if new_no else []
-    marked = {cell.new_column: cell.words for cell in kept.marks(row)[1]} if differs and old_no and new_no else {}
+    old = _split(stored.old_text(row)) if old_no else []
+    new = _split(stored.new_text(row)) if new_no else []
+    marked = {cell.new_column: cell.words for cell in stored.marks(row)[1]} if differs and old_no and new_no else {}
     cells = tuple(_pair(column, old, new, marked.get(column[1], ())) for column in columns)
     # A row that only got or lost whole columns is equal but for those cells.
     change = CHANGES[record["change"] if record["differs"] == DIFFERS else EQUAL].value

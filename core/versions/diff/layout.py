@@ -16,7 +16,7 @@ from core.model.codec import to_dict
 from core.versions.diff.folding import Bools, ViewOptions, chosen_rows, items_of
 from core.versions.diff.measure import Ints
 from core.versions.diff.spans import Piece, both_pieces, new_pieces, old_pieces
-from core.versions.diff.stored_comparison import CHANGES, COLUMN, EQUAL, KINDS, Kept
+from core.versions.diff.stored_comparison import CHANGES, COLUMN, EQUAL, KINDS, StoredComparison
 from core.versions.diff.wrapping import cut
 
 
@@ -55,12 +55,12 @@ class ScreenLine:
 class RowView:
     """The screen lines of a comparison, laid out once; lines are filled in when they are asked for."""
 
-    def __init__(self, kept: Kept, options: ViewOptions, moved_to: dict[int, int]) -> None:
-        self._kept = kept
+    def __init__(self, stored: StoredComparison, options: ViewOptions, moved_to: dict[int, int]) -> None:
+        self._stored = stored
         self._options = options
         self._moved_to = moved_to
-        chosen = chosen_rows(kept, options)
-        self.items = items_of(kept, options, chosen)
+        chosen = chosen_rows(stored, options)
+        self.items = items_of(stored, options, chosen)
         self._ends: Ints = np.cumsum(self.items.lines)
         self.total = int(self._ends[-1]) if len(self._ends) else 0
         self.changes: list[int] = self._starts_of_changes(chosen)
@@ -117,15 +117,15 @@ class RowView:
         return self.changes[at - 1] if at else None
 
     def _lines_of(self, item: int, at: int) -> list[ScreenLine]:
-        items, kept = self.items, self._kept
+        items, stored = self.items, self._stored
         row, hidden, count = int(items.row[item]), int(items.hidden[item]), int(items.lines[item])
-        record = kept.index[row]
-        path = tuple(kept.headings[int(record["heading"])])
+        record = stored.index[row]
+        path = tuple(stored.headings[int(record["heading"])])
         kind, level = KINDS[record["kind"]].value, int(record["level"])
         if hidden:
             folded = int(items.hidden_changed[item])
             if kind == BlockKind.HEADING:
-                own = kept.new_text(row) if record["new_no"] else kept.old_text(row)
+                own = stored.new_text(row) if record["new_no"] else stored.old_text(row)
                 path = path if path[-1:] == (own,) else (*path, own)
             return [ScreenLine(at, row, "equal", kind, path, fold=hidden, fold_changed=folded, level=level)]
         first = ScreenLine(
@@ -146,10 +146,10 @@ class RowView:
         return self._filled(first, row, bool(record["differs"]))
 
     def _filled(self, first: ScreenLine, row: int, differs: bool) -> list[ScreenLine]:
-        kept, width, count = self._kept, self._options.width, first.count
-        words, cells = kept.marks(row) if differs else ((), ())
-        old = kept.old_text(row) if first.old_no else ""
-        new = kept.new_text(row) if first.new_no else ""
+        stored, width, count = self._stored, self._options.width, first.count
+        words, cells = stored.marks(row) if differs else ((), ())
+        old = stored.old_text(row) if first.old_no else ""
+        new = stored.new_text(row) if first.new_no else ""
         is_pair = bool(differs and first.old_no and first.new_no)
         lines = [replace(first, position=first.position + n, line=n) for n in range(count)]
         for n in range(1, count):

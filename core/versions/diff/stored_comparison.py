@@ -90,7 +90,7 @@ def _cell_of(fields: Sequence[Any]) -> CellPair:
     return CellPair(CHANGES[code], old, new, old_column, new_column, segments)
 
 
-class Kept:
+class StoredComparison:
     """The files of one comparison, mapped into memory; rows are read when they are asked for."""
 
     def __init__(self, folder: Path) -> None:
