@@ -25,7 +25,7 @@ _SLICE_BYTES = 1 << 20
 _LINE_BREAK = 10
 
 
-class Place(NamedTuple):
+class LinePlace(NamedTuple):
     """What the lines of a block have in common; ``header`` is the header row of the table they belong to."""
 
     kind: BlockKind
@@ -41,7 +41,7 @@ class Lines:
     nothing where a long line was cut. ``characters[i]`` is where it begins in the parsed text.
     """
 
-    def __init__(self, data: bytes, place_starts: list[int], places: list[Place]) -> None:
+    def __init__(self, data: bytes, place_starts: list[int], places: list[LinePlace]) -> None:
         self.data = data
         self.places = places
         self._in_tables = np.array([place.kind is BlockKind.TABLE for place in places], bool)
@@ -111,7 +111,7 @@ class Lines:
         """Tell which of some lines are rows of tables."""
         return self._in_tables[self.place_of[places]]
 
-    def place(self, index: int) -> Place:
+    def place(self, index: int) -> LinePlace:
         return self.places[int(self.place_of[index])]
 
 
@@ -123,7 +123,7 @@ class _Places:
 
     def __init__(self) -> None:
         self.starts: list[int] = []
-        self.found: list[Place] = []
+        self.found: list[LinePlace] = []
         self._section: tuple[tuple[int, str], ...] = ()
         self._path: tuple[str, ...] = ()
         self._last: tuple[BlockKind, int, Locator, str] | None = None
@@ -146,7 +146,7 @@ class _Places:
         self._last = (kind, level, locator, header)
         filled = locator if locator.heading_path or not self._path else replace(locator, heading_path=self._path)
         self.starts.append(offset)
-        self.found.append(Place(kind, level, filled, header))
+        self.found.append(LinePlace(kind, level, filled, header))
 
 
 def encode(text: str) -> bytes:

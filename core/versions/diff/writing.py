@@ -13,7 +13,7 @@ import orjson
 from core.model import Change, Row
 from core.versions.diff.columns import ColumnChanges
 from core.versions.diff.difference import Difference
-from core.versions.diff.lines import Place
+from core.versions.diff.lines import LinePlace
 from core.versions.diff.measure import cells, count_words
 from core.versions.diff.records import Records, Rows, Side, Sizes
 from core.versions.diff.spans import both_pieces
@@ -74,7 +74,7 @@ def write_places(folder: Path, difference: Difference, headings: list[tuple[str,
     (folder / "places.json").write_bytes(orjson.dumps(places))
 
 
-def _place(place: Place, headings: dict[tuple[str, ...], int]) -> list[Any]:
+def _place(place: LinePlace, headings: dict[tuple[str, ...], int]) -> list[Any]:
     kind, level, at, header = place
     heading = headings[at.heading_path]
     return [KINDS.index(kind), level, at.page, at.page_end, at.slide, at.sheet, at.cells, heading, header]
