@@ -70,7 +70,7 @@ class Sizes:
         return cls(starts, ends - starts, widths[:, 1] - widths[:, 0], words[:, 1] - words[:, 0])
 
 
-class Side:
+class RecordSide:
     """One text with what its records need of every line; ``headings`` collects the heading paths of both sides."""
 
     def __init__(self, lines: Lines, headings: dict[tuple[str, ...], int]) -> None:
@@ -114,8 +114,8 @@ class Records:
     """Makes the records of rows; ``kept`` are the rows whose old text is kept apart, in order, of ``old_sizes``."""
 
     rows: Rows
-    old: Side
-    new: Side
+    old: RecordSide
+    new: RecordSide
     new_sizes: Sizes
     old_sizes: Sizes
     kept: Ints

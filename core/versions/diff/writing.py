@@ -15,7 +15,7 @@ from core.versions.diff.columns import ColumnChanges
 from core.versions.diff.difference import Difference
 from core.versions.diff.lines import LinePlace
 from core.versions.diff.measure import cells, count_words
-from core.versions.diff.records import Records, Rows, Side, Sizes
+from core.versions.diff.records import Records, RecordSide, Rows, Sizes
 from core.versions.diff.spans import both_pieces
 from core.versions.diff.stored_comparison import ADDED, CHANGED, EQUAL, KINDS, REMOVED, ROW, marks_line
 
@@ -40,7 +40,7 @@ def write_rows(folder: Path, difference: Difference, watch: Watcher) -> Written:
     rows = Rows.of(difference)
     _write_marks(folder / "marks.jsonl", difference, rows, watch)
     headings: dict[tuple[str, ...], int] = {}
-    old, new = Side(difference.old, headings), Side(difference.new, headings)
+    old, new = RecordSide(difference.old, headings), RecordSide(difference.new, headings)
     rows.heading = np.where(rows.new >= 0, new.column("heading", rows.new), old.column("heading", rows.old))
     (folder / "new.txt").write_bytes(difference.new.data)
     new_sizes = Sizes.of(difference.new.data, difference.new.starts, difference.new.ends)
