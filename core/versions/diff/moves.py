@@ -14,7 +14,7 @@ _LONG_LINE, _LONG_RUN = 20, 12
 _NONE = -1
 
 
-class Side(NamedTuple):
+class MoveSide(NamedTuple):
     """One side: numbers of all lines (equal lines have equal ones), their bytes, and which lines have no partner."""
 
     numbers: Ints
@@ -22,7 +22,7 @@ class Side(NamedTuple):
     unmatched: Ints
 
 
-def moved_lines(old: Side, new: Side, numbers: int) -> tuple[Ints, Ints]:
+def moved_lines(old: MoveSide, new: MoveSide, numbers: int) -> tuple[Ints, Ints]:
     """Return the places of moved lines on both sides, rising on the old side; each line is in one pair at most.
 
     All numbers of lines are below ``numbers``.
@@ -50,7 +50,7 @@ def moved_lines(old: Side, new: Side, numbers: int) -> tuple[Ints, Ints]:
     return moved[kept], partner[moved[kept]]
 
 
-def _numbered(side: Side, places: Ints) -> dict[int, int]:
+def _numbered(side: MoveSide, places: Ints) -> dict[int, int]:
     return dict(zip(places.tolist(), side.numbers[places].tolist(), strict=True))
 
 

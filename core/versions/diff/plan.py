@@ -14,7 +14,7 @@ import numpy.typing as npt
 from core.versions.diff.align import align, renumbered
 from core.versions.diff.budget import Budget, Clock
 from core.versions.diff.lines import Lines
-from core.versions.diff.moves import Side, moved_lines
+from core.versions.diff.moves import MoveSide, moved_lines
 from core.versions.diff.pair_gaps import similar_lines
 from core.versions.diff.slide_hunks import slide
 
@@ -51,7 +51,7 @@ def plan(old: Lines, new: Lines, budget: Budget, clock: Clock) -> Plan:
     is_free = [np.ones(len(lines), bool) for lines in (old, new)]
     is_free[0][matches.old] = is_free[1][matches.new] = False
     sides = [
-        Side(side_numbers, lines.ends - lines.starts, np.flatnonzero(free))
+        MoveSide(side_numbers, lines.ends - lines.starts, np.flatnonzero(free))
         for side_numbers, lines, free in zip(numbers, (old, new), is_free, strict=True)
     ]
     moved = moved_lines(sides[0], sides[1], len(old) + len(new))
