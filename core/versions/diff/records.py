@@ -55,7 +55,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class RecordSizes:
     """Per line of a text: where it stands in bytes, how many cells wide it is and how many words it has."""
 
     at: Ints
@@ -64,7 +64,7 @@ class Sizes:
     words: Ints
 
     @classmethod
-    def of(cls, data: bytes, starts: Ints, ends: Ints) -> Sizes:
+    def of(cls, data: bytes, starts: Ints, ends: Ints) -> RecordSizes:
         found = measure(data, np.stack((starts, ends), axis=1).ravel())
         widths, words = (column.reshape(-1, 2) for column in found)
         return cls(starts, ends - starts, widths[:, 1] - widths[:, 0], words[:, 1] - words[:, 0])
@@ -92,11 +92,11 @@ class RecordSide:
         values = self._columns[name]
         return values[indexes] if len(values) else np.zeros(len(indexes), dtype=np.int64)
 
-    def gathered(self, indexes: Ints) -> tuple[bytes, Sizes]:
+    def gathered(self, indexes: Ints) -> tuple[bytes, RecordSizes]:
         """Return the joints and texts of ascending lines, copied in as long stretches as there are."""
         lines = self.lines
         if not len(indexes):
-            return b"", Sizes.of(b"", indexes, indexes)
+            return b"", RecordSizes.of(b"", indexes, indexes)
         breaks = np.flatnonzero(np.diff(indexes) != 1) + 1
         firsts = indexes[np.concatenate(([0], breaks))]
         lasts = indexes[np.concatenate((breaks - 1, [len(indexes) - 1]))]
@@ -106,7 +106,7 @@ class RecordSide:
         text = b"".join(view[first:last] for first, last in spans)
         sizes = lines.ends[indexes] - lines.starts[indexes]
         ends = np.cumsum(sizes + self._joints[indexes])
-        return text, Sizes.of(text, ends - sizes, ends)
+        return text, RecordSizes.of(text, ends - sizes, ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ class Records:
     rows: Rows
     old: RecordSide
     new: RecordSide
-    new_sizes: Sizes
-    old_sizes: Sizes
+    new_sizes: RecordSizes
+    old_sizes: RecordSizes
     kept: Ints
 
     def part(self, first: int, last: int) -> npt.NDArray[np.void]:

@@ -15,7 +15,7 @@ from core.versions.diff.columns import ColumnChanges
 from core.versions.diff.difference import Difference
 from core.versions.diff.lines import LinePlace
 from core.versions.diff.measure import cells, count_words
-from core.versions.diff.records import Records, RecordSide, Rows, Sizes
+from core.versions.diff.records import Records, RecordSide, RecordSizes, Rows
 from core.versions.diff.spans import both_pieces
 from core.versions.diff.stored_comparison import ADDED, CHANGED, EQUAL, KINDS, REMOVED, ROW, marks_line
 
@@ -43,7 +43,7 @@ def write_rows(folder: Path, difference: Difference, watch: Watcher) -> Written:
     old, new = RecordSide(difference.old, headings), RecordSide(difference.new, headings)
     rows.heading = np.where(rows.new >= 0, new.column("heading", rows.new), old.column("heading", rows.old))
     (folder / "new.txt").write_bytes(difference.new.data)
-    new_sizes = Sizes.of(difference.new.data, difference.new.starts, difference.new.ends)
+    new_sizes = RecordSizes.of(difference.new.data, difference.new.starts, difference.new.ends)
     kept = np.flatnonzero((rows.change != EQUAL) & (rows.old >= 0))
     text, old_sizes = old.gathered(rows.old[kept])
     (folder / "old.txt").write_bytes(text)
