@@ -26,7 +26,7 @@ Watcher = Callable[[int, Row], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenComparison:
     """What the summary needs to know of the rows that were written; ``headings`` are heading paths by number."""
 
     rows: Rows
@@ -35,7 +35,7 @@ class Written:
     new_words: int
 
 
-def write_rows(folder: Path, difference: Difference, watch: Watcher) -> Written:
+def write_rows(folder: Path, difference: Difference, watch: Watcher) -> WrittenComparison:
     """Write the rows, the texts and the marks of a difference."""
     rows = Rows.of(difference)
     _write_marks(folder / "marks.jsonl", difference, rows, watch)
@@ -59,7 +59,7 @@ def write_rows(folder: Path, difference: Difference, watch: Watcher) -> Written:
             records.part(first, min(first + _ROWS_A_WRITE, len(rows))).tofile(file)
     equal_words = int(new_sizes.words[rows.new[rows.change == EQUAL]].sum())
     old_words = equal_words + int(old_sizes.words.sum())
-    return Written(rows, list(headings), old_words, int(new_sizes.words.sum()))
+    return WrittenComparison(rows, list(headings), old_words, int(new_sizes.words.sum()))
 
 
 def write_places(folder: Path, difference: Difference, headings: list[tuple[str, ...]], chapters: list[int]) -> None:
