@@ -15,7 +15,7 @@ from core.versions.diff.difference import Difference
 from core.versions.diff.measure import Ints
 from core.versions.diff.records import Rows
 from core.versions.diff.stored_comparison import ADDED, CHANGED, REMOVED
-from core.versions.diff.unpaired_values import Leftovers
+from core.versions.diff.unpaired_values import UnpairedValues
 from core.versions.diff.values import Changed, changed_values
 
 STRIP_CELLS = 200
@@ -49,7 +49,7 @@ class ValueCollector:
         left = MOST_VALUES - len(self.found)
         if self.was_skipped or left <= 0:
             return
-        leftovers = Leftovers(rows, difference, _VALUES_SECONDS - self._spent, MOST_VALUES)
+        leftovers = UnpairedValues(rows, difference, _VALUES_SECONDS - self._spent, MOST_VALUES)
         changed, sole = leftovers.found()
         self.was_skipped = leftovers.was_skipped or len(changed) + len(sole) > left
         self.found = sorted([*self.found, *changed], key=lambda each: each[0]) + sole

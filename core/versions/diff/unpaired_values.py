@@ -25,7 +25,7 @@ _COMPARED_CHARS = 400
 _LONGEST_LINE = 4_000
 
 
-class Leftovers:
+class UnpairedValues:
     """Reads the lines that were removed or added and not moved, until ``seconds`` are spent or ``most`` are found."""
 
     def __init__(self, rows: Rows, difference: Difference, seconds: float, most: int) -> None:
