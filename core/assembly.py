@@ -66,7 +66,7 @@ from core.platform.work_signal import WorkSignal
 from core.ports import BlobStore, JobQueue, Passwords, Signal
 from core.query.answer.write_answer import Answering
 from core.query.answer_cache import AnswerCache
-from core.query.ask import Asking
+from core.query.ask import QuestionAnswering
 from core.query.conversations.conversations import Conversations
 from core.query.conversations.rewrite import Rewriting
 from core.query.pipeline import QueryPipeline
@@ -262,7 +262,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         retriever,
         queries,
         conversations,
-        Asking(catalog, queries, conversations, cache, recordings),
+        QuestionAnswering(catalog, queries, conversations, cache, recordings),
         evaluations,
         Insight(catalog, active.now, worker, WhyNots(catalog, queries, active.now)),
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.jobs.facade import JobFacade
     from core.platform.data_folder import DataFolder
     from core.ports import JobQueue, Parser
-    from core.query.ask import Asking
+    from core.query.ask import QuestionAnswering
     from core.query.conversations.conversations import Conversations
     from core.query.pipeline import QueryPipeline
     from core.query.search.retrieve import Retriever
@@ -96,7 +96,7 @@ class QuestionParts:
     retriever: Retriever
     queries: QueryPipeline
     conversations: Conversations
-    asking: Asking
+    asking: QuestionAnswering
     evaluations: Evaluations
     insight: Insight
 

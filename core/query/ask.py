@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SENTENCE = re.compile(r"(?<=[。！？\n])(?!\[)|(?<=[.!?]\s)(?!\[)|(?<=\]\s)(?!\[)")
 
 
-class Asking:
+class QuestionAnswering:
     def __init__(
         self,
         catalog: Catalog,
