@@ -36,7 +36,7 @@ from core.evaluation.measure_folder import Outcome, Question, evaluate, read_pas
 from core.evaluation.metrics import ndcg_at, percentile
 from core.model import Hit, Trace
 from core.query.search.features import FEATURE_WEIGHTS
-from core.query.search.rerank import Asking, RerankStage
+from core.query.search.rerank import RerankRequest, RerankStage
 
 PLAIN = Query("", rerank="none", recency=False, read_filters=False, fresh=True)
 SWITCHES = {
@@ -130,7 +130,7 @@ def groups(kb: KnowledgeBase, keys: Mapping[str, str], questions: Sequence[Quest
         trace = EvoRAG(kb=kb).search(replace(PLAIN, text=question.text))
         wanted = {keys[passage] for passage in question.passage_ids if passage in keys}
         vector = kb._embedder.embed_query(question.text)
-        asking = Asking(trace.analysis.normalised, vector, trace.query.depth, kb._embedder.id)
+        asking = RerankRequest(trace.analysis.normalised, vector, trace.query.depth, kb._embedder.id)
         first: list[Hit] = list(trace.candidates[: kb.settings.rerank_depth])
         rows = stage.features(first, trace.candidates, asking) if first else []
         found.append(Group(rows, [hit.placed.doc_key in wanted for hit in first], name))

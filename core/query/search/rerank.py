@@ -40,7 +40,7 @@ class Ordering:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RerankRequest:
     """The question as reranking reads it; ``vector`` is None where the vector leg failed."""
 
     text: str
@@ -58,7 +58,9 @@ class RerankStage:
         self._catalog = catalog
         self._open_cross = open_cross
 
-    def order(self, candidates: Sequence[Hit], asking: Asking, ordering: Ordering) -> tuple[list[Hit], Reranking]:
+    def order(
+        self, candidates: Sequence[Hit], request: RerankRequest, ordering: Ordering
+    ) -> tuple[list[Hit], Reranking]:
         """Return all candidates with the first ``ordering.depth`` of them in their new order, and what was done.
 
         A method that fails leaves the fused order and tells its error.
@@ -68,7 +70,7 @@ class RerankStage:
         error: Mapping[str, Any] | None = None
         parts: Parts = [{"fused": hit.score} for hit in first]
         try:
-            weights, parts = self._parts(first, candidates, asking, ordering)
+            weights, parts = self._parts(first, candidates, request, ordering)
         except EvoRAGError as failed:
             error = failed.as_dict()
         newness = self._recency(first, ordering)
@@ -81,42 +83,46 @@ class RerankStage:
         return hits, Reranking(ordering.method, weights, len(first), ordering.recency, error)
 
     def _parts(
-        self, first: Sequence[Hit], candidates: Sequence[Hit], asking: Asking, ordering: Ordering
+        self, first: Sequence[Hit], candidates: Sequence[Hit], request: RerankRequest, ordering: Ordering
     ) -> tuple[Mapping[str, float], Parts]:
         if ordering.method == "cross":
-            return {"cross": 1.0}, [{"cross": score} for score in self._cross(asking.text, first)]
+            return {"cross": 1.0}, [{"cross": score} for score in self._cross(request.text, first)]
         if ordering.method == "mix":
             weights: Mapping[str, float] = {"bm25": 1.0 - ordering.alpha, "cosine": ordering.alpha}
-            features: Parts = self.leg_features(first, candidates, asking)
+            features: Parts = self.leg_features(first, candidates, request)
         elif ordering.method == "features":
             weights = FEATURE_WEIGHTS
-            features = self.features(first, candidates, asking)
+            features = self.features(first, candidates, request)
         else:
             return {"fused": 1.0}, [{"fused": hit.score} for hit in first]
         return weights, [{name: weight * own[name] for name, weight in weights.items()} for own in features]
 
-    def features(self, first: Sequence[Hit], candidates: Sequence[Hit], asking: Asking) -> list[dict[str, float]]:
+    def features(
+        self, first: Sequence[Hit], candidates: Sequence[Hit], request: RerankRequest
+    ) -> list[dict[str, float]]:
         """Return all features of the first candidates; the others only add statistics of the question's terms."""
-        looked = looked_for(read_question(asking.text, candidates))
-        legs = self.leg_features(first, candidates, asking)
+        looked = looked_for(read_question(request.text, candidates))
+        legs = self.leg_features(first, candidates, request)
         return [{**leg, **text_features(looked, hit)} for leg, hit in zip(legs, first, strict=True)]
 
-    def leg_features(self, first: Sequence[Hit], candidates: Sequence[Hit], asking: Asking) -> list[dict[str, float]]:
+    def leg_features(
+        self, first: Sequence[Hit], candidates: Sequence[Hit], request: RerankRequest
+    ) -> list[dict[str, float]]:
         """Return both legs' scores, each from 0 to 1 over the first candidates.
 
         One that the vector leg did not give has the cosine of its stored vector. One that the keyword leg did not give
         has no score there, or at most that of its last hit where the leg had more than was asked for.
         """
         by_words = [hit.keyword.score for hit in candidates if hit.keyword]
-        least = min(by_words) if len(by_words) >= asking.depth else 0.0
+        least = min(by_words) if len(by_words) >= request.depth else 0.0
         bm25 = scaled([hit.keyword.score if hit.keyword else least for hit in first])
-        near = scaled(self._cosines(first, candidates, asking))
+        near = scaled(self._cosines(first, candidates, request))
         return [{"bm25": words, "cosine": meaning} for words, meaning in zip(bm25, near, strict=True)]
 
-    def _cosines(self, first: Sequence[Hit], candidates: Sequence[Hit], asking: Asking) -> list[float]:
-        question = asking.vector
+    def _cosines(self, first: Sequence[Hit], candidates: Sequence[Hit], request: RerankRequest) -> list[float]:
+        question = request.vector
         missing = {hit.placed.content_hash for hit in first if hit.vector is None}
-        stored = self._catalog.embeddings.of_hashes(missing, asking.model) if question is not None else {}
+        stored = self._catalog.embeddings.of_hashes(missing, request.model) if question is not None else {}
         least = min((cosine(hit.vector.score) for hit in candidates if hit.vector), default=0.0)
         found = []
         for hit in first:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from core.model import Analysis, Hit, Part, Query, Reranking
 from core.query.search.fuse import Fusion, choose, fuse, merge_identical
-from core.query.search.rerank import Asking, Ordering, RerankStage
+from core.query.search.rerank import Ordering, RerankRequest, RerankStage
 from core.query.search.retrieve import Retrieved, Retriever, Scope
 from core.query.stopwatch import Stopwatch
 from core.query.understand.advanced_syntax import is_met
@@ -90,8 +90,8 @@ class Searcher:
             return candidates, None
         depth = max(len(retrieved.vector.hits), len(retrieved.keyword.hits), query.depth)
         with watch.step("rerank"):
-            asking = Asking(text, retrieved.question_vector, depth, retrieved.embedder.id)
-            return self._stage.order(candidates, asking, ordering)
+            request = RerankRequest(text, retrieved.question_vector, depth, retrieved.embedder.id)
+            return self._stage.order(candidates, request, ordering)
 
     def _fusion(self, query: Query) -> Fusion:
         return Fusion(

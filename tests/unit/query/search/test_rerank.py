@@ -15,7 +15,7 @@ from core.catalog.schema import documents
 from core.errors import InvalidInput, ModelUnavailable
 from core.model import Hit
 from core.query.search.features import FEATURE_WEIGHTS
-from core.query.search.rerank import Asking
+from core.query.search.rerank import RerankRequest
 from tests.builders import add, knowledge_base
 
 METHODS = ("none", "mix", "features")
@@ -115,7 +115,7 @@ def test_alpha_is_the_share_of_the_cosine(rag: core.EvoRAG, monkeypatch: pytest.
 def test_a_passage_that_one_leg_missed_gets_the_cosine_of_its_stored_vector(rag: core.EvoRAG) -> None:
     trace = rag.search(Query("walnut harvest", rerank="mix"))
     stage, embedder = rag.kb.queries._searcher._stage, rag.kb._embedder
-    asked = Asking("walnut harvest", embedder.embed_query("walnut harvest"), 50, embedder.id)
+    asked = RerankRequest("walnut harvest", embedder.embed_query("walnut harvest"), 50, embedder.id)
     known = stage._cosines(trace.candidates, trace.candidates, asked)
     lost = [replace(hit, vector=None) for hit in trace.candidates]
     assert stage._cosines(lost, trace.candidates, asked) == pytest.approx(known, abs=2e-3)
