@@ -32,7 +32,7 @@ from core.evaluation.metrics import contains_answer, normalise, percentile, with
 from core.model import Answer, Hit
 from core.query.answer import candidates, extract, trim_clauses
 from core.query.answer.candidates import find_candidates
-from core.query.answer.question_profile import Asked, read_question
+from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.search.fuse import choose
 from core.text.sentences import split_sentences
 
@@ -126,7 +126,7 @@ def fit(chosen: dict[str, list[Observed]], judged: dict[str, list[Observed]]) ->
     }
 
 
-def _asked(one: Observed, hits: Sequence[Hit]) -> tuple[Asked, list[candidates.Candidate]]:
+def _asked(one: Observed, hits: Sequence[Hit]) -> tuple[QuestionProfile, list[candidates.Candidate]]:
     asked = read_question(one.question.text, hits)
     return asked, find_candidates(asked, choose(hits, TOP_K, PER_DOCUMENT))
 

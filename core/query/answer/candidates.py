@@ -14,7 +14,7 @@ from itertools import islice
 
 from core.model import Hit
 from core.query.answer.answer_types import offers
-from core.query.answer.question_profile import Asked
+from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.quotable_units import units
 from core.query.answer.trim_clauses import softmax
 from core.text.analysis import analyse
@@ -51,9 +51,9 @@ class Candidate:
     chance: float = 0.0
 
 
-def find_candidates(asked: Asked, hits: Sequence[Hit]) -> list[Candidate]:
+def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candidate]:
     """Return the candidates of all passages with chances that sum to 1, in the order of the passages."""
-    found = [candidate for hit in hits for candidate in _of_passage(asked, hit)]
+    found = [candidate for hit in hits for candidate in _of_passage(profile, hit)]
     if not found:
         return []
     chances = softmax(
@@ -74,30 +74,30 @@ def passage_terms(hit: Hit) -> frozenset[str]:
     return frozenset(analyse(hit.placed.chunk.indexed_text(hit.placed.title)))
 
 
-def _of_passage(asked: Asked, hit: Hit) -> Iterator[Candidate]:
+def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     chunk = hit.placed.chunk
     title_terms = frozenset(analyse(hit.placed.title))
     path_terms = frozenset(analyse(" ".join(chunk.locator.heading_path)))
     cut = list(islice(units(chunk, hit.placed.title), _MOST_UNITS))
     said = [f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut]
     terms = [frozenset(analyse(text)) for text in said]
-    wanted = asked.expectation.unit
+    wanted = profile.expectation.unit
     for order, unit in enumerate(cut):
         above = title_terms | (frozenset(analyse(unit.section)) if unit.section else path_terms)
         near = [order] if unit.header else range(max(0, order - 1), min(len(cut), order + 2))
         beside = [terms[i] for i in near if i == order or not cut[i].is_heading]
-        offered = bool(offers(unit.text, asked.expectation, asked.text))
+        offered = bool(offers(unit.text, profile.expectation, profile.text))
         features = {
-            "coverage": asked.coverage(terms[order]),
-            "around": asked.coverage(above.union(*beside)),
-            "titled": asked.coverage(above | terms[order]),
+            "coverage": profile.coverage(terms[order]),
+            "around": profile.coverage(above.union(*beside)),
+            "titled": profile.coverage(above | terms[order]),
             "rank": 1 / hit.rank,
             "offered": float(offered),
-            "not_offered": float(asked.expectation.kind != "thing" and not offered),
-            "pairs": asked.pair_share(said[order]),
+            "not_offered": float(profile.expectation.kind != "thing" and not offered),
+            "pairs": profile.pair_share(said[order]),
             "length": math.log(len(unit.text)),
             "unit": float(bool(wanted) and wanted in unit.text),
-            "says_little": float(len(terms[order] - asked.weights.keys()) <= 1),
+            "says_little": float(len(terms[order] - profile.weights.keys()) <= 1),
             "heading": float(unit.is_heading),
         }
         yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit.header, features)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from core.query.answer.answer_types import refers_back
 from core.query.answer.candidates import Candidate
-from core.query.answer.question_profile import Asked, similar
+from core.query.answer.question_profile import QuestionProfile, similar
 from core.query.answer.quotable_units import CELL_JOINT
 from core.query.answer.trim_clauses import Cut, Divided, divide, fill, squeeze, trim
 
@@ -41,8 +41,8 @@ class Part:
 class Composer:
     """Composes the answer to one question from its candidates, with at most ``max_chars`` characters."""
 
-    def __init__(self, asked: Asked, best: Candidate, max_chars: int) -> None:
-        self._asked = asked
+    def __init__(self, profile: QuestionProfile, best: Candidate, max_chars: int) -> None:
+        self._profile = profile
         self._best = best
         self._max_chars = max_chars
         self._divided: dict[Candidate, Divided] = {}
@@ -50,7 +50,7 @@ class Composer:
     def compose(self, found: Sequence[Candidate]) -> list[Part]:
         """Take the best sentence, then every further one whose chance is worth its length, while they fit."""
         room = self._max_chars - mark_chars(1)
-        parts = [_with_subject(self._asked, self._part(self._best, room, forced=True), room)]
+        parts = [_with_subject(self._profile, self._part(self._best, room, forced=True), room)]
         room -= len(parts[0].text)
         may_pair = True
         for candidate in sorted(found, key=self._worth, reverse=True):
@@ -86,26 +86,26 @@ class Composer:
         best = self._best
         is_before = candidate.hit is best.hit and candidate.order == best.order - 1
         if is_before and refers_back(best.text):
-            together = self._asked.coverage(candidate.terms | best.terms)
-            return candidate.chance + 0.2 * (together > self._asked.coverage(best.terms))
+            together = self._profile.coverage(candidate.terms | best.terms)
+            return candidate.chance + 0.2 * (together > self._profile.coverage(best.terms))
         return candidate.chance
 
     def _part(self, candidate: Candidate, room: int, forced: bool = False) -> Part:
         """Return the sentence as it is given; without text where no safe cut fits, unless ``forced``."""
         if candidate.header:
-            text = _row_text(self._asked, candidate, room if forced else self._max_chars)
+            text = _row_text(self._profile, candidate, room if forced else self._max_chars)
             if len(text) > room or not text:
                 text = candidate.text[: room - 1] + _CUT_MARK if forced else ""
             return Part(candidate, candidate.start, candidate.end, text, 1.0)
         if candidate not in self._divided:
-            self._divided[candidate] = divide(candidate.text, self._asked)
+            self._divided[candidate] = divide(candidate.text, self._profile)
         divided = self._divided[candidate]
         budget = room - 2 * len(_CUT_MARK)
         cut = trim(divided)
         if cut.end - cut.start > budget:
             cut = squeeze(divided, budget)
             if forced:
-                cut = fill(candidate.text, self._asked, cut, budget)
+                cut = fill(candidate.text, self._profile, cut, budget)
         fits = cut.end - cut.start <= budget and (forced or cut.kept >= _LEAST_KEPT)
         return _stretch(candidate, cut) if fits else Part(candidate, candidate.start, candidate.start, "", 0.0)
 
@@ -121,19 +121,19 @@ def _value(part: Part) -> float:
     return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
 
 
-def _with_subject(asked: Asked, part: Part, room: int) -> Part:
+def _with_subject(profile: QuestionProfile, part: Part, room: int) -> Part:
     """Put the title before a sentence that leaves out what it is about, when that may be what is asked."""
     title = part.source.hit.placed.title.strip()
-    if asked.expectation.kind not in _SUBJECT_KINDS or part.source.header or not _TITLE.fullmatch(title):
+    if profile.expectation.kind not in _SUBJECT_KINDS or part.source.header or not _TITLE.fullmatch(title):
         return part
     if _CODED.search(title) and part.source.hit.placed.name.startswith(title):
         return part
     text = f"{title}: {part.text}"
-    known = f"{asked.text}\n{part.source.text}".casefold()
+    known = f"{profile.text}\n{part.source.text}".casefold()
     return part if title.casefold() in known or len(text) > room else replace(part, text=text)
 
 
-def _row_text(asked: Asked, candidate: Candidate, room: int) -> str:
+def _row_text(profile: QuestionProfile, candidate: Candidate, room: int) -> str:
     """Write a table row as ``header: cell`` pairs; where it is too long, the cells that the question names."""
     heads = [head.strip() for head in candidate.header.split(CELL_JOINT)]
     cells = [cell.strip() for cell in candidate.text.split(CELL_JOINT)]
@@ -142,7 +142,7 @@ def _row_text(asked: Asked, candidate: Candidate, room: int) -> str:
     pairs = [f"{head}: {cell}" if head else cell for head, cell in zip(heads, cells, strict=True) if cell]
     text = "; ".join(pairs)
     if len(text) > room:
-        kept = sorted(range(len(pairs)), key=lambda i: (i > 0, -asked.pair_share(pairs[i])))
+        kept = sorted(range(len(pairs)), key=lambda i: (i > 0, -profile.pair_share(pairs[i])))
         chosen: list[int] = []
         for i in kept:
             if sum(len(pairs[j]) + 2 for j in [*chosen, i]) <= room:

@@ -17,7 +17,7 @@ import numpy as np
 from core.model import Hit
 from core.ports import Vector
 from core.query.answer.candidates import Candidate, find_candidates
-from core.query.answer.question_profile import Asked
+from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.trim_clauses import softmax
 from core.text.language import detect_language
 
@@ -32,9 +32,9 @@ _MOST_CHARS = 240
 _SHARPNESS = 60.0
 
 
-def foreign_passages(asked: Asked, passages: Sequence[Hit]) -> list[Hit]:
+def foreign_passages(profile: QuestionProfile, passages: Sequence[Hit]) -> list[Hit]:
     """Return the passages nearest by vector that are in another language than the question, nearest first."""
-    near = [hit for hit in passages if hit.vector and detect_language(hit.placed.chunk.text) != asked.language]
+    near = [hit for hit in passages if hit.vector and detect_language(hit.placed.chunk.text) != profile.language]
     return sorted(near, key=_vector_rank)[:_PASSAGES]
 
 
@@ -48,9 +48,11 @@ def gap_confidence(foreign: Sequence[Hit], hits: Sequence[Hit]) -> float:
     return 1 / (1 + math.exp(-_STEEPNESS * (gap - _EVEN_GAP)))
 
 
-def nearest_sentences(asked: Asked, foreign: Sequence[Hit], embed: Embed, question_vector: Vector) -> list[Candidate]:
+def nearest_sentences(
+    profile: QuestionProfile, foreign: Sequence[Hit], embed: Embed, question_vector: Vector
+) -> list[Candidate]:
     """Return the first sentences of the passages with chances by their cosine. Raises: ``ModelUnavailable``."""
-    found = find_candidates(asked, foreign)[:_MOST_SENTENCES]
+    found = find_candidates(profile, foreign)[:_MOST_SENTENCES]
     if not found:
         return []
     vectors = embed([candidate.text[:_MOST_CHARS] for candidate in found])

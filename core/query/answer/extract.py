@@ -15,7 +15,7 @@ from core.query.answer.candidates import Candidate, find_candidates, passage_ter
 from core.query.answer.compose import Composer, Part
 from core.query.answer.cross_language import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.answer.escape import without_live_marks
-from core.query.answer.question_profile import Asked, is_small_talk, read_question
+from core.query.answer.question_profile import QuestionProfile, is_small_talk, read_question
 from core.text.language import detect_language
 
 DEFAULT_THRESHOLD = 0.2
@@ -50,22 +50,22 @@ def extract_answer(
     """
     if is_small_talk(question):
         return insufficient(detect_language(question), "small_talk")
-    asked = read_question(question, [*passages, *candidates])
-    if not asked.weights:
-        return insufficient(asked.language, "no_terms")
+    profile = read_question(question, [*passages, *candidates])
+    if not profile.weights:
+        return insufficient(profile.language, "no_terms")
     least = DEFAULT_THRESHOLD if threshold is None else threshold
-    found = find_candidates(asked, passages[:_PASSAGES])
+    found = find_candidates(profile, passages[:_PASSAGES])
     if not found:
-        return insufficient(asked.language, "no_passages")
-    sure = confidence(asked, _best(found), passages)
+        return insufficient(profile.language, "no_passages")
+    sure = confidence(profile, _best(found), passages)
     if sure < least and embed is not None and question_vector is not None:
-        foreign = foreign_passages(asked, passages[:_PASSAGES])
+        foreign = foreign_passages(profile, passages[:_PASSAGES])
         across = gap_confidence(foreign, candidates or passages)
-        if across >= least and (near := nearest_sentences(asked, foreign, embed, question_vector)):
+        if across >= least and (near := nearest_sentences(profile, foreign, embed, question_vector)):
             found, sure = near, across
     if sure < least:
-        return insufficient(asked.language, "low_confidence", sure)
-    parts = Composer(asked, _best(found), max_chars).compose(found)
+        return insufficient(profile.language, "low_confidence", sure)
+    parts = Composer(profile, _best(found), max_chars).compose(found)
     return Answer(
         # Marks that the document writes itself would be taken for ours.
         text=" ".join(f"{without_live_marks(part.text)} [{number}]" for number, part in enumerate(parts, 1)),
@@ -80,7 +80,7 @@ def insufficient(language: str, reason: str, sure: float = 0.0) -> Answer:
     return Answer(INSUFFICIENT_TEXT[language], AnswerType.INSUFFICIENT, (), sure, reason)
 
 
-def confidence_features(asked: Asked, best: Candidate, passages: Sequence[Hit] = ()) -> dict[str, float]:
+def confidence_features(profile: QuestionProfile, best: Candidate, passages: Sequence[Hit] = ()) -> dict[str, float]:
     """Return how much of the question the best sentence, its neighbours and its passage hold, each 0 to 1.
 
     What other passages of the same document hold counts for the passage: a rule about journeys says "journey" in its
@@ -89,14 +89,14 @@ def confidence_features(asked: Asked, best: Candidate, passages: Sequence[Hit] =
     document = best.hit.placed.doc_id
     beside = (passage_terms(hit) for hit in passages if hit.placed.doc_id == document)
     return {
-        "passage": asked.coverage(passage_terms(best.hit).union(*beside)),
+        "passage": profile.coverage(passage_terms(best.hit).union(*beside)),
         **{name: best.features[name] for name in ("coverage", "around", "pairs")},
     }
 
 
-def confidence(asked: Asked, best: Candidate, passages: Sequence[Hit] = ()) -> float:
+def confidence(profile: QuestionProfile, best: Candidate, passages: Sequence[Hit] = ()) -> float:
     """Return how likely the passages answer at all, 0 to 1."""
-    features = confidence_features(asked, best, passages)
+    features = confidence_features(profile, best, passages)
     score = CONFIDENCE_BIAS + sum(CONFIDENCE_WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-score))
 

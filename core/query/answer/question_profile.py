@@ -34,7 +34,7 @@ _SMALL_TALK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionProfile:
     """A question as the extractor reads it; ``weights`` are the idf of its terms in the corpus."""
 
     text: str
@@ -53,7 +53,7 @@ class Asked:
         return len(letter_pairs(text) & self.pairs) / len(self.pairs) if self.pairs else 0.0
 
 
-def read_question(question: str, hits: Sequence[Hit]) -> Asked:
+def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
     """Weigh the terms of ``question`` by the statistics that the keyword leg gave with its hits.
 
     A term that no hit holds weighs as one that no document holds. Without a keyword leg all terms weigh the same.
@@ -64,7 +64,7 @@ def read_question(question: str, hits: Sequence[Hit]) -> Asked:
     sizes = [_corpus_size(score.idf, score.document_frequency) for score in known.values() if score.idf > 0]
     unseen = math.log(1 + (max(sizes, default=0.0) + 0.5) / 0.5) if sizes else 1.0
     language = detect_language(question)
-    return Asked(
+    return QuestionProfile(
         text=question,
         language=language,
         weights={term: (known[term].idf if term in known and known[term].idf > 0 else unseen) for term in spoken},

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from core.query.answer.answer_types import offers
-from core.query.answer.question_profile import Asked
+from core.query.answer.question_profile import QuestionProfile
 from core.text.analysis import analyse
 
 Span = tuple[int, int]
@@ -78,11 +78,11 @@ class Divided:
     shared: int
 
 
-def divide(sentence: str, asked: Asked) -> Divided:
+def divide(sentence: str, profile: QuestionProfile) -> Divided:
     spans = split_clauses(sentence)
     if len(spans) == 1:
         return Divided(sentence, spans, [1.0], 0)
-    features, shared = clause_features(sentence, spans, asked)
+    features, shared = clause_features(sentence, spans, profile)
     chances = softmax([sum(CLAUSE_WEIGHTS[name] * value for name, value in row.items()) for row in features])
     return Divided(sentence, spans, chances, shared)
 
@@ -100,9 +100,9 @@ def squeeze(divided: Divided, budget: int) -> Cut:
     return _shorten(divided, budget)
 
 
-def fill(sentence: str, asked: Asked, cut: Cut, budget: int) -> Cut:
+def fill(sentence: str, profile: QuestionProfile, cut: Cut, budget: int) -> Cut:
     """Return at most ``budget`` characters: ``cut`` with as much of its neighbours as fits, or a window of it."""
-    return _widen(sentence, cut, budget) if cut.end - cut.start <= budget else _window(sentence, asked, cut, budget)
+    return _widen(sentence, cut, budget) if cut.end - cut.start <= budget else _window(sentence, profile, cut, budget)
 
 
 def _widen(sentence: str, cut: Cut, budget: int) -> Cut:
@@ -116,14 +116,14 @@ def _widen(sentence: str, cut: Cut, budget: int) -> Cut:
     return Cut(start, end, cut.kept)
 
 
-def _window(sentence: str, asked: Asked, cut: Cut, budget: int) -> Cut:
+def _window(sentence: str, profile: QuestionProfile, cut: Cut, budget: int) -> Cut:
     """Return ``budget`` characters of ``cut`` around what may be the answer, or around the question's own letters."""
-    places = [place for place in offers(sentence, asked.expectation, asked.text) if cut.start <= place[0] < cut.end]
+    places = [place for place in offers(sentence, profile.expectation, profile.text) if cut.start <= place[0] < cut.end]
     step = max(1, budget // 8)
     best = max(
         range(cut.start, max(cut.start + 1, cut.end - budget + step), step),
         key=lambda at: (
-            asked.pair_share(sentence[at : at + budget])
+            profile.pair_share(sentence[at : at + budget])
             + 0.2 * any(at <= place[0] and place[1] <= at + budget for place in places)
         ),
     )
@@ -154,23 +154,23 @@ def softmax(scores: list[float]) -> list[float]:
     return [value / total for value in raised]
 
 
-def clause_features(sentence: str, spans: list[Span], asked: Asked) -> tuple[list[dict[str, float]], int]:
+def clause_features(sentence: str, spans: list[Span], profile: QuestionProfile) -> tuple[list[dict[str, float]], int]:
     """Return the features of each clause, by the names of ``CLAUSE_WEIGHTS``, and which shares most."""
     parts = [sentence[start:end] for start, end in spans]
     terms = [set(analyse(part)) for part in parts]
-    coverage = [asked.coverage(held) for held in terms]
-    places = offers(sentence, asked.expectation, asked.text)
+    coverage = [profile.coverage(held) for held in terms]
+    places = offers(sentence, profile.expectation, profile.text)
     offered = [any(start < place[1] and place[0] < end for place in places) for start, end in spans]
-    best = max(range(len(spans)), key=lambda i: coverage[i] + asked.pair_share(parts[i]))
-    unit = asked.expectation.unit
+    best = max(range(len(spans)), key=lambda i: coverage[i] + profile.pair_share(parts[i]))
+    unit = profile.expectation.unit
     rows = [
         {
             "coverage": coverage[i],
             "around": max(coverage[max(0, i - 1) : i + 2]),
             "offered": float(offered[i]),
-            "not_offered": float(asked.expectation.kind != "thing" and not offered[i]),
+            "not_offered": float(profile.expectation.kind != "thing" and not offered[i]),
             "unit": float(bool(unit) and unit in parts[i]),
-            "new_terms": math.log1p(len(terms[i] - asked.weights.keys())),
+            "new_terms": math.log1p(len(terms[i] - profile.weights.keys())),
             "length": math.log(len(parts[i])),
             "distance": float(min(abs(i - best), 4)),
             "after_best": float(i == best + 1),

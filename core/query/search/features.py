@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.model import Hit
-from core.query.answer.question_profile import Asked
+from core.query.answer.question_profile import QuestionProfile
 
 FEATURE_WEIGHTS = {"bm25": 0.1, "cosine": 0.2, "coverage": 0.2, "window": 0.1, "pairs": 0.3, "exact": 0.1}
 """Rounded from conditional logits over half of the questions of an English and a Japanese set, which agree: a fit on
@@ -37,17 +37,17 @@ class Looked:
     window_chars: int
 
 
-def looked_for(asked: Asked) -> Looked:
+def looked_for(profile: QuestionProfile) -> Looked:
     """Return what to look for. Weights sum to 1."""
-    heaviest = sorted(asked.weights.items(), key=lambda item: -item[1])[:_MOST_TERMS]
+    heaviest = sorted(profile.weights.items(), key=lambda item: -item[1])[:_MOST_TERMS]
     total = sum(weight for _, weight in heaviest) or 1.0
-    said = plain(asked.text)
+    said = plain(profile.text)
     exact = dict.fromkeys([*_CODE.findall(said), *(match.strip() for match in _QUOTED.findall(said))])
     return Looked(
         terms=tuple((term, _literal(term), weight / total) for term, weight in heaviest),
-        pairs=tuple(sorted(asked.pairs))[:_MOST_PAIRS],
+        pairs=tuple(sorted(profile.pairs))[:_MOST_PAIRS],
         exact=tuple(text for text in exact if text),
-        window_chars=WINDOW_CHARS.get(asked.language, 200),
+        window_chars=WINDOW_CHARS.get(profile.language, 200),
     )
 
 
