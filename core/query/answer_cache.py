@@ -44,7 +44,7 @@ _IN_THE_VIEW = ("text", "as_of", "fresh", "conversation_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedAnswer:
     """An answer that the cache has: the account that the history kept of it, and how it was found."""
 
     trace: Trace
@@ -117,7 +117,7 @@ class AnswerCache:
         asked = analysis.normalised
         return CacheKey(_sha256(asked), _sha256(packed), analysis.language, names_hash(asked), sequence)
 
-    def find(self, key: CacheKey, analysis: Analysis, query: Query) -> Kept | None:
+    def find(self, key: CacheKey, analysis: Analysis, query: Query) -> CachedAnswer | None:
         """Return the kept answer to the same question, else to the one that is most alike, if any is enough."""
         entry, similarity = self._catalog.answers.same(key), 1.0
         kind = "exact"
@@ -132,7 +132,7 @@ class AnswerCache:
             self._catalog.answers.forget(entry.trace_id)
             return None
         use = CacheUse(kind, kept.id, kept.query.text, kept.asked_at, round(similarity, 4))
-        return Kept(kept, use)
+        return CachedAnswer(kept, use)
 
     def to_keep(self, key: CacheKey, trace: Trace) -> CacheKey | None:
         """Return what an answer is kept under, None where it must not be: something failed, or the world moved on."""
@@ -180,20 +180,20 @@ class AnswerCache:
         return [name, generator.model] if generator.model else None
 
 
-def answered_again(kept: Kept, asked: AskedQuestion) -> Trace:
+def answered_again(cached: CachedAnswer, asked: AskedQuestion) -> Trace:
     """Return the account of a question that was answered from the cache: its own analysis and times, all else kept."""
     return replace(
-        kept.trace,
+        cached.trace,
         id=secrets.token_hex(16),
         asked_at=asked.asked_at,
         query=asked.query,
         analysis=replace(
             asked.analysis,
-            read_filters=kept.trace.analysis.read_filters,
-            searched=kept.trace.analysis.searched if kept.use.kind == "exact" else "",
+            read_filters=cached.trace.analysis.read_filters,
+            searched=cached.trace.analysis.searched if cached.use.kind == "exact" else "",
         ),
         timings_ms=asked.watch.total(),
-        cache=kept.use,
+        cache=cached.use,
     )
 
 

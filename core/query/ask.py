@@ -55,15 +55,15 @@ class QuestionAnswering:
         """
         heard_at = self._catalog.publications.present()[0] if query.conversation_id else None
         asked = yield from self._asked(query)
-        key = kept = None
+        key = cached = None
         if keep:
             with asked.watch.step("cache"):
                 key = self._cache.key(query, asked.analysis)
-                kept = None if key is None or query.fresh else self._cache.find(key, asked.analysis, query)
-        if kept is None:
+                cached = None if key is None or query.fresh else self._cache.find(key, asked.analysis, query)
+        if cached is None:
             trace = yield from self._afresh(asked, keep, key, heard_at)
         else:
-            trace = answered_again(kept, asked)
+            trace = answered_again(cached, asked)
             yield AnalysisStep(trace.analysis)
             yield PassagesStep(trace.hits)
             self._catalog.questions.keep(trace, None, 0, heard_at)
