@@ -29,7 +29,7 @@ from core.query.answer.context import build_context, joined_chars, sources_of
 from core.query.answer.extract import extract_answer
 from core.query.answer.fit_budget import compress
 from core.query.answer.prompt import build_prompt, template_text
-from core.query.guard.guard import Evidence, Policy, guard
+from core.query.guard.guard import Policy, SupportEvidence, guard
 from core.query.record_answer import unrecorded
 from core.query.search.search import Found
 from core.query.stopwatch import Stopwatch
@@ -98,7 +98,9 @@ class Answering:
                 writing = yield from self._written(name, built.prompt, into)
             generation.update(writing.account)
             with watch.step("guard"):
-                answer = self._guarded(writing, Evidence(question, language, whole, extracted), found, generation)
+                answer = self._guarded(
+                    writing, SupportEvidence(question, language, whole, extracted), found, generation
+                )
             if writing.error is not None:
                 answer = replace(answer, generator_failure=_failure(name, writing.error))
         times = watch.timings_ms
@@ -162,7 +164,9 @@ class Answering:
 
         return generator.write_recorded(prompt, self._sampling(), timeout_s, into, failed)
 
-    def _guarded(self, writing: _Writing, evidence: Evidence, found: Found, generation: dict[str, Any]) -> Answer:
+    def _guarded(
+        self, writing: _Writing, evidence: SupportEvidence, found: Found, generation: dict[str, Any]
+    ) -> Answer:
         error = writing.error
         if error is not None and not (isinstance(error, GenerationTimedOut) and writing.text.strip()):
             return replace(evidence.extracted, reason=error.code)

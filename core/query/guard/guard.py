@@ -69,7 +69,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class SupportEvidence:
     """What an answer is held against; ``extracted`` is what is given instead of one that does not hold."""
 
     question: str
@@ -116,7 +116,7 @@ def check(answer_text: str, held: Held, question: str, language: str, min_overla
     return GuardResult(overlap, not reason, reason)
 
 
-def guard(written: str, evidence: Evidence, policy: Policy, embed: Embed | None = None, by: str = "") -> Guarded:
+def guard(written: str, evidence: SupportEvidence, policy: Policy, embed: Embed | None = None, by: str = "") -> Guarded:
     """Return what of a written answer may be shown; ``by`` names what wrote it.
 
     A sentence with a link, an image, HTML or advertising that no passage holds is never shown. One that no passage

@@ -9,7 +9,7 @@ from hypothesis import given
 from core.model import Answer, AnswerType, Citation
 from core.query.answer.context import sources_of
 from core.query.answer.extract import INSUFFICIENT_TEXT
-from core.query.guard.guard import MOST_SENTENCES, Evidence, Held, Policy, check, guard, settle
+from core.query.guard.guard import MOST_SENTENCES, Held, Policy, SupportEvidence, check, guard, settle
 from core.query.guard.unsupported_content import foreign_matter, plain
 from core.text.analysis import content_words
 from core.text.language import detect_language
@@ -133,7 +133,7 @@ SILENT = Answer("Not enough information.", AnswerType.INSUFFICIENT, reason="low_
 
 def guarded(written, *texts, question=QUESTION, language="en", extracted=EXTRACTED, **policy):
     hits = [hit(number, text, rank=number) for number, text in enumerate(texts or (PLANT, TOWN), 1)]
-    return guard(written, Evidence(question, language, sources_of(hits), extracted), Policy(**policy), by="x: y")
+    return guard(written, SupportEvidence(question, language, sources_of(hits), extracted), Policy(**policy), by="x: y")
 
 
 def test_marks_are_rewritten_to_the_passages_that_support_the_sentences():
