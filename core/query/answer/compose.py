@@ -28,7 +28,7 @@ _SHARES = (0.4, 0.5, 0.6)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """A stretch of one passage that the answer gives; ``start`` and ``end`` count in the passage's text."""
 
     source: Candidate
@@ -47,7 +47,7 @@ class Composer:
         self._max_chars = max_chars
         self._divided: dict[Candidate, Divided] = {}
 
-    def compose(self, found: Sequence[Candidate]) -> list[Part]:
+    def compose(self, found: Sequence[Candidate]) -> list[AnswerPart]:
         """Take the best sentence, then every further one whose chance is worth its length, while they fit."""
         room = self._max_chars - mark_chars(1)
         parts = [_with_subject(self._profile, self._part(self._best, room, forced=True), room)]
@@ -70,7 +70,7 @@ class Composer:
                     return _in_reading_order(pair)
         return _in_reading_order(parts)
 
-    def _side_by_side(self, second: Candidate, alone: Part) -> list[Part]:
+    def _side_by_side(self, second: Candidate, alone: AnswerPart) -> list[AnswerPart]:
         """Return two sentences that do not fit together, both cut closer, where that is worth more than the best."""
         room = self._max_chars - mark_chars(1) - mark_chars(2)
         chosen, most = [], _value(alone)
@@ -90,13 +90,13 @@ class Composer:
             return candidate.chance + 0.2 * (together > self._profile.coverage(best.terms))
         return candidate.chance
 
-    def _part(self, candidate: Candidate, room: int, forced: bool = False) -> Part:
+    def _part(self, candidate: Candidate, room: int, forced: bool = False) -> AnswerPart:
         """Return the sentence as it is given; without text where no safe cut fits, unless ``forced``."""
         if candidate.header:
             text = _row_text(self._profile, candidate, room if forced else self._max_chars)
             if len(text) > room or not text:
                 text = candidate.text[: room - 1] + _CUT_MARK if forced else ""
-            return Part(candidate, candidate.start, candidate.end, text, 1.0)
+            return AnswerPart(candidate, candidate.start, candidate.end, text, 1.0)
         if candidate not in self._divided:
             self._divided[candidate] = divide(candidate.text, self._profile)
         divided = self._divided[candidate]
@@ -107,21 +107,21 @@ class Composer:
             if forced:
                 cut = fill(candidate.text, self._profile, cut, budget)
         fits = cut.end - cut.start <= budget and (forced or cut.kept >= _LEAST_KEPT)
-        return _stretch(candidate, cut) if fits else Part(candidate, candidate.start, candidate.start, "", 0.0)
+        return _stretch(candidate, cut) if fits else AnswerPart(candidate, candidate.start, candidate.start, "", 0.0)
 
 
-def _stretch(candidate: Candidate, cut: Cut) -> Part:
+def _stretch(candidate: Candidate, cut: Cut) -> AnswerPart:
     before = _CUT_MARK if cut.start else ""
     after = _CUT_MARK if cut.end < len(candidate.text) else ""
     text = f"{before}{' '.join(candidate.text[cut.start : cut.end].split())}{after}"
-    return Part(candidate, candidate.start + cut.start, candidate.start + cut.end, text, cut.kept)
+    return AnswerPart(candidate, candidate.start + cut.start, candidate.start + cut.end, text, cut.kept)
 
 
-def _value(part: Part) -> float:
+def _value(part: AnswerPart) -> float:
     return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
 
 
-def _with_subject(profile: QuestionProfile, part: Part, room: int) -> Part:
+def _with_subject(profile: QuestionProfile, part: AnswerPart, room: int) -> AnswerPart:
     """Put the title before a sentence that leaves out what it is about, when that may be what is asked."""
     title = part.source.hit.placed.title.strip()
     if profile.expectation.kind not in _SUBJECT_KINDS or part.source.header or not _TITLE.fullmatch(title):
@@ -151,7 +151,7 @@ def _row_text(profile: QuestionProfile, candidate: Candidate, room: int) -> str:
     return text if len(text) <= room else ""
 
 
-def _in_reading_order(parts: Sequence[Part]) -> list[Part]:
+def _in_reading_order(parts: Sequence[AnswerPart]) -> list[AnswerPart]:
     """Order by passage, the best sentence's first, and within a passage as it reads."""
     passages = list(dict.fromkeys(part.source.hit.placed.id for part in parts))
     return sorted(parts, key=lambda part: (passages.index(part.source.hit.placed.id), part.start))

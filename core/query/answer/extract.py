@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from core.model import Answer, AnswerType, Citation, Hit
 from core.ports import Vector
 from core.query.answer.candidates import Candidate, find_candidates, passage_terms
-from core.query.answer.compose import Composer, Part
+from core.query.answer.compose import AnswerPart, Composer
 from core.query.answer.cross_language import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.answer.escape import without_live_marks
 from core.query.answer.question_profile import QuestionProfile, is_small_talk, read_question
@@ -105,7 +105,7 @@ def _best(found: Sequence[Candidate]) -> Candidate:
     return max(found, key=lambda candidate: candidate.chance)
 
 
-def _cite(number: int, part: Part) -> Citation:
+def _cite(number: int, part: AnswerPart) -> Citation:
     placed = part.source.hit.placed
     chunk = placed.chunk
     return Citation(
