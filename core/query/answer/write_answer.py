@@ -31,7 +31,7 @@ from core.query.answer.fit_budget import compress
 from core.query.answer.prompt import build_prompt, template_text
 from core.query.guard.guard import Policy, SupportEvidence, guard
 from core.query.record_answer import unrecorded
-from core.query.search.search import Found
+from core.query.search.search import SearchResult
 from core.query.stopwatch import Stopwatch
 from core.settings import AnswerSettings
 
@@ -63,7 +63,7 @@ class Answering:
         self._settings = settings
 
     def answer(
-        self, query: Query, analysis: Analysis, found: Found, watch: Stopwatch, into: Path | None = None
+        self, query: Query, analysis: Analysis, found: SearchResult, watch: Stopwatch, into: Path | None = None
     ) -> Generator[WritingStep, None, Answered]:
         """Yield what a generator writes, piece by piece and not yet held against the passages; return the answer.
 
@@ -165,7 +165,7 @@ class Answering:
         return generator.write_recorded(prompt, self._sampling(), timeout_s, into, failed)
 
     def _guarded(
-        self, writing: _Writing, evidence: SupportEvidence, found: Found, generation: dict[str, Any]
+        self, writing: _Writing, evidence: SupportEvidence, found: SearchResult, generation: dict[str, Any]
     ) -> Answer:
         error = writing.error
         if error is not None and not (isinstance(error, GenerationTimedOut) and writing.text.strip()):
@@ -188,7 +188,7 @@ class Answering:
             seed=settings.generation_seed,
         )
 
-    def _extracted(self, question: str, found: Found) -> Answer:
+    def _extracted(self, question: str, found: SearchResult) -> Answer:
         answer = partial(
             extract_answer,
             question,

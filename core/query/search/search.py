@@ -24,7 +24,7 @@ Present = Callable[[], tuple[int, bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search found: its legs, all candidates in their final order, and the hits that are shown."""
 
     retrieved: Retrieved
@@ -41,7 +41,7 @@ class Searcher:
         self._settings = settings
         self._present = present
 
-    def search(self, query: Query, analysis: Analysis, scope: Scope, watch: Stopwatch) -> Found:
+    def search(self, query: Query, analysis: Analysis, scope: Scope, watch: Stopwatch) -> SearchResult:
         """Search the scope. Raises: ``StoreUnavailable`` where neither leg answers."""
         text = analysis.searched or analysis.normalised
         retrieved, scope = self._retrieve(text, query.depth, scope)
@@ -55,7 +55,7 @@ class Searcher:
         candidates, reranking = self._reranked(query, text, candidates, retrieved, watch)
         alone = scope.doc_ids is not None and len(scope.doc_ids) == 1
         hits = choose(candidates, query.top_k, 0 if alone else query.per_document)
-        return Found(retrieved, scope, candidates, hits, reranking)
+        return SearchResult(retrieved, scope, candidates, hits, reranking)
 
     def _retrieve(self, text: str, depth: int, scope: Scope) -> tuple[Retrieved, Scope]:
         retrieved = self._retriever.retrieve(text, depth, scope)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.model import Hit, Leg, TermScore
-from core.query.search.search import Found
+from core.query.search.search import SearchResult
 
 
-def found_without_statistics(found: Found) -> Found:
+def found_without_statistics(found: SearchResult) -> SearchResult:
     """Return what a search found with terms that tell their score alone."""
     return replace(
         found,
