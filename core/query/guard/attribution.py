@@ -90,7 +90,7 @@ class _Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SupportPassage:
     """A source as sentences are held against it; what it holds is read once."""
 
     source: Source
@@ -101,7 +101,7 @@ class Passage:
     units: list[_Unit]
 
     @classmethod
-    def read(cls, source: Source) -> Passage:
+    def read(cls, source: Source) -> SupportPassage:
         placed = source.hit.placed
         chunk = placed.chunk
         text = chunk.indexed_text(placed.title)
@@ -127,7 +127,9 @@ class _Read:
     names: tuple[str, ...]
 
 
-def align(sentences: Sequence[Written], passages: Sequence[Passage], embed: Embed | None = None) -> list[Support]:
+def align(
+    sentences: Sequence[Written], passages: Sequence[SupportPassage], embed: Embed | None = None
+) -> list[Support]:
     """Return the support of each sentence, in their order; ``embed`` is asked at most once."""
     read = [_read(sentence) for sentence in sentences]
     found = [_nearest(one, passages) for one in read]
@@ -149,7 +151,7 @@ def _read(sentence: Written) -> _Read:
     )
 
 
-def _nearest(read: _Read, passages: Sequence[Passage]) -> Support:
+def _nearest(read: _Read, passages: Sequence[SupportPassage]) -> Support:
     held = frozenset[str]().union(*(passage.figures for passage in passages))
     best, most = Support(foreign_figures=foreign_figures(read.figures, held)), 0.0
     for passage in passages:
@@ -162,7 +164,7 @@ def _nearest(read: _Read, passages: Sequence[Passage]) -> Support:
     return best
 
 
-def _held_against(read: _Read, passage: Passage) -> Support:
+def _held_against(read: _Read, passage: SupportPassage) -> Support:
     across = read.language != passage.language
     start, end, nearest = _span(read.words, passage.units)
     figures = foreign_figures(read.figures, passage.figures)
@@ -221,7 +223,7 @@ def names_in(sentence: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _holds(name: str, passage: Passage) -> bool:
+def _holds(name: str, passage: SupportPassage) -> bool:
     bare = name.casefold().removesuffix("'s").removesuffix("’s")
     return bare in passage.plain or content_words(name) <= passage.terms
 
@@ -230,7 +232,7 @@ def _by_similarity(
     unsettled: Sequence[int],
     read: Sequence[_Read],
     found: Sequence[Support],
-    passages: Sequence[Passage],
+    passages: Sequence[SupportPassage],
     embed: Embed,
 ) -> Iterator[tuple[int, Support]]:
     ordered = sorted(unsettled, key=lambda index: (-found[index].overlap, index))
@@ -264,13 +266,13 @@ def _by_similarity(
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    passage: Passage
+    passage: SupportPassage
     start: int
     end: int
     text: str
 
 
-def _spans_for(read: _Read, support: Support, passages: Sequence[Passage]) -> list[_Span]:
+def _spans_for(read: _Read, support: Support, passages: Sequence[SupportPassage]) -> list[_Span]:
     """Return the span of a support; across languages, sentences of the first passages that hold its figures."""
     if not support.is_across:
         passage = next(passage for passage in passages if passage.source is support.source)

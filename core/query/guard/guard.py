@@ -17,7 +17,7 @@ from core.query.answer.citation_marks import read_sentences, without_marks
 from core.query.answer.context import Source
 from core.query.answer.escape import without_hidden
 from core.query.answer.extract import insufficient
-from core.query.guard.attribution import LEAST_OVERLAP, Embed, Passage, Support, Written, align
+from core.query.guard.attribution import LEAST_OVERLAP, Embed, Support, SupportPassage, Written, align
 from core.query.guard.numbers import foreign_figures, held_figures, stated_figures
 from core.query.guard.unsupported_content import foreign_matter, plain
 from core.text.analysis import content_words
@@ -124,7 +124,7 @@ def guard(written: str, evidence: SupportEvidence, policy: Policy, embed: Embed 
     flagged, and one that no passage and not the question hold drops the sentence likewise. An answer that begins with
     saying that it cannot tell is ``insufficient``.
     """
-    passages = [Passage.read(source) for source in evidence.sources]
+    passages = [SupportPassage.read(source) for source in evidence.sources]
     context = "\n".join(passage.plain for passage in passages)
     read = read_sentences(without_hidden(written), MOST_SENTENCES)
     supports = [

@@ -11,7 +11,7 @@ from core.errors import ModelUnavailable
 from core.ports import Vector
 from core.query.answer.citation_marks import read_sentences, without_marks
 from core.query.answer.context import sources_of
-from core.query.guard.attribution import SIMILAR, Passage, Support, Written, align
+from core.query.guard.attribution import SIMILAR, Support, SupportPassage, Written, align
 from tests.builders import hit
 
 PLANT = "The Hakone plant was opened in 1987 and employs 3,776 people. It makes pumps and valves."
@@ -34,8 +34,10 @@ class Recorded:
         return np.array([[1.0, 0.0], *[near] * (len(texts) - 1)], dtype=np.float32)
 
 
-def passages(*texts: str) -> list[Passage]:
-    return [Passage.read(source) for source in sources_of([hit(n, text, rank=n) for n, text in enumerate(texts, 1)])]
+def passages(*texts: str) -> list[SupportPassage]:
+    return [
+        SupportPassage.read(source) for source in sources_of([hit(n, text, rank=n) for n, text in enumerate(texts, 1)])
+    ]
 
 
 def support(sentence: str, *texts: str, embed: Recorded | None = None, hints: frozenset[int] = frozenset()) -> Support:
