@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from core.query.guard.attribution import Written
+from core.query.guard.attribution import WrittenSentence
 from core.text.sentences import split_sentences
 
 _MARK = re.compile(
@@ -30,7 +30,7 @@ def without_marks(text: str) -> str:
     return _MARK.sub(lambda mark: mark.group().translate(_AS_TEXT), once)
 
 
-def read_sentences(text: str, most: int) -> list[Written]:
+def read_sentences(text: str, most: int) -> list[WrittenSentence]:
     """Return the first sentences of the text without marks, each with the numbers by which it cited."""
     text = _FENCE.sub(" ", text)
     plain = without_marks(text)
@@ -47,6 +47,6 @@ def read_sentences(text: str, most: int) -> list[Written]:
         removed += len(match.group())
     ends = [0, *(end for _, end in spans)]
     return [
-        Written(plain[start:end], frozenset(said), "\n" in plain[before:start])
+        WrittenSentence(plain[start:end], frozenset(said), "\n" in plain[before:start])
         for (start, end), said, before in zip(spans, hints, ends, strict=False)
     ]

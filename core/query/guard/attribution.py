@@ -53,7 +53,7 @@ _JAPANESE = re.compile("[ぁ-ゖァ-ヺ一-鿿]")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenSentence:
     """A sentence of an answer without its citation marks; ``hints`` are the numbers by which it cited."""
 
     text: str
@@ -120,7 +120,7 @@ class SupportPassage:
 class _Read:
     """A sentence as it is held against every passage."""
 
-    sentence: Written
+    sentence: WrittenSentence
     language: str
     words: frozenset[str]
     figures: tuple[Figure, ...]
@@ -128,7 +128,7 @@ class _Read:
 
 
 def align(
-    sentences: Sequence[Written], passages: Sequence[SupportPassage], embed: Embed | None = None
+    sentences: Sequence[WrittenSentence], passages: Sequence[SupportPassage], embed: Embed | None = None
 ) -> list[Support]:
     """Return the support of each sentence, in their order; ``embed`` is asked at most once."""
     read = [_read(sentence) for sentence in sentences]
@@ -140,7 +140,7 @@ def align(
     return found
 
 
-def _read(sentence: Written) -> _Read:
+def _read(sentence: WrittenSentence) -> _Read:
     text = sentence.text
     return _Read(
         sentence,

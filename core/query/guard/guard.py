@@ -17,7 +17,7 @@ from core.query.answer.citation_marks import read_sentences, without_marks
 from core.query.answer.context import Source
 from core.query.answer.escape import without_hidden
 from core.query.answer.extract import insufficient
-from core.query.guard.attribution import LEAST_OVERLAP, Embed, Support, SupportPassage, Written, align
+from core.query.guard.attribution import LEAST_OVERLAP, Embed, Support, SupportPassage, WrittenSentence, align
 from core.query.guard.numbers import foreign_figures, held_figures, stated_figures
 from core.query.guard.unsupported_content import foreign_matter, plain
 from core.text.analysis import content_words
@@ -203,7 +203,7 @@ def _speaks_of_documents(sentence: str, context: str) -> bool:
     return about is not None and plain(about[1] or about[2]) not in context
 
 
-def _compose(kept: Sequence[tuple[Written, Support]]) -> tuple[str, tuple[Sentence, ...], tuple[Citation, ...]]:
+def _compose(kept: Sequence[tuple[WrittenSentence, Support]]) -> tuple[str, tuple[Sentence, ...], tuple[Citation, ...]]:
     """Return the text with our citation marks, its sentences, and the citations in the order of their numbers."""
     text = ""
     sentences: list[Sentence] = []

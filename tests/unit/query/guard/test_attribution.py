@@ -11,7 +11,7 @@ from core.errors import ModelUnavailable
 from core.ports import Vector
 from core.query.answer.citation_marks import read_sentences, without_marks
 from core.query.answer.context import sources_of
-from core.query.guard.attribution import SIMILAR, Support, SupportPassage, Written, align
+from core.query.guard.attribution import SIMILAR, Support, SupportPassage, WrittenSentence, align
 from tests.builders import hit
 
 PLANT = "The Hakone plant was opened in 1987 and employs 3,776 people. It makes pumps and valves."
@@ -41,7 +41,7 @@ def passages(*texts: str) -> list[SupportPassage]:
 
 
 def support(sentence: str, *texts: str, embed: Recorded | None = None, hints: frozenset[int] = frozenset()) -> Support:
-    return align([Written(sentence, hints)], passages(*texts), embed)[0]
+    return align([WrittenSentence(sentence, hints)], passages(*texts), embed)[0]
 
 
 def span(found: Support) -> str:
@@ -80,7 +80,7 @@ def test_without_vectors_what_words_do_not_settle_is_not_supported() -> None:
 
 def test_however_many_sentences_are_open_one_batch_of_few_texts_is_asked_for() -> None:
     embed = Recorded(0.99)
-    sentences = [Written(f"{word} factories employ people.") for word in ("Kind", "Tall", "Glad", "Old")]
+    sentences = [WrittenSentence(f"{word} factories employ people.") for word in ("Kind", "Tall", "Glad", "Old")]
     align(sentences, passages(PLANT), embed)
     assert len(embed.asked) == 1
     assert len(embed.asked[0]) == 2
