@@ -13,7 +13,7 @@ CUT_MARK = " (…)"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ContextSource:
     """A passage under the number by which it is cited; ``text`` is what of it is shown to a generator."""
 
     number: int
@@ -30,18 +30,18 @@ class Source:
         return f"[{self.number}] {self.name}\n"
 
 
-def sources_of(hits: Sequence[Hit]) -> list[Source]:
+def sources_of(hits: Sequence[Hit]) -> list[ContextSource]:
     """Return the hits as sources with their whole text, numbered from 1."""
-    return [Source(number, hit, passage_text(hit)) for number, hit in enumerate(hits, 1)]
+    return [ContextSource(number, hit, passage_text(hit)) for number, hit in enumerate(hits, 1)]
 
 
-def joined_chars(sources: Sequence[Source]) -> int:
+def joined_chars(sources: Sequence[ContextSource]) -> int:
     """Return the length of the context of these sources, uncut."""
     joints = max(0, len(sources) - 1) * len(SEPARATOR)
     return joints + sum(len(source.head) + len(source.text) for source in sources)
 
 
-def build_context(sources: Sequence[Source], budget_chars: int) -> str:
+def build_context(sources: Sequence[ContextSource], budget_chars: int) -> str:
     """Join ``[n] name`` and text of each source by ``SEPARATOR``; the last is cut after a sentence, with a mark."""
     parts: list[str] = []
     left = budget_chars

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from core.model import Hit
 from core.query.answer.candidates import Candidate, find_candidates
-from core.query.answer.context import SEPARATOR, Source, joined_chars
+from core.query.answer.context import SEPARATOR, ContextSource, joined_chars
 from core.query.answer.question_profile import read_question
 
 LEFT_OUT = "(…)"
@@ -16,8 +16,8 @@ _MARK_CHARS = len(LEFT_OUT) + 2
 
 
 def compress(
-    question: str, sources: Sequence[Source], budget_chars: int, candidates: Sequence[Hit] = ()
-) -> list[Source]:
+    question: str, sources: Sequence[ContextSource], budget_chars: int, candidates: Sequence[Hit] = ()
+) -> list[ContextSource]:
     """Return the sources within the budget, each with those sentences that are likeliest to answer.
 
     Sources that fit stay as they are. What was left out is marked by ``LEFT_OUT``; numbers stay, and a source of which

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.model import Prompt
-from core.query.answer.context import Source
+from core.query.answer.context import ContextSource
 from core.query.answer.escape import escape, escape_inline
 
 TRUNCATED = "(...truncated...)"
@@ -59,7 +59,7 @@ class BuiltPrompt:
     is_truncated: bool
 
 
-def build_prompt(question: str, sources: Sequence[Source], language: str, max_bytes: int) -> BuiltPrompt:
+def build_prompt(question: str, sources: Sequence[ContextSource], language: str, max_bytes: int) -> BuiltPrompt:
     """Return the prompt with each source fenced, at most ``max_bytes`` of UTF-8 as a whole.
 
     Where it would be longer, the last sources go first and the next one is shortened; then the question; the rules
@@ -80,7 +80,7 @@ def build_prompt(question: str, sources: Sequence[Source], language: str, max_by
     return BuiltPrompt(prompt, fenced.count("</document>"), is_cut)
 
 
-def fence(source: Source) -> tuple[str, str, str]:
+def fence(source: ContextSource) -> tuple[str, str, str]:
     """Return the opening, the escaped text and the closing of a source."""
     name = " ".join(escape_inline(source.name).replace('"', "'").replace("<", "(").replace(">", ")").split())
     return f'<document number="{source.number}" name="{name}">\n', escape(source.text), "\n</document>"
@@ -100,7 +100,7 @@ def shorten(text: str, max_bytes: int) -> str:
     return kept.rstrip() + TRUNCATED
 
 
-def _fenced(sources: Sequence[Source], room: int) -> tuple[str, bool]:
+def _fenced(sources: Sequence[ContextSource], room: int) -> tuple[str, bool]:
     """Return as many sources as fit, the next one shortened where a part of it fits, and whether any was cut."""
     parts: list[str] = []
     left = room

@@ -20,7 +20,7 @@ import numpy as np
 
 from core.errors import ModelUnavailable
 from core.ports import Vector
-from core.query.answer.context import Source
+from core.query.answer.context import ContextSource
 from core.query.answer.quotable_units import units
 from core.query.guard.numbers import Figure, foreign_figures, held_figures, stated_figures
 from core.text.analysis import analyse, content_words, normalise
@@ -68,7 +68,7 @@ class Support:
     ``overlap`` counts in the whole passage, ``nearest`` in the span. Without a source nothing shares a word with it.
     """
 
-    source: Source | None = None
+    source: ContextSource | None = None
     start: int = 0
     end: int = 0
     overlap: float = 0.0
@@ -93,7 +93,7 @@ class _Unit:
 class SupportPassage:
     """A source as sentences are held against it; what it holds is read once."""
 
-    source: Source
+    source: ContextSource
     language: str
     plain: str
     terms: frozenset[str]
@@ -101,7 +101,7 @@ class SupportPassage:
     units: list[_Unit]
 
     @classmethod
-    def read(cls, source: Source) -> SupportPassage:
+    def read(cls, source: ContextSource) -> SupportPassage:
         placed = source.hit.placed
         chunk = placed.chunk
         text = chunk.indexed_text(placed.title)

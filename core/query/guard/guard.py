@@ -14,7 +14,7 @@ from typing import Any
 
 from core.model import Answer, AnswerType, Citation, Sentence
 from core.query.answer.citation_marks import read_sentences, without_marks
-from core.query.answer.context import Source
+from core.query.answer.context import ContextSource
 from core.query.answer.escape import without_hidden
 from core.query.answer.extract import insufficient
 from core.query.guard.attribution import LEAST_OVERLAP, Embed, Support, SupportPassage, WrittenSentence, align
@@ -74,7 +74,7 @@ class SupportEvidence:
 
     question: str
     language: str
-    sources: Sequence[Source]
+    sources: Sequence[ContextSource]
     extracted: Answer
 
 
