@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from core.recordings.facade import Recordings
 
 
-class Recorded:
+class AnswerRecording:
     """One answer that is being recorded ``into`` a file."""
 
     def __init__(self, recordings: Recordings, into: Path) -> None:
@@ -76,12 +76,12 @@ def unrecorded(error: Exception | None = None) -> EvoRAGError:
 
 
 @contextmanager
-def recorded(recordings: Recordings, query: Query) -> Iterator[Recorded | None]:
+def recorded(recordings: Recordings, query: Query) -> Iterator[AnswerRecording | None]:
     """Give a recording to a question that wants one. Raises: ``QuotaExceeded``, ``DiskFull``."""
     if not query.record:
         yield None
         return
-    taken = Recorded(recordings, recordings.begin())
+    taken = AnswerRecording(recordings, recordings.begin())
     try:
         yield taken
     finally:
