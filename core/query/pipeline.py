@@ -36,7 +36,7 @@ from core.query.stopwatch import Stopwatch
 from core.query.understand.advanced_syntax import filters_of, merged
 from core.query.understand.implied_filters import without_dates
 from core.query.understand.intent import answer_about
-from core.query.understand.understanding import AskedQuestion, Standalone, understand
+from core.query.understand.understanding import AskedQuestion, StandaloneQuestion, understand
 from core.query.understand.validate import check_query
 from core.settings import SearchSettings
 
@@ -137,7 +137,7 @@ class QueryPipeline:
             rerank=found.reranking,
         )
 
-    def analysed(self, query: Query, watch: Stopwatch, standalone: Standalone | None = None) -> Analysis:
+    def analysed(self, query: Query, watch: Stopwatch, standalone: StandaloneQuestion | None = None) -> Analysis:
         """Return what a question is understood as. Raises: ``InvalidInput`` for no text, ``QueryTooLong``."""
         with watch.step("analyse"):
             return understand(query, self._settings, standalone, self._catalog.naming.called)

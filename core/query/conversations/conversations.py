@@ -13,7 +13,7 @@ from core.model.codec import to_dict
 from core.query.conversations.follow_up import Earlier
 from core.query.conversations.markdown import as_markdown
 from core.query.conversations.rewrite import Rewriting
-from core.query.understand.understanding import Standalone
+from core.query.understand.understanding import StandaloneQuestion
 from core.text.language import is_storable
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Conversations:
         ]
         return json.dumps({"conversation": to_dict(conversation), "turns": turns}, ensure_ascii=False, indent=2)
 
-    def standalone(self, query: Query) -> Generator[WritingStep, None, Standalone | None]:
+    def standalone(self, query: Query) -> Generator[WritingStep, None, StandaloneQuestion | None]:
         """Return the question of a query as it stands without its conversation; None where it does already.
 
         Yields what ``Rewriting.standalone`` yields. Raises: ``NotFound``; ``Conflict`` where the conversation is

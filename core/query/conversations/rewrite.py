@@ -11,7 +11,7 @@ from core.generators import NONE, Generators
 from core.model import Prompt, Sampling, Task, WritingStep
 from core.query.answer.escape import escape_inline
 from core.query.conversations.follow_up import Earlier, made_standalone, may_follow
-from core.query.understand.understanding import Standalone
+from core.query.understand.understanding import StandaloneQuestion
 from core.settings import AnswerSettings
 from core.text.analysis import content_words
 from core.text.language import detect_language
@@ -43,7 +43,9 @@ class Rewriting:
         self._max_chars = max_chars
         self._by = by or NONE
 
-    def standalone(self, question: str, earlier: Sequence[Earlier]) -> Generator[WritingStep, None, Standalone | None]:
+    def standalone(
+        self, question: str, earlier: Sequence[Earlier]
+    ) -> Generator[WritingStep, None, StandaloneQuestion | None]:
         """Return a question as it stands without the earlier ones, oldest first; None where it does already.
 
         Yields an empty ``WritingStep`` whenever a generator has nothing to read for a while; closing it stops the
@@ -56,8 +58,8 @@ class Rewriting:
         if name != NONE and (by_rules != question or may_follow(question)):
             written = yield from self._written(name, question, earlier[-_LAST:])
             if written is not None and is_faithful(written, question, earlier, most):
-                return Standalone(written, name) if written != question else None
-        return Standalone(by_rules, "rules") if by_rules != question else None
+                return StandaloneQuestion(written, name) if written != question else None
+        return StandaloneQuestion(by_rules, "rules") if by_rules != question else None
 
     def _written(
         self, name: str, question: str, earlier: Sequence[Earlier]

@@ -15,7 +15,7 @@ from core.settings import SearchSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Standalone:
+class StandaloneQuestion:
     """A follow-up question as it stands without its conversation; ``by`` is ``rules`` or a generator's name."""
 
     text: str
@@ -35,7 +35,7 @@ class AskedQuestion:
 def understand(
     query: Query,
     settings: SearchSettings,
-    standalone: Standalone | None = None,
+    standalone: StandaloneQuestion | None = None,
     called: Called | None = None,
     now: datetime | None = None,
 ) -> Analysis:

@@ -12,7 +12,7 @@ from core.model import Task, WritingStep
 from core.query.conversations.follow_up import Earlier, made_standalone
 from core.query.conversations.follow_up_en import _DUMMY
 from core.query.conversations.rewrite import Rewriting, is_faithful, prompt_of
-from core.query.understand.understanding import Standalone
+from core.query.understand.understanding import StandaloneQuestion
 from tests.builders import settings
 from tests.doubles import BrokenOff, QueuedGenerator
 
@@ -109,7 +109,7 @@ def test_a_question_that_would_be_too_long_is_left_as_it_is() -> None:
     assert made_standalone("Why?", [Earlier(MUSEUM)], len(MUSEUM)) == "Why?"
 
 
-def rewritten(folder: Path, generator: QueuedGenerator, question: str) -> Standalone | None:
+def rewritten(folder: Path, generator: QueuedGenerator, question: str) -> StandaloneQuestion | None:
     """Return the question as it stands behind the one about the museum."""
     chosen = settings(folder)
     generators = Generators({generator.name: lambda: generator}, {Task.STANDALONE: generator.name})
