@@ -68,7 +68,7 @@ from core.query.answer.write_answer import Answering
 from core.query.answer_cache import AnswerCache
 from core.query.ask import QuestionAnswering
 from core.query.conversations.conversations import Conversations
-from core.query.conversations.rewrite import Rewriting
+from core.query.conversations.rewrite import StandaloneRewriter
 from core.query.pipeline import QueryPipeline
 from core.query.search.rerank import OpenReranker, RerankStage
 from core.query.search.retrieve import Retriever
@@ -253,8 +253,10 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     stage = RerankStage(catalog, technology.reranker)
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.present)
     queries = QueryPipeline(catalog, searcher, Answering(generators, settings.answers), settings.search)
-    rewriting = Rewriting(generators, settings.answers, settings.max_question_chars, settings.generator_standalone)
-    conversations = Conversations(catalog, rewriting)
+    rewriter = StandaloneRewriter(
+        generators, settings.answers, settings.max_question_chars, settings.generator_standalone
+    )
+    conversations = Conversations(catalog, rewriter)
     options = settings.of_answers()
     cache = AnswerCache(catalog, active.now, generators, settings.cache, options, recency=settings.recency)
     evaluations = Evaluations(catalog, queries, generators, settings.search, settings.embedder, pins)

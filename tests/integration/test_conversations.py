@@ -218,7 +218,7 @@ def test_what_is_purged_while_a_question_is_made_standalone_is_not_kept_with_it(
 ) -> None:
     add(rag.kb, "Sekai plan", "Zinc costs ninety yen.")
     conversation = begun(rag, "zinc costs", "Who wrote it?")
-    rewriting = rag.kb.conversations._rewriting
+    rewriting = rag.kb.conversations._rewriter
     made = rewriting.standalone
 
     def slowly(asked: str, earlier: Sequence[Earlier]) -> Iterator[str]:
@@ -241,7 +241,7 @@ def test_what_is_purged_elsewhere_leaves_a_follow_up_question_its_account(
     add(rag.kb, "Sekai plan", "Zinc costs ninety yen.")
     conversation = begun(rag)
     rag.ask(Query(OPENING, conversation_id=conversation, filters=Filters(doc_keys=("museum.txt",))))
-    rewriting = rag.kb.conversations._rewriting
+    rewriting = rag.kb.conversations._rewriter
     made = rewriting.standalone
 
     def slowly(asked: str, earlier: Sequence[Earlier]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from core.model import Conversation, Query, Role, Trace, Turn, WritingStep
 from core.model.codec import to_dict
 from core.query.conversations.follow_up import Earlier
 from core.query.conversations.markdown import as_markdown
-from core.query.conversations.rewrite import Rewriting
+from core.query.conversations.rewrite import StandaloneRewriter
 from core.query.understand.understanding import StandaloneQuestion
 from core.text.language import is_storable
 
@@ -32,9 +32,9 @@ Turns = list[Turn]
 class Conversations:
     """The conversations of one catalogue; everyone sees their own, administrators see all."""
 
-    def __init__(self, catalog: Catalog, rewriting: Rewriting) -> None:
+    def __init__(self, catalog: Catalog, rewriter: StandaloneRewriter) -> None:
         self._catalog = catalog
-        self._rewriting = rewriting
+        self._rewriter = rewriter
 
     @needs(Role.READER)
     def list(self, limit: int = 100, before: str = "") -> Several:
@@ -107,8 +107,8 @@ class Conversations:
     def standalone(self, query: Query) -> Generator[WritingStep, None, StandaloneQuestion | None]:
         """Return the question of a query as it stands without its conversation; None where it does already.
 
-        Yields what ``Rewriting.standalone`` yields. Raises: ``NotFound``; ``Conflict`` where the conversation is
-        somebody else's or takes no further question.
+        Yields what ``StandaloneRewriter.standalone`` yields. Raises: ``NotFound``; ``Conflict`` where the conversation
+        is somebody else's or takes no further question.
         """
         self._catalog.conversations.check_own(query.conversation_id)
         turns = self._catalog.conversations.turns(query.conversation_id, _LAST)
@@ -120,7 +120,7 @@ class Conversations:
         trace = self._trace(turns[-1])
         titles = dict.fromkeys(_titles(trace)) if trace is not None else {}
         earlier.append(Earlier(turns[-1].summary.question, turns[-1].standalone, tuple(titles)))
-        return (yield from self._rewriting.standalone(query.text, earlier))
+        return (yield from self._rewriter.standalone(query.text, earlier))
 
     def _trace(self, turn: Turn) -> Trace | None:
         if turn.is_purged:

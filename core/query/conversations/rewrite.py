@@ -34,7 +34,7 @@ _LABELS = {
 _MARKS = "\"'“”„«»「」『』`*"
 
 
-class Rewriting:
+class StandaloneRewriter:
     """Makes follow-up questions standalone: by rules, and by a generator where ``by`` names one."""
 
     def __init__(self, generators: Generators, settings: AnswerSettings, max_chars: int, by: str) -> None:

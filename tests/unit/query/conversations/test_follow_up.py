@@ -11,7 +11,7 @@ from core.generators import Generators
 from core.model import Task, WritingStep
 from core.query.conversations.follow_up import Earlier, made_standalone
 from core.query.conversations.follow_up_en import _DUMMY
-from core.query.conversations.rewrite import Rewriting, is_faithful, prompt_of
+from core.query.conversations.rewrite import StandaloneRewriter, is_faithful, prompt_of
 from core.query.understand.understanding import StandaloneQuestion
 from tests.builders import settings
 from tests.doubles import BrokenOff, QueuedGenerator
@@ -113,7 +113,7 @@ def rewritten(folder: Path, generator: QueuedGenerator, question: str) -> Standa
     """Return the question as it stands behind the one about the museum."""
     chosen = settings(folder)
     generators = Generators({generator.name: lambda: generator}, {Task.STANDALONE: generator.name})
-    steps = Rewriting(generators, chosen.answers, chosen.max_question_chars, generator.name).standalone(
+    steps = StandaloneRewriter(generators, chosen.answers, chosen.max_question_chars, generator.name).standalone(
         question, [Earlier(MUSEUM)]
     )
     while True:
