@@ -50,7 +50,7 @@ class Adviser:
             yield from self._of_words(case, words)
 
     def _of_versions(self, case: Case, found: Found) -> Iterator[Advice]:
-        query, key = case.asked.trace.query, case.placed.doc_key
+        query, key = case.ranked.trace.query, case.placed.doc_key
         ref = VersionRef(key, case.version.number)
         now = replace(query, as_of=None, versions="shown")
         if now != query and self._rank(case, now) is not None:
@@ -63,7 +63,7 @@ class Adviser:
             yield Advice("ask_as_of", {"as_of": str(ref), "rank": str(rank)})
 
     def _without_filters(self, case: Case, found: Found) -> Iterator[Advice]:
-        query = case.asked.trace.query
+        query = case.ranked.trace.query
         fields = [name for name in found.filters if name in KINDS]
         read = [name.removeprefix(READ) for name in found.filters if name.startswith(READ)]
         freer = replace(
@@ -74,7 +74,7 @@ class Adviser:
         )
         rank = self._rank(case, freer)
         told = {} if rank is None else {"rank": str(rank)}
-        said = {each.id: each.words for each in case.asked.trace.analysis.read_filters}
+        said = {each.id: each.words for each in case.ranked.trace.analysis.read_filters}
         for name in fields:
             yield Advice("remove_filter", {"filter": KINDS[name], **told})
         for each in read:
@@ -84,7 +84,7 @@ class Adviser:
 
     def _of_numbers(self, case: Case) -> Iterator[Advice]:
         """Yield the depth, passages of one document and passages in all that show it, where all are allowed."""
-        query, trace, found = case.asked.trace.query, case.asked.trace, []
+        query, trace, found = case.ranked.trace.query, case.ranked.trace, []
         if _index(trace.candidates, case.placed.id) is None:
             depths = [leg.depth_needed for leg in (case.vector, case.keyword) if leg.depth_needed is not None]
             depth = min(depths, default=MOST_DEPTH + 1)
@@ -124,7 +124,7 @@ class Adviser:
     def _strongest(self, case: Case, words: Words) -> list[str]:
         """Return the words of the passage that the question does not ask for, those with the highest score first."""
         text = indexed(case.placed)
-        asked = {term for clause in words.ask(case.asked.text) for terms in clause.alternatives for term in terms}
+        asked = {term for clause in words.ask(case.ranked.text) for terms in clause.alternatives for term in terms}
         hits = self._serving().keywords.search(text, ALL, (Part.HEAD, Part.HISTORY), [case.placed.doc_id])
         own = next((hit for hit in hits if hit.chunk_id == case.placed.id), None)
         if own is None:
@@ -136,7 +136,7 @@ class Adviser:
 
     def _synonym(self, case: Case, words: Words, strongest: list[str]) -> Advice | None:
         """Return a word of the passage that means what a word of the question does that it lacks, if one does."""
-        _, missing = shared(words, case.asked.text, case.placed)
+        _, missing = shared(words, case.ranked.text, case.placed)
         lacking = [word for word in missing if not word.isdigit()][:_ASKED]
         held = [word for word in strongest[:_HELD] if analyse_query(word)]
         if not lacking or not held:
@@ -156,7 +156,7 @@ class Adviser:
 
     @staticmethod
     def _with(case: Case, word: str) -> Query:
-        return replace(case.asked.trace.query, text=f"{case.asked.trace.query.text} {word}")
+        return replace(case.ranked.trace.query, text=f"{case.ranked.trace.query.text} {word}")
 
     def _rank(self, case: Case, query: Query) -> int | None:
         """Return the passage's place among what another question shows, None where it is not among it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.explain.ranks import Asked
+from core.explain.ranks import RankedQuestion
 from core.model import Filters, LegPlace, Obstacle, PlacedChunk, Publication, Version
 from core.query.search.fuse import choose
 from core.query.understand.advanced_syntax import is_met
@@ -29,7 +29,7 @@ SYNTAX = "syntax"
 class Case:
     """A passage of a version that a question is held against, with its place in both searches."""
 
-    asked: Asked
+    ranked: RankedQuestion
     placed: PlacedChunk
     version: Version
     vector: LegPlace
@@ -52,39 +52,39 @@ class Found:
 
 def obstacle_of(catalog: Catalog, case: Case) -> Found:
     """Return what keeps the passage of a case from the answer to its question."""
-    asked, placed = case.asked, case.placed
-    if not catalog.visibility.visible([placed.id], asked.scope.view):
+    ranked, placed = case.ranked, case.placed
+    if not catalog.visibility.visible([placed.id], ranked.scope.view):
         return _not_visible(catalog.publications.of(placed.doc_id), case)
-    if asked.scope.doc_ids is not None and placed.doc_id not in asked.scope.doc_ids:
+    if ranked.scope.doc_ids is not None and placed.doc_id not in ranked.scope.doc_ids:
         return _filtered(catalog, case)
-    for hit in asked.trace.candidates:
+    for hit in ranked.trace.candidates:
         if placed.id in hit.merged:
             return Found(
                 Obstacle.MERGED, f"{hit.placed.doc_key}#v{hit.placed.version} · {hit.placed.chunk.position + 1}"
             )
-    if any(hit.placed.id == placed.id for hit in asked.trace.hits):
+    if any(hit.placed.id == placed.id for hit in ranked.trace.hits):
         return Found(Obstacle.NONE)
-    if any(hit.placed.id == placed.id for hit in asked.trace.candidates):
-        query = asked.trace.query
-        freely = choose(asked.trace.candidates, query.top_k, 0)
+    if any(hit.placed.id == placed.id for hit in ranked.trace.candidates):
+        query = ranked.trace.query
+        freely = choose(ranked.trace.candidates, query.top_k, 0)
         is_full = any(hit.placed.id == placed.id for hit in freely)
         return Found(Obstacle.DOCUMENT_FULL if is_full else Obstacle.OUTRANKED)
-    syntax = asked.trace.analysis.syntax
+    syntax = ranked.trace.analysis.syntax
     if syntax is not None and not is_met(syntax, placed):
         return Found(Obstacle.FILTERED, SYNTAX, (SYNTAX,))
     if any(
-        leg.depth_needed is not None and leg.depth_needed <= asked.trace.query.depth
+        leg.depth_needed is not None and leg.depth_needed <= ranked.trace.query.depth
         for leg in (case.vector, case.keyword)
     ):
         # The vector store looks into the nearest clusters only, and this passage stands in another one.
-        return Found(Obstacle.TOO_DEEP, asked.trace.vector.engine)
-    if case.keyword.rank is None and asked.trace.keyword.error is None:
+        return Found(Obstacle.TOO_DEEP, ranked.trace.vector.engine)
+    if case.keyword.rank is None and ranked.trace.keyword.error is None:
         return Found(Obstacle.NO_COMMON_TERM)
     return Found(Obstacle.TOO_DEEP)
 
 
 def _not_visible(publications: list[Publication], case: Case) -> Found:
-    sequence = case.asked.scope.view.sequence
+    sequence = case.ranked.scope.view.sequence
     last = next((each for each in publications if each.seq <= sequence), None)
     if last is not None and last.version is None:
         if last.action == "delete":
@@ -108,13 +108,13 @@ def _filtered(catalog: Catalog, case: Case) -> Found:
 
 def _demands(case: Case) -> Iterator[tuple[str, str, Filters]]:
     """Yield each filter of the question by itself, with its name and how it is said."""
-    given = case.asked.trace.query.filters
+    given = case.ranked.trace.query.filters
     for field, kind in KINDS.items():
         value = getattr(given, field)
         if value:
             said = ", ".join(value) if isinstance(value, tuple) else value.isoformat(timespec="minutes")
             yield field, f"{kind}: {said}", replace(Filters(), **{field: value})
-    for read in case.asked.trace.analysis.read_filters:
+    for read in case.ranked.trace.analysis.read_filters:
         if read.is_applied:
             yield READ + read.id, f"“{read.words}”", read.filters
 

@@ -10,7 +10,7 @@ from core.catalog.documents.isolation import viewer
 from core.errors import Conflict, NotFound, Purged
 from core.explain.advice import Adviser
 from core.explain.exclusions import Case, obstacle_of
-from core.explain.ranks import Asked, Standing
+from core.explain.ranks import RankedQuestion, Standing
 from core.explain.terms import shared
 from core.indexes.active import IndexHandle
 from core.indexes.active_vocabulary import words_of
@@ -35,15 +35,17 @@ class WhyNots:
         """Return the account of one passage. Raises: ``NotFound``, ``Purged``; ``Conflict`` while it has no text."""
         doc_id = self._catalog.documents.id_of(doc_key)
         trace = self._queries.run(query, answering=False)
-        asked = Asked(trace, trace.analysis.searched or trace.analysis.normalised, self._queries.scope_of(trace))
-        chosen = self._version(asked, doc_id, doc_key, version)
+        ranked = RankedQuestion(
+            trace, trace.analysis.searched or trace.analysis.normalised, self._queries.scope_of(trace)
+        )
+        chosen = self._version(ranked, doc_id, doc_key, version)
         if position is None:
-            position = self._standing.best_position(asked, chosen.id, doc_id)
+            position = self._standing.best_position(ranked, chosen.id, doc_id)
         placed = self._passage(doc_key, chosen, position)
-        case = Case(asked, placed, chosen, *self._standing.of(asked, placed))
+        case = Case(ranked, placed, chosen, *self._standing.of(ranked, placed))
         found = obstacle_of(self._catalog, case)
         words = words_of(self._catalog.vocabulary.indexed())
-        present, missing = shared(words, asked.text, placed)
+        present, missing = shared(words, ranked.text, placed)
         hit = _hit(trace, placed.id)
         keyword = case.keyword
         if self._catalog.visibility.hides_from(viewer()):
@@ -66,11 +68,11 @@ class WhyNots:
             advice=tuple(self._adviser.advise(case, found, words)),
         )
 
-    def _version(self, asked: Asked, doc_id: int, doc_key: str, number: int | None) -> Version:
+    def _version(self, ranked: RankedQuestion, doc_id: int, doc_key: str, number: int | None) -> Version:
         """Return the version that is meant: that number, else what the question sees, or is shown now, or is new."""
         kept = self._catalog.documents.versions(doc_id)
         if number is None:
-            number = self._seen(asked, doc_id, doc_key)
+            number = self._seen(ranked, doc_id, doc_key)
         if number is None:
             number = next((each.number for each in kept if each.is_published), None)
         if number is None:
@@ -86,11 +88,11 @@ class WhyNots:
             )
         return found
 
-    def _seen(self, asked: Asked, doc_id: int, doc_key: str) -> int | None:
-        as_of = asked.trace.query.as_of
+    def _seen(self, ranked: RankedQuestion, doc_id: int, doc_key: str) -> int | None:
+        as_of = ranked.trace.query.as_of
         if isinstance(as_of, VersionRef) and as_of.doc_key == doc_key:
             return as_of.version
-        before = (each for each in self._catalog.publications.of(doc_id) if each.seq <= asked.trace.sequence)
+        before = (each for each in self._catalog.publications.of(doc_id) if each.seq <= ranked.trace.sequence)
         last = next(before, None)
         return last.version if last is not None else None
 
