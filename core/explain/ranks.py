@@ -38,7 +38,7 @@ class RankedQuestion:
     scope: Scope
 
 
-class Standing:
+class Ranks:
     """Looks passages up in both searches, without limit."""
 
     def __init__(self, catalog: Catalog, serving: Callable[[], IndexHandle]) -> None:

@@ -10,7 +10,7 @@ from core.catalog.documents.isolation import viewer
 from core.errors import Conflict, NotFound, Purged
 from core.explain.advice import Adviser
 from core.explain.exclusions import Case, obstacle_of
-from core.explain.ranks import RankedQuestion, Standing
+from core.explain.ranks import RankedQuestion, Ranks
 from core.explain.terms import shared
 from core.indexes.active import IndexHandle
 from core.indexes.active_vocabulary import words_of
@@ -28,7 +28,7 @@ class WhyNots:
     def __init__(self, catalog: Catalog, queries: QueryPipeline, serving: Callable[[], IndexHandle]) -> None:
         self._catalog = catalog
         self._queries = queries
-        self._standing = Standing(catalog, serving)
+        self._ranks = Ranks(catalog, serving)
         self._adviser = Adviser(queries, serving)
 
     def explain(self, query: Query, doc_key: str, position: int | None, version: int | None) -> WhyNot:
@@ -40,9 +40,9 @@ class WhyNots:
         )
         chosen = self._version(ranked, doc_id, doc_key, version)
         if position is None:
-            position = self._standing.best_position(ranked, chosen.id, doc_id)
+            position = self._ranks.best_position(ranked, chosen.id, doc_id)
         placed = self._passage(doc_key, chosen, position)
-        case = Case(ranked, placed, chosen, *self._standing.of(ranked, placed))
+        case = Case(ranked, placed, chosen, *self._ranks.of(ranked, placed))
         found = obstacle_of(self._catalog, case)
         words = words_of(self._catalog.vocabulary.indexed())
         present, missing = shared(words, ranked.text, placed)
