@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.errors import EvoRAGError
-from core.explain.exclusions import KINDS, READ, SYNTAX, Case, Found
+from core.explain.exclusions import KINDS, READ, SYNTAX, Case, ExclusionFound
 from core.explain.ranks import ALL
 from core.explain.terms import as_written, indexed, shared
 from core.indexes.active import IndexHandle
@@ -37,7 +37,7 @@ class Adviser:
         self._queries = queries
         self._serving = serving
 
-    def advise(self, case: Case, found: Found, words: Words) -> Iterator[Advice]:
+    def advise(self, case: Case, found: ExclusionFound, words: Words) -> Iterator[Advice]:
         """Yield what would bring the passage of a case up, the plainest first."""
         if found.obstacle is Obstacle.DELETED:
             yield Advice("restore", {"doc": case.placed.doc_key})
@@ -49,7 +49,7 @@ class Adviser:
             yield from self._of_numbers(case)
             yield from self._of_words(case, words)
 
-    def _of_versions(self, case: Case, found: Found) -> Iterator[Advice]:
+    def _of_versions(self, case: Case, found: ExclusionFound) -> Iterator[Advice]:
         query, key = case.ranked.trace.query, case.placed.doc_key
         ref = VersionRef(key, case.version.number)
         now = replace(query, as_of=None, versions="shown")
@@ -62,7 +62,7 @@ class Adviser:
         if rank is not None:
             yield Advice("ask_as_of", {"as_of": str(ref), "rank": str(rank)})
 
-    def _without_filters(self, case: Case, found: Found) -> Iterator[Advice]:
+    def _without_filters(self, case: Case, found: ExclusionFound) -> Iterator[Advice]:
         query = case.ranked.trace.query
         fields = [name for name in found.filters if name in KINDS]
         read = [name.removeprefix(READ) for name in found.filters if name.startswith(READ)]

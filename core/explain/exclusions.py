@@ -37,7 +37,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ExclusionFound:
     """What keeps a passage from the answer.
 
     ``detail`` holds names and numbers only. ``filters`` are those that leave it out: fields of ``Filters``, ``read:``
@@ -50,7 +50,7 @@ class Found:
     shown: int | None = None
 
 
-def obstacle_of(catalog: Catalog, case: Case) -> Found:
+def obstacle_of(catalog: Catalog, case: Case) -> ExclusionFound:
     """Return what keeps the passage of a case from the answer to its question."""
     ranked, placed = case.ranked, case.placed
     if not catalog.visibility.visible([placed.id], ranked.scope.view):
@@ -59,51 +59,51 @@ def obstacle_of(catalog: Catalog, case: Case) -> Found:
         return _filtered(catalog, case)
     for hit in ranked.trace.candidates:
         if placed.id in hit.merged:
-            return Found(
+            return ExclusionFound(
                 Obstacle.MERGED, f"{hit.placed.doc_key}#v{hit.placed.version} · {hit.placed.chunk.position + 1}"
             )
     if any(hit.placed.id == placed.id for hit in ranked.trace.hits):
-        return Found(Obstacle.NONE)
+        return ExclusionFound(Obstacle.NONE)
     if any(hit.placed.id == placed.id for hit in ranked.trace.candidates):
         query = ranked.trace.query
         freely = choose(ranked.trace.candidates, query.top_k, 0)
         is_full = any(hit.placed.id == placed.id for hit in freely)
-        return Found(Obstacle.DOCUMENT_FULL if is_full else Obstacle.OUTRANKED)
+        return ExclusionFound(Obstacle.DOCUMENT_FULL if is_full else Obstacle.OUTRANKED)
     syntax = ranked.trace.analysis.syntax
     if syntax is not None and not is_met(syntax, placed):
-        return Found(Obstacle.FILTERED, SYNTAX, (SYNTAX,))
+        return ExclusionFound(Obstacle.FILTERED, SYNTAX, (SYNTAX,))
     if any(
         leg.depth_needed is not None and leg.depth_needed <= ranked.trace.query.depth
         for leg in (case.vector, case.keyword)
     ):
         # The vector store looks into the nearest clusters only, and this passage stands in another one.
-        return Found(Obstacle.TOO_DEEP, ranked.trace.vector.engine)
+        return ExclusionFound(Obstacle.TOO_DEEP, ranked.trace.vector.engine)
     if case.keyword.rank is None and ranked.trace.keyword.error is None:
-        return Found(Obstacle.NO_COMMON_TERM)
-    return Found(Obstacle.TOO_DEEP)
+        return ExclusionFound(Obstacle.NO_COMMON_TERM)
+    return ExclusionFound(Obstacle.TOO_DEEP)
 
 
-def _not_visible(publications: list[Publication], case: Case) -> Found:
+def _not_visible(publications: list[Publication], case: Case) -> ExclusionFound:
     sequence = case.ranked.scope.view.sequence
     last = next((each for each in publications if each.seq <= sequence), None)
     if last is not None and last.version is None:
         if last.action == "delete":
-            return Found(Obstacle.DELETED)
-        return Found(Obstacle.NOT_SHOWN, last.action)
+            return ExclusionFound(Obstacle.DELETED)
+        return ExclusionFound(Obstacle.NOT_SHOWN, last.action)
     shown = last.version if last is not None else None
     if case.version.is_draft:
         detail = f"v{case.version.number} (draft)"
-        return Found(Obstacle.NOT_SHOWN, detail if shown is None else f"{detail}, v{shown}", shown=shown)
-    return Found(Obstacle.NOT_SHOWN, "" if shown is None else f"v{shown}", shown=shown)
+        return ExclusionFound(Obstacle.NOT_SHOWN, detail if shown is None else f"{detail}, v{shown}", shown=shown)
+    return ExclusionFound(Obstacle.NOT_SHOWN, "" if shown is None else f"v{shown}", shown=shown)
 
 
-def _filtered(catalog: Catalog, case: Case) -> Found:
+def _filtered(catalog: Catalog, case: Case) -> ExclusionFound:
     failing = [
         (name, said) for name, said, filters in _demands(case) if _leaves_out(catalog, filters, case.placed.doc_id)
     ]
     if not failing:
         failing = [(SYNTAX, SYNTAX)]
-    return Found(Obstacle.FILTERED, ", ".join(said for _, said in failing), tuple(name for name, _ in failing))
+    return ExclusionFound(Obstacle.FILTERED, ", ".join(said for _, said in failing), tuple(name for name, _ in failing))
 
 
 def _demands(case: Case) -> Iterator[tuple[str, str, Filters]]:
