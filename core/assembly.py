@@ -22,7 +22,7 @@ from core.catalog.consistency import Making
 from core.catalog.folder_identity import agreed_identity
 from core.errors import InvalidInput, StoreUnavailable
 from core.evaluation.facade import Evaluations
-from core.explain.facade import Insight
+from core.explain.facade import Explain
 from core.explain.why_not import WhyNots
 from core.generators import Generators
 from core.indexes.active import ActiveIndex, IndexFactories
@@ -266,7 +266,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         conversations,
         QuestionAnswering(catalog, queries, conversations, cache, recordings),
         evaluations,
-        Insight(catalog, active.now, worker, WhyNots(catalog, queries, active.now)),
+        Explain(catalog, active.now, worker, WhyNots(catalog, queries, active.now)),
     )
 
     # What runs beside the calls.

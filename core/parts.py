@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from core.blobs.pinned import PinnedBlobs
     from core.catalog import Catalog
     from core.evaluation.facade import Evaluations
-    from core.explain.facade import Insight
+    from core.explain.facade import Explain
     from core.generators import Generators
     from core.indexes.active import ActiveIndex
     from core.indexes.facade import StoreFacade
@@ -98,7 +98,7 @@ class QuestionParts:
     conversations: Conversations
     asking: QuestionAnswering
     evaluations: Evaluations
-    insight: Insight
+    insight: Explain
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from core.ports import JobQueue
 
 
-class Insight:
+class Explain:
     """The part of the knowledge base that explains it."""
 
     def __init__(
