@@ -33,7 +33,7 @@ from core.indexes.file_check import FileChecker
 from core.indexes.generations import Generations
 from core.indexes.opening import opened_index
 from core.indexes.projector import Projector
-from core.indexes.reindex_jobs import Reindexing
+from core.indexes.reindex_jobs import ReindexJobs
 from core.indexes.repair_jobs import Repairing
 from core.indexes.warm_up import load
 from core.ingest.add_documents import DocumentIntake
@@ -186,7 +186,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     recordings = Recordings(catalog, folder.recordings, quota, settings.neurons, is_alone=folder.is_alone)
     files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
     repairing = Repairing(catalog, projector, _watched(active, vocabulary), files)
-    reindexing = Reindexing(catalog, projector, vocabulary)
+    reindex_jobs = ReindexJobs(catalog, projector, vocabulary)
 
     # What documents were, are and will be.
     reader = DocumentReader(catalog, blobs.store)
@@ -229,8 +229,8 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         settings.job_lease_s if folder.is_shared else None,
         is_alone=folder.is_alone,
         handlers=JobHandlers(
-            {JobKind.UNPACK: unpacker.run, JobKind.REINDEX: reindexing.run, JobKind.REPAIR: repairing.run},
-            tidy=reindexing.tidy,
+            {JobKind.UNPACK: unpacker.run, JobKind.REINDEX: reindex_jobs.run, JobKind.REPAIR: repairing.run},
+            tidy=reindex_jobs.tidy,
             after_job=after_job,
         ),
         signal=signal,

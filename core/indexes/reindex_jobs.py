@@ -28,7 +28,7 @@ SLICE = 4_000
 """Rows between which others may write, and after which the job can stop."""
 
 
-class Reindexing:
+class ReindexJobs:
     """Runs jobs of kind ``reindex``; one that was interrupted goes on behind its last slice."""
 
     work = ""
