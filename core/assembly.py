@@ -34,7 +34,7 @@ from core.indexes.generations import Generations
 from core.indexes.opening import opened_index
 from core.indexes.projector import Projector
 from core.indexes.reindex_jobs import ReindexJobs
-from core.indexes.repair_jobs import Repairing
+from core.indexes.repair_jobs import RepairJobs
 from core.indexes.warm_up import load
 from core.ingest.add_documents import DocumentIntake
 from core.ingest.archives import ArchiveLimits
@@ -185,7 +185,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
     generations = Generations(catalog, active, projector, technology.factories, technology.embedder, has_written)
     recordings = Recordings(catalog, folder.recordings, quota, settings.neurons, is_alone=folder.is_alone)
     files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
-    repairing = Repairing(catalog, projector, _watched(active, vocabulary), files)
+    repair_jobs = RepairJobs(catalog, projector, _watched(active, vocabulary), files)
     reindex_jobs = ReindexJobs(catalog, projector, vocabulary)
 
     # What documents were, are and will be.
@@ -229,7 +229,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         settings.job_lease_s if folder.is_shared else None,
         is_alone=folder.is_alone,
         handlers=JobHandlers(
-            {JobKind.UNPACK: unpacker.run, JobKind.REINDEX: reindex_jobs.run, JobKind.REPAIR: repairing.run},
+            {JobKind.UNPACK: unpacker.run, JobKind.REINDEX: reindex_jobs.run, JobKind.REPAIR: repair_jobs.run},
             tidy=reindex_jobs.tidy,
             after_job=after_job,
         ),
@@ -302,7 +302,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         Parts(
             settings,
             storage,
-            IndexParts(active, projector, generations, StoreFacade(repairing, worker)),
+            IndexParts(active, projector, generations, StoreFacade(repair_jobs, worker)),
             IngestParts(parser, adding, transfers, worker, JobFacade(catalog, worker)),
             VersionParts(reader, control, schedule, purge, comparison_service, comparisons),
             ModelParts(generators, recordings, training),

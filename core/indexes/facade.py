@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.access import needs
 from core.catalog.outbox import KEYWORD
-from core.indexes.repair_jobs import Repairing
+from core.indexes.repair_jobs import RepairJobs
 from core.model import FilesCheck, Role, StoreAct, StoreCheck, StoreReport
 from core.ports import JobQueue, Progress
 
@@ -12,8 +12,8 @@ from core.ports import JobQueue, Progress
 class StoreFacade:
     """The part of the knowledge base that knows whether its stores hold what the catalogue says."""
 
-    def __init__(self, repairing: Repairing, worker: JobQueue) -> None:
-        self._repairing = repairing
+    def __init__(self, repair_jobs: RepairJobs, worker: JobQueue) -> None:
+        self._repair_jobs = repair_jobs
         self._worker = worker
 
     @needs(Role.ADMIN)
@@ -22,7 +22,7 @@ class StoreFacade:
 
         Raises: ``InvalidInput``. A store that does not answer is told by ``StoreCheck.error``.
         """
-        return self._repairing.check(store, progress)
+        return self._repair_jobs.check(store, progress)
 
     @needs(Role.ADMIN)
     def check_files(self) -> FilesCheck:
@@ -30,7 +30,7 @@ class StoreFacade:
 
         Originals that do not answer are told by ``FilesCheck.error``.
         """
-        return self._repairing.check_files()
+        return self._repair_jobs.check_files()
 
     @needs(Role.ADMIN)
     def repair(self, store: str | None = None, *, dry_run: bool = True) -> str:
@@ -56,9 +56,9 @@ class StoreFacade:
     @needs(Role.ADMIN)
     def store_report(self, job_id: str | None = None) -> StoreReport:
         """Return what such a job has found and done so far; the newest one's without an id. Raises: ``NotFound``."""
-        return self._repairing.report(job_id)
+        return self._repair_jobs.report(job_id)
 
     def _begin(self, act: StoreAct, store: str | None) -> str:
-        job_id = self._repairing.queue(act, store)
+        job_id = self._repair_jobs.queue(act, store)
         self._worker.wake()
         return job_id

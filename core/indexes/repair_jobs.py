@@ -40,7 +40,7 @@ _PLACES = "places"
 """What a job keeps of each store for after an interruption: the last chunk id that was written, and how many rows."""
 
 
-class Repairing:
+class RepairJobs:
     """Runs jobs of kind ``repair``; one that was interrupted goes on behind the last slice that it wrote."""
 
     work = ""

@@ -45,12 +45,12 @@ def check(kb: core.KnowledgeBase, store: str) -> StoreCheck:
 
 def plant(kb: core.KnowledgeBase, store: str, fault: Fault, chunk_id: int, part: Part = Part.HEAD) -> int:
     """Spoil the row of a chunk that is in ``part``; return the id of the row that is wrong then."""
-    index = kb._stores._repairing._stores()[store].index
+    index = kb._stores._repair_jobs._stores()[store].index
     if fault is Fault.MISSING:
         index.delete([chunk_id])
         return chunk_id
     if store == "vector":
-        [row] = kb.catalog.chunks.vector_rows({chunk_id: part}, kb._stores._repairing._stores()[store].making().model)
+        [row] = kb.catalog.chunks.vector_rows({chunk_id: part}, kb._stores._repair_jobs._stores()[store].making().model)
     else:
         [row] = kb.catalog.chunks.keyword_rows({chunk_id: part})
     if fault is Fault.ORPHANED:
@@ -130,7 +130,7 @@ class ConsistencyContract:
     def test_store_that_lost_everything_is_written_anew(self, kb: core.KnowledgeBase, store: str) -> None:
         fill(kb)
         plant(kb, store, Fault.ORPHANED, of_version(kb, "copy.txt", 1))
-        kb._stores._repairing._stores()[store].index.delete([of_version(kb, "harbour.txt", 2)])
+        kb._stores._repair_jobs._stores()[store].index.delete([of_version(kb, "harbour.txt", 2)])
         job_id = kb.reindex(store)
         kb.work_off()
         report = kb.store_report(job_id)

@@ -52,7 +52,7 @@ def kb(tmp_path: Path) -> Iterator[core.KnowledgeBase]:
 def test_what_the_store_has_yet_to_be_told_is_no_fault(kb: core.KnowledgeBase, store: str) -> None:
     fill(kb)
     chunk_id = plant(kb, store, Fault.MISSING, of_version(kb, "copy.txt", 1))
-    kb.catalog.consistency.mend(store, [chunk_id], kb._stores._repairing._stores()[store].making())
+    kb.catalog.consistency.mend(store, [chunk_id], kb._stores._repair_jobs._stores()[store].making())
     found = check(kb, store)
     assert (found.is_sound, found.missing, found.waiting) == (True, 0, 1)
     kb._projector.flush()
@@ -65,7 +65,7 @@ def test_row_that_is_there_twice_is_to_be_written_anew(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, store: str, apart: bool
 ) -> None:
     fill(kb)
-    index = kb._stores._repairing._stores()[store].index
+    index = kb._stores._repair_jobs._stores()[store].index
     [rows] = index.stored()
     again = StoredRows(rows.ids[:1], rows.fingerprints[:1], rows.in_head[:1])
     joined = StoredRows(*(np.concatenate(both) for both in zip(astuple(rows), astuple(again), strict=True)))
@@ -96,7 +96,7 @@ def test_row_of_a_former_vocabulary_is_stale_once_the_new_one_is_in_effect(kb: c
     kb.insight.reindex_words()
     kb.work_off()
     assert check(kb, "keyword").is_sound
-    kb._stores._repairing._stores()["keyword"].index.upsert([old])
+    kb._stores._repair_jobs._stores()["keyword"].index.upsert([old])
     found = check(kb, "keyword")
     assert (found.stale, found.faults) == (1, 1)
     assert check(kb, "vector").is_sound
@@ -137,7 +137,7 @@ def test_versions_of_huge_numbers_are_checked_as_others_are(kb: core.KnowledgeBa
 
 def test_store_that_does_not_answer_is_told_and_the_other_is_checked(kb: core.KnowledgeBase) -> None:
     fill(kb)
-    kb._stores._repairing._stores()["vector"].index.close()
+    kb._stores._repair_jobs._stores()["vector"].index.close()
     vector, keyword = kb.check()
     assert not vector.is_sound
     assert vector.error
@@ -152,7 +152,7 @@ def test_store_that_does_not_answer_is_told_and_the_other_is_checked(kb: core.Kn
 
 def test_one_store_is_mended_and_written_anew_while_the_other_is_down(kb: core.KnowledgeBase) -> None:
     fill(kb)
-    kb._stores._repairing._stores()["vector"].index.close()
+    kb._stores._repair_jobs._stores()["vector"].index.close()
     kb.catalog.outbox.add_some("vector", -1, 1)
     plant(kb, "keyword", Fault.MISSING, of_version(kb, "copy.txt", 1))
     for job_id in (kb.repair("keyword", dry_run=False), kb.reindex("keyword")):
@@ -271,7 +271,7 @@ def test_repair_never_removes_a_good_row(
         _do(kb, deed)
     for each in found:
         asked = sorted({*chunks.values(), *(int(id) for ids in each.examples.values() for id in ids)})
-        kb.catalog.consistency.mend(each.store, asked, kb._stores._repairing._stores()[each.store].making())
+        kb.catalog.consistency.mend(each.store, asked, kb._stores._repair_jobs._stores()[each.store].making())
     kb._projector.flush()
     assert_indexes_follow_the_catalogue(kb)
     assert all(each.is_sound for each in kb.check())
