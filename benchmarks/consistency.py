@@ -25,7 +25,7 @@ from core.catalog import KEYWORD, Catalog
 from core.catalog.consistency import Making
 from core.catalog.documents.chunks import chunk_id
 from core.catalog.schema import chunks, documents, publications, version_chunks, versions
-from core.indexes.consistency import Checker, Watched
+from core.indexes.consistency import ConsistencyChecker, Watched
 from core.model import Part
 from core.model.fingerprint import fingerprint
 from core.ports import KeywordRow
@@ -82,7 +82,7 @@ def measure(count: int, folder: Path, seed: int) -> dict[str, object]:
         missing = fill(catalog, index, count, seed)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         started, worked = time.perf_counter(), time.process_time()
-        found, _ = Checker(catalog).check(KEYWORD, Watched(index, lambda: Making(ANALYSER_ID)))
+        found, _ = ConsistencyChecker(catalog).check(KEYWORD, Watched(index, lambda: Making(ANALYSER_ID)))
         seconds, cpu_s = time.perf_counter() - started, time.process_time() - worked
         assert (found.missing, found.faults) == (missing, missing)
         more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before

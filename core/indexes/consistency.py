@@ -47,7 +47,7 @@ class Faults:
         return found
 
 
-class Checker:
+class ConsistencyChecker:
     """Compares stores with the catalogue; changes nothing."""
 
     def __init__(self, catalog: Catalog) -> None:

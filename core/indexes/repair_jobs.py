@@ -18,7 +18,7 @@ from core.catalog.jobs.ledger import NewJob, Step
 from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage
 from core.catalog.outbox import STORES
 from core.errors import Cancelled, EvoRAGError, InvalidInput, NotFound, StoreUnavailable
-from core.indexes.consistency import Checker, Faults, Watched
+from core.indexes.consistency import ConsistencyChecker, Faults, Watched
 from core.indexes.file_check import FileChecker
 from core.model import FilesCheck, JobFilter, JobKind, JobState, Stage, StoreAct, StoreCheck, StoreReport
 from core.model.codec import from_dict, to_dict
@@ -56,7 +56,7 @@ class RepairJobs:
         self._files = files
         self._projector = projector
         self._stores = stores
-        self._checker = Checker(catalog)
+        self._checker = ConsistencyChecker(catalog)
 
     def check(self, store: str | None, progress: Progress | None = None) -> tuple[StoreCheck, ...]:
         """Compare one store, or all, with the catalogue in the calling thread. Raises: ``InvalidInput``."""
