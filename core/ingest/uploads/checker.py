@@ -27,7 +27,7 @@ class _Check:
     also: list[Callable[[], None]] = field(default_factory=list)
 
 
-class Checker:
+class UploadFinisher:
     """Uploads that wait to be filed; without threads each is filed by whoever brings it."""
 
     def __init__(self, finisher: Finisher, sweep: Callable[[], None], threads: int) -> None:

@@ -15,7 +15,7 @@ from core.blobs.pinned import PinnedBlobs
 from core.blobs.quota import StorageQuota
 from core.catalog.documents.transfers import Piece, TransferLedger, TransferRow
 from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, UploadExpired
-from core.ingest.uploads.checker import Checker
+from core.ingest.uploads.checker import UploadFinisher
 from core.ingest.uploads.checksums import ALGORITHMS, PartChecksum
 from core.ingest.uploads.finalize import Destination, Finisher
 from core.ingest.uploads.part_writer import ByteStream, Reception
@@ -54,7 +54,7 @@ class Transfers:
         self._receptions: dict[str, Reception] = {}
         self._lock = threading.Lock()
         self._finisher = Finisher(ledger, folder, blobs, destination, self._expires_at)
-        self._checker = Checker(self._finisher, self.expire, threads)
+        self._checker = UploadFinisher(self._finisher, self.expire, threads)
 
     @property
     def max_bytes(self) -> int:
