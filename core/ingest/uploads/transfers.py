@@ -19,7 +19,7 @@ from core.ingest.uploads.checker import UploadFinisher
 from core.ingest.uploads.checksums import ALGORITHMS, PartChecksum
 from core.ingest.uploads.finalize import Destination, Finisher
 from core.ingest.uploads.part_writer import ByteStream, Reception
-from core.ingest.uploads.upload_request import LARGEST, Announced, checked_sha256, new_transfer
+from core.ingest.uploads.upload_request import LARGEST, UploadRequest, checked_sha256, new_transfer
 from core.model import Filing, Role, Transfer, TransferState
 from core.platform.failpoints import point
 
@@ -110,7 +110,7 @@ class Transfers:
         ``InvalidInput``.
         """
         require(Role.EDITOR)
-        row = new_transfer(Announced(name, size_bytes, filing, sha256, is_partial, metadata), self._expiry)
+        row = new_transfer(UploadRequest(name, size_bytes, filing, sha256, is_partial, metadata), self._expiry)
         self._quota.check(size_bytes or 0)
         if self._ledger.unfinished(row.owner_id) >= _MOST_UNFINISHED:
             raise Conflict("Too many uploads are under way.", remedy="Finish or end some of them first.")
@@ -142,7 +142,7 @@ class Transfers:
                 raise Conflict("A partial upload has not arrived whole.", remedy="Send the rest of it first.")
         pieces = tuple(Piece(each.id, each.shown.offset_bytes) for each in rows)
         size = sum(piece.size_bytes for piece in pieces)
-        row = new_transfer(Announced(name, size, filing, sha256, metadata=metadata), self._expiry)
+        row = new_transfer(UploadRequest(name, size, filing, sha256, metadata=metadata), self._expiry)
         row = replace(row, pieces=pieces, shown=replace(row.shown, state=TransferState.CHECKING))
         copied = max((piece.size_bytes for piece in pieces[1:]), default=0)
         self._quota.check(size, on_disk=copied, except_ids=ids)

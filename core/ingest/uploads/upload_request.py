@@ -21,7 +21,7 @@ _METADATA_CHARS = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class UploadRequest:
     """What a client says of an upload; ``metadata`` is how it wrote that, to be given back to it."""
 
     name: str | None
@@ -32,36 +32,36 @@ class Announced:
     metadata: str = ""
 
 
-def new_transfer(said: Announced, expiry: timedelta) -> TransferRow:
+def new_transfer(request: UploadRequest, expiry: timedelta) -> TransferRow:
     """Return a new upload on behalf of whoever acts.
 
     Raises: ``BadFilename``, ``UnsupportedType``, ``EmptyDocument``, ``InvalidInput``.
     """
     who = current()
-    filing = check_filing(replace(said.filing, actor=said.filing.actor or who.name))
+    filing = check_filing(replace(request.filing, actor=request.filing.actor or who.name))
     check_private(filing)
-    name = "" if said.is_partial and not said.name else _checked_name(said.name)
-    if said.size_bytes is not None and not 0 <= said.size_bytes <= LARGEST:
+    name = "" if request.is_partial and not request.name else _checked_name(request.name)
+    if request.size_bytes is not None and not 0 <= request.size_bytes <= LARGEST:
         raise InvalidInput("The size of an upload is a whole number of bytes.")
-    if said.size_bytes == 0 and not said.is_partial:
+    if request.size_bytes == 0 and not request.is_partial:
         raise EmptyDocument("The file is empty.", remedy="Choose a file that has something in it.")
-    if len(said.metadata) > _METADATA_CHARS:
+    if len(request.metadata) > _METADATA_CHARS:
         raise InvalidInput("What is said about the upload is too long.")
     now = datetime.now(UTC)
     transfer = Transfer(
         id=secrets.token_hex(16),
         name=name,
-        size_bytes=said.size_bytes,
+        size_bytes=request.size_bytes,
         offset_bytes=0,
         state=TransferState.RECEIVING,
         created_at=now,
         expires_at=now + expiry,
-        is_partial=said.is_partial,
+        is_partial=request.is_partial,
         owner=who.name if who.user_id is not None else "",
-        sha256=checked_sha256(said.sha256),
+        sha256=checked_sha256(request.sha256),
         filing=filing,
     )
-    return TransferRow(transfer, who.user_id, said.metadata, (), None)
+    return TransferRow(transfer, who.user_id, request.metadata, (), None)
 
 
 def checked_sha256(sha256: str | None) -> str | None:
