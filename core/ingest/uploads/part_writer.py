@@ -33,7 +33,7 @@ class ByteStream(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-class Reception:
+class PartWriter:
     """The file of one upload and whose turn it is to write it.
 
     ``commit(start, end)`` tells the catalogue what is durable; False where it does not know the upload any more.

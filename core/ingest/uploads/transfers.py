@@ -18,7 +18,7 @@ from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, Upload
 from core.ingest.uploads.checker import UploadFinisher
 from core.ingest.uploads.checksums import ALGORITHMS, PartChecksum
 from core.ingest.uploads.finalize import Destination, Finisher
-from core.ingest.uploads.part_writer import ByteStream, Reception
+from core.ingest.uploads.part_writer import ByteStream, PartWriter
 from core.ingest.uploads.upload_request import LARGEST, UploadRequest, checked_sha256, new_transfer
 from core.model import Filing, Role, Transfer, TransferState
 from core.platform.failpoints import point
@@ -51,7 +51,7 @@ class Transfers:
         self._quota = quota
         self._expiry = expiry
         self._is_shared = is_shared
-        self._receptions: dict[str, Reception] = {}
+        self._receptions: dict[str, PartWriter] = {}
         self._lock = threading.Lock()
         self._finisher = Finisher(ledger, folder, blobs, destination, self._expires_at)
         self._checker = UploadFinisher(self._finisher, self.expire, threads)
@@ -174,9 +174,9 @@ class Transfers:
         Raises: ``NotFound``, ``UploadExpired``; the latter also for one that was refused.
         """
         row = self._own(transfer_id)
-        reception = self._receptions.get(row.id)
-        if reception is not None:
-            reception.take_over()
+        writer = self._receptions.get(row.id)
+        if writer is not None:
+            writer.take_over()
             row = self._went_on(row.id)
         if row.shown.state is TransferState.REFUSED:
             raise UploadExpired("The upload was refused, and its bytes were removed.")
@@ -216,7 +216,7 @@ class Transfers:
         _check_open(row)
         if not 0 <= offset <= LARGEST or (size is not None and not 0 <= size <= LARGEST):
             raise InvalidInput("The offset and the size of a part are whole numbers of bytes.")
-        turn, durable, reception = self._turn(row)
+        turn, durable, writer = self._turn(row)
         row = self._went_on(row.id)
         _check_open(row)
         if offset != durable:
@@ -231,7 +231,7 @@ class Transfers:
         if announced is not None and not self._ledger.announce(row.id, announced):
             raise Conflict("The upload was ended meanwhile.")
         try:
-            reception.receive(turn, stream, most, size, wanted)
+            writer.receive(turn, stream, most, size, wanted)
         except Exception:
             # What came before may have been all of it.
             with suppress(NotFound):
@@ -288,8 +288,8 @@ class Transfers:
         """Make durable what has arrived, and stop; what is not filed yet is at the next start."""
         with self._lock:
             receptions = list(self._receptions.values())
-        for reception in receptions:
-            reception.take_over()
+        for writer in receptions:
+            writer.take_over()
         self._checker.close()
 
     # ---- within
@@ -302,21 +302,21 @@ class Transfers:
             raise UploadExpired("Nobody continued this upload, and it has expired.")
         return row
 
-    def _turn(self, row: TransferRow) -> tuple[int, int, Reception]:
+    def _turn(self, row: TransferRow) -> tuple[int, int, PartWriter]:
         with self._lock:
-            reception = self._receptions.get(row.id)
-            if reception is None:
+            writer = self._receptions.get(row.id)
+            if writer is None:
                 path = self._folder / row.id
                 known = self._ledger.get(row.id)
                 if known is None:
                     raise NotFound(_LOST, remedy="Start the upload anew.")
                 at_present = (lambda: self._offset(row.id)) if self._is_shared else None
-                reception = Reception(path, known.shown.offset_bytes, self._quota, self._commit_of(row.id), at_present)
-                self._receptions[row.id] = reception
-        turn, durable = reception.take_over()
+                writer = PartWriter(path, known.shown.offset_bytes, self._quota, self._commit_of(row.id), at_present)
+                self._receptions[row.id] = writer
+        turn, durable = writer.take_over()
         if self._is_shared:
-            durable = reception.go_on_from(turn, self._offset(row.id))
-        return turn, durable, reception
+            durable = writer.go_on_from(turn, self._offset(row.id))
+        return turn, durable, writer
 
     def _offset(self, transfer_id: str) -> int:
         """Return up to where the catalogue knows an upload to be. Raises: ``NotFound``."""
@@ -340,17 +340,17 @@ class Transfers:
         """Return an upload as it is now, and have it filed where its last byte has come."""
         row = self._own(transfer_id)
         if row.shown.state is TransferState.CHECKING:
-            reception = self._forget(transfer_id)
-            self._checker.add(transfer_id, reception.hashes if reception else None)
+            writer = self._forget(transfer_id)
+            self._checker.add(transfer_id, writer.hashes if writer else None)
             row = self._own(transfer_id)
         return row
 
-    def _forget(self, transfer_id: str) -> Reception | None:
+    def _forget(self, transfer_id: str) -> PartWriter | None:
         with self._lock:
-            reception = self._receptions.pop(transfer_id, None)
-        if reception is not None:
-            reception.close()
-        return reception
+            writer = self._receptions.pop(transfer_id, None)
+        if writer is not None:
+            writer.close()
+        return writer
 
     def _expires_at(self) -> datetime:
         return datetime.now(UTC) + self._expiry
