@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from core.errors import Cancelled
 from core.ingest.uploads.checksums import RunningHashes
-from core.ingest.uploads.finalize import Finisher
+from core.ingest.uploads.finalize import Finalizer
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +30,8 @@ class _Check:
 class UploadFinisher:
     """Uploads that wait to be filed; without threads each is filed by whoever brings it."""
 
-    def __init__(self, finisher: Finisher, sweep: Callable[[], None], threads: int) -> None:
-        self._finisher = finisher
+    def __init__(self, finalizer: Finalizer, sweep: Callable[[], None], threads: int) -> None:
+        self._finalizer = finalizer
         self._sweep = sweep
         self._changed = threading.Condition()
         self._checks: dict[str, _Check] = {}
@@ -118,7 +118,7 @@ class UploadFinisher:
             return not self._is_closing
 
         try:
-            is_over = self._finisher.finish(transfer_id, check.hashes, tell)
+            is_over = self._finalizer.finish(transfer_id, check.hashes, tell)
         except Cancelled:
             is_over = False
         except Exception:

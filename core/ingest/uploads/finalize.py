@@ -57,7 +57,7 @@ class Gone(Exception):
     """Somebody else has filed the upload, or it is known no more."""
 
 
-class Finisher:
+class Finalizer:
     """Takes uploads that are being checked to their end, which is a receipt or a refusal."""
 
     def __init__(

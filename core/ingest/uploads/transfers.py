@@ -17,7 +17,7 @@ from core.catalog.documents.transfers import Piece, TransferLedger, TransferRow
 from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, UploadExpired
 from core.ingest.uploads.checker import UploadFinisher
 from core.ingest.uploads.checksums import ALGORITHMS, PartChecksum
-from core.ingest.uploads.finalize import Destination, Finisher
+from core.ingest.uploads.finalize import Destination, Finalizer
 from core.ingest.uploads.part_writer import ByteStream, PartWriter
 from core.ingest.uploads.upload_request import LARGEST, UploadRequest, checked_sha256, new_transfer
 from core.model import Filing, Role, Transfer, TransferState
@@ -53,8 +53,8 @@ class Transfers:
         self._is_shared = is_shared
         self._receptions: dict[str, PartWriter] = {}
         self._lock = threading.Lock()
-        self._finisher = Finisher(ledger, folder, blobs, destination, self._expires_at)
-        self._checker = UploadFinisher(self._finisher, self.expire, threads)
+        self._finalizer = Finalizer(ledger, folder, blobs, destination, self._expires_at)
+        self._checker = UploadFinisher(self._finalizer, self.expire, threads)
 
     @property
     def max_bytes(self) -> int:
@@ -78,10 +78,10 @@ class Transfers:
         self._ledger.removed(over)
         waiting = self._ledger.checking()
         for row in waiting:
-            self._finisher.hold(row)
+            self._finalizer.hold(row)
         self._checker.start()
         for row in waiting:
-            self._checker.add(row.id, after=lambda row=row: self._finisher.release(row))  # type: ignore[misc]
+            self._checker.add(row.id, after=lambda row=row: self._finalizer.release(row))  # type: ignore[misc]
 
     def follow(self) -> None:
         """File what another process has received and has left, and forget what has ended in other processes."""
