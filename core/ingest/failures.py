@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
 
 
-class Endings:
+class Failures:
     """Ends jobs whose documents cannot go on; one that fails drops out alone, with its error on its job."""
 
     work = "this document"

@@ -26,7 +26,7 @@ from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage, run_to
 from core.indexes.active import ActiveIndex
 from core.indexes.projector import Projector
 from core.ingest.embed import EmbeddingLane
-from core.ingest.failures import Endings
+from core.ingest.failures import Failures
 from core.ingest.index_by_keyword import KeywordIndexing, Placed, Placing
 from core.ingest.parse_and_chunk import Preparing
 from core.ingest.publish import Publisher
@@ -51,12 +51,12 @@ class IngestPipeline:
         chunk_tokens: int,
     ) -> None:
         self._catalog = catalog
-        self._endings = Endings(catalog, blobs.unclaimed, projector)
+        self._failures = Failures(catalog, blobs.unclaimed, projector)
         placing = Placing(catalog, projector)
         self._preparing = Preparing(catalog, blobs.store, blobs.pins, parser, scratch, chunk_tokens)
-        self._keywords = KeywordIndexing(catalog, projector, placing, self._endings)
-        self.lane = EmbeddingLane(catalog, active, projector, self._endings)
-        self._publisher = Publisher(catalog, projector, placing, self._endings)
+        self._keywords = KeywordIndexing(catalog, projector, placing, self._failures)
+        self.lane = EmbeddingLane(catalog, active, projector, self._failures)
+        self._publisher = Publisher(catalog, projector, placing, self._failures)
         self._long: deque[StageRun] = deque()
 
     def prepare(self, jobs: Sequence[Job], stop: threading.Event) -> list[Job]:
@@ -103,7 +103,7 @@ class IngestPipeline:
 
     def discard(self, version_id: int) -> None:
         """Take a failed or cancelled version out of both indexes, except for what other versions share with it."""
-        self._endings.discard(version_id)
+        self._failures.discard(version_id)
 
     def _is_long(self, run: StageRun) -> bool:
         placed = run.result(Placed)
@@ -120,7 +120,7 @@ class IngestPipeline:
         """Run a stage for each document that needs it; return those that go on, none where the process ends."""
         going = []
         for run in runs:
-            if not run.is_stopped and (not only(run) or run_stage(stage, run, self._endings)):
+            if not run.is_stopped and (not only(run) or run_stage(stage, run, self._failures)):
                 going.append(run)
         return going
 
