@@ -30,7 +30,7 @@ _LANGUAGE_SAMPLE_CHARS = 20_000
 _USED = ("cpu_s", "peak_bytes")
 
 
-class Preparing:
+class ParseAndChunk:
     """Parses and chunks one document after the other; what is done already is not done again."""
 
     def __init__(

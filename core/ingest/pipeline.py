@@ -28,7 +28,7 @@ from core.indexes.projector import Projector
 from core.ingest.embed import EmbeddingLane
 from core.ingest.failures import Failures
 from core.ingest.index_by_keyword import KeywordIndexing, Placed, Placing
-from core.ingest.parse_and_chunk import Preparing
+from core.ingest.parse_and_chunk import ParseAndChunk
 from core.ingest.publish import Publisher
 from core.model import Job
 from core.ports import Parser
@@ -53,7 +53,7 @@ class IngestPipeline:
         self._catalog = catalog
         self._failures = Failures(catalog, blobs.unclaimed, projector)
         placing = Placing(catalog, projector)
-        self._preparing = Preparing(catalog, blobs.store, blobs.pins, parser, scratch, chunk_tokens)
+        self._parse_and_chunk = ParseAndChunk(catalog, blobs.store, blobs.pins, parser, scratch, chunk_tokens)
         self._keywords = KeywordIndexing(catalog, projector, placing, self._failures)
         self.lane = EmbeddingLane(catalog, active, projector, self._failures)
         self._publisher = Publisher(catalog, projector, placing, self._failures)
@@ -65,8 +65,8 @@ class IngestPipeline:
         Once ``stop`` is set, jobs stay where they are for the next start.
         """
         runs = [StageRun(self._catalog.jobs, job, stop) for job in jobs]
-        runs = self._each(self._preparing.parse, runs)
-        runs = self._each(self._preparing.chunk, runs)
+        runs = self._each(self._parse_and_chunk.parse, runs)
+        runs = self._each(self._parse_and_chunk.chunk, runs)
         runs = run_together(self._keywords.index, runs)
         runs = self._each(self._publisher.show_early, runs, only=_is_early)
         runs = run_together(self.lane.add, runs)
@@ -99,7 +99,7 @@ class IngestPipeline:
 
     def close(self) -> None:
         """Let nothing be waited for that takes long; whoever has set ``stop`` before goes on with the rest later."""
-        self._preparing.close()
+        self._parse_and_chunk.close()
 
     def discard(self, version_id: int) -> None:
         """Take a failed or cancelled version out of both indexes, except for what other versions share with it."""
