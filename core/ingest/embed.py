@@ -46,7 +46,7 @@ class _Waiting:
     is_read: bool = False
 
 
-class EmbeddingLane:
+class EmbeddingQueue:
     """Embeds what documents lack, in rounds; texts of several documents share a batch, and none is embedded twice."""
 
     def __init__(self, catalog: Catalog, active: ActiveIndex, projector: Projector, endings: JobEndings) -> None:

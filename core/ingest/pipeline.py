@@ -25,7 +25,7 @@ from core.blobs.pinned import PinnedBlobs
 from core.catalog.jobs.stage_run import StageResult, StageRun, run_stage, run_together
 from core.indexes.active import ActiveIndex
 from core.indexes.projector import Projector
-from core.ingest.embed import EmbeddingLane
+from core.ingest.embed import EmbeddingQueue
 from core.ingest.failures import Failures
 from core.ingest.index_by_keyword import KeywordIndexing, Placed, Placing
 from core.ingest.parse_and_chunk import ParseAndChunk
@@ -55,7 +55,7 @@ class IngestPipeline:
         placing = Placing(catalog, projector)
         self._parse_and_chunk = ParseAndChunk(catalog, blobs.store, blobs.pins, parser, scratch, chunk_tokens)
         self._keywords = KeywordIndexing(catalog, projector, placing, self._failures)
-        self.lane = EmbeddingLane(catalog, active, projector, self._failures)
+        self.queue = EmbeddingQueue(catalog, active, projector, self._failures)
         self._publisher = Publisher(catalog, projector, placing, self._failures)
         self._long: deque[StageRun] = deque()
 
@@ -69,18 +69,18 @@ class IngestPipeline:
         runs = self._each(self._parse_and_chunk.chunk, runs)
         runs = run_together(self._keywords.index, runs)
         runs = self._each(self._publisher.show_early, runs, only=_is_early)
-        runs = run_together(self.lane.add, runs)
+        runs = run_together(self.queue.add, runs)
         going = {run.job.id for run in runs}
         return [job for job in jobs if job.id not in going]
 
     @property
     def has_texts(self) -> bool:
         """Tell whether documents wait for their turns of embedding."""
-        return not self.lane.is_empty()
+        return not self.queue.is_empty()
 
     def embed(self) -> list[StageRun]:
         """Embed one round; return the documents to publish now. Those that take long wait for ``next_long``."""
-        complete = self.lane.step()
+        complete = self.queue.step()
         soon = [run for run in complete if not self._is_long(run)]
         self._long.extend(run for run in complete if run not in soon)
         return soon

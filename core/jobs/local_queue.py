@@ -308,7 +308,7 @@ class LocalJobs:
         _, version_id = self._catalog.jobs.owner(job_id)
         before = self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
         point("jobs.cancelled")
-        waited = self._pipeline.lane.drop(job_id)
+        waited = self._pipeline.queue.drop(job_id)
         if version_id and (waited or before is JobState.QUEUED):
             self._pipeline.discard(version_id)
         if job.kind == JobKind.REINDEX and before is JobState.QUEUED:
@@ -334,7 +334,7 @@ class LocalJobs:
         """Give an active job another priority. Raises: ``NotFound``, ``Conflict`` where it has ended."""
         self._catalog.jobs.get(job_id)
         self._catalog.jobs.prioritise(job_id, priority)
-        self._pipeline.lane.prioritise(job_id, priority)
+        self._pipeline.queue.prioritise(job_id, priority)
         return self._catalog.jobs.get(job_id)
 
     def close(self) -> None:

@@ -77,7 +77,7 @@ def test_cancelling_leaves_the_attempt_that_was_started_meanwhile(
 ) -> None:
     job_id = add(kb, "a.md")
     assert kb._worker._prepare_some(large=None)
-    drop = kb._worker._pipeline.lane.drop
+    drop = kb._worker._pipeline.queue.drop
 
     def dropping(ended: str) -> bool:
         monkeypatch.undo()
@@ -86,7 +86,7 @@ def test_cancelling_leaves_the_attempt_that_was_started_meanwhile(
         assert kb._worker._prepare_some(large=None)
         return drop(ended) or was_there
 
-    monkeypatch.setattr(kb._worker._pipeline.lane, "drop", dropping)
+    monkeypatch.setattr(kb._worker._pipeline.queue, "drop", dropping)
     kb.cancel(job_id)
     kb.work_off()
     assert kb.job(job_id).state is JobState.DONE
