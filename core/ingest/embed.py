@@ -14,7 +14,7 @@ from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_s
 from core.errors import EvoRAGError
 from core.indexes.active import ActiveIndex
 from core.indexes.projector import Projector
-from core.ingest.fair_queue import Turns
+from core.ingest.fair_queue import FairQueue
 from core.model import Stage
 from core.platform.failpoints import point
 from core.ports import Embedder, Vector
@@ -54,7 +54,7 @@ class EmbeddingQueue:
         self._active = active
         self._projector = projector
         self._endings = endings
-        self._turns: Turns[_Waiting] = Turns()
+        self._queue: FairQueue[_Waiting] = FairQueue()
         self._shown = 0.0
 
     def add(self, runs: Sequence[StageRun]) -> list[StageRun]:
@@ -77,7 +77,7 @@ class EmbeddingQueue:
         return going
 
     def is_empty(self) -> bool:
-        return self._turns.is_empty()
+        return self._queue.is_empty()
 
     def drop(self, job_id: str) -> bool:
         """Take a document out of the lane whose job has ended; tell whether it waited there."""
@@ -86,11 +86,11 @@ class EmbeddingQueue:
             # A job that was started again meanwhile is here with its next attempt, which goes on.
             return waiting.run.job.id == job_id and not self._catalog.jobs.is_running(waiting.run.attempt)
 
-        return self._turns.remove(has_ended) is not None
+        return self._queue.remove(has_ended) is not None
 
     def prioritise(self, job_id: str, priority: int) -> None:
         """Have a document's turns come earlier or later than those of its user's others."""
-        waiting = self._turns.remove(lambda each: each.run.job.id == job_id)
+        waiting = self._queue.remove(lambda each: each.run.job.id == job_id)
         if waiting is not None:
             waiting.priority = priority
             self._put(waiting)
@@ -116,7 +116,7 @@ class EmbeddingQueue:
         chosen: dict[_Waiting, None] = {}
         texts: set[bytes] = set()
         while len(texts) < ROUND_TEXTS and len(chosen) < _ROUND_DOCUMENTS:
-            waiting = self._turns.next()
+            waiting = self._queue.next()
             if waiting is None:
                 break
             chosen[waiting] = None
@@ -222,7 +222,7 @@ class EmbeddingQueue:
         return complete
 
     def _put(self, waiting: _Waiting) -> None:
-        self._turns.put(waiting.run.job.actor, waiting.priority, waiting)
+        self._queue.put(waiting.run.job.actor, waiting.priority, waiting)
 
     def _take_out(self, waiting: _Waiting) -> None:
-        self._turns.remove(lambda each: each is waiting)
+        self._queue.remove(lambda each: each is waiting)

@@ -12,7 +12,7 @@ from core.catalog.jobs.job_scheduler import Rotation
 T = TypeVar("T")
 
 
-class Turns(Generic[T]):
+class FairQueue(Generic[T]):
     """A line of waiting things for each user and priority; what had its turn is the last of its line if put back."""
 
     def __init__(self) -> None:

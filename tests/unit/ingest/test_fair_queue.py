@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from core.ingest.fair_queue import Turns
+from core.ingest.fair_queue import FairQueue
 
 
-def waiting(*entries: tuple[str, int, str]) -> Turns[str]:
-    turns: Turns[str] = Turns()
+def waiting(*entries: tuple[str, int, str]) -> FairQueue[str]:
+    turns: FairQueue[str] = FairQueue()
     for user, priority, name in entries:
         turns.put(user, priority, name)
     return turns
 
 
-def rest(turns: Turns[str]) -> list[str | None]:
+def rest(turns: FairQueue[str]) -> list[str | None]:
     found = []
     while not turns.is_empty():
         found.append(turns.next())
