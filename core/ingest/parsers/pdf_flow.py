@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.pdf_page import Line, Page, Row, rows
+from core.ingest.parsers.pdf_page import Page, PageLine, Row, rows
 from core.ingest.parsers.pdf_style import Typography
 from core.ingest.parsers.pdf_tables import RuledTable, ruled_tables
 from core.ingest.parsers.tables import RowGroups, row_text
@@ -61,7 +61,7 @@ class Flow:
         tables, lines = ruled_tables(page)
         for number, table in enumerate(tables):
             x0, y0, x1, _ = table.box
-            lines.append(Line("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
+            lines.append(PageLine("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
         found = rows([line for line in lines if not line.turn])
         leaders = sum(map(_leads_on, found))
         edges = _right_edges(found, self.style.leading)
@@ -95,7 +95,7 @@ class Flow:
             yield from self._row(row, page.number, edges[at - 1])
         yield from self._asides(page.number, [line for line in lines if line.turn])
 
-    def _asides(self, page: int, lines: list[Line]) -> Iterator[Block]:
+    def _asides(self, page: int, lines: list[PageLine]) -> Iterator[Block]:
         """Yield what reads in other turns than its page: sideways labels and notes, which are no headings.
 
         What is open stays open, so that a sentence still goes on from one page to the next.
@@ -272,7 +272,7 @@ def _first_word_width(row: Row) -> float:
 
 def _cells(row: Row) -> list[str]:
     cells: list[str] = []
-    before: Line | None = None
+    before: PageLine | None = None
     for piece in row.pieces:
         if before is not None and piece.box[0] - before.box[2] < CELL_GAP * piece.size:
             cells[-1] = join_lines(cells[-1], squeeze(piece.text.strip()))

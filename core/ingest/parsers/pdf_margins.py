@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from core.ingest.parsers.pdf_page import Line, Page
+from core.ingest.parsers.pdf_page import Page, PageLine
 from core.ingest.parsers.pdf_turn import is_slanted, turned_size
 
 NEIGHBOURS = 4
@@ -33,7 +33,7 @@ def without_running_lines(pages: Iterable[Page]) -> Iterator[Page]:
     Margins are those of the page as the line itself reads, so that a table set sideways does not hide the header above
     it; slanted lines that are repeated are watermarks, wherever they stand.
     """
-    window: deque[tuple[Page, dict[Sign, list[Line]]]] = deque()
+    window: deque[tuple[Page, dict[Sign, list[PageLine]]]] = deque()
     at = 0
     for page in pages:
         window.append((page, _signs(page)))
@@ -48,8 +48,8 @@ def without_running_lines(pages: Iterable[Page]) -> Iterator[Page]:
         at += 1
 
 
-def _signs(page: Page) -> dict[Sign, list[Line]]:
-    found: dict[Sign, list[Line]] = {}
+def _signs(page: Page) -> dict[Sign, list[PageLine]]:
+    found: dict[Sign, list[PageLine]] = {}
     for line in page.lines:
         if is_slanted(line.turn):
             found.setdefault((line.text.strip().casefold()[:200], round(page.place(line)[1] / 4)), []).append(line)
@@ -67,7 +67,7 @@ def _signs(page: Page) -> dict[Sign, list[Line]]:
     return found
 
 
-def _cleared(window: deque[tuple[Page, dict[Sign, list[Line]]]], at: int) -> Page:
+def _cleared(window: deque[tuple[Page, dict[Sign, list[PageLine]]]], at: int) -> Page:
     page, signs = window[at]
     others = [entry[1] for index, entry in enumerate(window) if index != at]
     needed = 2 if len(others) > 2 else 1
@@ -87,7 +87,7 @@ def _cleared(window: deque[tuple[Page, dict[Sign, list[Line]]]], at: int) -> Pag
     return page
 
 
-def _is_outermost(line: Line, page: Page) -> bool:
+def _is_outermost(line: PageLine, page: Page) -> bool:
     others = [page.place(other, line.turn) for other in page.lines]
     above = any(other[3] <= line.box[1] + 1 for other in others)
     below = any(other[1] >= line.box[3] - 1 for other in others)

@@ -10,7 +10,7 @@ import pymupdf as _untyped
 
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
-from core.ingest.parsers.pdf_page import SIGNS, Line, Page
+from core.ingest.parsers.pdf_page import SIGNS, Page, PageLine
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
 from core.ingest.parsers.reading import Reading
@@ -102,7 +102,7 @@ class MuPdfDocument:
         self._document.close()
 
 
-def _lines(raw: dict[str, Any], page: Size) -> Iterator[Line]:
+def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
     """The parts of a line of MuPDF's that blanks wider than two letters separate."""
     turn = turn_of(*raw["dir"])
     text = ""
@@ -115,7 +115,7 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[Line]:
         spot = _spot(span, turn, page)
         gap = spot[0] - box[2] if box else 0.0
         if box is not None and count and gap > 2 * span["size"]:
-            yield Line(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
+            yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
             text, box, weight, bold, mono, size = "", None, 0, 0, 0, 0.0
         if count:
             box = spot if box is None else (box[0], min(box[1], spot[1]), max(box[2], spot[2]), max(box[3], spot[3]))
@@ -127,7 +127,7 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[Line]:
         if box is not None:
             text += piece
     if box is not None:
-        yield Line(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
+        yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
 
 
 def _is_legible(text: str) -> bool:

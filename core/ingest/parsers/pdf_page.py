@@ -17,7 +17,7 @@ SIGNS = str.maketrans(
 
 
 @dataclass(slots=True)
-class Line:
+class PageLine:
     """A run of text on one base line; ``table`` numbers the table that it stands for, where it stands for one.
 
     ``box`` is its place when the page is turned so that the line reads upright, ``turn`` how far its text is turned
@@ -46,7 +46,7 @@ class Line:
 class Row:
     """What stands side by side at one height of a column; ``pieces`` are its parts, with wide gaps between them."""
 
-    pieces: list[Line]
+    pieces: list[PageLine]
     text: str = ""
     box: Box = (0.0, 0.0, 0.0, 0.0)
     size: float = 0.0
@@ -54,7 +54,7 @@ class Row:
     mono: bool = False
 
     @classmethod
-    def of(cls, pieces: list[Line]) -> Row:
+    def of(cls, pieces: list[PageLine]) -> Row:
         pieces.sort(key=lambda piece: piece.box[0])
         box = (
             pieces[0].box[0],
@@ -79,11 +79,11 @@ class Page:
     number: int
     width: float
     height: float
-    lines: list[Line]
+    lines: list[PageLine]
     rules: list[Box] = field(default_factory=list)
 
     @classmethod
-    def of(cls, number: int, size: Size, lines: list[Line], turn: int, rules: Sequence[Box] = ()) -> Page:
+    def of(cls, number: int, size: Size, lines: list[PageLine], turn: int, rules: Sequence[Box] = ()) -> Page:
         """A page as a library stores it, turned so that text of ``turn`` reads upright."""
         for line in lines:
             line.turn = (line.turn - turn) % 360
@@ -94,18 +94,18 @@ class Page:
         return self.width, self.height
 
     @property
-    def upright(self) -> list[Line]:
+    def upright(self) -> list[PageLine]:
         """The lines that read in the page's own turn."""
         return [line for line in self.lines if line.turn == 0]
 
-    def place(self, line: Line, turn: int = 0) -> Box:
+    def place(self, line: PageLine, turn: int = 0) -> Box:
         """Where a line stands on the page, or on the page when text of another quarter turn reads upright."""
         if line.turn == turn:
             return line.box
         return turned(returned(line.box, line.turn, self.size), turn, self.size)
 
 
-def rows(lines: Sequence[Line]) -> list[Row]:
+def rows(lines: Sequence[PageLine]) -> list[Row]:
     """The lines of a page as rows in reading order: column by column where the page has columns."""
     found: list[Row] = []
     for column in columns(list(lines)):
@@ -113,8 +113,8 @@ def rows(lines: Sequence[Line]) -> list[Row]:
     return found
 
 
-def _rows_of_column(lines: list[Line]) -> Iterator[Row]:
-    pending: list[Line] = []
+def _rows_of_column(lines: list[PageLine]) -> Iterator[Row]:
+    pending: list[PageLine] = []
     top = bottom = 0.0
     for line in sorted(lines, key=lambda line: (round((line.box[1] + line.box[3]) / 2, 1), line.box[0])):
         middle = (line.box[1] + line.box[3]) / 2
@@ -128,12 +128,12 @@ def _rows_of_column(lines: list[Line]) -> Iterator[Row]:
         yield Row.of(pending)
 
 
-def _fits_beside(pending: list[Line], line: Line) -> bool:
+def _fits_beside(pending: list[PageLine], line: PageLine) -> bool:
     left, right = line.box[0], line.box[2]
     return all(min(right, other.box[2]) - max(left, other.box[0]) < 0.5 * line.size for other in pending)
 
 
-def columns(lines: list[Line], depth: int = 0) -> list[list[Line]]:
+def columns(lines: list[PageLine], depth: int = 0) -> list[list[PageLine]]:
     """Split the lines of a page into stretches to be read one after the other, each from top to bottom.
 
     Lines that cross the gutter, such as a title over two columns, part the page into bands.
@@ -141,9 +141,9 @@ def columns(lines: list[Line], depth: int = 0) -> list[list[Line]]:
     gutter = _gutter(lines) if depth < 3 else None
     if gutter is None:
         return [lines]
-    found: list[list[Line]] = []
-    left: list[Line] = []
-    right: list[Line] = []
+    found: list[list[PageLine]] = []
+    left: list[PageLine] = []
+    right: list[PageLine] = []
 
     def flush() -> None:
         for side in (left, right):
@@ -166,11 +166,11 @@ def columns(lines: list[Line], depth: int = 0) -> list[list[Line]]:
     return found
 
 
-def _crosses(line: Line, gutter: float) -> bool:
+def _crosses(line: PageLine, gutter: float) -> bool:
     return line.box[0] < gutter - 1 and line.box[2] > gutter + 1
 
 
-def _gutter(lines: list[Line]) -> float | None:
+def _gutter(lines: list[PageLine]) -> float | None:
     """Where a page of two columns parts, or ``None``: few lines cross it, and both sides are set as running text."""
     if len(lines) < 16:
         return None

@@ -12,7 +12,7 @@ import pypdfium2.raw as _untyped
 
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
-from core.ingest.parsers.pdf_page import SIGNS, Line, Page
+from core.ingest.parsers.pdf_page import SIGNS, Page, PageLine
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
 from core.ingest.parsers.reading import Reading
@@ -108,7 +108,7 @@ class PdfiumDocument:
         self._document.close()
 
 
-def _lines(content: Any, corner: tuple[float, float], page: Size) -> Iterator[Line]:
+def _lines(content: Any, corner: tuple[float, float], page: Size) -> Iterator[PageLine]:
     """The lines of a page, parted where PDFium ends a line, where the text turns, and at wide blanks."""
     text = ""
     box: Box | None = None
@@ -119,7 +119,7 @@ def _lines(content: Any, corner: tuple[float, float], page: Size) -> Iterator[Li
             text += " " if box is not None else ""
             continue
         if box is not None and (letter == "\n" or towards != turn or not _goes_on(box, spot, size)):
-            yield Line(text.replace(HYPHEN, "-").translate(SIGNS), box, size, turn=turn)
+            yield PageLine(text.replace(HYPHEN, "-").translate(SIGNS), box, size, turn=turn)
             text, box = "", None
         if letter == "\n":
             continue
@@ -128,7 +128,7 @@ def _lines(content: Any, corner: tuple[float, float], page: Size) -> Iterator[Li
         turn, text = towards, text + letter
         box = spot if box is None else _around(box, spot)
     if box is not None:
-        yield Line(text.replace(HYPHEN, "-").translate(SIGNS), box, size, turn=turn)
+        yield PageLine(text.replace(HYPHEN, "-").translate(SIGNS), box, size, turn=turn)
 
 
 def _letters(content: Any, corner: tuple[float, float], page: Size) -> Iterator[tuple[int, str, int, Box]]:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.ingest.parsers.pdf_page import Line, Page
+from core.ingest.parsers.pdf_page import Page, PageLine
 from core.ingest.parsers.pdf_turn import Box, prevailing, turned
 from core.ingest.parsers.tables import row_text
 from core.ingest.parsers.wording import join_lines, squeeze
@@ -29,7 +29,7 @@ class RuledTable:
         return [line for line in map(row_text, self.rows) if line]
 
 
-def ruled_tables(page: Page) -> tuple[list[RuledTable], list[Line]]:
+def ruled_tables(page: Page) -> tuple[list[RuledTable], list[PageLine]]:
     """Return the tables of a page and the lines that stand in none."""
     found: list[RuledTable] = []
     left = page.lines
@@ -95,7 +95,7 @@ def _connected(rules: list[Box]) -> list[list[Box]]:
     return [members for _, members in groups if len(members) > 4]
 
 
-def _in_order(lines: list[Line]) -> list[Line]:
+def _in_order(lines: list[PageLine]) -> list[PageLine]:
     """The lines of cells from top to bottom, as those of each turn read."""
     return sorted(lines, key=lambda line: (line.turn, round((line.box[1] + line.box[3]) / 2), line.box[0]))
 
@@ -106,7 +106,7 @@ def _is_inside(box: Box, xs: list[float], ys: list[float]) -> bool:
 
 
 def _cells(
-    lines: list[tuple[Line, Box]], rules: list[Box], xs: list[float], ys: list[float]
+    lines: list[tuple[PageLine, Box]], rules: list[Box], xs: list[float], ys: list[float]
 ) -> tuple[tuple[str, ...], ...]:
     width, height = len(xs) - 1, len(ys) - 1
     cells = [["" for _ in range(width)] for _ in range(height)]

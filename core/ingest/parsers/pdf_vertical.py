@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.ingest.parsers.pdf_page import Line
+from core.ingest.parsers.pdf_page import PageLine
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, returned, turned
 from core.ingest.parsers.wording import is_wide
 
@@ -15,14 +15,14 @@ NARROW = 1.6
 """Digits and letters set upright within a column are not wider than this, in sizes of the text."""
 
 
-def with_columns(lines: list[Line], page: Size) -> list[Line]:
+def with_columns(lines: list[PageLine], page: Size) -> list[PageLine]:
     """Turn the letters that make up columns, and the numbers set upright among them; other lines stay as they are."""
     for run in _stacked(lines):
         for line in run:
             x0, _, x1, bottom = line.box
             line.box = x0, bottom - line.size, x1, bottom
             line.box, line.turn = _seen_from(line, line.turn + 90, page), (line.turn + 90) % 360
-    columns: dict[tuple[int, int], list[Line]] = {}
+    columns: dict[tuple[int, int], list[PageLine]] = {}
     for line in lines:
         if is_wide(line.text):
             columns.setdefault((line.turn, round(_middle(line.box))), []).append(line)
@@ -32,9 +32,9 @@ def with_columns(lines: list[Line], page: Size) -> list[Line]:
     return lines
 
 
-def _stacked(lines: list[Line]) -> Iterator[list[Line]]:
+def _stacked(lines: list[PageLine]) -> Iterator[list[PageLine]]:
     """Runs of single letters of which each stands right below the one before."""
-    run: list[Line] = []
+    run: list[PageLine] = []
     for line in lines:
         if run and not _is_below(run[-1], line):
             if len(run) > 1:
@@ -46,12 +46,12 @@ def _stacked(lines: list[Line]) -> Iterator[list[Line]]:
         yield run
 
 
-def _is_below(above: Line, line: Line) -> bool:
+def _is_below(above: PageLine, line: PageLine) -> bool:
     centred = abs(above.box[0] + above.box[2] - line.box[0] - line.box[2]) < 0.3 * line.size
     return line.turn == above.turn and centred and 0.8 < (line.box[3] - above.box[3]) / line.size < 1.12
 
 
-def _set_in(columns: dict[tuple[int, int], list[Line]], line: Line, page: Size) -> None:
+def _set_in(columns: dict[tuple[int, int], list[PageLine]], line: PageLine, page: Size) -> None:
     turn = (line.turn + 90) % 360
     if line.width > NARROW * line.size or is_slanted(line.turn):
         return
@@ -64,7 +64,7 @@ def _set_in(columns: dict[tuple[int, int], list[Line]], line: Line, page: Size) 
                 return
 
 
-def _seen_from(line: Line, turn: int, page: Size) -> Box:
+def _seen_from(line: PageLine, turn: int, page: Size) -> Box:
     return turned(returned(line.box, line.turn, page), turn % 360, page)
 
 
