@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.pdf_page import Page, PageLine, Row, rows
+from core.ingest.parsers.pdf_page import Page, PageLine, PageRow, rows
 from core.ingest.parsers.pdf_style import Typography
 from core.ingest.parsers.pdf_tables import RuledTable, ruled_tables
 from core.ingest.parsers.tables import RowGroups, row_text
@@ -32,7 +32,7 @@ CELL_GAP = 1.5
 class _Tabular:
     """A row whose wide gaps make it look like the row of a table."""
 
-    row: Row
+    row: PageRow
     cells: list[str]
     page: int
     right: float
@@ -47,7 +47,7 @@ class Flow:
     _text: str = ""
     _kind: BlockKind = BlockKind.PARAGRAPH
     _first_page: int = 0
-    _last: Row | None = None
+    _last: PageRow | None = None
     _last_page: int = 0
     _item_left: float = 0.0
     _items: list[str] = field(default_factory=list)
@@ -109,19 +109,19 @@ class Flow:
                     yield from flow._row(row, page, right)
             yield from flow.finish()
 
-    def _level_by_look(self, row: Row) -> int:
+    def _level_by_look(self, row: PageRow) -> int:
         last = self._last
         gap = row.box[1] - last.box[3] if last is not None and row.box[1] > last.box[1] else 2 * row.size
         return self.style.level_by_look(row, gap)
 
-    def _goes_on(self, first: Row, rest: Sequence[Row], taken: int) -> bool:
+    def _goes_on(self, first: PageRow, rest: Sequence[PageRow], taken: int) -> bool:
         if taken >= 3 or len(rest) < 2:
             return False
         before, row = rest[0], rest[1]
         alike = abs(row.size - first.size) < 0.3 and row.bold == first.bold and row.pieces[0].table < 0
         return alike and 0 < row.box[3] - before.box[3] < 1.5 * row.size and self.style.level_by_look(row, 0) > 0
 
-    def _row(self, row: Row, page: int, right: float) -> Iterator[Block]:
+    def _row(self, row: PageRow, page: int, right: float) -> Iterator[Block]:
         cells = _cells(row)
         if len(cells) > 1 and not row.mono:
             if self._tabular and (page != self._tabular[-1].page or not _aligned(self._tabular[-1].row, row)):
@@ -145,7 +145,7 @@ class Flow:
             for each in held:
                 yield from self._line(each.row, each.page, each.right)
 
-    def _line(self, row: Row, page: int, right: float) -> Iterator[Block]:
+    def _line(self, row: PageRow, page: int, right: float) -> Iterator[Block]:
         text = row.text.strip()
         bullet = None if row.mono else _BULLET.match(text)
         if self._text and (bullet or self._parts(row, page, right)):
@@ -170,7 +170,7 @@ class Flow:
             self._text = join_lines(self._text, text)
         self._last, self._last_page, self._table = row, page, None
 
-    def _parts(self, row: Row, page: int, right: float) -> bool:
+    def _parts(self, row: PageRow, page: int, right: float) -> bool:
         """Whether a row begins a new paragraph."""
         last = self._last
         if last is None or len(self._text) > MAX_TEXT_CHARS:
@@ -241,12 +241,12 @@ class Flow:
         yield from self._end_items()
 
 
-def _leads_on(row: Row) -> bool:
+def _leads_on(row: PageRow) -> bool:
     """Whether dots lead from a title to its page number."""
     return len(row.text) < 500 and _LEADERS.search(row.text) is not None
 
 
-def _right_edges(found: Sequence[Row], leading: float) -> list[float]:
+def _right_edges(found: Sequence[PageRow], leading: float) -> list[float]:
     """The right edge of the stretch of text that each row belongs to."""
     edges: list[float] = []
     start = 0
@@ -262,7 +262,7 @@ def _right_edges(found: Sequence[Row], leading: float) -> list[float]:
     return edges
 
 
-def _first_word_width(row: Row) -> float:
+def _first_word_width(row: PageRow) -> float:
     """How much room the first word of a row takes; in Japanese two characters, as a line may end between any others."""
     text = row.text.strip()
     if is_wide(text):
@@ -270,7 +270,7 @@ def _first_word_width(row: Row) -> float:
     return (row.box[2] - row.box[0]) / len(text) * len(text.split(None, 1)[0])
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: PageRow) -> list[str]:
     cells: list[str] = []
     before: PageLine | None = None
     for piece in row.pieces:
@@ -282,7 +282,7 @@ def _cells(row: Row) -> list[str]:
     return cells
 
 
-def _aligned(above: Row, row: Row) -> bool:
+def _aligned(above: PageRow, row: PageRow) -> bool:
     """Whether two rows share at least two columns, by their left or right edges."""
     near = 0.8 * row.size
     shared = sum(

@@ -43,7 +43,7 @@ class PageLine:
 
 
 @dataclass(slots=True)
-class Row:
+class PageRow:
     """What stands side by side at one height of a column; ``pieces`` are its parts, with wide gaps between them."""
 
     pieces: list[PageLine]
@@ -54,7 +54,7 @@ class Row:
     mono: bool = False
 
     @classmethod
-    def of(cls, pieces: list[PageLine]) -> Row:
+    def of(cls, pieces: list[PageLine]) -> PageRow:
         pieces.sort(key=lambda piece: piece.box[0])
         box = (
             pieces[0].box[0],
@@ -105,27 +105,27 @@ class Page:
         return turned(returned(line.box, line.turn, self.size), turn, self.size)
 
 
-def rows(lines: Sequence[PageLine]) -> list[Row]:
+def rows(lines: Sequence[PageLine]) -> list[PageRow]:
     """The lines of a page as rows in reading order: column by column where the page has columns."""
-    found: list[Row] = []
+    found: list[PageRow] = []
     for column in columns(list(lines)):
         found.extend(_rows_of_column(column))
     return found
 
 
-def _rows_of_column(lines: list[PageLine]) -> Iterator[Row]:
+def _rows_of_column(lines: list[PageLine]) -> Iterator[PageRow]:
     pending: list[PageLine] = []
     top = bottom = 0.0
     for line in sorted(lines, key=lambda line: (round((line.box[1] + line.box[3]) / 2, 1), line.box[0])):
         middle = (line.box[1] + line.box[3]) / 2
         if pending and not (top <= middle <= bottom and _fits_beside(pending, line)):
-            yield Row.of(pending)
+            yield PageRow.of(pending)
             pending = []
         if not pending:
             top, bottom = line.box[1], line.box[3]
         pending.append(line)
     if pending:
-        yield Row.of(pending)
+        yield PageRow.of(pending)
 
 
 def _fits_beside(pending: list[PageLine], line: PageLine) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from core.ingest.parsers.pdf_page import Page, Row, rows
+from core.ingest.parsers.pdf_page import Page, PageRow, rows
 
 LARGER = 1.12
 """Text this much larger than running text is a heading."""
@@ -60,7 +60,7 @@ class Typography:
         sizes = sorted((size for size in large if size >= LARGER * body), reverse=True)
         return cls(body, min(max(median(distances), 0.9), 2.2) if distances else 1.2, sizes, outline)
 
-    def level_by_outline(self, page: int, found: Sequence[Row]) -> tuple[int, int]:
+    def level_by_outline(self, page: int, found: Sequence[PageRow]) -> tuple[int, int]:
         """Return the level of the heading that ``found`` begins with, by the bookmarks, and how many rows it takes."""
         titles = sorted(
             ((level, _key(title)) for level, title in self.outline.get(page, ())[:MAX_TITLES]), key=_longest_first
@@ -77,7 +77,7 @@ class Typography:
                     return min(level, 6), count
         return 0, 0
 
-    def level_by_look(self, row: Row, gap: float) -> int:
+    def level_by_look(self, row: PageRow, gap: float) -> int:
         """Return the level of a row that looks like a heading, 0 for other rows; ``gap`` is the space above it."""
         text = row.text.strip()
         if row.mono or len(text) > MAX_HEADING_CHARS or not _LETTER.search(text):
