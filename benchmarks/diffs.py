@@ -22,7 +22,7 @@ from core import KnowledgeBase, Settings, build
 from core.blobs.block_file import write_blocks
 from core.catalog import NewVersion
 from core.ingest.parsers import parse
-from core.ingest.parsers.reading import ParserLimits, Reading
+from core.ingest.parsers.reading import ParserInput, ParserLimits
 from core.model import JobState
 
 MB = 1_000_000
@@ -81,7 +81,7 @@ def add_parsed(kb: KnowledgeBase, content: bytes, name: str = "document.txt") ->
         source, parsed = Path(folder) / "source", Path(folder) / "parsed"
         source.write_bytes(content)
         with gzip.GzipFile(parsed, "wb", compresslevel=3, mtime=0) as target:
-            write_blocks(parse(Reading(source, "txt", ParserLimits())), target, 2**40)
+            write_blocks(parse(ParserInput(source, "txt", ParserLimits())), target, 2**40)
         parsed_sha256 = hashlib.sha256(parsed.read_bytes()).hexdigest()
         kb._blobs.put(parsed, parsed_sha256)
     new = NewVersion(name, name, "txt", secrets.token_hex(32), secrets.token_hex(20), len(content))

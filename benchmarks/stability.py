@@ -22,7 +22,7 @@ from benchmarks import edits, machine
 from core.catalog.documents.chunks import content_hash
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.parsers import parse
-from core.ingest.parsers.reading import ParserLimits, Reading
+from core.ingest.parsers.reading import ParserInput, ParserLimits
 from core.model import Chunk
 
 SHARE = 0.01
@@ -90,7 +90,7 @@ def _indexed(extension: str, content: bytes) -> list[Chunk]:
     with tempfile.TemporaryDirectory(prefix="evorag-edit-") as folder:
         path = Path(folder) / f"document.{extension}"
         path.write_bytes(content)
-        return list(chunk_text_auto(parse(Reading(path, extension, ParserLimits()))))
+        return list(chunk_text_auto(parse(ParserInput(path, extension, ParserLimits()))))
 
 
 def _compared(before: Sequence[Chunk], after: Sequence[Chunk]) -> tuple[int, int, int]:

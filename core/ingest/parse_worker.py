@@ -14,7 +14,7 @@ from typing import Any
 from core.blobs.block_file import write_blocks
 from core.errors import EmptyDocument, EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers import parse
-from core.ingest.parsers.reading import ParserLimits, Reading
+from core.ingest.parsers.reading import ParserInput, ParserLimits
 from core.platform.sandboxed_child import limit, serve
 
 _CONVERTER_MEMORY = 4 * 1024**3
@@ -25,7 +25,7 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
     limits = ParserLimits(**order["limits"])
     target = Path(order["target"])
     part = target.with_name(target.name + ".part")
-    reading = Reading(Path(order["source"]), order["extension"], limits)
+    reading = ParserInput(Path(order["source"]), order["extension"], limits)
     started = _cpu_s()
     _forget_peak()
     try:

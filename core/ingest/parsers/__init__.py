@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from importlib import import_module
 
 from core.errors import UnsupportedType
-from core.ingest.parsers.reading import DocumentParser, ParserLimits, Reading
+from core.ingest.parsers.reading import DocumentParser, ParserInput, ParserLimits
 from core.ingest.parsers.wording import finished
 from core.model import Block
 
-__all__ = ["ParserLimits", "Reading", "parse"]
+__all__ = ["ParserLimits", "ParserInput", "parse"]
 
 _PARSERS = {
     "txt": "text:parse",
@@ -30,7 +30,7 @@ _PARSERS = {
 }
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of a document, clean and of bounded size; what is learnt on the way is in ``reading``.
 
     Raises: ``UnreadableDocument`` and its kinds, ``UnsupportedType``.

@@ -10,7 +10,7 @@ from core.errors import EvoRAGError, ParserFailed
 from core.ingest.parsers.number_format import BUILTIN, is_date_format, shown
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
 from core.ingest.parsers.xml import Element, events, forget, tree
 from core.model import Block
@@ -19,7 +19,7 @@ _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})\Z")
 MAX_COLUMNS = 16_384
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an xlsx file, sheet by sheet. Raises: ``UnreadableDocument`` and its kinds."""
     reading.note(parser="xlsx")
     with Package(reading.path, 2 * reading.limits.output_bytes) as package:
@@ -30,7 +30,7 @@ def parse(reading: Reading) -> Iterator[Block]:
 @dataclass(slots=True)
 class _Workbook:
     package: Package
-    reading: Reading
+    reading: ParserInput
     strings: list[str] = field(default_factory=list)
     formats: list[str] = field(default_factory=list)
     epoch_1904: bool = False

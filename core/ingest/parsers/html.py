@@ -15,7 +15,7 @@ from core.ingest.parsers.encoding import MAX_REPLACED, decoded, detect, replaced
 from core.ingest.parsers.html_blocks import HtmlBlocks, is_hidden
 from core.ingest.parsers.html_pieces import pieces_of
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.wording import clean, one_line
 from core.model import Block
 
@@ -36,7 +36,7 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 MAIN_SHARE = 0.4
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the main text of a page. Raises: ``Undecodable``."""
     reading.note(parser="html")
     texts, outline = decoded(reading.path, _encoding(reading)), Outline()
@@ -48,14 +48,14 @@ def parse(reading: Reading) -> Iterator[Block]:
         yield from blocks_of(piece, outline, reading, is_whole=False)
 
 
-def parse_export(reading: Reading) -> Iterator[Block]:
+def parse_export(reading: ParserInput) -> Iterator[Block]:
     """Yield a document that was exported from Google Docs as a page or as plain text. Raises: ``Undecodable``."""
     with reading.path.open("rb") as file:
         head = file.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")
     yield from (parse if head.startswith(b"<") else plain.parse)(reading)
 
 
-def blocks_of(markup: str, outline: Outline, reading: Reading, *, is_whole: bool = True) -> Iterator[Block]:
+def blocks_of(markup: str, outline: Outline, reading: ParserInput, *, is_whole: bool = True) -> Iterator[Block]:
     """Yield the blocks of a page, or of a piece of one that stands in another document."""
     if _depth(markup) > MAX_DEPTH:
         reading.warn("The page is nested too deeply; its text was read without its structure.")
@@ -91,7 +91,7 @@ def _bare_text(markup: str) -> str:
     return _ENTITY.sub(lambda match: unescape(match[0]), text)
 
 
-def _encoding(reading: Reading) -> str:
+def _encoding(reading: ParserInput) -> str:
     data = sample(reading.path)
     with reading.path.open("rb") as file:
         declared = _DECLARED.search(file.read(4096))
@@ -109,7 +109,7 @@ def _encoding(reading: Reading) -> str:
     return found
 
 
-def _note_head(page: LexborHTMLParser, reading: Reading) -> None:
+def _note_head(page: LexborHTMLParser, reading: ParserInput) -> None:
     head = page.head
     if head is None:
         return

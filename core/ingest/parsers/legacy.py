@@ -12,14 +12,14 @@ from pathlib import Path
 from core.errors import ConverterMissing, ParserFailed, ParserLimit
 from core.ingest.parsers import legacy_excel, powerpoint, word
 from core.ingest.parsers.legacy_excel import NotReadable
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.model import Block
 
 PROGRAMS = ("soffice", "libreoffice")
 _TARGETS = {"doc": "docx", "ppt": "pptx"}
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of a doc or ppt file.
 
     Raises: ``ConverterMissing`` where LibreOffice is not installed, ``ParserLimit`` when it does not end in time,
@@ -28,12 +28,12 @@ def parse(reading: Reading) -> Iterator[Block]:
     wanted = _TARGETS[reading.extension]
     with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
         converted = convert(reading.path, reading.extension, wanted, Path(folder), reading.limits.timeout_s)
-        inner = Reading(converted, wanted, reading.limits, reading.metadata)
+        inner = ParserInput(converted, wanted, reading.limits, reading.metadata)
         yield from (word if wanted == "docx" else powerpoint).parse(inner)
     reading.metadata["parser"] = f"libreoffice+{wanted}"
 
 
-def parse_workbook(reading: Reading) -> Iterator[Block]:
+def parse_workbook(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an xls file; what xlrd cannot read, LibreOffice converts. Raises as ``parse``."""
     try:
         yield from legacy_excel.parse(reading)
@@ -42,7 +42,7 @@ def parse_workbook(reading: Reading) -> Iterator[Block]:
 
         with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
             converted = convert(reading.path, "xls", "xlsx", Path(folder), reading.limits.timeout_s)
-            yield from excel.parse(Reading(converted, "xlsx", reading.limits, reading.metadata))
+            yield from excel.parse(ParserInput(converted, "xlsx", reading.limits, reading.metadata))
         reading.metadata["parser"] = "libreoffice+xlsx"
 
 

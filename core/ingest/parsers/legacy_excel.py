@@ -11,7 +11,7 @@ import xlrd
 from core.errors import Encrypted
 from core.ingest.parsers.number_format import general, is_date_format, shown
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
 from core.model import Block
 
@@ -20,7 +20,7 @@ class NotReadable(Exception):
     """The file is no workbook that xlrd understands."""
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an xls file, sheet by sheet. Raises: ``Encrypted``, ``NotReadable``."""
     reading.note(parser="xls")
     with open(os.devnull, "w") as nowhere:

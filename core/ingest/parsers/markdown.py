@@ -10,7 +10,7 @@ from markdown_it.token import Token
 
 from core.ingest.parsers import html
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
 from core.ingest.parsers.text import lines
 from core.ingest.parsers.wording import join_lines
@@ -26,7 +26,7 @@ _KNOWN = {"title": "title", "author": "author", "date": "created", "created": "c
           "modified": "modified", "lang": "language", "language": "language"}  # fmt: skip
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of a Markdown file. Raises: ``Undecodable``."""
     reading.note(parser="markdown")
     outline = Outline()
@@ -43,7 +43,7 @@ def _markdown() -> MarkdownIt:
     return markdown
 
 
-def _after_front_matter(source: Iterator[str], reading: Reading) -> Iterator[str]:
+def _after_front_matter(source: Iterator[str], reading: ParserInput) -> Iterator[str]:
     first = next(source, "")
     if first.strip() != "---":
         yield first
@@ -90,7 +90,7 @@ def _sections(source: Iterator[str]) -> Iterator[str]:
 class _Section:
     """The tokens of one section as blocks."""
 
-    def __init__(self, outline: Outline, reading: Reading) -> None:
+    def __init__(self, outline: Outline, reading: ParserInput) -> None:
         self._outline = outline
         self._reading = reading
         self._lists: list[int | None] = []

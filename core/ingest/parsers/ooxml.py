@@ -10,7 +10,7 @@ from typing import Self
 
 from core.errors import EvoRAGError, ParserFailed
 from core.ingest.parsers.archive import SafeArchive
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.xml import Element, tree
 
 
@@ -84,7 +84,7 @@ class Package(SafeArchive):
             return name
         raise ParserFailed("The file holds no document.")
 
-    def note_properties(self, reading: Reading) -> None:
+    def note_properties(self, reading: ParserInput) -> None:
         """Keep title, author and dates; a damaged property part costs a warning only."""
         found: dict[str, str] = {}
         for name in ("docProps/core.xml", "docProps/app.xml"):

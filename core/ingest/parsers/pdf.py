@@ -9,7 +9,7 @@ from core.errors import EmptyDocument
 from core.ingest.parsers.pdf_flow import Flow
 from core.ingest.parsers.pdf_margins import without_running_lines
 from core.ingest.parsers.pdf_style import Typography
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.model import Block
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SAMPLED_PAGES = 24
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of a PDF. Raises: ``Encrypted``, ``ParserFailed``, ``EmptyDocument`` for scans."""
     document = _opened(reading)
     try:
@@ -38,7 +38,7 @@ def parse(reading: Reading) -> Iterator[Block]:
         document.close()
 
 
-def _opened(reading: Reading) -> MuPdfDocument | PdfiumDocument:
+def _opened(reading: ParserInput) -> MuPdfDocument | PdfiumDocument:
     try:
         from core.ingest.parsers.pdf_mupdf import MuPdfDocument
 

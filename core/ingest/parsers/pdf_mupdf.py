@@ -13,7 +13,7 @@ from core.ingest.parsers.pdf_dates import pdf_date
 from core.ingest.parsers.pdf_page import SIGNS, Page, PageLine
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 
 pymupdf: Any = _untyped
 MAX_BAD_PAGES = 50
@@ -43,7 +43,7 @@ class MuPdfDocument:
         if locked:
             raise Encrypted("The PDF is protected by a password.")
 
-    def note_properties(self, reading: Reading) -> None:
+    def note_properties(self, reading: ParserInput) -> None:
         """Keep title, author and dates."""
         found = self._document.metadata or {}
         reading.note(
@@ -74,7 +74,7 @@ class MuPdfDocument:
             except (RuntimeError, ValueError, IndexError):
                 continue
 
-    def pages(self, reading: Reading) -> Iterator[Page]:
+    def pages(self, reading: ParserInput) -> Iterator[Page]:
         """Yield the pages one by one; damaged ones cost a warning."""
         bad = 0
         for index in range(self.page_count):

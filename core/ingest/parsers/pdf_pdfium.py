@@ -15,7 +15,7 @@ from core.ingest.parsers.pdf_dates import pdf_date
 from core.ingest.parsers.pdf_page import SIGNS, Page, PageLine
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 
 pdfium: Any = _untyped
 
@@ -44,7 +44,7 @@ class PdfiumDocument:
                 raise Encrypted("The PDF is protected by a password.") from error
             raise ParserFailed("The PDF is damaged beyond reading.") from error
 
-    def note_properties(self, reading: Reading) -> None:
+    def note_properties(self, reading: ParserInput) -> None:
         """Keep title, author and dates."""
         found = self._document.get_metadata_dict()
         reading.note(
@@ -76,7 +76,7 @@ class PdfiumDocument:
             except _ERRORS:
                 continue
 
-    def pages(self, reading: Reading) -> Iterator[Page]:
+    def pages(self, reading: ParserInput) -> Iterator[Page]:
         """Yield the pages one by one; damaged ones cost a warning."""
         bad = 0
         for index in range(self.page_count):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from core.errors import EvoRAGError
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
 from core.ingest.parsers.xml import Element, tree
 from core.model import Block, BlockKind
@@ -17,7 +17,7 @@ _TITLES = ("title", "ctrTitle")
 _NOT_SHOWN = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of a pptx file, slide by slide. Raises: ``UnreadableDocument`` and its kinds."""
     reading.note(parser="pptx")
     with Package(reading.path, 2 * reading.limits.output_bytes) as package:
@@ -38,7 +38,7 @@ def _relation_id(element: Element) -> str:
     return next((str(value) for key, value in element.items() if key.endswith("}id")), "")
 
 
-def _slide(package: Package, reading: Reading, part: str, number: int) -> Iterator[Block]:
+def _slide(package: Package, reading: ParserInput, part: str, number: int) -> Iterator[Block]:
     outline = Outline()
     shapes = list(_shapes(tree(package.read(part))))
     title = next((shape for shape in shapes if shape.placeholder in _TITLES and shape.text()), None)

@@ -25,7 +25,7 @@ class ParserLimits:
 
 
 @dataclass(slots=True)
-class Reading:
+class ParserInput:
     """One document being read; ``metadata`` is complete when the blocks have been taken."""
 
     path: Path
@@ -50,5 +50,5 @@ class Reading:
             warnings.append(message)
 
 
-DocumentParser = Callable[[Reading], Iterator[Block]]
+DocumentParser = Callable[[ParserInput], Iterator[Block]]
 """One parser a family of formats: a generator that never holds more of the document than its format forces it to."""

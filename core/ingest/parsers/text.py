@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from core.ingest.parsers.encoding import decoded, detect, sample
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import RowGroups, column_letter, row_text
 from core.ingest.parsers.wording import MAX_BLOCK_CHARS, clean, pieces
 from core.model import Block, BlockKind, Locator
@@ -17,7 +17,7 @@ MAX_FIELD_CHARS = 1024 * 1024
 _DELIMITERS = ",\t;|"
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield paragraphs, which blank lines separate. Raises: ``Undecodable``."""
     reading.note(parser="text")
     paragraph: list[str] = []
@@ -40,7 +40,7 @@ def parse(reading: Reading) -> Iterator[Block]:
             yield Block(piece)
 
 
-def lines(reading: Reading) -> Iterator[str]:
+def lines(reading: ParserInput) -> Iterator[str]:
     """Yield the lines of a text file with their ends; a line too long for memory comes in pieces."""
     encoding = detect(sample(reading.path))
     reading.note(encoding=encoding)
@@ -61,7 +61,7 @@ def lines(reading: Reading) -> Iterator[str]:
         yield "".join(rest)
 
 
-def parse_csv(reading: Reading) -> Iterator[Block]:
+def parse_csv(reading: ParserInput) -> Iterator[Block]:
     """Yield the rows of a CSV file in groups, each with the header row. Raises: ``Undecodable``."""
     reading.note(parser="csv")
     csv.field_size_limit(MAX_FIELD_CHARS)

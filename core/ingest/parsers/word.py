@@ -9,7 +9,7 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.numbering import Numbering
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import Reading
+from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import RowGroups, row_text
 from core.ingest.parsers.word_styles import Styles
 from core.ingest.parsers.wording import join_lines
@@ -21,7 +21,7 @@ _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 LIST_LINES = 40
 
 
-def parse(reading: Reading) -> Iterator[Block]:
+def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of a docx file in their order. Raises: ``UnreadableDocument`` and its kinds."""
     reading.note(parser="docx")
     with Package(reading.path, 2 * reading.limits.output_bytes) as package:
@@ -32,7 +32,7 @@ def parse(reading: Reading) -> Iterator[Block]:
 @dataclass(slots=True)
 class _Document:
     package: Package
-    reading: Reading
+    reading: ParserInput
     outline: Outline = field(default_factory=Outline)
     items: list[str] = field(default_factory=list)
     notes_due: list[str] = field(default_factory=list)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.ingest.parsers import parse
-from core.ingest.parsers.reading import ParserLimits, Reading
+from core.ingest.parsers.reading import ParserInput, ParserLimits
 from core.model import Block
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
@@ -28,7 +28,7 @@ _A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 
 def read(path: Path, extension: str = "", limits: ParserLimits | None = None) -> tuple[list[Block], dict[str, Any]]:
     """Parse in this process and return the blocks and the metadata."""
-    reading = Reading(path, extension or path.suffix[1:].lower(), limits or ParserLimits())
+    reading = ParserInput(path, extension or path.suffix[1:].lower(), limits or ParserLimits())
     return list(parse(reading)), reading.metadata
 
 

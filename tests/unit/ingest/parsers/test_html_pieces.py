@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.ingest.parsers import ParserLimits, Reading, html, html_pieces, parse
+from core.ingest.parsers import ParserInput, ParserLimits, html, html_pieces, parse
 from core.model import Block, BlockKind
 
 SECTION = """
@@ -23,7 +23,7 @@ PAGE = (
 def blocks(folder: Path, page: str) -> list[Block]:
     path = folder / "page.html"
     path.write_text(page, encoding="utf-8")
-    return list(parse(Reading(path, "html", ParserLimits())))
+    return list(parse(ParserInput(path, "html", ParserLimits())))
 
 
 @pytest.fixture

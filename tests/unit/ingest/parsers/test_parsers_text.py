@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.errors import Undecodable
 from core.ingest.parsers import parse
 from core.ingest.parsers.encoding import detect
-from core.ingest.parsers.reading import ParserLimits, Reading
+from core.ingest.parsers.reading import ParserInput, ParserLimits
 from core.ingest.parsers.wording import MAX_BLOCK_CHARS, clean, join_lines, pieces, squeeze
 from core.model import BlockKind
 from tests.unit.ingest.documents import read, texts
@@ -136,7 +136,7 @@ def test_one_enormous_line_is_streamed_in_bounded_pieces(tmp_path: Path) -> None
     longest = total = 0
     ends = set()
     tracemalloc.start()
-    for block in parse(Reading(path, "txt", ParserLimits())):
+    for block in parse(ParserInput(path, "txt", ParserLimits())):
         longest = max(longest, len(block.text))
         total += len(block.text)
         ends.add(block.text[-2:])
