@@ -14,7 +14,7 @@ from core.adapters.generation.background_writing import ReaderGone, timed_out
 _OPENED = ("connect_tcp.complete", "start_tls.complete")
 
 
-class Line:
+class CutLine:
     """Ends with ``timeout_s``, or when it is cut; every request needs a line and a connection of its own."""
 
     def __init__(self, timeout_s: float) -> None:

@@ -19,7 +19,7 @@ import httpx
 
 from core.adapters.generation.background_writing import Put, read_pieces
 from core.adapters.generation.chat_events import pieces_of, read_limited
-from core.adapters.generation.cut_line import Line
+from core.adapters.generation.cut_line import CutLine
 from core.adapters.generation.redaction import shortened
 from core.errors import EvoRAGError, GenerationFailed, GenerationTimedOut, ModelUnavailable
 from core.model import GeneratorHealth, GeneratorState, Prompt, Sampling
@@ -65,7 +65,7 @@ class OpenAIGenerator:
         """
         if self._problem is not None:
             raise self._problem
-        line = Line(timeout_s)
+        line = CutLine(timeout_s)
         write = partial(self._write, prompt, sampling, timeout_s, line)
         try:
             with closing(read_pieces(write, timeout_s=timeout_s, max_bytes=self._max_bytes)) as pieces:
@@ -83,7 +83,7 @@ class OpenAIGenerator:
         return f"OpenAIGenerator({self._url!r})"
 
     def _write(
-        self, prompt: Prompt, sampling: Sampling, timeout_s: float, line: Line, put: Put, _: threading.Event
+        self, prompt: Prompt, sampling: Sampling, timeout_s: float, line: CutLine, put: Put, _: threading.Event
     ) -> None:
         asked = {
             "model": self._model(timeout_s, line),
@@ -102,7 +102,7 @@ class OpenAIGenerator:
                 put(piece)
         self._seen = GeneratorHealth(self.name, self.model, GeneratorState.READY)
 
-    def _model(self, timeout_s: float, line: Line) -> str:
+    def _model(self, timeout_s: float, line: CutLine) -> str:
         if self._configured:
             return self._configured
         with self._answer("GET", "/models", timeout_s, line) as response:
@@ -121,7 +121,7 @@ class OpenAIGenerator:
 
     def _look(self) -> None:
         try:
-            line = Line(LOOK_S)
+            line = CutLine(LOOK_S)
             with self._answer("GET", "/models", LOOK_S, line) as response:
                 read_limited(line.chunks(response.iter_raw()), MODELS_BYTES)
             if not self._configured:
@@ -134,7 +134,9 @@ class OpenAIGenerator:
             self._looking.release()
 
     @contextmanager
-    def _answer(self, method: str, path: str, timeout_s: float, line: Line, **request: Any) -> Iterator[httpx.Response]:
+    def _answer(
+        self, method: str, path: str, timeout_s: float, line: CutLine, **request: Any
+    ) -> Iterator[httpx.Response]:
         """Give an answer with the status 200, whose body is to be read raw. Raises: our errors."""
         timeout = httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
         try:
@@ -157,7 +159,7 @@ class OpenAIGenerator:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise GenerationFailed(f"The answer of the server broke off ({type(error).__name__}).") from error
 
-    def _check(self, response: httpx.Response, line: Line) -> None:
+    def _check(self, response: httpx.Response, line: CutLine) -> None:
         status = response.status_code
         if 300 <= status < 400:
             raise GenerationFailed(
@@ -187,7 +189,7 @@ class OpenAIGenerator:
             )
         raise GenerationFailed(f"The server answered with the status {status}{said}")
 
-    def _said(self, response: httpx.Response, line: Line) -> str:
+    def _said(self, response: httpx.Response, line: CutLine) -> str:
         try:
             said = read_limited(line.chunks(response.iter_raw()), ERROR_BYTES)
         except GenerationFailed:
