@@ -343,11 +343,11 @@ def _generators(settings: Settings, folder: DataFolder) -> Generators:
 
     def spiking(source: str) -> Generator:
         from core.adapters.generation.huggingface_generator import Placement
-        from core.adapters.generation.spiking_generator import Spiking, SpikingGenerator
+        from core.adapters.generation.spiking_generator import SpikingGenerator, SpikingOptions
 
         # Neurons are put before layers of floats.
         place = Placement(settings.llm_device, "none", settings.llm_threads)
-        how = Spiking(
+        how = SpikingOptions(
             folder.models / "calibrations",
             settings.snn_code,
             settings.snn_steps,

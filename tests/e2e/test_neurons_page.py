@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from core.adapters.generation.huggingface_generator import Placement
 from core.adapters.generation.packaged_smollm2 import PackagedSmolLM2
-from core.adapters.generation.spiking_generator import Spiking, SpikingGenerator
+from core.adapters.generation.spiking_generator import SpikingGenerator, SpikingOptions
 from core.model import Prompt, Sampling
 from core.snn.recording import save
 from tests.e2e.conftest import ARTEFACTS, guarded_page, serious_violations, serve, window
@@ -37,7 +37,7 @@ LAYOUT = "document.getElementById('neurons-{plot}').layout"
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The files of two short answers, every neuron of them, and a made-up one that holds one neuron in four."""
     folder = tmp_path_factory.mktemp("recorded")
-    how = Spiking(folder, prompt_tokens=PROMPT_TOKENS)
+    how = SpikingOptions(folder, prompt_tokens=PROMPT_TOKENS)
     made = {}
     with closing(SpikingGenerator(PackagedSmolLM2(models()), Placement("cpu"), how, max_bytes=65_536)) as generator:
         for name, question in QUESTIONS.items():

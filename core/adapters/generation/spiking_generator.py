@@ -39,7 +39,7 @@ LONGEST_CHARACTER = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Spiking:
+class SpikingOptions:
     """How a model spikes and what of it is recorded; ``calibrations`` keeps what does not fit beside a model."""
 
     calibrations: Path
@@ -54,7 +54,7 @@ class SpikingGenerator(HuggingFaceGenerator):
     """Writes with a converted model; loading measures the channels of a model that was never converted before."""
 
     def __init__(
-        self, source: ModelSource, placement: Placement, spiking: Spiking, *, max_bytes: int, name: str = "snn"
+        self, source: ModelSource, placement: Placement, spiking: SpikingOptions, *, max_bytes: int, name: str = "snn"
     ) -> None:
         super().__init__(source, placement, max_bytes=max_bytes, name=name)
         steps = "T" if spiking.code == "rate" else "K"

@@ -15,7 +15,7 @@ import pytest
 from core.adapters.generation.causal_folder import NamedModel
 from core.adapters.generation.huggingface_generator import Pieces, Placement
 from core.adapters.generation.packaged_smollm2 import PackagedSmolLM2
-from core.adapters.generation.spiking_generator import Spiking, SpikingGenerator, _tokens, texts_of
+from core.adapters.generation.spiking_generator import SpikingGenerator, SpikingOptions, _tokens, texts_of
 from core.errors import GenerationFailed, GenerationTimedOut, ModelUnavailable
 from core.model import GeneratorState, Prompt, Sampling
 from core.ports import RecordingGenerator
@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(missing()), reason=f"not
 
 @pytest.fixture(scope="module")
 def generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SpikingGenerator]:
-    how = Spiking(tmp_path_factory.mktemp("calibrations"), prompt_tokens=8)
+    how = SpikingOptions(tmp_path_factory.mktemp("calibrations"), prompt_tokens=8)
     source = PackagedSmolLM2(models())
     with closing(SpikingGenerator(source, Placement("cpu"), how, max_bytes=65_536)) as made:
         assert made.health().state is GeneratorState.IDLE and isinstance(made, RecordingGenerator)
@@ -50,7 +50,9 @@ def generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SpikingGener
 
 def like(generator: SpikingGenerator, **more: Any) -> SpikingGenerator:
     """Another generator with the same loaded model."""
-    made = SpikingGenerator(generator._source, Placement("cpu"), Spiking(Path("unused"), **more), max_bytes=65_536)
+    made = SpikingGenerator(
+        generator._source, Placement("cpu"), SpikingOptions(Path("unused"), **more), max_bytes=65_536
+    )
     made._loaded = generator._loaded
     return made
 
@@ -151,7 +153,7 @@ def test_a_part_that_begins_within_a_character_begins_with_the_whole_one(generat
     ("how", "said"), [({"code": "morse"}, "morse"), ({"steps": 99}, "1 to 16 steps")], ids=["code", "steps"]
 )
 def test_code_that_is_not_known_is_unavailable_with_a_remedy(how: dict[str, Any], said: str, tmp_path: Path) -> None:
-    wrong = SpikingGenerator(PackagedSmolLM2(models()), Placement("cpu"), Spiking(tmp_path, **how), max_bytes=99)
+    wrong = SpikingGenerator(PackagedSmolLM2(models()), Placement("cpu"), SpikingOptions(tmp_path, **how), max_bytes=99)
     with pytest.raises(ModelUnavailable, match=said):
         list(wrong.write(PROMPTS[0], Sampling(), 60.0))
     assert wrong.health().state is GeneratorState.UNAVAILABLE and "EVORAG_SNN_CODE" in wrong.health().remedy
@@ -165,7 +167,9 @@ def test_model_of_another_type_is_refused_in_words(tmp_path: Path) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(PackagedSmolLM2(models()).folder() / name, folder)
     assert json.loads((folder / "config.json").read_text())["model_type"] == "gpt2"
-    with closing(SpikingGenerator(NamedModel(str(folder)), Placement("cpu"), Spiking(tmp_path), max_bytes=99)) as made:
+    with closing(
+        SpikingGenerator(NamedModel(str(folder)), Placement("cpu"), SpikingOptions(tmp_path), max_bytes=99)
+    ) as made:
         with pytest.raises(ModelUnavailable, match="cannot be made to spike: its type is gpt2"):
             list(made.write(PROMPTS[0], Sampling(), 60.0))
         assert "EVORAG_SNN_MODEL" in made.health().remedy

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.adapters.generation.huggingface_generator import HuggingFaceGenerator, Placement
-from core.adapters.generation.spiking_generator import Spiking, SpikingGenerator
+from core.adapters.generation.spiking_generator import SpikingGenerator, SpikingOptions
 from core.adapters.generation.trained_model import TrainedModel
 from core.errors import ModelUnavailable
 from core.model import Prompt, Sampling
@@ -38,7 +38,7 @@ def test_trained_model_goes_on_with_the_end_of_a_long_prompt(models: Path) -> No
 
 def test_model_trained_with_spikes_writes_with_them_and_is_recorded(models: Path, tmp_path: Path) -> None:
     source = TrainedModel(Artifacts(models), "spikes")
-    spiking = Spiking(tmp_path / "calibrations")
+    spiking = SpikingOptions(tmp_path / "calibrations")
     with closing(SpikingGenerator(source, Placement(), spiking, max_bytes=65_536)) as generator:
         written = "".join(generator.write_recorded(LONG, GREEDY, 60.0, tmp_path / "x.pt"))
     assert written.startswith(" opens at nine in the morning")
