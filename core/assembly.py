@@ -107,7 +107,7 @@ class JobSharing:
 
 
 @dataclass(frozen=True, slots=True)
-class Technology:
+class Adapters:
     """What the composition root has chosen by the settings."""
 
     catalog: Catalog
@@ -155,19 +155,19 @@ def opened_catalog(settings: Settings, folder: DataFolder, blobs: BlobStore, *, 
     return catalog
 
 
-def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> tuple[KnowledgeBase, LocalJobs]:
+def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tuple[KnowledgeBase, LocalJobs]:
     """Wire the parts of a knowledge base, and start them; return it with what works on the job ledger here.
 
     Raises: ``WrongIndex`` where what built the index cannot be opened.
     """
     for variable in retired_variables():
         log.warning("%s is no longer a setting; it changes nothing.", variable)
-    catalog, generators, sharing = technology.catalog, technology.generators, technology.sharing
+    catalog, generators, sharing = adapters.catalog, adapters.generators, adapters.sharing
     signal, has_written, closing = WorkSignal(), threading.Event(), threading.Event()
 
     # Where everything is kept.
     pins = BlobPins(folder.root / "holds" if folder.is_shared else None)
-    blobs = PinnedBlobs(technology.blobs, pins, UnclaimedBlobs(catalog, technology.blobs, pins))
+    blobs = PinnedBlobs(adapters.blobs, pins, UnclaimedBlobs(catalog, adapters.blobs, pins))
     quota = StorageQuota(
         catalog.transfers,
         folder.root,
@@ -175,14 +175,14 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
         settings.user_quota_bytes,
         settings.min_free_bytes,
     )
-    storage = StorageParts(folder, catalog, blobs, Accounts(catalog, technology.passwords, settings.session_hours))
+    storage = StorageParts(folder, catalog, blobs, Accounts(catalog, adapters.passwords, settings.session_hours))
 
     # What is searched.
-    active = opened_index(catalog, technology.factories, technology.embedder)
+    active = opened_index(catalog, adapters.factories, adapters.embedder)
     vocabulary = ActiveVocabulary(catalog, active)
     vocabulary.restore()
     projector = Projector(catalog, active, has_written, vocabulary.follow if folder.is_shared else None)
-    generations = Generations(catalog, active, projector, technology.factories, technology.embedder, has_written)
+    generations = Generations(catalog, active, projector, adapters.factories, adapters.embedder, has_written)
     recordings = Recordings(catalog, folder.recordings, quota, settings.neurons, is_alone=folder.is_alone)
     files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
     repair_jobs = RepairJobs(catalog, projector, _watched(active, vocabulary), files)
@@ -250,7 +250,7 @@ def assemble(settings: Settings, folder: DataFolder, technology: Technology) -> 
 
     # How a question is answered.
     retriever = Retriever(catalog, active.now, settings.leg_timeout_s)
-    stage = RerankStage(catalog, technology.reranker)
+    stage = RerankStage(catalog, adapters.reranker)
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.present)
     queries = QueryPipeline(catalog, searcher, Answering(generators, settings.answers), settings.search)
     rewriter = StandaloneRewriter(

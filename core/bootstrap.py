@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from core.accounts import Accounts
-from core.assembly import JobSharing, Technology, assemble, opened_catalog
+from core.assembly import Adapters, JobSharing, assemble, opened_catalog
 from core.backup.source import BackupSource
 from core.catalog import VECTOR, Catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
@@ -138,7 +138,7 @@ def _passwords() -> Passwords:
 def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[KnowledgeBase, LocalJobs]:
     blobs = _blobs(settings, folder)
     catalog = opened_catalog(settings, folder, blobs)
-    technology = Technology(
+    adapters = Adapters(
         catalog=catalog,
         blobs=blobs,
         passwords=_passwords(),
@@ -148,7 +148,7 @@ def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[Kno
         reranker=_reranker(settings),
         sharing=JobSharing(_queue(settings, folder, is_worker), _progress(settings, folder, catalog)),
     )
-    return assemble(settings, folder, technology)
+    return assemble(settings, folder, adapters)
 
 
 def _queue(settings: Settings, folder: DataFolder, is_worker: bool) -> Callable[[LocalJobs, Signal], JobQueue] | None:
