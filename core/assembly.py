@@ -89,7 +89,7 @@ log = logging.getLogger(__name__)
 _TIDIED_S = 60.0
 
 
-class Progress(Protocol):
+class ProgressChannel(Protocol):
     """Tells other processes of the changes of jobs, and hears of theirs."""
 
     def start(self) -> None: ...
@@ -103,7 +103,7 @@ class JobSharing:
 
     queue: Callable[[LocalJobs, Signal], JobQueue] | None
     """What makes the queue that other processes work on; None where this one does."""
-    progress: Progress | None
+    progress: ProgressChannel | None
 
 
 @dataclass(frozen=True, slots=True)
