@@ -37,7 +37,7 @@ MOST_LINES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TrainingProgress:
     """Where a training is; ``loss`` and ``held_out_loss`` in nats per token, the latter as last taken."""
 
     step: int
@@ -47,7 +47,7 @@ class Progress:
     tokens_per_s: float
 
 
-Tell = Callable[[Progress], None]
+Tell = Callable[[TrainingProgress], None]
 Stopped = Callable[[], bool]
 
 
@@ -88,7 +88,7 @@ def train(course: TrainingCourse, work: Path, tell: Tell, stopped: Stopped) -> O
             run.save(file, step + 1, digest)
         if is_check or (step + 1) % told_every == 0:
             speed = tokens / max(time.monotonic() - began, 1e-9)
-            tell(Progress(step + 1, course.steps, loss, held_out, speed))
+            tell(TrainingProgress(step + 1, course.steps, loss, held_out, speed))
     maxima = run.maxima()
     run.close()
     return Outcome(run.model, maxima, config)
