@@ -52,7 +52,7 @@ Stopped = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrainingOutcome:
     """A model after its last step; ``maxima`` by population, empty without spikes. ``config`` has what decided it."""
 
     model: Any
@@ -60,7 +60,7 @@ class Outcome:
     config: Mapping[str, Any]
 
 
-def train(course: TrainingCourse, work: Path, tell: Tell, stopped: Stopped) -> Outcome | None:
+def train(course: TrainingCourse, work: Path, tell: Tell, stopped: Stopped) -> TrainingOutcome | None:
     """Train on what lies prepared in ``work``, on from its checkpoint where there is one; None when it was stopped.
 
     Where it is stopped a checkpoint is left. On one thread the result depends on the course and the texts alone.
@@ -91,7 +91,7 @@ def train(course: TrainingCourse, work: Path, tell: Tell, stopped: Stopped) -> O
             tell(TrainingProgress(step + 1, course.steps, loss, held_out, speed))
     maxima = run.maxima()
     run.close()
-    return Outcome(run.model, maxima, config)
+    return TrainingOutcome(run.model, maxima, config)
 
 
 def rate(step: int, course: TrainingCourse) -> float:

@@ -18,14 +18,14 @@ from core.snn.artifacts import CONFIGURATION, LOG, MANIFEST, SOURCES, manifest, 
 from core.snn.jobs import PROGRESS, TrainingJob
 
 if TYPE_CHECKING:
-    from core.snn.learning import Outcome
+    from core.snn.learning import TrainingOutcome
 
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 LEVELS = 127
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja")
 
 
-def save_artifact(outcome: Outcome, job: TrainingJob) -> Path:
+def save_artifact(outcome: TrainingOutcome, job: TrainingJob) -> Path:
     """Write the folder of a trained model and return it; it is there whole or not at all.
 
     Raises: ``Conflict`` where a model of this name is there already.

@@ -20,7 +20,7 @@ from core.snn.architecture import Size, untrained
 from core.snn.artifacts import Artifacts
 from core.snn.corpus import prepare
 from core.snn.jobs import JOB, PROGRESS, TEXTS, Source, begin_job, last_told, read_job, read_texts
-from core.snn.learning import Outcome, TrainingProgress, next_token_loss, rate, train
+from core.snn.learning import TrainingOutcome, TrainingProgress, next_token_loss, rate, train
 from core.snn.neurons import Code
 from core.snn.surrogate import Spiking
 from core.snn.train import carry_out
@@ -29,7 +29,7 @@ from tests.trained import COURSE, TEXT
 
 def learnt(
     work: Path, course: TrainingCourse = COURSE, stop_after: int = 10**9
-) -> tuple[Outcome | None, list[TrainingProgress]]:
+) -> tuple[TrainingOutcome | None, list[TrainingProgress]]:
     """Train on ``TEXT`` in a folder, and stop behind so many steps."""
     work.mkdir(exist_ok=True)
     if not (work / "corpus.safetensors").exists():
@@ -38,7 +38,7 @@ def learnt(
     return train(course, work, told.append, lambda: bool(told) and told[-1].step >= stop_after), told
 
 
-def weights(outcome: Outcome | None) -> dict[str, torch.Tensor]:
+def weights(outcome: TrainingOutcome | None) -> dict[str, torch.Tensor]:
     assert outcome is not None
     return dict(outcome.model.state_dict())
 
