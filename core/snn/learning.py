@@ -24,7 +24,7 @@ from core.snn.artifacts import config_hash
 from core.snn.checkpoints import load_checkpoint, save_checkpoint
 from core.snn.corpus import Corpus, prepared
 from core.snn.neurons import Code
-from core.snn.surrogate import Spiking
+from core.snn.surrogate import SpikingLayer
 
 WEIGHT_DECAY = 0.1
 MOMENTA = (0.9, 0.95)
@@ -115,9 +115,9 @@ class _Run:
         self._corpus = corpus
         size = Size(course.layers, course.width, course.window)
         self.model = untrained(size, corpus.vocabulary, corpus.end, course.seed)
-        self._spiking: Spiking | None = None
+        self._spiking: SpikingLayer | None = None
         if course.spiking:
-            self._spiking = Spiking(self.model, Code("few-spike", course.code_steps))
+            self._spiking = SpikingLayer(self.model, Code("few-spike", course.code_steps))
         parameters = list(self.model.parameters())
         groups = [
             {"params": [each for each in parameters if each.ndim > 1], "weight_decay": WEIGHT_DECAY},

@@ -47,7 +47,7 @@ class StraightThrough(Population):
         return x + difference
 
 
-class Spiking:
+class SpikingLayer:
     """The populations of a model while it is trained with spikes; ``maxima`` are those learnt, by population."""
 
     def __init__(self, model: Any, code: Code) -> None:

@@ -22,7 +22,7 @@ from core.snn.corpus import prepare
 from core.snn.jobs import JOB, PROGRESS, TEXTS, Source, begin_job, last_told, read_job, read_texts
 from core.snn.learning import TrainingOutcome, TrainingProgress, next_token_loss, rate, train
 from core.snn.neurons import Code
-from core.snn.surrogate import Spiking
+from core.snn.surrogate import SpikingLayer
 from core.snn.train import carry_out
 from tests.trained import COURSE, TEXT
 
@@ -89,9 +89,9 @@ def test_checkpoint_holds_plain_tensors_for_every_weight_and_no_pickle(tmp_path:
     assert not [path.name for path in tmp_path.iterdir() if path.suffix in (".pt", ".pkl", ".bin", ".begun")]
 
 
-def spiking_model() -> tuple[Any, Spiking]:
+def spiking_model() -> tuple[Any, SpikingLayer]:
     model = untrained(Size(layers=2, width=32, window=16), vocabulary=300, end=0, seed=3)
-    return model, Spiking(model, Code("few-spike", 8))
+    return model, SpikingLayer(model, Code("few-spike", 8))
 
 
 def test_gradients_pass_through_the_spikes_to_every_parameter() -> None:
