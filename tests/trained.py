@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.model import TrainingCourse, TrainingLabels
-from core.snn.jobs import Source, TrainingJob, begin_job
+from core.snn.jobs import TrainingJob, TrainingSource, begin_job
 from core.snn.train import carry_out
 
 TEXT = "The office opens at nine in the morning. 事務所は朝九時に開きます。\n" * 150
@@ -19,7 +19,9 @@ def begun(
     models: Path, name: str = "small", documents: Sequence[tuple[str, int]] = (), **course: object
 ) -> TrainingJob:
     """Prepare a training on ``TEXT``, as if it stood in ``documents``."""
-    sources = [Source(TEXT, ("hours",), document) for document in documents] or [Source(TEXT, ("hours",))]
+    sources = [TrainingSource(TEXT, ("hours",), document) for document in documents] or [
+        TrainingSource(TEXT, ("hours",))
+    ]
     return begin_job(models, TrainingLabels(name), replace(COURSE, **course), sources)
 
 

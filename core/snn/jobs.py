@@ -33,7 +33,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TrainingSource:
     """A text to learn from; ``document`` is its key and version."""
 
     text: str
@@ -63,7 +63,7 @@ def begin_job(
     models: Path,
     labels: TrainingLabels,
     course: TrainingCourse,
-    sources: Iterable[Source],
+    sources: Iterable[TrainingSource],
     tags: Sequence[str] = (),
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> TrainingJob:
@@ -93,7 +93,7 @@ def _gathered(
     work: Path,
     labels: TrainingLabels,
     course: TrainingCourse,
-    sources: Iterable[Source],
+    sources: Iterable[TrainingSource],
     tags: Sequence[str],
     is_stopped: Callable[[], bool],
 ) -> TrainingJob:
@@ -199,7 +199,7 @@ def documents_of(told: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     return tuple((str(key), int(version)) for key, version in told.get("documents", ()))
 
 
-def read_texts(files: Iterable[Path]) -> list[Source]:
+def read_texts(files: Iterable[Path]) -> list[TrainingSource]:
     """Return the texts of files. Raises: ``InvalidInput`` for one that is no UTF-8 text, and for too much of it."""
     found, size = [], 0
     for file in files:
@@ -212,7 +212,7 @@ def read_texts(files: Iterable[Path]) -> list[Source]:
             raise InvalidInput(
                 f"“{file.name}” cannot be read as UTF-8 text.", remedy="Name text files, saved as UTF-8."
             ) from error
-    texts = [Source(text) for text in found if text.strip()]
+    texts = [TrainingSource(text) for text in found if text.strip()]
     if not texts:
         raise InvalidInput("There is no text to train on.", remedy="Name text files with --texts.")
     return texts

@@ -29,7 +29,7 @@ from core.snn.jobs import (
     JOB,
     MOST_TEXT_BYTES,
     PROGRESS,
-    Source,
+    TrainingSource,
     begin_job,
     documents_of,
     is_worked_on,
@@ -240,7 +240,7 @@ class Trainings:
 
     # ---- the work
 
-    def _sources(self, wish: _Wish) -> Iterator[Source]:
+    def _sources(self, wish: _Wish) -> Iterator[TrainingSource]:
         if wish.files is not None:
             yield from read_texts(wish.files)
             return
@@ -251,7 +251,7 @@ class Trainings:
             # It may be purged, or not be indexed yet.
             with suppress(NotFound):
                 if (text := self._library.text_of(document.doc_key, version)).strip():
-                    yield Source(text, document.tags, (document.doc_key, version))
+                    yield TrainingSource(text, document.tags, (document.doc_key, version))
 
     def _take(self, name: str, steps: int) -> Running:
         with self._lock:

@@ -15,7 +15,7 @@ import core
 from core.access import acting
 from core.errors import Conflict, DiskFull, Forbidden, InvalidInput, NotFound, Purged, StoreUnavailable
 from core.model import Document, GeneratorState, Principal, Prompt, Role, Sampling, TrainingLabels, TrainingState
-from core.snn.jobs import Source, begin_job, working_on
+from core.snn.jobs import TrainingSource, begin_job, working_on
 from core.snn.train import carry_out
 from core.training.facade import Trainings
 from tests.builders import add, knowledge_base
@@ -175,7 +175,7 @@ def test_model_named_in_the_settings_is_found_once_it_is_trained_and_never_after
 
 
 def test_training_that_fails_says_why_and_what_to_do_and_stays_until_it_is_discarded(kb: core.KnowledgeBase) -> None:
-    job = begin_job(models(kb), LABELS, COURSE, [Source("A few words.")])
+    job = begin_job(models(kb), LABELS, COURSE, [TrainingSource("A few words.")])
     with pytest.raises(InvalidInput):
         carry_out(job, stopped=threading.Event())
     failed = kb.training.status("small")

@@ -23,7 +23,7 @@ from core.errors import GenerationFailed
 from core.model.training import TrainingCourse, TrainingLabels
 from core.settings import Settings
 from core.snn.artifacts import manifest, write_json
-from core.snn.jobs import Source, begin_job
+from core.snn.jobs import TrainingSource, begin_job
 from core.snn.recording import save
 from tests.doubles import RecordedGenerator, tiny_recording, use
 from tests.unit.ingest.documents import docx_parts, paragraph, pdf, pdf_stream, pptx, slide_text, text_pdf, xlsx
@@ -296,7 +296,7 @@ def _models(kb: core.KnowledgeBase) -> None:
     write_json(place / "training_config.json", config)
     (place / "model.safetensors").write_bytes(bytes(range(256)))
     write_json(models / "chosen.json", {"standard": "small"})
-    texts = [Source("The yearly fee is 12 euros. " * 20, ("money",))]
+    texts = [TrainingSource("The yearly fee is 12 euros. " * 20, ("money",))]
     begin_job(models, TrainingLabels("interrupted", license="MIT"), course, texts, ["money"])
 
 

@@ -19,7 +19,7 @@ from core.model.training import TrainingCourse, TrainingLabels
 from core.snn.architecture import Size, untrained
 from core.snn.artifacts import Artifacts
 from core.snn.corpus import prepare
-from core.snn.jobs import JOB, PROGRESS, TEXTS, Source, begin_job, last_told, read_job, read_texts
+from core.snn.jobs import JOB, PROGRESS, TEXTS, TrainingSource, begin_job, last_told, read_job, read_texts
 from core.snn.learning import TrainingOutcome, TrainingProgress, next_token_loss, rate, train
 from core.snn.neurons import Code
 from core.snn.surrogate import SpikingLayer
@@ -157,10 +157,10 @@ def test_course_out_of_its_bounds_is_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_job_is_read_as_it_was_begun_and_only_once(tmp_path: Path) -> None:
-    job = begin_job(tmp_path, TrainingLabels("small"), COURSE, [Source("text")], ["b", "a", "a"])
+    job = begin_job(tmp_path, TrainingLabels("small"), COURSE, [TrainingSource("text")], ["b", "a", "a"])
     assert read_job(job.work / JOB) == job and job.tags == ("a", "b")
     with pytest.raises(Conflict):
-        begin_job(tmp_path, TrainingLabels("small"), COURSE, [Source("text")])
+        begin_job(tmp_path, TrainingLabels("small"), COURSE, [TrainingSource("text")])
 
 
 def test_texts_that_are_no_text_are_refused_by_name(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_texts_that_are_no_text_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_text_is_not_kept_once_it_is_cut_into_tokens_and_nothing_once_the_model_is_there(tmp_path: Path) -> None:
-    job = begin_job(tmp_path, TrainingLabels("small"), replace(COURSE, steps=3), [Source(TEXT)])
+    job = begin_job(tmp_path, TrainingLabels("small"), replace(COURSE, steps=3), [TrainingSource(TEXT)])
 
     class AfterOneStep(threading.Event):
         def is_set(self) -> bool:
@@ -185,7 +185,7 @@ def test_text_is_not_kept_once_it_is_cut_into_tokens_and_nothing_once_the_model_
 @pytest.mark.long
 def test_training_that_is_killed_is_resumed_to_the_same_weights_and_a_log_without_gaps(tmp_path: Path) -> None:
     course = replace(COURSE, steps=40)
-    job = begin_job(tmp_path, TrainingLabels("small"), course, [Source(TEXT)])
+    job = begin_job(tmp_path, TrainingLabels("small"), course, [TrainingSource(TEXT)])
 
     class Killed(BaseException):
         pass
@@ -210,15 +210,15 @@ def test_training_that_is_killed_is_resumed_to_the_same_weights_and_a_log_withou
 
 def test_texts_that_are_too_much_are_left_out_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.snn.jobs.MOST_TEXT_BYTES", 100)
-    sources = [Source("x" * size, document=(str(size), 1)) for size in (60, 50, 40)]
+    sources = [TrainingSource("x" * size, document=(str(size), 1)) for size in (60, 50, 40)]
     job = begin_job(tmp_path, TrainingLabels("small"), COURSE, sources)
     assert (job.documents, job.left_out) == ((("60", 1), ("40", 1)), 1)
     assert read_job(job.work / JOB) == job
 
 
 def test_nothing_is_left_where_gathering_fails(tmp_path: Path) -> None:
-    def sources() -> Iterator[Source]:
-        yield Source(TEXT)
+    def sources() -> Iterator[TrainingSource]:
+        yield TrainingSource(TEXT)
         raise OSError
 
     with pytest.raises(OSError):
