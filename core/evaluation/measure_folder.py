@@ -50,7 +50,7 @@ LEGS = ("vector", "keyword", "fused", "final")
 """``fused`` is the order that fusion gave, ``final`` that of the candidates after the stage behind it."""
 
 
-class Source(Protocol):
+class JudgedSource(Protocol):
     """What an evaluation reads of a knowledge base."""
 
     def preview(self, doc_key: str, version: int, start: int = 0, count: int = 50) -> Preview: ...
@@ -146,7 +146,7 @@ def document_name(passage: Passage) -> str:
 
 
 def evaluate(
-    kb: Source,
+    kb: JudgedSource,
     rag: Asker,
     passages: Mapping[str, str] | Sequence[Passage],
     questions: Sequence[Question],
@@ -243,7 +243,7 @@ def _documents(names: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
-def _chunks(kb: Source, keys: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+def _chunks(kb: JudgedSource, keys: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     for passage_id, doc_key in keys.items():
         for placed in kb.preview(doc_key, 1, 0, 1000).chunks:
             yield placed.id, passage_id
