@@ -32,7 +32,7 @@ from benchmarks.fitting import Group, Row, conditional_logit, score
 from benchmarks.machine import note
 from core import EvoRAG, KnowledgeBase, Query, Settings, build
 from core.evaluation.fill_folder import fill
-from core.evaluation.measure_folder import Outcome, Question, evaluate, read_passages, read_questions
+from core.evaluation.measure_folder import Question, QuestionMeasure, evaluate, read_passages, read_questions
 from core.evaluation.metrics import ndcg_at, percentile
 from core.model import Hit, Trace
 from core.query.search.features import FEATURE_WEIGHTS
@@ -108,7 +108,7 @@ def measure(
     return measured
 
 
-def _gain(outcome: Outcome) -> float:
+def _gain(outcome: QuestionMeasure) -> float:
     return ndcg_at(outcome.rankings["final"], outcome.question.passage_ids, 10)
 
 

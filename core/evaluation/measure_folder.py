@@ -63,7 +63,7 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QuestionMeasure:
     """What one question got: the documents of each leg, best first, and the answer."""
 
     question: Question
@@ -121,7 +121,7 @@ class Report:
     answers: AnswerMeasures
     p50_ms: float
     p95_ms: float
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[QuestionMeasure, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     """Questions that could not be asked."""
 
@@ -160,7 +160,7 @@ def evaluate(
     """
     keys = passages if isinstance(passages, Mapping) else {p.id: document_name(p).lower() for p in passages}
     passage_of_chunk = dict(_chunks(kb, keys))
-    outcomes: list[Outcome] = []
+    outcomes: list[QuestionMeasure] = []
     left_out: list[LeftOut] = []
     for done, question in enumerate(questions, 1):
         started = time.perf_counter()
@@ -178,7 +178,7 @@ def evaluate(
 
 def observe(
     question: Question, trace: Trace, passage_of: Callable[[int], str | None], duration_ms: float = 0.0
-) -> Outcome:
+) -> QuestionMeasure:
     """Reduce a trace to what is measured; ``passage_of`` names the passage of a chunk id."""
     fused = sorted(trace.candidates, key=lambda hit: hit.rerank.fused_rank if hit.rerank else hit.rank)
     order = {
@@ -187,7 +187,7 @@ def observe(
         "fused": [chunk_id for hit in fused for chunk_id in (hit.placed.id, *hit.merged)],
         "final": [chunk_id for hit in trace.candidates for chunk_id in (hit.placed.id, *hit.merged)],
     }
-    return Outcome(
+    return QuestionMeasure(
         question=question,
         rankings={leg: _documents(map(passage_of, chunk_ids)) for leg, chunk_ids in order.items()},
         answer=trace.answer.text,
@@ -198,7 +198,7 @@ def observe(
     )
 
 
-def summarise(passage_count: int, outcomes: Sequence[Outcome]) -> Report:
+def summarise(passage_count: int, outcomes: Sequence[QuestionMeasure]) -> Report:
     """Turn outcomes into the measures of a run."""
     answerable = [o for o in outcomes if o.question.answerable and o.question.has_judgement]
     unanswerable = [o for o in outcomes if not o.question.answerable]
@@ -225,7 +225,7 @@ def summarise(passage_count: int, outcomes: Sequence[Outcome]) -> Report:
     )
 
 
-def _rank_measures(leg: str, outcomes: Sequence[Outcome]) -> RankMeasures:
+def _rank_measures(leg: str, outcomes: Sequence[QuestionMeasure]) -> RankMeasures:
     pairs = [(o.rankings[leg], o.question.passage_ids) for o in outcomes]
     return RankMeasures(
         recall_at_1=mean([recall_at(ranked, relevant, 1) for ranked, relevant in pairs]),
