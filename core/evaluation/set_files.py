@@ -66,7 +66,7 @@ _GUARDED = re.compile(r"(^|[;\t\r\n])'" + _SIGNS)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SetRow:
     """A question as a file says it, with the line that it begins on."""
 
     line: int
@@ -139,7 +139,7 @@ def _decoded(data: bytes) -> str:
 # ---- rows
 
 
-def _csv_rows(text: str) -> Iterator[Row]:
+def _csv_rows(text: str) -> Iterator[SetRow]:
     first, skipped = _first_line(text)
     separator = text[4] if skipped else _separator(first)
     # With its line ends as they are: those within quotes belong to the cell.
@@ -161,7 +161,7 @@ def _csv_rows(text: str) -> Iterator[Row]:
             continue
         if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
             raise InvalidInput(f"Line {line}: it has {len(cells)} cells, the header {len(header)}.")
-        yield Row(line, {name: _read_cell(name, cell) for name, cell in zip(header, cells, strict=False) if name})
+        yield SetRow(line, {name: _read_cell(name, cell) for name, cell in zip(header, cells, strict=False) if name})
 
 
 def _first_line(text: str) -> tuple[str, int]:
@@ -203,7 +203,7 @@ def _read_cell(field: str, cell: str) -> str | list[str]:
     return [part.replace("\\|", "|") for part in _BETWEEN.split(plain)] if field in _SEVERAL else plain
 
 
-def _json_rows(text: str) -> Iterator[Row]:
+def _json_rows(text: str) -> Iterator[SetRow]:
     for line, content in enumerate(text.split("\n"), 1):
         if not content.strip():
             continue
@@ -221,13 +221,13 @@ def _json_rows(text: str) -> Iterator[Row]:
             if field in fields:
                 raise InvalidInput(f"Line {line}: two fields hold the {field}.")
             fields[field] = value
-        yield Row(line, fields)
+        yield SetRow(line, fields)
 
 
 # ---- a row as a question
 
 
-def _question(row: Row, number: str, longest_chars: int) -> JudgedQuestion:
+def _question(row: SetRow, number: str, longest_chars: int) -> JudgedQuestion:
     text = _text(row, "question", row.fields.get("question", ""), longest_chars)
     if not text:
         raise InvalidInput(f"Line {row.line}: there is no question.")
@@ -248,7 +248,7 @@ def _entry(passage_id: str) -> str:
     return passage_id if PurePath(passage_id).suffix[1:].lower() in TEXT_EXTENSIONS else f"{passage_id}.txt"
 
 
-def _text(row: Row, field: str, value: object, most: int) -> str:
+def _text(row: SetRow, field: str, value: object, most: int) -> str:
     if not isinstance(value, str):
         raise InvalidInput(f"Line {row.line}: the {field} is no text.")
     plain = value.strip()
@@ -259,7 +259,7 @@ def _text(row: Row, field: str, value: object, most: int) -> str:
     return plain
 
 
-def _texts(row: Row, field: str, most: int) -> list[str]:
+def _texts(row: SetRow, field: str, most: int) -> list[str]:
     value = row.fields.get(field, ())
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, (list, tuple)):
@@ -269,7 +269,7 @@ def _texts(row: Row, field: str, most: int) -> list[str]:
     return [plain for each in values if (plain := _text(row, field, each, most))]
 
 
-def _truth(row: Row) -> bool:
+def _truth(row: SetRow) -> bool:
     given = row.fields.get("answerable", True)
     if isinstance(given, bool):
         return given
