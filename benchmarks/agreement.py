@@ -24,7 +24,7 @@ from benchmarks.benchmark import Benchmark, Context
 from benchmarks.machine import note
 from core.adapters.keyword.elastic import ElasticKeywordIndex
 from core.adapters.keyword.tantivy import TantivyKeywordIndex
-from core.evaluation.measure_folder import Passage, read_passages, read_questions
+from core.evaluation.measure_folder import QuestionSetPassage, read_passages, read_questions
 from core.evaluation.metrics import percentile
 from core.model import IndexHit, Part
 from core.ports import KeywordIndex, KeywordRow
@@ -36,7 +36,7 @@ _BATCH = 500
 _JAPANESE = re.compile("[\u3005-\u30ff\u3400-\u9fff]")
 
 
-def rows_of(passages: Sequence[Passage]) -> list[KeywordRow]:
+def rows_of(passages: Sequence[QuestionSetPassage]) -> list[KeywordRow]:
     """Return one row a passage, with its title before its text as EvoRAG indexes it."""
     return [
         KeywordRow(n, n, Part.HEAD, f"{passage.title}\n{passage.text}", f"{passage.id}#v1")
@@ -59,7 +59,7 @@ def tokens_of(client: Elasticsearch, alias: str, text: str) -> list[str]:
     return [token["token"] for token in reply["tokens"]]
 
 
-def compare_tokens(client: Elasticsearch, alias: str, passages: Sequence[Passage]) -> dict[str, Any]:
+def compare_tokens(client: Elasticsearch, alias: str, passages: Sequence[QuestionSetPassage]) -> dict[str, Any]:
     """Compare the tokens of the texts, each as often as it stands there."""
     ours: Counter[str] = Counter()
     missed: Counter[str] = Counter()

@@ -16,7 +16,7 @@ import tantivy
 
 from benchmarks.corpus import Floats, Vectors, Writer, passages
 from benchmarks.machine import resident_mb
-from core.evaluation.measure_folder import Passage, Question
+from core.evaluation.measure_folder import Question, QuestionSetPassage
 from core.evaluation.metrics import ndcg_at, percentile, recall_at, reciprocal_rank_at
 from core.model import IndexHit
 
@@ -114,7 +114,7 @@ def _fused(keywords: Keywords, index: Any, text: str, vector: Floats) -> list[tu
     return [(number, keywords.text(number)) for number in best]
 
 
-def bm25(passages: Sequence[Passage], questions: Sequence[Question], folder: Path) -> dict[str, Any]:
+def bm25(passages: Sequence[QuestionSetPassage], questions: Sequence[Question], folder: Path) -> dict[str, Any]:
     """Rank the passages by tantivy alone."""
     keywords = Keywords(folder / f"bm25-{len(list(folder.iterdir()))}")
     for number, passage in enumerate(passages):

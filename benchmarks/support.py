@@ -26,7 +26,7 @@ from benchmarks import runner
 from benchmarks.benchmark import Benchmark, Context
 from core import EvoRAG, Query, Settings, build
 from core.evaluation.fill_folder import fill
-from core.evaluation.measure_folder import Passage, Question, read_passages, read_questions
+from core.evaluation.measure_folder import Question, QuestionSetPassage, read_passages, read_questions
 from core.evaluation.metrics import contains_answer, percentile, without_marks
 from core.model import AnswerType, GeneratorHealth, GeneratorState, Prompt, Sampling, Sentence, Trace
 from core.text.analysis import content_words
@@ -163,7 +163,7 @@ def measure(folder: Path, generator: str, count: int, more: int) -> dict[str, An
 
 
 def _ask_falsified(
-    rag: EvoRAG, falsifier: Falsifier, question: Question, kind: str, others: Sequence[Passage], tally: Tally
+    rag: EvoRAG, falsifier: Falsifier, question: Question, kind: str, others: Sequence[QuestionSetPassage], tally: Tally
 ) -> None:
     extracted = rag.ask(Query(question.text, generator="none", fresh=True), keep=False).answer
     if extracted.type is AnswerType.INSUFFICIENT:

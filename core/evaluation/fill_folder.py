@@ -12,7 +12,7 @@ from core.ingest.validate import clean_name, doc_key
 from core.model import Job
 
 if TYPE_CHECKING:
-    from core.evaluation.question_folder import Passage
+    from core.evaluation.question_folder import QuestionSetPassage
     from core.model import Upload
 
 
@@ -32,7 +32,10 @@ _OF_A_PASSAGE = (InvalidInput, TooLarge, UnreadableDocument)
 
 
 def fill(
-    kb: Fillable, passages: Sequence[Passage], left_out: list[LeftOut] | None = None, wait: Wait | None = None
+    kb: Fillable,
+    passages: Sequence[QuestionSetPassage],
+    left_out: list[LeftOut] | None = None,
+    wait: Wait | None = None,
 ) -> dict[str, str]:
     """Add each passage as a text entry, wait until all are indexed, and return their ``doc_key`` by passage id.
 
@@ -58,7 +61,7 @@ def fill(
     return keys
 
 
-def _different(passages: Sequence[Passage], refused: list[LeftOut]) -> list[Passage]:
+def _different(passages: Sequence[QuestionSetPassage], refused: list[LeftOut]) -> list[QuestionSetPassage]:
     """Return the passages without those whose names would make them versions of others."""
     lines: dict[str, int] = {}
     kept = []
@@ -76,7 +79,9 @@ def _different(passages: Sequence[Passage], refused: list[LeftOut]) -> list[Pass
     return kept
 
 
-def _added(kb: Fillable, passages: Sequence[Passage], refused: list[LeftOut]) -> list[tuple[Passage, Upload]]:
+def _added(
+    kb: Fillable, passages: Sequence[QuestionSetPassage], refused: list[LeftOut]
+) -> list[tuple[QuestionSetPassage, Upload]]:
     """Add the passages together, and one by one where one of them is refused."""
     try:
         uploads = kb.add_texts([(document_name(each), each.title, each.text) for each in passages])
@@ -87,7 +92,9 @@ def _added(kb: Fillable, passages: Sequence[Passage], refused: list[LeftOut]) ->
     return list(zip(passages, uploads, strict=True))
 
 
-def _one_by_one(kb: Fillable, passages: Sequence[Passage], refused: list[LeftOut]) -> list[tuple[Passage, Upload]]:
+def _one_by_one(
+    kb: Fillable, passages: Sequence[QuestionSetPassage], refused: list[LeftOut]
+) -> list[tuple[QuestionSetPassage, Upload]]:
     added = []
     for passage in passages:
         try:
@@ -99,5 +106,5 @@ def _one_by_one(kb: Fillable, passages: Sequence[Passage], refused: list[LeftOut
     return added
 
 
-def _left_out(passage: Passage, reason: str) -> LeftOut:
+def _left_out(passage: QuestionSetPassage, reason: str) -> LeftOut:
     return LeftOut(PASSAGES, passage.line, passage.id, reason)

@@ -24,8 +24,8 @@ from core.evaluation.metrics import (
 from core.evaluation.question_folder import (
     QUESTIONS,
     LeftOut,
-    Passage,
     Question,
+    QuestionSetPassage,
     read_passages,
     read_questions,
     read_set,
@@ -35,7 +35,7 @@ from core.ports import Progress
 
 __all__ = [
     "LeftOut",
-    "Passage",
+    "QuestionSetPassage",
     "Question",
     "Report",
     "document_name",
@@ -140,7 +140,7 @@ class Report:
         }
 
 
-def document_name(passage: Passage) -> str:
+def document_name(passage: QuestionSetPassage) -> str:
     """Return the name under which a passage is added as a text entry."""
     return unicodedata.normalize("NFC", passage.id)
 
@@ -148,7 +148,7 @@ def document_name(passage: Passage) -> str:
 def evaluate(
     kb: JudgedSource,
     rag: Asker,
-    passages: Mapping[str, str] | Sequence[Passage],
+    passages: Mapping[str, str] | Sequence[QuestionSetPassage],
     questions: Sequence[Question],
     progress: Progress | None = None,
 ) -> Report:

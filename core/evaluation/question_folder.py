@@ -20,7 +20,7 @@ PASSAGES, QUESTIONS = "passages.jsonl", "questions.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class QuestionSetPassage:
     id: str
     title: str
     text: str
@@ -59,12 +59,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class ReadSet:
-    passages: list[Passage]
+    passages: list[QuestionSetPassage]
     questions: list[Question]
     left_out: list[LeftOut]
 
 
-Read = TypeVar("Read", Passage, Question)
+Read = TypeVar("Read", QuestionSetPassage, Question)
 Refused = Callable[[LeftOut], None]
 
 
@@ -81,7 +81,7 @@ def read_set(folder: Path) -> ReadSet:
     return ReadSet(passages, questions, left_out)
 
 
-def read_passages(folder: Path) -> list[Passage]:
+def read_passages(folder: Path) -> list[QuestionSetPassage]:
     """Read ``passages.jsonl`` of a set. Raises: ``InvalidInput``."""
     return list(_read(folder / PASSAGES, _passage, _refuse))
 
@@ -161,9 +161,11 @@ def _object(line: bytes) -> Mapping[str, Any]:
     return row
 
 
-def _passage(line: int, row: Mapping[str, Any]) -> Passage:
+def _passage(line: int, row: Mapping[str, Any]) -> QuestionSetPassage:
     _check_names(row, "id", "text")
-    return Passage(_name(row["id"]), _text(row.get("title") or "", "title"), _filled(row["text"], "text"), line)
+    return QuestionSetPassage(
+        _name(row["id"]), _text(row.get("title") or "", "title"), _filled(row["text"], "text"), line
+    )
 
 
 def _question(line: int, row: Mapping[str, Any]) -> Question:
