@@ -27,7 +27,7 @@ SHORTEST = _FIRST
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class VocabularyMatch:
     """A word of the vocabulary in a text: its term, and its place in the normalised text."""
 
     word: str
@@ -128,7 +128,7 @@ class Words:
     def _wholes(self, text: str) -> list[str]:
         return [found.term for found in self.find(normalise(text))] if self._by_start else []
 
-    def find(self, normalised: str) -> Iterator[Found]:
+    def find(self, normalised: str) -> Iterator[VocabularyMatch]:
         """Yield the words of the vocabulary in a normalised text, the longest at each place; none overlaps another.
 
         A word of letters or of katakana is none within a longer one.
@@ -141,7 +141,7 @@ class Words:
             for form, word, term in self._by_start.get(text[at : at + _FIRST], ()):
                 end = at + len(form)
                 if text.startswith(form, at) and not _goes_on(text, at) and not _goes_on(text, end):
-                    yield Found(word, term, places[at], places[end - 1] + 1)
+                    yield VocabularyMatch(word, term, places[at], places[end - 1] + 1)
                     at = end
                     break
             else:
