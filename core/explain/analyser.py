@@ -9,7 +9,7 @@ from itertools import chain
 
 from core.errors import InvalidInput
 from core.model import AnalysedText, Token, Vocabulary
-from core.text.analysis import Piece, commas_within_numbers, normalise, pieces
+from core.text.analysis import AnalysedPiece, commas_within_numbers, normalise, pieces
 from core.text.language import detect_language, is_storable
 from core.text.vocabulary import Words, terms_of
 
@@ -64,7 +64,7 @@ def _words(text: str, places: Sequence[Place], words: Words) -> Iterator[Token]:
         yield replace(_token(text, piece, places), synonyms=tuple(dict.fromkeys(meant)))
 
 
-def _token(text: str, piece: Piece, places: Sequence[Place]) -> Token:
+def _token(text: str, piece: AnalysedPiece, places: Sequence[Place]) -> Token:
     start, end = places[piece.start][1], places[piece.end - 1][2]
     return Token(text[start:end], start, end, piece.terms, piece.reading, piece.kind, piece.stopped)
 

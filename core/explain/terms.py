@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model import PlacedChunk
-from core.text.analysis import Piece, commas_within_numbers, normalise, pieces
+from core.text.analysis import AnalysedPiece, commas_within_numbers, normalise, pieces
 from core.text.vocabulary import Words
 
 
@@ -38,7 +38,7 @@ def as_written(text: str) -> dict[str, str]:
     return found
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def _pieces(text: str) -> Iterator[AnalysedPiece]:
     normalised = normalise(text)
     commas = set(commas_within_numbers(normalised))
     joined = "".join(sign for at, sign in enumerate(normalised) if at not in commas)

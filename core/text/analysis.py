@@ -119,7 +119,7 @@ def keywords(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnalysedPiece:
     """A word of a text: its place, its terms in the index, and whether a question asks for them.
 
     ``kind`` is its part of speech, for Japanese; ``stopped`` is why it has no terms, or why nobody asks for them.
@@ -134,7 +134,7 @@ class Piece:
     stopped: str = ""
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def pieces(text: str) -> Iterator[AnalysedPiece]:
     """Yield the words of a normalised text without commas between digits, as ``analyse`` takes them."""
     shouted = _is_shouted(text)
     for match in _RUN.finditer(text):
@@ -143,11 +143,11 @@ def pieces(text: str) -> Iterator[Piece]:
             for word, reading, kind, stopped in japanese.described(match.group()):
                 end = at + len(word.surface)
                 terms = japanese.terms_of(word)
-                yield Piece(word.surface, at, end, terms, reading, kind, "" if terms else stopped)
+                yield AnalysedPiece(word.surface, at, end, terms, reading, kind, "" if terms else stopped)
                 at = end
         else:
             stopped = "stop_word" if _is_stopped(match.group(), shouted) else ""
-            yield Piece(match.group(), at, match.end(), _word_terms(match.group()), stopped=stopped)
+            yield AnalysedPiece(match.group(), at, match.end(), _word_terms(match.group()), stopped=stopped)
 
 
 def commas_within_numbers(normalised: str) -> list[int]:
