@@ -22,7 +22,7 @@ _SIZE = func.coalesce(transfers.c.size_bytes, transfers.c.offset_bytes)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TransferPiece:
     """A partial upload that became a part of another one."""
 
     id: str
@@ -48,7 +48,7 @@ class TransferRow:
     shown: Transfer
     owner_id: int | None
     metadata: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TransferPiece, ...]
     """What it is put together from; empty for one that arrives by itself."""
     findings: Findings | None
 
@@ -278,6 +278,6 @@ def _transfer(row: Row[Any]) -> TransferRow:
         shown,
         row.owner_id,
         row.metadata,
-        tuple(Piece(**piece) for piece in row.parts or ()),
+        tuple(TransferPiece(**piece) for piece in row.parts or ()),
         Findings(**row.receipt) if row.receipt and not is_done else None,
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from core.access import current, require
 from core.blobs.pinned import PinnedBlobs
 from core.blobs.quota import StorageQuota
-from core.catalog.documents.transfers import Piece, TransferLedger, TransferRow
+from core.catalog.documents.transfers import TransferLedger, TransferPiece, TransferRow
 from core.errors import Conflict, InvalidInput, NotFound, OffsetConflict, UploadExpired
 from core.ingest.uploads.checker import UploadFinisher
 from core.ingest.uploads.checksums import ALGORITHMS, PartChecksum
@@ -140,7 +140,7 @@ class Transfers:
                 raise InvalidInput("Only partial uploads can be put together.")
             if not each.is_whole:
                 raise Conflict("A partial upload has not arrived whole.", remedy="Send the rest of it first.")
-        pieces = tuple(Piece(each.id, each.shown.offset_bytes) for each in rows)
+        pieces = tuple(TransferPiece(each.id, each.shown.offset_bytes) for each in rows)
         size = sum(piece.size_bytes for piece in pieces)
         row = new_transfer(UploadRequest(name, size, filing, sha256, metadata=metadata), self._expiry)
         row = replace(row, pieces=pieces, shown=replace(row.shown, state=TransferState.CHECKING))
