@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.catalog.documents.indexing import Indexed
+from core.catalog.documents.indexing import IndexedVersion
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, wait_together, write_all
 from core.indexes.projector import Projector
 from core.model import Part, Stage
@@ -46,7 +46,7 @@ class Placing:
         self._catalog = catalog
         self._projector = projector
 
-    def in_head(self, run: StageRun, version: Indexed) -> Showing:
+    def in_head(self, run: StageRun, version: IndexedVersion) -> Showing:
         """Ask for the version among what is shown; return what its document shows until then."""
         if not _takes_steps(version):
             return self._catalog.publications.prepare(run.doc_id, run.version_id)
@@ -57,7 +57,7 @@ class Placing:
             self._flush_step(run, first, version.chunk_count)
         return showing
 
-    def in_history(self, run: StageRun, version: Indexed) -> None:
+    def in_history(self, run: StageRun, version: IndexedVersion) -> None:
         """Ask for the version where nothing is shown."""
         if not _takes_steps(version):
             self._catalog.publications.shelve(run.doc_id, run.version_id)
@@ -104,7 +104,7 @@ class KeywordIndexing:
             run.keep(_placed(versions[run.job.id]))
         return [run for run in runs if run in new or run in ready]
 
-    def _place(self, run: StageRun, version: Indexed) -> Placed:
+    def _place(self, run: StageRun, version: IndexedVersion) -> Placed:
         missing = version.chunk_count - version.embedded_chunks
         is_soon = not version.is_draft and (version.publish_early or missing <= _SOON)
         showing = None
@@ -116,9 +116,9 @@ class KeywordIndexing:
         return _placed(version, showing)
 
 
-def _placed(version: Indexed, showing: Showing | None = None) -> Placed:
+def _placed(version: IndexedVersion, showing: Showing | None = None) -> Placed:
     return Placed(showing=showing, is_early=version.is_early, takes_steps=_takes_steps(version))
 
 
-def _takes_steps(version: Indexed) -> bool:
+def _takes_steps(version: IndexedVersion) -> bool:
     return version.chunks_added > _AT_ONCE

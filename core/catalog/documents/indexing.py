@@ -14,7 +14,7 @@ from core.model import Part
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexedVersion:
     """How far a version is; ``state`` is ``ready`` once it was published early."""
 
     state: str
@@ -34,18 +34,18 @@ class Indexed:
         return self.publish_early and not self.is_draft and self.state == "stored"
 
 
-_FIELDS = tuple(Indexed.__slots__)
+_FIELDS = tuple(IndexedVersion.__slots__)
 
 
 class Indexing:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def of(self, version_id: int) -> Indexed:
+    def of(self, version_id: int) -> IndexedVersion:
         columns = [versions.c[name] for name in _FIELDS]
         with self._database.read() as tx:
             row = tx.execute(select(*columns).where(versions.c.id == version_id)).one()
-        return Indexed(*row)
+        return IndexedVersion(*row)
 
     def begin(self, doc_id: int, version_id: int, part: Part) -> Showing:
         """Say where the version's chunks are about to be placed; return what the document shows until then."""
