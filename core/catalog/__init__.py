@@ -15,7 +15,7 @@ from core.catalog.consistency import ConsistencyTable
 from core.catalog.documents.chunks import Chunks
 from core.catalog.documents.claims import Claim, NewVersion
 from core.catalog.documents.embeddings import Embeddings
-from core.catalog.documents.indexing import Indexing
+from core.catalog.documents.indexing import IndexingTable
 from core.catalog.documents.isolation import seen, viewer
 from core.catalog.documents.leftovers import FileKind, Leftovers
 from core.catalog.documents.listing import Documents
@@ -86,7 +86,7 @@ class Catalog:
         self.purges = Purges(self.database)
         self.chunks = Chunks(self.database)
         self.embeddings = Embeddings(self.database)
-        self.indexing = Indexing(self.database)
+        self.indexing = IndexingTable(self.database)
         self.visibility = Visibility(self.database)
         self.naming = Naming(self.database)
         self.outbox = Outbox(self.database)

@@ -37,7 +37,7 @@ class IndexedVersion:
 _FIELDS = tuple(IndexedVersion.__slots__)
 
 
-class Indexing:
+class IndexingTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
