@@ -34,7 +34,7 @@ from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
 from core.catalog.people.credentials import Keys, Sessions
 from core.catalog.people.users import Users
 from core.catalog.questions.cached_answers import CachedAnswers
-from core.catalog.questions.conversations import Conversations
+from core.catalog.questions.conversations import ConversationTable
 from core.catalog.questions.evaluations import Evaluations
 from core.catalog.questions.history import Questions
 from core.catalog.questions.question_sets import QuestionSets
@@ -96,7 +96,7 @@ class Catalog:
         self.transfers = TransferLedger(self.database)
         self.leftovers = Leftovers(self.database)
         self.questions = Questions(self.database)
-        self.conversations = Conversations(self.database)
+        self.conversations = ConversationTable(self.database)
         self.answers = CachedAnswers(self.database)
         self.recordings = Recordings(self.database)
         self.saved = SavedQuestions(self.database)

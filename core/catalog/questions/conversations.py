@@ -24,7 +24,7 @@ Several = list[Conversation]
 Turns = list[Turn]
 
 
-class Conversations:
+class ConversationTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
