@@ -35,7 +35,7 @@ from core.catalog.people.credentials import Keys, Sessions
 from core.catalog.people.users import Users
 from core.catalog.questions.cached_answers import CachedAnswers
 from core.catalog.questions.conversations import ConversationTable
-from core.catalog.questions.evaluations import Evaluations
+from core.catalog.questions.evaluations import EvaluationTable
 from core.catalog.questions.history import Questions
 from core.catalog.questions.question_sets import QuestionSets
 from core.catalog.questions.recordings import Recordings
@@ -101,7 +101,7 @@ class Catalog:
         self.recordings = Recordings(self.database)
         self.saved = SavedQuestions(self.database)
         self.question_sets = QuestionSets(self.database)
-        self.evaluations = Evaluations(self.database)
+        self.evaluations = EvaluationTable(self.database)
         self.users = Users(self.database)
         self.sessions = Sessions(self.database)
         self.keys = Keys(self.database)

@@ -38,7 +38,7 @@ class KeptOutcome:
     trace: Mapping[str, Any] | None = None
 
 
-class Evaluations:
+class EvaluationTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
