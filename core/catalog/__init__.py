@@ -38,7 +38,7 @@ from core.catalog.questions.conversations import ConversationTable
 from core.catalog.questions.evaluations import EvaluationTable
 from core.catalog.questions.history import Questions
 from core.catalog.questions.question_sets import QuestionSets
-from core.catalog.questions.recordings import Recordings
+from core.catalog.questions.recordings import RecordingTable
 from core.catalog.questions.saved import SavedQuestions
 from core.catalog.schema import chunks, documents, shown_now, version_chunks, versions
 from core.catalog.vocabulary import VocabularyTable
@@ -98,7 +98,7 @@ class Catalog:
         self.questions = Questions(self.database)
         self.conversations = ConversationTable(self.database)
         self.answers = CachedAnswers(self.database)
-        self.recordings = Recordings(self.database)
+        self.recordings = RecordingTable(self.database)
         self.saved = SavedQuestions(self.database)
         self.question_sets = QuestionSets(self.database)
         self.evaluations = EvaluationTable(self.database)

@@ -41,7 +41,7 @@ class Quoted:
     is_follow_up: bool = False
 
 
-class Recordings:
+class RecordingTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
