@@ -92,7 +92,7 @@ class PatientUnreader(SocketUnreader):  # type: ignore[misc]
                 return data
 
 
-class Paced:
+class MinimumRate:
     """Runs an application whose answers are sent in blocks, and not for ever to a client that does not take them."""
 
     def __init__(self, application: WSGIApplication, rate: float, window_s: float) -> None:

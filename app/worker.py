@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from app.slow_clients import Pace, Paced, PatientUnreader
+from app.slow_clients import MinimumRate, Pace, PatientUnreader
 
 if TYPE_CHECKING:
     from core.settings import ServerSettings
@@ -90,7 +90,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
 
     def load_wsgi(self) -> None:
         super().load_wsgi()
-        self.wsgi = Paced(self.wsgi, self.settings.body_rate_bytes, self.settings.header_timeout_s)
+        self.wsgi = MinimumRate(self.wsgi, self.settings.body_rate_bytes, self.settings.header_timeout_s)
 
     def accept(self, listener: socket.socket) -> None:
         """Take a new connection; where there are too many, the one that has kept us waiting longest goes."""
