@@ -49,7 +49,7 @@ class Pace:
         return is_kept
 
 
-class PatientUnreader(SocketUnreader):  # type: ignore[misc]
+class SlowClientUnreader(SocketUnreader):  # type: ignore[misc]
     """Reads what a client sends; at most a share of the threads waits for clients at the same time."""
 
     def __init__(self, sock: socket.socket, pace: Pace, seats: BoundedSemaphore) -> None:

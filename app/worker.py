@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from app.slow_clients import MinimumRate, Pace, PatientUnreader
+from app.slow_clients import MinimumRate, Pace, SlowClientUnreader
 
 if TYPE_CHECKING:
     from core.settings import ServerSettings
@@ -184,7 +184,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         """Give a connection to the threads, with what has arrived."""
         conn.init()
         pace = Pace(self.settings.body_rate_bytes, self.settings.header_timeout_s)
-        conn.parser.unreader = PatientUnreader(conn.sock, pace, self.seats)
+        conn.parser.unreader = SlowClientUnreader(conn.sock, pace, self.seats)
         conn.parser.unreader.unread(bytes(conn.arrived))
         conn.arrived = bytearray()
         conn.data_ready = True
