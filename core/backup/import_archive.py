@@ -36,7 +36,7 @@ from core.catalog.asking_schema import recordings
 from core.catalog.documents.leftovers import FileKind, drop
 from core.errors import BadBundle, Conflict, UnreadableRecording
 from core.model.backup import BackupReport
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.snn.artifacts import CHOSEN, publish, read_json
 from core.snn.artifacts import MANIFEST as MODEL_MANIFEST
 
@@ -83,9 +83,9 @@ class ArchiveImport:
                     check(tx)
                     self._check_files(tx, staging, absent)
                     has_room(tx)
-                    point("bundle.checked")
+                    failpoint("bundle.checked")
                     self._settle(staging, undo)
-                    point("bundle.files")
+                    failpoint("bundle.files")
                     for kind, names in noted.items():
                         drop(tx, kind, names)
                 undo.pop_all()

@@ -32,7 +32,7 @@ from core.catalog.asking_schema import recordings
 from core.catalog.schema import index_settings, transfers
 from core.errors import Conflict, NotFound
 from core.model.backup import BackupReport
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 _PART_ROWS = 2_000
 _PART_BYTES = 8 * 1024 * 1024
@@ -120,7 +120,7 @@ def _taken(place: BackupSource, staging: Path, show: Show) -> _Moment:
         try:
             with disk_errors(), place.catalog.database.read() as tx:
                 moment = _rows(tx, folder, show)
-                point("bundle.rows")
+                failpoint("bundle.rows")
                 _gather(tx, place, folder, moment)
             return moment
         except _Gone:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from core.blobs.pins import BlobPins
 from core.catalog.documents.leftovers import FileKind
 from core.errors import EvoRAGError, StoreUnavailable
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.ports import BlobStore
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class UnclaimedBlobs:
         new = [sha256 for sha256 in sha256s if self._blobs.size(sha256) is None]
         if new:
             self._catalog.leftovers.note(FileKind.BLOB, new)
-            point("blobs.announced")
+            failpoint("blobs.announced")
 
     def remove(self, sha256s: Collection[str]) -> int:
         """Remove those that were noted and that nobody names or holds; return how many blobs that were.
@@ -86,7 +86,7 @@ class UnclaimedBlobs:
         if not self._is_claimed(sha256):
             self._blobs.delete(sha256)
             removed.append(sha256)
-            point("blobs.leftover.removed")
+            failpoint("blobs.leftover.removed")
         self._catalog.leftovers.drop(FileKind.BLOB, [sha256])
 
     def _is_claimed(self, sha256: str) -> bool:

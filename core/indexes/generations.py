@@ -16,7 +16,7 @@ from core.catalog.generations import Made
 from core.catalog.outbox import KEYWORD, VECTOR, stores_beside
 from core.errors import Conflict, EvoRAGError, InvalidInput
 from core.model import Generation, GenerationState, Role
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.text.analysis import ANALYSER_ID
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class Generations:
 
     def _begin(self, made: Made, *, switch: bool) -> int:
         number = self._catalog.generations.add(made, switches=switch)
-        point("generation.begun")
+        failpoint("generation.begun")
         # It is empty: what is written from now on is all that is searched in memory.
         self._active.of(number).vectors.load(())
         return number
@@ -226,13 +226,13 @@ class Generations:
         vectors, keywords = stores_beside(found.number)
         with part(f"outbox:{vectors}"), part(f"outbox:{keywords}"):
             self._catalog.generations.leave(found.number)
-        point("generation.leaving")
+        failpoint("generation.leaving")
         try:
             self._active.forget(found)
         except EvoRAGError as error:
             self._note(found, error)
             return
-        point("generation.forgotten")
+        failpoint("generation.forgotten")
         self._catalog.generations.remove(found.number)
 
     def _written(self, found: Generation) -> bool:
@@ -248,12 +248,12 @@ class Generations:
         added = None if after is None else self._catalog.outbox.hand_over(number, after, SLICE)
         if added is None:
             table.complete(number)
-            point("generation.complete")
+            failpoint("generation.complete")
             return True
-        point("generation.slice.asked")
+        failpoint("generation.slice.asked")
         if not self._projector.flush_generation(number, self._stop):
             return False
-        point("generation.slice.written")
+        failpoint("generation.slice.written")
         table.advance(number, *added)
         return True
 
@@ -265,9 +265,9 @@ class Generations:
         part = self._catalog.database.exclusive
         with part(f"outbox:{VECTOR}"), part(f"outbox:{KEYWORD}"):
             self._projector.flush_generation(number)
-            point("generation.switching")
+            failpoint("generation.switching")
             self._catalog.generations.switch(number)
-            point("generation.switched")
+            failpoint("generation.switched")
         self._active.follow()
 
 

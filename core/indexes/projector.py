@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, place_of, stores_beside
 from core.errors import EvoRAGError, IndexLost, ModelUnavailable, StoreUnavailable, WrongIndex
 from core.indexes.active import ActiveIndex, IndexHandle
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.ports import VectorRow
 
 if TYPE_CHECKING:
@@ -134,14 +134,14 @@ class Projector:
                     if stop is not None and stop.is_set():
                         is_done = False
                         break
-                    point("index.batch.read")
+                    failpoint("index.batch.read")
                     if kind == KEYWORD and self._before_keywords is not None:
                         self._before_keywords()
                     to = self._active.behind(store)
                     self._apply(to, kind, batch)
-                    point("index.batch.applied")
+                    failpoint("index.batch.applied")
                     self._catalog.outbox.done(batch, to.number)
-                    point("index.batch.done")
+                    failpoint("index.batch.done")
                     has_written = True
             except IndexLost:
                 self._known.discard((kind, to.number))
@@ -196,7 +196,7 @@ class Projector:
             vectors = to.embedder.embed_passages(list(texts.values()))
         except ModelUnavailable as error:
             raise StoreUnavailable(error.message, remedy=error.remedy) from error
-        point("generation.embedded")
+        failpoint("generation.embedded")
         self._catalog.generations.keep(model, list(texts), vectors)
         return rows + self._catalog.chunks.vector_rows({chunk: parts[chunk] for chunk in missing}, model)
 

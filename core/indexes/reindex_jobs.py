@@ -16,7 +16,7 @@ from core.catalog.outbox import KEYWORD
 from core.errors import Cancelled, EvoRAGError
 from core.indexes.active_vocabulary import words_of
 from core.model import Job, JobState, Stage
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.platform.retrying import Stopped
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class ReindexJobs:
         Whoever ends a job after another error calls ``tidy``.
         """
         if run_stage(self._reindex, StageRun(self._catalog.jobs, job, stop), self):
-            point("vocabulary.used")
+            failpoint("vocabulary.used")
 
     def _reindex(self, run: StageRun) -> StageResult:
         self._write_rows(run)
@@ -96,11 +96,11 @@ class ReindexJobs:
             if added is None:
                 self._tell(attempt, done, started, finished=Stage.KEYWORDS)
                 return
-            point("vocabulary.slice.asked")
+            failpoint("vocabulary.slice.asked")
             self._projector.flush_keywords()
             after, done = added[0], done + added[1]
             self._catalog.jobs.set_payload(attempt, {"after": after, "done": done})
-            point("vocabulary.slice.written")
+            failpoint("vocabulary.slice.written")
 
     def _tell(self, attempt: Attempt, done: int, started: float, finished: Stage | None = None) -> None:
         total = max(done, self._catalog.chunk_rows())

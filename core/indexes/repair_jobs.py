@@ -22,7 +22,7 @@ from core.indexes.consistency import ConsistencyChecker, Faults, Watched
 from core.indexes.file_check import FileChecker
 from core.model import FilesCheck, JobFilter, JobKind, JobState, Stage, StoreAct, StoreCheck, StoreReport
 from core.model.codec import from_dict, to_dict
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.platform.retrying import Stopped
 from core.ports import Progress
 
@@ -123,16 +123,16 @@ class RepairJobs:
         if not payload["store"]:
             payload["files"] = to_dict(self._files.check())
         self._catalog.jobs.set_payload(attempt, payload)
-        point("stores.checked")
+        failpoint("stores.checked")
         if payload["act"] == StoreAct.CHECK:
             return StageResult()
         for name, (_, faults) in found.items():
             payload["mended"] = payload.get("mended", 0) + self._mend(name, faults, tell)
         if payload.get("mended"):
-            point("stores.asked")
+            failpoint("stores.asked")
             for name in names:
                 self._tell_store(name, tell)
-            point("stores.mended")
+            failpoint("stores.mended")
             payload["after"] = to_dict([check for check, _ in self._checks(names, tell, waits=True).values()])
         self._catalog.jobs.set_payload(attempt, payload)
         return StageResult()
@@ -182,7 +182,7 @@ class RepairJobs:
             places[store] = (added[0], done + added[1])
             payload["mended"] = sum(rows for _, rows in places.values())
             self._catalog.jobs.set_payload(tell.attempt, payload)
-            point("stores.slice.written")
+            failpoint("stores.slice.written")
 
     def _tell_store(self, store: str, tell: _Telling, *, afresh: bool = False) -> None:
         """Have a store told what waits for it, and wait for one that is down. Raises: as ``_Telling`` does."""

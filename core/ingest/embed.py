@@ -16,7 +16,7 @@ from core.indexes.active import ActiveIndex
 from core.indexes.projector import Projector
 from core.ingest.fair_queue import FairQueue
 from core.model import Stage
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.ports import Embedder, Vector
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class EmbeddingQueue:
             run.begin(Stage.EMBEDDING, embedded + missing)
             run.tell(embedded, embedded + missing)
         going = write_all(self._catalog.jobs, runs, self._endings.cancelled)
-        point("ingest.embedding.entered")
+        failpoint("ingest.embedding.entered")
         for run in going:
             embedded, missing = standing[run.job.id]
             self._put(_Waiting(run, embedded + missing, run.job.priority, done=embedded))
@@ -100,7 +100,7 @@ class EmbeddingQueue:
         chosen = self._chosen()
         try:
             going = self._embedded(chosen)
-            point("ingest.embedding.round")
+            failpoint("ingest.embedding.round")
             return self._complete(self._told(going))
         except BaseException:
             for waiting in chosen:
@@ -183,9 +183,9 @@ class EmbeddingQueue:
     def _keep(self, embedder: Embedder, vectors: list[tuple[list[bytes], Vector]]) -> None:
         hashes = [digest for few, _ in vectors for digest in few]
         if hashes:
-            point("ingest.embeddings.computed")
+            failpoint("ingest.embeddings.computed")
             self._catalog.embeddings.add(embedder.id, hashes, np.concatenate([each for _, each in vectors]))
-            point("ingest.embeddings.kept")
+            failpoint("ingest.embeddings.kept")
         vectors.clear()
 
     def _told(self, going: Sequence[_Waiting]) -> list[_Waiting]:

@@ -9,7 +9,7 @@ from core.catalog.jobs.stage_run import StageRun
 from core.errors import EvoRAGError
 from core.indexes.projector import Projector
 from core.model import JobState
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -38,14 +38,14 @@ class Failures:
             version_state="failed",
             attempt=run.attempt.number,
         )
-        point("ingest.job.failed")
+        failpoint("ingest.job.failed")
         self.discard(run.version_id)
 
     def discard(self, version_id: int) -> None:
         """Take a failed or cancelled version out of both indexes, except for what other versions share with it."""
-        point("ingest.version.discarding")
+        failpoint("ingest.version.discarding")
         parsed = self._catalog.chunks.forget(version_id)
-        point("ingest.version.discarded")
+        failpoint("ingest.version.discarded")
         if parsed is not None and self._unclaimed.remove([parsed]):
-            point("ingest.parsed.removed")
+            failpoint("ingest.parsed.removed")
         self._projector.flush_soon()

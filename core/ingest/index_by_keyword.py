@@ -15,7 +15,7 @@ from core.catalog.documents.indexing import IndexedVersion
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, wait_together, write_all
 from core.indexes.projector import Projector
 from core.model import Part, Stage
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Showing
@@ -51,7 +51,7 @@ class Placing:
         if not _takes_steps(version):
             return self._catalog.publications.prepare(run.doc_id, run.version_id)
         showing = self._catalog.indexing.begin(run.doc_id, run.version_id, Part.HEAD)
-        point("ingest.placing.begun")
+        failpoint("ingest.placing.begun")
         for first in range(0, version.chunk_count, _AT_ONCE):
             self._catalog.indexing.place_in_head(run.version_id, showing.version_id, first, _AT_ONCE)
             self._flush_step(run, first, version.chunk_count)
@@ -67,7 +67,7 @@ class Placing:
             self._flush_step(run, first, version.chunk_count)
 
     def _flush_step(self, run: StageRun, first: int, total: int) -> None:
-        point("ingest.placing.step")
+        failpoint("ingest.placing.step")
         is_last = run.stage is Stage.INDEXING
         flush: Callable[[], None] = self._projector.flush if is_last else self._projector.flush_keywords
         run.wait_for_store(flush)
@@ -94,9 +94,9 @@ class KeywordIndexing:
         new = [run for run in new if run_stage(partial(self._place, version=versions[run.job.id]), run, self._endings)]
         if new:
             wait_together(self._catalog.jobs, new, self._projector.flush_keywords)
-            point("ingest.keywords.flushed")
+            failpoint("ingest.keywords.flushed")
             self._catalog.indexing.keywords_ready([run.version_id for run in new])
-            point("ingest.keywords.ready")
+            failpoint("ingest.keywords.ready")
             for run in new:
                 run.keep(StageResult(versions[run.job.id].chunk_count))
         ready = [run for run in runs if versions[run.job.id].keyword_ready]
@@ -112,7 +112,7 @@ class KeywordIndexing:
             showing = self._placing.in_head(run, version)
         else:
             self._placing.in_history(run, version)
-        point("ingest.keywords.asked")
+        failpoint("ingest.keywords.asked")
         return _placed(version, showing)
 
 

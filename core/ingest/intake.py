@@ -19,7 +19,7 @@ from core.ingest.receive import Received, receive
 from core.ingest.upload_options import check_filing
 from core.ingest.validate import EXTENSIONS, check_type, clean_name, doc_key
 from core.model import Filing
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 if TYPE_CHECKING:
     from core.catalog import NewVersion
@@ -127,7 +127,7 @@ class Intake:
             for file in files:
                 with disk_errors():
                     self._blobs.put(file.received.path, file.received.sha256)
-                point("intake.blob.put")
+                failpoint("intake.blob.put")
         except BaseException:
             for sha256 in held:
                 self._pins.release(sha256)

@@ -17,7 +17,7 @@ from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Stage, Version
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.platform.retrying import Stopped
 from core.ports import BlobStore, Parser
 from core.text.language import detect_language
@@ -52,10 +52,10 @@ class ParseAndChunk:
         target = self._scratch / secrets.token_hex(16)
         packed = target.with_suffix(".gz")
         try:
-            point("ingest.parsing.begun")
+            failpoint("ingest.parsing.begun")
             source = run.wait_for_store(lambda: self._blobs.path(version.sha256))
             details = self._details(version, source, target, run)
-            point("ingest.parsing.answered")
+            failpoint("ingest.parsing.answered")
             used = {name: details.pop(name) for name in _USED if name in details}
             title = str(version.metadata.get("title") or details.pop("title", "") or PurePath(version.file_name).stem)
             details["source_path"] = version.file_name
@@ -97,9 +97,9 @@ class ParseAndChunk:
         with self._pins.held(sha256):
             if not self._catalog.documents.update_version(run.version_id, parsed_sha256=sha256, **values):
                 raise Cancelled("The document was purged.")
-            point("ingest.parsed.named")
+            failpoint("ingest.parsed.named")
             run.wait_for_store(lambda: self._blobs.put(packed, sha256))
-            point("ingest.parsed.kept")
+            failpoint("ingest.parsed.kept")
             run.check()
 
     def chunk(self, run: StageRun) -> StageResult:
@@ -111,19 +111,19 @@ class ParseAndChunk:
         parsed = self._catalog.documents.parsed_sha256(run.version_id)
         blocks = read_blocks(run.wait_for_store(lambda: self._blobs.path(str(parsed))))
         self._catalog.chunks.begin(run.version_id, run.attempt)
-        point("ingest.chunking.begun")
+        failpoint("ingest.chunking.begun")
         title = str(version.metadata["title"])
         done = 0
         for batch in _batches(chunk_text_auto(blocks, target_chunk_tokens=self._chunk_tokens), _CHUNKS_A_TRANSACTION):
             if run.is_stopped:
                 raise Stopped
             self._catalog.chunks.add(run.version_id, run.doc_id, title, batch, run.attempt)
-            point("ingest.chunks.added")
+            failpoint("ingest.chunks.added")
             done += len(batch)
             run.advance(done, 0)
         if not self._catalog.chunks.finish(run.version_id, run.doc_id, run.attempt):
             raise EmptyDocument(f"No text was found in “{version.file_name}”.")
-        point("ingest.chunking.finished")
+        failpoint("ingest.chunking.finished")
         return StageResult(done)
 
 

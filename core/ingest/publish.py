@@ -12,7 +12,7 @@ from core.catalog.jobs.stage_run import JobEndings, StageRun, run_stage, wait_to
 from core.indexes.projector import Projector
 from core.ingest.index_by_keyword import Placed, Placing
 from core.model import Stage
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -37,10 +37,10 @@ class Publisher:
             if showing is None:
                 showing = self._placing.in_head(run, version)
                 run.wait_for_store(self._projector.flush_keywords)
-            point("ingest.early.publishing")
+            failpoint("ingest.early.publishing")
             decision = Decision(run.doc_id, run.version_id, "publish", version.actor)
             if self._catalog.publications.commit(decision, expected=showing, early=run.attempt):
-                point("ingest.early.published")
+                failpoint("ingest.early.published")
                 self._projector.flush_soon()
                 break
             version, showing = self._catalog.indexing.of(run.version_id), None
@@ -56,13 +56,13 @@ class Publisher:
         for run in runs:
             run.begin(Stage.INDEXING)
         going = write_all(self._catalog.jobs, runs, self._endings.cancelled) if runs else []
-        point("ingest.indexing.entered")
+        failpoint("ingest.indexing.entered")
         while going and not going[0].is_stopped:
             going = [run for run in going if run_stage(self._place, run, self._endings)]
             if not going:
                 return []
             wait_together(self._catalog.jobs, going, self._projector.flush)
-            point("ingest.indexing.flushed")
+            failpoint("ingest.indexing.flushed")
             again: list[StageRun] = []
             for run in going:
                 run_stage(partial(self._end, again=again), run, self._endings)
@@ -81,14 +81,14 @@ class Publisher:
             showing = None
         elif showing is None:
             showing = self._placing.in_head(run, version)
-        point("ingest.indexing.asked")
+        failpoint("ingest.indexing.asked")
         return Placed(version.chunk_count, showing=showing, is_draft=version.is_draft)
 
     def _end(self, run: StageRun, again: list[StageRun]) -> Placed:
         """Publish one version, or keep it as a draft, and end its job; or note that the world has changed meanwhile."""
         placed = _placed(run)
         run.check()
-        point("ingest.job.ending")
+        failpoint("ingest.job.ending")
         finishing = Finishing(run.last_step(Stage.INDEXING if placed.is_draft else Stage.PUBLISHED), run.version_id)
         publications = self._catalog.publications
         if publications.finish_shown(finishing):
@@ -102,7 +102,7 @@ class Publisher:
             actor = self._catalog.indexing.of(run.version_id).actor
             decision = Decision(run.doc_id, run.version_id, "publish", actor)
             done = publications.commit(decision, expected=placed.showing, finishing=finishing) is not None
-        point("ingest.job.ended")
+        failpoint("ingest.job.ended")
         if not done:
             again.append(run)
         return Placed()

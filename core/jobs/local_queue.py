@@ -24,7 +24,7 @@ from core.errors import Conflict, EvoRAGError
 from core.ingest.pipeline import IngestPipeline
 from core.jobs.handlers import JobHandlers
 from core.model import Job, JobKind, JobState
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.platform.work_signal import WorkSignal
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class LocalJobs:
 
     def start(self) -> None:
         """Take up what is queued and what a process that ended left running."""
-        point("jobs.starting")
+        failpoint("jobs.starting")
         if self._lease is None:
             self._catalog.jobs.requeue_interrupted()
         else:
@@ -96,7 +96,7 @@ class LocalJobs:
             self._leasing.start()
         # Before a worker begins a job: what the last process left must not be taken for that job's.
         self.tidy()
-        point("jobs.requeued")
+        failpoint("jobs.requeued")
         for thread in self._threads:
             thread.start()
 
@@ -197,7 +197,7 @@ class LocalJobs:
                 rotation.had_turn(job.actor)
                 self._taken[job.id] = job.attempts
         if jobs:
-            point("jobs.taken")
+            failpoint("jobs.taken")
             self._work(jobs)
             self.wake()
         return bool(jobs)
@@ -307,7 +307,7 @@ class LocalJobs:
         job = self._catalog.jobs.get(job_id)
         _, version_id = self._catalog.jobs.owner(job_id)
         before = self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
-        point("jobs.cancelled")
+        failpoint("jobs.cancelled")
         waited = self._pipeline.queue.drop(job_id)
         if version_id and (waited or before is JobState.QUEUED):
             self._pipeline.discard(version_id)
@@ -326,7 +326,7 @@ class LocalJobs:
         """
         self._catalog.jobs.get(job_id)
         self._catalog.jobs.requeue(job_id, anew=anew)
-        point("jobs.retried")
+        failpoint("jobs.retried")
         self.wake()
         return self._catalog.jobs.get(job_id)
 

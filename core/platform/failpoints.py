@@ -7,13 +7,13 @@ from collections.abc import Callable
 _act: Callable[[str], None] | None = None
 
 
-def point(name: str) -> None:
+def failpoint(name: str) -> None:
     """Say that the point ``name`` was reached; nobody listens outside tests."""
     if _act is not None:
         _act(name)
 
 
-def listen(act: Callable[[str], None] | None) -> None:
+def on_failpoint(act: Callable[[str], None] | None) -> None:
     """Have ``act`` called with the name of every point that is reached from now on."""
     global _act
     _act = act

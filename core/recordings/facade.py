@@ -23,7 +23,7 @@ from core.catalog.documents.leftovers import FileKind
 from core.catalog.questions.recordings import Quoted
 from core.errors import InvalidInput, TooLarge, UnreadableRecording
 from core.model import Recording, Role, Trace
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 from core.recordings.viewing import Viewing, gone
 from core.text.language import is_storable
 
@@ -200,7 +200,7 @@ class Recordings(Viewing):
             _sync(begun)
             begun.replace(target)
             _sync(self._folder)
-            point("recordings.file.kept")
+            failpoint("recordings.file.kept")
             is_kept = False
             try:
                 is_kept = self._catalog.recordings.add(recording, quoted)

@@ -275,7 +275,7 @@ def live(order: dict[str, Any]) -> dict[str, Any]:
         if name == order.get("point") and reached[name] == order.get("occurrence", 1):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    failpoints.listen(act)
+    failpoints.on_failpoint(act)
     life = Life(Path(order["folder"]))
     life.take_up()
     life.settle()

@@ -52,16 +52,16 @@ def test_it_is_cleared_away_while_they_work(
 
         def die(reached: str) -> None:
             if reached == "ingest.keywords.flushed":
-                failpoints.listen(None)
+                failpoints.on_failpoint(None)
                 other.cancel(job_id)
                 raise Killed
 
-        failpoints.listen(die)
+        failpoints.on_failpoint(die)
         try:
             with pytest.raises(Killed):
                 gone.work_off()
         finally:
-            failpoints.listen(None)
+            failpoints.on_failpoint(None)
         for each in looking:
             each.look()
         assert other.catalog.publications.prepared()

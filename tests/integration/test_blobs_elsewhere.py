@@ -253,5 +253,5 @@ def test_upload_that_has_arrived_is_filed_when_the_store_is_back(tmp_path: Path,
         assert machine.kb.transfers.get(transfer.id).state is TransferState.DONE
         assert machine.kb.text_of("b.txt") == MARK
     finally:
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
         machine.kb.close()

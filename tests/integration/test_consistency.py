@@ -79,11 +79,11 @@ def test_row_that_is_there_twice_is_to_be_written_anew(
 def test_version_that_is_being_indexed_is_not_missed(kb: core.KnowledgeBase) -> None:
     fill(kb)
     seen = []
-    failpoints.listen(lambda name: seen.append(kb.check()) if name == "index.batch.read" else None)
+    failpoints.on_failpoint(lambda name: seen.append(kb.check()) if name == "index.batch.read" else None)
     try:
         add(kb, "new.txt", "A new pier was built.")
     finally:
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
     assert seen
     assert all(each.is_sound for checks in seen for each in checks)
 
@@ -107,11 +107,13 @@ def test_rows_that_a_vocabulary_has_not_reached_yet_are_no_faults(kb: core.Knowl
     kb.insight.set_vocabulary([["ferry leaves"]], [])
     kb.insight.reindex_words()
     seen = []
-    failpoints.listen(lambda name: seen.append(check(kb, "keyword")) if name.startswith("vocabulary.slice") else None)
+    failpoints.on_failpoint(
+        lambda name: seen.append(check(kb, "keyword")) if name.startswith("vocabulary.slice") else None
+    )
     try:
         kb.work_off()
     finally:
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
     assert len(seen) == 2
     assert all(each.is_sound for each in seen)
 
@@ -196,10 +198,10 @@ def test_repair_that_was_stopped_goes_on_and_tells_what_it_found_first(
 
     def end(name: str) -> None:
         if name == "stores.asked":
-            failpoints.listen(None)
+            failpoints.on_failpoint(None)
             raise KeyboardInterrupt
 
-    failpoints.listen(end)
+    failpoints.on_failpoint(end)
     with pytest.raises(KeyboardInterrupt):
         kb.work_off()
     assert kb.job(job_id).state is JobState.RUNNING
@@ -218,10 +220,10 @@ def test_cancelled_check_ends(kb: core.KnowledgeBase, monkeypatch: pytest.Monkey
 
     def cancel(name: str) -> None:
         if name == "jobs.taken":
-            failpoints.listen(None)
+            failpoints.on_failpoint(None)
             kb.cancel(job_id)
 
-    failpoints.listen(cancel)
+    failpoints.on_failpoint(cancel)
     kb.work_off()
     assert kb.job(job_id).state is JobState.CANCELLED
     assert kb.store_report(job_id).before == ()

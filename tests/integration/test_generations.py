@@ -113,14 +113,14 @@ def test_a_version_that_is_being_indexed_during_the_switch_is_whole_afterwards(k
 
     def switch(name: str) -> None:
         if name == "ingest.embeddings.computed":
-            failpoints.listen(None)
+            failpoints.on_failpoint(None)
             kb.generations.switch(2)
 
-    failpoints.listen(switch)
+    failpoints.on_failpoint(switch)
     try:
         kb.work_off()
     finally:
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
     assert (kb._embedder.id, found(kb, "fig")) == ("hash-64", ["fig.txt"])
     assert rows(kb, 2) == rows(kb, 1)
 
@@ -134,16 +134,16 @@ def test_a_switch_waits_for_rows_that_are_being_written(kb: core.KnowledgeBase) 
 
     def begin(name: str) -> None:
         if name == "index.batch.applied":
-            failpoints.listen(None)
+            failpoints.on_failpoint(None)
             switching.start()
             switching.join(timeout=0.2)
             assert kb._active.follow().number == 1
 
-    failpoints.listen(begin)
+    failpoints.on_failpoint(begin)
     try:
         kb.work_off()
     finally:
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
     switching.join(timeout=30)
     kb.work_off()
     assert (states(kb)[2], found(kb, "fig")) == (SERVING, ["fig.txt"])

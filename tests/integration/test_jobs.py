@@ -385,11 +385,11 @@ def test_a_version_that_is_purged_while_its_keywords_are_written_is_not_noted_as
     kb: core.KnowledgeBase,
 ) -> None:
     upload(kb)
-    failpoints.listen(lambda name: kb.purge("a.txt") if name == "ingest.keywords.flushed" else None)
+    failpoints.on_failpoint(lambda name: kb.purge("a.txt") if name == "ingest.keywords.flushed" else None)
     try:
         kb.work_off()
     finally:
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
     with kb.catalog.database.read() as tx:
         assert tx.execute(select(versions.c.state, versions.c.keyword_ready)).all() == [("purged", False)]
 
@@ -416,17 +416,17 @@ def test_what_was_cancelled_or_failed_when_the_process_died_leaves_no_trace_afte
 
     def die(reached: str) -> None:
         if reached == where:
-            failpoints.listen(None)
+            failpoints.on_failpoint(None)
             if state is JobState.CANCELLED:
                 kb.cancel(job_id)
             raise Killed
 
-    failpoints.listen(die)
+    failpoints.on_failpoint(die)
     try:
         with pytest.raises(Killed):
             kb.work_off()
     finally:
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
         kb._worker._taken.clear()
         kb.close()
     with knowledge_base(tmp_path) as kb:

@@ -237,12 +237,12 @@ class Killed(BaseException):
 def reached(folder: Path) -> list[str]:
     """Index a few documents; return the points that were passed, in order."""
     seen: list[str] = []
-    failpoints.listen(seen.append)
+    failpoints.on_failpoint(seen.append)
     try:
         with knowledge_base(folder) as kb:
             work(kb)
     finally:
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
     return seen
 
 
@@ -268,16 +268,16 @@ def test_a_process_that_dies_at_any_point_leaves_what_the_next_one_finishes(tmp_
 def kill_at(folder: Path, name: str) -> None:
     def die(reached: str) -> None:
         if reached == name:
-            failpoints.listen(None)
+            failpoints.on_failpoint(None)
             raise Killed
 
     kb = knowledge_base(folder)
-    failpoints.listen(die)
+    failpoints.on_failpoint(die)
     try:
         with pytest.raises(Killed):
             work(kb)
     finally:
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
         # Nothing is put back, as after kill -9.
         kb._worker._taken.clear()
         kb.close()

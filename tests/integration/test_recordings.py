@@ -413,7 +413,7 @@ def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 if place == "kept":
-    core.platform.failpoints.listen(lambda name: die() if name == "recordings.file.kept" else None)
+    core.platform.failpoints.on_failpoint(lambda name: die() if name == "recordings.file.kept" else None)
     kb.recordings.import_file("lost", folder / "sample.pt")
 else:
     kb.recordings._remove = die

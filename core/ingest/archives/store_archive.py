@@ -27,7 +27,7 @@ from core.ingest.upload_options import check_filing
 from core.ingest.validate import clean_name
 from core.model import Filing, JobKind, Upload, UploadOutcome
 from core.model.codec import to_dict
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -88,7 +88,7 @@ class ArchiveIntake:
                 self._unclaimed.announce([received.sha256])
                 with disk_errors():
                     self._blobs.put(received.path, received.sha256)
-                point("archives.blob.kept")
+                failpoint("archives.blob.kept")
                 stored = StoredArchive(received.sha256, received.sha1, received.size_bytes, kind)
                 return self.claim(shown, stored, filing)
         finally:
@@ -133,7 +133,7 @@ class ArchiveIntake:
             },
         )
         made = self._catalog.archives.claim(job, lambda tx, job_id, is_new: settle(tx, receipt(job_id, is_new)))
-        point("archives.job.queued")
+        failpoint("archives.job.queued")
         return receipt(*made)
 
     def sweep(self) -> None:
@@ -149,7 +149,7 @@ class ArchiveIntake:
                 except StoreUnavailable as error:
                     log.warning("the bytes of an archive are removed later: %s", error.message)
                     continue
-                point("archives.blob.removed")
+                failpoint("archives.blob.removed")
             self._catalog.archives.forget(each.job_id)
 
 

@@ -28,7 +28,7 @@ from core.ingest.archives.members import Member
 from core.ingest.archives.store_archive import ArchiveIntake, check_members
 from core.model import Filing, Job, JobFilter, JobState, Principal, Stage, Upload
 from core.model.codec import from_dict
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -85,7 +85,7 @@ class ArchiveUnpacker:
         state = JobState.DONE if error is None else JobState.FAILED
         told = None if error is None else error.as_dict()
         self._catalog.jobs.end(job.id, state, error=told, version_state="failed", attempt=job.attempts)
-        point("archives.job.ended")
+        failpoint("archives.job.ended")
 
     def _unpack(self, run: StageRun) -> StageResult:
         job = run.job
@@ -114,7 +114,7 @@ class ArchiveUnpacker:
             check_members(members)
             who = from_dict(Principal, payload["who"])
             self._check_room(members[job.done :], who)
-            point("archives.surveyed")
+            failpoint("archives.surveyed")
             unpacking = _Unpacking(run, members, _filing(payload["filing"]), who, Path(folder))
             self._file_all(unpacking, archive, go_on)
         return StageResult()
@@ -136,14 +136,14 @@ class ArchiveUnpacker:
             finally:
                 for _, path in files:
                     path.unlink(missing_ok=True)
-            point("archives.members.filed")
+            failpoint("archives.members.filed")
             pairs = zip(together, answers, strict=True)
             refused = [(member, answer.code) for member, answer in pairs if isinstance(answer, EvoRAGError)]
             self._note(run, refused)
             run.refused_late += len(refused)
             run.done = together[-1].number + 1
             self._write(run)
-            point("archives.step.written")
+            failpoint("archives.step.written")
         run.done = len(run.members)
         self._write(run, finished=Stage.UNPACKING)
 

@@ -9,7 +9,7 @@ from core.blobs.quota import disk_errors
 from core.catalog.documents.transfers import TransferLedger, TransferRow
 from core.errors import UploadExpired
 from core.ingest.uploads.part_writer import sync_folder
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 _STEP_BYTES = 16 * 1024 * 1024
 
@@ -32,10 +32,10 @@ def join(row: TransferRow, folder: Path, ledger: TransferLedger) -> None:
                 _append(source, target, start, piece.size_bytes)
             ledger.joined(row.id, joined, end)
             joined = end
-            point("uploads.join.committed")
+            failpoint("uploads.join.committed")
         if number > 0 or not piece.size_bytes:
             source.unlink(missing_ok=True)
-            point("uploads.join.piece_removed")
+            failpoint("uploads.join.piece_removed")
         start = end
 
 
@@ -47,7 +47,7 @@ def _begin(source: Path, target: Path, size_bytes: int) -> None:
             raise _lost()
         else:
             target.touch()
-        point("uploads.join.begun")
+        failpoint("uploads.join.begun")
         sync_folder(target.parent)
     if target.stat().st_size < size_bytes:
         raise _lost()
@@ -63,9 +63,9 @@ def _append(source: Path, target: Path, start: int, size_bytes: int) -> None:
         done = 0
         while done < size_bytes:
             done += _copy(reading.fileno(), writing.fileno(), done, start + done, min(_STEP_BYTES, size_bytes - done))
-        point("uploads.join.copied")
+        failpoint("uploads.join.copied")
         os.fdatasync(writing.fileno())
-        point("uploads.join.synced")
+        failpoint("uploads.join.synced")
 
 
 def _copy(source: int, target: int, at: int, to: int, count: int) -> int:

@@ -32,7 +32,7 @@ from core.ingest.uploads.checksums import RunningHashes
 from core.ingest.uploads.concatenation import join
 from core.ingest.uploads.measure import measure
 from core.model import Filing, Principal, Role, TransferState, Upload
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 log = logging.getLogger(__name__)
 
@@ -127,16 +127,16 @@ class Finalizer:
             findings = self._read(row, path, hashes, tell)
             if not self._ledger.found(row.id, findings):
                 raise Gone
-            point("uploads.findings.committed")
+            failpoint("uploads.findings.committed")
         with self._pins.held(findings.sha256):
             if path.exists():
                 self._unclaimed.announce([findings.sha256])
                 self._blobs.put(path, findings.sha256)
-                point("uploads.blob.put")
+                failpoint("uploads.blob.put")
             else:
                 self._check_blob(findings)
             self._destination.claim(row.shown.name, findings, row.shown.filing, self._settle(row))
-            point("uploads.claim.committed")
+            failpoint("uploads.claim.committed")
 
     def _read(
         self, row: TransferRow, path: Path, hashes: RunningHashes | None, tell: Callable[[int], bool]
@@ -147,11 +147,11 @@ class Finalizer:
         if path.stat().st_size > size:
             os.truncate(path, size)
         received = measure(path, size, hashes, tell)
-        point("uploads.file.hashed")
+        failpoint("uploads.file.hashed")
         if row.shown.sha256 not in (None, received.sha256):
             raise ChecksumMismatch("The whole file is not what was announced: its SHA-256 differs.")
         kind, is_archive = self._destination.check(row.shown.name, received)
-        point("uploads.file.checked")
+        failpoint("uploads.file.checked")
         return Findings(received.sha256, received.sha1, received.size_bytes, kind, is_archive)
 
     def _check_blob(self, findings: Findings) -> None:
@@ -164,20 +164,20 @@ class Finalizer:
         def settle(tx: Connection, receipt: Upload) -> None:
             if not file_away(tx, row.id, receipt, self._expiry()):
                 raise Gone
-            point("uploads.claim.written")
+            failpoint("uploads.claim.written")
 
         return settle
 
     def _refuse(self, row: TransferRow, error: EvoRAGError) -> None:
         self._ledger.refuse(row.id, error.as_dict(), self._expiry())
-        point("uploads.refusal.committed")
+        failpoint("uploads.refusal.committed")
         names = (row.id, *(piece.id for piece in row.pieces))
         for name in names:
             (self._folder / name).unlink(missing_ok=True)
         self._ledger.removed(names)
         if (findings := row.findings) is not None:
             self._unclaimed.remove([findings.sha256])
-        point("uploads.refusal.removed")
+        failpoint("uploads.refusal.removed")
 
 
 def _principal(row: TransferRow) -> Principal:

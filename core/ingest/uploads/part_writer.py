@@ -20,7 +20,7 @@ from typing import Protocol
 from core.blobs.quota import StorageQuota, disk_errors
 from core.errors import InvalidInput, NotFound, OffsetConflict, UploadExpired
 from core.ingest.uploads.checksums import PartChecksum, RunningHashes
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 PIECE_BYTES = 256 * 1024
 SETTLE_BYTES = 32 * 1024 * 1024
@@ -129,7 +129,7 @@ class PartWriter:
                     self._settle()
         if checksum:
             checksum.check()
-            point("uploads.part.verified")
+            failpoint("uploads.part.verified")
             with self._lock:
                 self._check(turn)
                 self._is_checked = True
@@ -147,13 +147,13 @@ class PartWriter:
             self._lock_file(self._file, self._known)
         if is_new:
             sync_folder(self._path.parent)
-            point("uploads.file.created")
+            failpoint("uploads.file.created")
         length = os.fstat(self._file).st_size
         if length < self._durable:
             raise UploadExpired("What had arrived of this upload is not in the data folder any more.")
         if length > self._durable:
             os.ftruncate(self._file, self._durable)
-            point("uploads.file.truncated")
+            failpoint("uploads.file.truncated")
 
     def _lock_file(self, file: int, known: Callable[[], int]) -> None:
         """Keep other processes from writing; what they wrote before must be known. Raises: ``OffsetConflict``."""
@@ -187,7 +187,7 @@ class PartWriter:
             raise
         self._hashes.update(at, piece)
         self._written = at + len(piece)
-        point("uploads.part.written")
+        failpoint("uploads.part.written")
 
     def _settle(self) -> None:
         """Make what is written durable, then say so; what cannot be made durable has never arrived."""
@@ -196,7 +196,7 @@ class PartWriter:
         try:
             with disk_errors():
                 os.fdatasync(self._file)
-            point("uploads.part.synced")
+            failpoint("uploads.part.synced")
             is_known = self._commit(self._durable, self._written)
         except Exception:
             self._drop(closing=False)
@@ -206,7 +206,7 @@ class PartWriter:
             raise NotFound("There is no such upload any more.")
         self._durable = self._written
         self._durable_hashes = self._hashes.copy()
-        point("uploads.offset.committed")
+        failpoint("uploads.offset.committed")
 
     def _drop(self, *, closing: bool = True) -> None:
         """Go back to what is durable."""

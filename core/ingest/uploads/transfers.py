@@ -21,7 +21,7 @@ from core.ingest.uploads.finalize import Destination, Finalizer
 from core.ingest.uploads.part_writer import ByteStream, PartWriter
 from core.ingest.uploads.upload_request import LARGEST, UploadRequest, checked_sha256, new_transfer
 from core.model import Filing, Role, Transfer, TransferState
-from core.platform.failpoints import point
+from core.platform.failpoints import failpoint
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _MOST_UNFINISHED = 10_000
@@ -74,7 +74,7 @@ class Transfers:
         over = self._ledger.left_over() - self._ledger.files()
         for name in over & {path.name for path in self._folder.iterdir()}:
             (self._folder / name).unlink(missing_ok=True)
-            point("uploads.orphan.removed")
+            failpoint("uploads.orphan.removed")
         self._ledger.removed(over)
         waiting = self._ledger.checking()
         for row in waiting:
@@ -115,7 +115,7 @@ class Transfers:
         if self._ledger.unfinished(row.owner_id) >= _MOST_UNFINISHED:
             raise Conflict("Too many uploads are under way.", remedy="Finish or end some of them first.")
         self._ledger.add(row)
-        point("uploads.transfer.created")
+        failpoint("uploads.transfer.created")
         return row.shown
 
     def concatenate(
@@ -148,7 +148,7 @@ class Transfers:
         self._quota.check(size, on_disk=copied, except_ids=ids)
         if not self._ledger.add(row):
             raise Conflict("A partial upload was ended or put together meanwhile.")
-        point("uploads.join.claimed")
+        failpoint("uploads.join.claimed")
         for piece in pieces:
             self._forget(piece.id)
         self._checker.add(row.id)
@@ -259,7 +259,7 @@ class Transfers:
         state = TransferState.CHECKING if is_whole else TransferState.RECEIVING
         if not self._ledger.set_size(row.id, size_bytes, state):
             raise Conflict("The size of this upload has been said meanwhile.")
-        point("uploads.size.committed")
+        failpoint("uploads.size.committed")
         return self._shown(self._went_on(row.id))
 
     def terminate(self, transfer_id: str) -> None:
@@ -268,17 +268,17 @@ class Transfers:
         row = self._own(transfer_id)
         if row.shown.state is TransferState.CHECKING or not self._ledger.remove(row.id):
             raise Conflict("The upload has arrived whole and is being filed.", remedy="Delete the document instead.")
-        point("uploads.transfer.terminated")
+        failpoint("uploads.transfer.terminated")
         self._forget(row.id)
         (self._folder / row.id).unlink(missing_ok=True)
         self._ledger.removed([row.id])
-        point("uploads.transfer.removed")
+        failpoint("uploads.transfer.removed")
 
     def expire(self) -> None:
         """Remove the uploads that nobody continues, and the receipts that were kept long enough."""
         expired = self._ledger.remove_expired(datetime.now(UTC))
         for each in expired:
-            point("uploads.transfer.expired")
+            failpoint("uploads.transfer.expired")
             self._forget(each)
             (self._folder / each).unlink(missing_ok=True)
         if expired:

@@ -16,7 +16,7 @@ from core.cli.transfer import import_from, to_file
 from core.errors import Conflict, Forbidden
 from core.model import Principal, Role
 from core.model.backup import BackupReport
-from core.platform.failpoints import listen
+from core.platform.failpoints import on_failpoint
 from core.versions import purge
 from tests.builders import add, begin, knowledge_base, settings
 from tests.integration.backup.house import tree
@@ -67,11 +67,11 @@ def test_what_is_purged_while_it_is_made_is_in_no_backup_or_wholly(
         add(kb, "kept.txt", "This stays.")
         add(kb, "gone.txt", "This goes.")
         blob = kb.original("gone.txt", 1)[0]
-        listen(lambda name: blob.exists() and kb.purge("gone.txt") if name == "bundle.rows" else None)
+        on_failpoint(lambda name: blob.exists() and kb.purge("gone.txt") if name == "bundle.rows" else None)
         try:
             archive = b"".join(kb.backup())
         finally:
-            listen(None)
+            on_failpoint(None)
         assert not blob.exists()
     assert restored(archive, tmp_path / "new") == {"kept.txt": (1, "This stays.")}
     assert b"This goes." not in archive

@@ -87,15 +87,15 @@ def keywords_on_disk(settings: Settings, folder: DataFolder, *_: str) -> Tantivy
 @pytest.fixture
 def at_point(request: pytest.FixtureRequest) -> Callable[[str, Callable[[], None]], None]:
     """Act when a point is reached for the first time."""
-    request.addfinalizer(lambda: failpoints.listen(None))
+    request.addfinalizer(lambda: failpoints.on_failpoint(None))
 
     def listen(name: str, act: Callable[[], None]) -> None:
         def reached(point: str) -> None:
             if point == name:
-                failpoints.listen(None)
+                failpoints.on_failpoint(None)
                 act()
 
-        failpoints.listen(reached)
+        failpoints.on_failpoint(reached)
 
     return listen
 

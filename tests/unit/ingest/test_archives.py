@@ -44,7 +44,7 @@ def blobs(folder: Path) -> set[str]:
 @pytest.fixture
 def quiet_points() -> Iterator[None]:
     yield
-    failpoints.listen(None)
+    failpoints.on_failpoint(None)
 
 
 @pytest.mark.parametrize(
@@ -262,10 +262,10 @@ def test_an_archive_that_a_killed_process_left_goes_on_where_it_stood(tmp_path: 
     content = zipped({f"{number:02}.txt": TEXT * (number + 1) for number in range(40)})
     with knowledge_base(tmp_path) as kb:
         upload = kb.add_archive("many.zip", io.BytesIO(content), tags=("pumps",))
-        failpoints.listen(die_at("archives.members.filed", 2))
+        failpoints.on_failpoint(die_at("archives.members.filed", 2))
         with pytest.raises(KeyboardInterrupt):
             kb.work_off()
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
         assert kb.job(str(upload.job_id)).state is JobState.RUNNING
     with knowledge_base(tmp_path) as kb:
         kb.work_off()
@@ -292,9 +292,9 @@ def test_cancelling_files_no_more_and_removes_the_bytes(
 ) -> None:
     content = zipped({f"{number:02}.txt": TEXT * (number + 1) for number in range(70)})
     upload = kb.add_archive("many.zip", io.BytesIO(content))
-    failpoints.listen(lambda name: kb.cancel(str(upload.job_id)) if name == "archives.step.written" else None)
+    failpoints.on_failpoint(lambda name: kb.cancel(str(upload.job_id)) if name == "archives.step.written" else None)
     kb.work_off()
-    failpoints.listen(None)
+    failpoints.on_failpoint(None)
     job = kb.job(str(upload.job_id))
     assert (job.state, job.done) == (JobState.CANCELLED, 32)
     assert len(kb.documents()) <= 32
@@ -315,9 +315,9 @@ def test_documents_that_are_being_filed_when_their_archive_is_cancelled_leave_no
         if name == "intake.blob.put" and reached == 3:
             kb.cancel(str(upload.job_id))
 
-    failpoints.listen(act)
+    failpoints.on_failpoint(act)
     kb.work_off()
-    failpoints.listen(None)
+    failpoints.on_failpoint(None)
     assert [job.state for job in kb.jobs()] == [JobState.CANCELLED]
     assert (kb.documents(include_deleted=True), blobs(tmp_path)) == ([], set())
 
@@ -363,10 +363,10 @@ def test_drafts_and_priorities_of_an_archive_are_its_documents(kb: core.Knowledg
 def test_an_archive_stops_where_the_process_ends(kb: core.KnowledgeBase, tmp_path: Path) -> None:
     kb.add_archive("m.zip", io.BytesIO(zipped({"a.txt": TEXT})))
     stop = threading.Event()
-    failpoints.listen(lambda name: stop.set() if name == "archives.surveyed" else None)
+    failpoints.on_failpoint(lambda name: stop.set() if name == "archives.surveyed" else None)
     kb._worker._stop = stop  # type: ignore[attr-defined]
     kb._worker.work_off()
-    failpoints.listen(None)
+    failpoints.on_failpoint(None)
     assert kb.documents() == []
     assert kb.jobs()[0].state in (JobState.RUNNING, JobState.QUEUED)
 

@@ -45,11 +45,11 @@ class Machine:
             if left == 0 and reached == name:
                 raise Killed(name)
 
-        failpoints.listen(act)
+        failpoints.on_failpoint(act)
 
     def restart(self) -> None:
         """Start anew on what is on the disk; nothing of the former process is asked to close anything properly."""
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
         self.kb.catalog.close()
         self.kb._folder.close()
         self.start()
@@ -71,7 +71,7 @@ class Machine:
 def machine(tmp_path: Path) -> Iterator[Machine]:
     made = Machine(tmp_path, min_free_bytes=0)
     yield made
-    failpoints.listen(None)
+    failpoints.on_failpoint(None)
     made.kb.close()
 
 

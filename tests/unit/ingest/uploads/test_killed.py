@@ -118,7 +118,7 @@ def test_process_is_killed_at(machine: Machine, point: str) -> None:
     for occurrence in (1, 2, 3):
         machine.die_at(point, occurrence)
         deaths += not machine.do(lambda _kb: client.run())
-    failpoints.listen(None)
+    failpoints.on_failpoint(None)
     client.run()
     client.check()
     assert deaths, "the point was not reached"
@@ -135,7 +135,7 @@ def test_process_is_killed_again_while_it_takes_up_what_was_left(machine: Machin
         machine.die_at(point)
         with pytest.raises(Killed):
             machine.start()
-    failpoints.listen(None)
+    failpoints.on_failpoint(None)
     machine.start()
     client.run()
     client.check()
@@ -193,7 +193,7 @@ def test_bytes_that_counted_are_those_that_were_sent(
             shared.restart()
         except (OffsetConflict, ChecksumMismatch, InvalidInput, Conflict, ConnectionResetError):
             pass
-        failpoints.listen(None)
+        failpoints.on_failpoint(None)
         now = shared.kb.transfers.get(transfer.id)
         offset = now.offset_bytes
         assert offset >= before
