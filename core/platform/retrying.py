@@ -20,7 +20,7 @@ class Stopped(Exception):
     """The process ends; what is being worked on stays as it is for the next one."""
 
 
-def patiently(
+def retry_while_unavailable(
     act: Callable[[], T], *, go_on: Callable[[], object], note: Callable[[str], None], stop: threading.Event
 ) -> T:
     """Return what ``act`` gives, tried again for as long as a store does not answer.

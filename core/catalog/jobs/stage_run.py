@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from core.catalog.jobs.ledger import Attempt, Jobs, Step
 from core.errors import Cancelled, DiskFull, EvoRAGError, ParserFailed
 from core.model import Job, Stage
-from core.platform.retrying import Stopped, patiently
+from core.platform.retrying import Stopped, retry_while_unavailable
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class StageRun:
 
         Raises: ``Stopped``, ``Cancelled``.
         """
-        return patiently(act, go_on=self.check, note=partial(_note, self._jobs, [self]), stop=self.stop)
+        return retry_while_unavailable(act, go_on=self.check, note=partial(_note, self._jobs, [self]), stop=self.stop)
 
     # ---- progress
 
@@ -215,7 +215,7 @@ def wait_together(jobs: Jobs, runs: Sequence[StageRun], act: Callable[[], T]) ->
 
     One that is cancelled meanwhile keeps none of the others from going on. Raises: ``Stopped``.
     """
-    return patiently(act, go_on=lambda: None, note=partial(_note, jobs, runs), stop=runs[0].stop)
+    return retry_while_unavailable(act, go_on=lambda: None, note=partial(_note, jobs, runs), stop=runs[0].stop)
 
 
 def _note(jobs: Jobs, runs: Sequence[StageRun], code: str) -> None:
