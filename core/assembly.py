@@ -35,7 +35,7 @@ from core.indexes.opening import opened_index
 from core.indexes.projector import Projector
 from core.indexes.reindex_jobs import ReindexJobs
 from core.indexes.repair_jobs import RepairJobs
-from core.indexes.warm_up import load
+from core.indexes.warm_up import warm_up
 from core.ingest.add_documents import DocumentIntake
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.store_archive import ArchiveIntake
@@ -292,7 +292,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         if folder.is_shared:
             tidying.start()
         generations.start(in_background=ledger.has_threads)
-        load(active)
+        warm_up(active)
         if is_alone:
             blobs.unclaimed.sweep(closing)
 

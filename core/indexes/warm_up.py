@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def load(active: ActiveIndex) -> None:
+def warm_up(active: ActiveIndex) -> None:
     """Take into memory what the first question would otherwise wait for."""
     active.load()
     try:
