@@ -130,7 +130,7 @@ class ActiveIndex:
             found.number, Model(found, self._factories.embedder), self._factories.vectors(found), keywords
         )
 
-    def behind(self, store: str) -> IndexHandle:
+    def resolve_store(self, store: str) -> IndexHandle:
         """Return the generation whose store the outbox names; for one that serves, as the catalogue says now."""
         _, number = place_of(store)
         return self.follow() if number is None else self.of(number)

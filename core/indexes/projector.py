@@ -95,7 +95,7 @@ class Projector:
         kind, _ = place_of(store)
         with self._catalog.database.exclusive(f"outbox:{store}"):
             while batch := self._catalog.outbox.next_batch(store, _BATCH[kind], gone=True):
-                to = self._active.behind(store)
+                to = self._active.resolve_store(store)
                 self._apply(to, kind, batch)
                 self._catalog.outbox.done(batch, to.number)
 
@@ -127,9 +127,9 @@ class Projector:
         with self._catalog.database.exclusive(f"outbox:{store}"):
             if not looks and self._catalog.outbox.next_batch(store, 1) is None:
                 return True
-            to = self._active.behind(store)
+            to = self._active.resolve_store(store)
             try:
-                self._look(store, kind, to)
+                self._rebuild_if_empty(store, kind, to)
                 while batch := self._catalog.outbox.next_batch(store, limit):
                     if stop is not None and stop.is_set():
                         is_done = False
@@ -137,7 +137,7 @@ class Projector:
                     failpoint("index.batch.read")
                     if kind == KEYWORD and self._before_keywords is not None:
                         self._before_keywords()
-                    to = self._active.behind(store)
+                    to = self._active.resolve_store(store)
                     self._apply(to, kind, batch)
                     failpoint("index.batch.applied")
                     self._catalog.outbox.done(batch, to.number)
@@ -150,7 +150,7 @@ class Projector:
             self._has_written.set()
         return is_done
 
-    def _look(self, store: str, kind: str, to: IndexHandle) -> None:
+    def _rebuild_if_empty(self, store: str, kind: str, to: IndexHandle) -> None:
         """Ask a store that turns out to be empty for everything, before any row makes it look as if it had them."""
         if (kind, to.number) in self._known:
             return
