@@ -47,12 +47,12 @@ class StorageQuota:
         if shutil.disk_usage(self._folder).free - size_bytes < self._min_free_bytes:
             raise DiskFull("There is no room on the disk of the data folder.")
 
-    def most(self, *, except_ids: Sequence[str] = ()) -> int:
+    def max_bytes(self, *, except_ids: Sequence[str] = ()) -> int:
         """Return the size up to which a file of unknown length is taken."""
         return min(self.max_file_bytes, self._left(except_ids)) if self._quota_bytes else self.max_file_bytes
 
     def too_much(self, size_bytes: int) -> TooLarge:
-        """Return the error for a file that turned out longer than ``most`` allows."""
+        """Return the error for a file that turned out longer than ``max_bytes`` allows."""
         if size_bytes > self.max_file_bytes:
             return TooLarge(f"The file is larger than the limit of {self.max_file_bytes:,} bytes.")
         return QuotaExceeded(f"You may keep {self._quota_bytes:,} bytes; there is no room for this file.")

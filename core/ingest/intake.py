@@ -148,7 +148,7 @@ class Intake:
     def _received(self, shown: str, stream: BinaryIO, filing: Filing) -> ReceivedFile:
         filing = check_filing(filing)
         check_private(filing)
-        most = self._quota.most()
+        most = self._quota.max_bytes()
         with disk_errors():
             received = receive(stream, self._incoming, most, self._quota.too_much)
         try:

@@ -81,7 +81,7 @@ class ArchiveIntake:
         """
         shown, filing = clean_name(name), check_filing(filing)
         with disk_errors():
-            received = receive(stream, self._incoming, self._quota.most(), self._quota.too_much)
+            received = receive(stream, self._incoming, self._quota.max_bytes(), self._quota.too_much)
         try:
             kind = self.check(shown, received.path, received.head)
             with self._pins.held(received.sha256):

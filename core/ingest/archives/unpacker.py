@@ -174,7 +174,7 @@ class ArchiveUnpacker:
         wanted = sum(member.size_bytes for member in members if not member.refusal)
         self._quota.check_disk(wanted)
         with acting(who):
-            if self._quota.most() < min(wanted, self._quota.max_file_bytes):
+            if self._quota.max_bytes() < min(wanted, self._quota.max_file_bytes):
                 raise QuotaExceeded(f"The archive unpacks to {wanted:,} bytes; you may not keep as many.")
 
 

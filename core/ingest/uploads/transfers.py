@@ -223,7 +223,7 @@ class Transfers:
             raise OffsetConflict(f"The upload has {durable:,} bytes, and the part begins at {offset:,}.")
         most = row.shown.size_bytes
         if most is None:
-            most = self._quota.most(except_ids=[row.id])
+            most = self._quota.max_bytes(except_ids=[row.id])
             if size is not None and offset + size > most:
                 raise self._quota.too_much(offset + size)
         elif size is not None and offset + size > most:
