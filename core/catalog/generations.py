@@ -81,7 +81,7 @@ class GenerationTable:
         """Return the generation that serves, without counting what it has."""
         return next(each for each in self.known() if each.state is GenerationState.SERVING)
 
-    def standing(self) -> dict[int, GenerationState]:
+    def states(self) -> dict[int, GenerationState]:
         """Return the state of each generation that is not being removed."""
         stands = generations.c.state != GenerationState.REMOVING
         with self._database.read() as tx:

@@ -166,9 +166,9 @@ class Outbox:
         kind, number = place_of(batch.store)
         own = outbox.c.id.in_(batch.entry_ids)
         with self._database.write() as tx:
-            standing = select(generations.c.number, generations.c.state)
-            standing = standing.where(generations.c.state != GenerationState.REMOVING)
-            states = {row.number: row.state for row in tx.execute(standing)}
+            present = select(generations.c.number, generations.c.state)
+            present = present.where(generations.c.state != GenerationState.REMOVING)
+            states = {row.number: row.state for row in tx.execute(present)}
             serves = states.get(generation) == GenerationState.SERVING
             if number is None and not serves:
                 left = tx.scalar(select(func.count()).select_from(outbox).where(own))

@@ -139,13 +139,13 @@ class ActiveIndex:
         """Serve what the catalogue says, and close what it does not know any more."""
         with self._lock:
             # Read before the lock is had, it could be older than what another thread has chosen by.
-            standing = self._catalog.generations.standing()
-            number = next(number for number, state in standing.items() if state is GenerationState.SERVING)
+            states = self._catalog.generations.states()
+            number = next(number for number, state in states.items() if state is GenerationState.SERVING)
             if number != self._now.number:
                 self._now = self.ready(number)
                 self.embedder_name = self._catalog.generations.get(number).embedder
                 log.info("generation %d serves", number)
-            for gone in self._opened.keys() - standing.keys():
+            for gone in self._opened.keys() - states.keys():
                 self._opened.pop(gone).close()
             return self._now
 
@@ -166,7 +166,7 @@ class ActiveIndex:
                 "A generation is being removed.", remedy="Its stores are emptied as soon as they can."
             )
         now = self.follow()
-        beside = self._catalog.generations.standing().keys() - {now.number}
+        beside = self._catalog.generations.states().keys() - {now.number}
         return [each for number in (now.number, *sorted(beside)) for each in self.stores_of(number)]
 
     def stores_of(self, number: int) -> list[tuple[str, Store]]:
@@ -177,7 +177,7 @@ class ActiveIndex:
 
     def load(self) -> None:
         """Take into memory the vectors of every generation, those that serve first, where they are searched there."""
-        numbers = self._catalog.generations.standing().keys() - {self._now.number}
+        numbers = self._catalog.generations.states().keys() - {self._now.number}
         for number in (self._now.number, *sorted(numbers)):
             try:
                 opened = self.of(number)
@@ -201,7 +201,7 @@ class ActiveIndex:
         finally:
             vectors.close()
             keywords.close()
-            self._factories.tidy(self._catalog.generations.standing().keys())
+            self._factories.tidy(self._catalog.generations.states().keys())
 
     def close(self) -> None:
         with self._lock:

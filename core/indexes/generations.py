@@ -126,7 +126,7 @@ class Generations:
         table = self._catalog.generations
         with self._catalog.database.exclusive("generations"):
             # Another process that begins a generation meanwhile would lose its indexes.
-            self._factories.tidy(table.standing().keys())
+            self._factories.tidy(table.states().keys())
             for found in _done_with(table.known()):
                 self._clear_away(found)
             table.remove_all_loose_embeddings()

@@ -14,7 +14,7 @@ def opened_index(catalog: Catalog, factories: IndexFactories, configured: str) -
 
     Raises: ``WrongIndex`` where what built the index cannot be opened.
     """
-    if not catalog.generations.standing():
+    if not catalog.generations.states():
         name, built = configured, catalog.generations.built_by()
         if built is not None:
             name = _who_is(built, factories, configured)

@@ -87,7 +87,7 @@ class Projector:
         What is written there later is read from the catalogue then. Raises: ``StoreUnavailable``, as ``flush`` does.
         """
         self._flush(STORES)
-        for number in self._catalog.generations.standing().keys() - {self._active.follow().number}:
+        for number in self._catalog.generations.states().keys() - {self._active.follow().number}:
             for store in stores_beside(number):
                 self._delete(store)
 

@@ -62,17 +62,17 @@ class EmbeddingQueue:
         if not runs:
             return []
         model = self._active.embedder.id
-        standing = {run.job.id: self._catalog.embeddings.standing(run.version_id, model) for run in runs}
-        self._catalog.embeddings.set_standing({run.version_id: standing[run.job.id][0] for run in runs})
+        progress = {run.job.id: self._catalog.embeddings.progress(run.version_id, model) for run in runs}
+        self._catalog.embeddings.set_progress({run.version_id: progress[run.job.id][0] for run in runs})
         for run in runs:
             # What an earlier attempt or version embedded counts, so that progress never runs backwards.
-            embedded, missing = standing[run.job.id]
+            embedded, missing = progress[run.job.id]
             run.begin(Stage.EMBEDDING, embedded + missing)
             run.tell(embedded, embedded + missing)
         going = write_all(self._catalog.jobs, runs, self._endings.cancelled)
         failpoint("ingest.embedding.entered")
         for run in going:
-            embedded, missing = standing[run.job.id]
+            embedded, missing = progress[run.job.id]
             self._put(_Waiting(run, embedded + missing, run.job.priority, done=embedded))
         return going
 
@@ -214,7 +214,7 @@ class EmbeddingQueue:
         for waiting in going:
             if not waiting.is_read:
                 continue
-            if self._catalog.embeddings.standing(waiting.run.version_id, self._active.embedder.id)[1]:
+            if self._catalog.embeddings.progress(waiting.run.version_id, self._active.embedder.id)[1]:
                 waiting.is_read, waiting.position = False, -1
                 self._put(waiting)
             else:

@@ -357,7 +357,7 @@ def test_another_process_follows_the_switch(kb: core.KnowledgeBase) -> None:
 def test_who_looked_before_a_switch_does_not_undo_it(kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     kb.generations.build(OTHER)
     kb.work_off()
-    look, has_looked, goes_on = kb.catalog.generations.standing, threading.Event(), threading.Event()
+    look, has_looked, goes_on = kb.catalog.generations.states, threading.Event(), threading.Event()
     late = threading.Thread(target=kb._active.follow)
     switching = threading.Thread(target=kb.generations.switch, args=(2,))
 
@@ -368,7 +368,7 @@ def test_who_looked_before_a_switch_does_not_undo_it(kb: core.KnowledgeBase, mon
             goes_on.wait(30)
         return seen
 
-    monkeypatch.setattr(kb.catalog.generations, "standing", slow)
+    monkeypatch.setattr(kb.catalog.generations, "states", slow)
     late.start()
     has_looked.wait(30)
     switching.start()

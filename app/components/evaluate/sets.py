@@ -24,7 +24,7 @@ SHORT_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SetStatus:
     """A set with what is known of it: whether it gates drafts, and its newest finished run."""
 
     set: QuestionSet
@@ -32,9 +32,9 @@ class Standing:
     newest: EvaluationRun | None
 
 
-def sets_list(standings: Sequence[Standing]) -> html.Ul:
+def sets_list(standings: Sequence[SetStatus]) -> html.Ul:
     """One item a set, with its last results."""
-    return html.Ul([_item(standing) for standing in standings], className="question-sets card-plain")
+    return html.Ul([_item(status) for status in standings], className="question-sets card-plain")
 
 
 def gate_switch(gates: bool) -> html.Div:
@@ -118,16 +118,16 @@ def _answers(question: JudgedQuestion) -> str:
     return " / ".join(question.answers) if question.answerable else t("evaluate.unanswerable")
 
 
-def _item(standing: Standing) -> html.Li:
-    known = standing.set
+def _item(status: SetStatus) -> html.Li:
+    known = status.set
     facts: list[Any] = [html.Span(t("evaluate.questions", count=known.size)), when(known.created_at)]
-    if standing.gates:
+    if status.gates:
         facts.insert(0, badge("neutral", t("evaluate.gates"), t("evaluate.gate_explain")))
     words = [
         dcc.Link(known.name, href=links.evaluate(known.id), className="question"),
         html.Div(facts, className="question-facts"),
     ]
-    return html.Li([html.Div(words), _newest(standing.newest), _open(known)])
+    return html.Li([html.Div(words), _newest(status.newest), _open(known)])
 
 
 def _newest(run: EvaluationRun | None) -> html.Dl | html.P:

@@ -26,7 +26,7 @@ Shown = Mapping[str, int | None]
 def is_of_now(trace: Trace, shown: Shown) -> bool:
     """Whether the question was asked of what was shown, and all that was found is still shown."""
     asked_of_now = trace.query.as_of is None and trace.query.versions == "shown"
-    return asked_of_now and all(standing(hit.placed, shown) == "current" for hit in trace.hits)
+    return asked_of_now and all(freshness_of(hit.placed, shown) == "current" for hit in trace.hits)
 
 
 def scope_notice(trace: Trace, shown: Shown, at: datetime | None) -> html.Div | None:
@@ -35,7 +35,7 @@ def scope_notice(trace: Trace, shown: Shown, at: datetime | None) -> html.Div | 
     if is_of_now(trace, shown):
         return None
     if query.as_of is None and query.versions == "shown":
-        stale = [hit for hit in trace.hits if standing(hit.placed, shown) != "current"]
+        stale = [hit for hit in trace.hits if freshness_of(hit.placed, shown) != "current"]
         words = sentence("ask.scope.old", when=when(trace.asked_at), count=len(stale))
         return _notice("clock-history", words, [_again(query, "ask.scope.again")])
     actions: list[Component] = [_again(query, "ask.scope.now")]
@@ -54,7 +54,7 @@ def scope_notice(trace: Trace, shown: Shown, at: datetime | None) -> html.Div | 
     return _notice("layers" if query.versions == "all" else "clock-history", words, actions)
 
 
-def standing(placed: PlacedChunk, shown: Shown) -> str:
+def freshness_of(placed: PlacedChunk, shown: Shown) -> str:
     """Return how a passage stands to what is shown now: ``current``, ``earlier``, ``hidden`` or ``gone``."""
     present = shown.get(placed.doc_key)
     if present is None:
@@ -66,7 +66,7 @@ def standing(placed: PlacedChunk, shown: Shown) -> str:
 
 def standing_badge(placed: PlacedChunk, shown: Shown) -> html.Span:
     """How a passage stands to what is shown now, as an icon and a word."""
-    word = standing(placed, shown)
+    word = freshness_of(placed, shown)
     return badge("ok" if word == "current" else "warning", t(f"ask.standing.{word}"), t(f"ask.standing_explain.{word}"))
 
 

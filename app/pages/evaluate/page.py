@@ -14,7 +14,7 @@ from app.components.evaluate.forms import history_form, import_form, ways_in
 from app.components.evaluate.run_comparison import changed_questions, difference_tables, two_runs
 from app.components.evaluate.run_form import run_form
 from app.components.evaluate.sets import (
-    Standing,
+    SetStatus,
     delete_dialog,
     gate_switch,
     loss_dialog,
@@ -75,10 +75,10 @@ def _sets() -> html.Div:
     return named_page("evaluate", sets_list(standings), action=actions)
 
 
-def _standing(known: QuestionSet) -> Standing:
+def _standing(known: QuestionSet) -> SetStatus:
     runs = [run for run in kb().evaluations.runs(known.id) if run.state == "done"]
     newest = max(runs, key=lambda run: run.started_at, default=None)
-    return Standing(known, known.gates, newest)
+    return SetStatus(known, known.gates, newest)
 
 
 def _import() -> html.Div:

@@ -55,7 +55,7 @@ class Embeddings:
         with self._database.read() as tx:
             return [Missing(row[0], row[1], row[2]) for row in tx.execute(query)]
 
-    def standing(self, version_id: int, model: str) -> tuple[int, int]:
+    def progress(self, version_id: int, model: str) -> tuple[int, int]:
         """Return how many places of the version have an embedding, and how many contents have none."""
         has = _embedded(model)
         query = (
@@ -125,10 +125,10 @@ class Embeddings:
             rows = tx.execute(query).all()
         return [(row.id, row.position, np.frombuffer(row.vector, np.float16).astype(np.float32)) for row in rows]
 
-    def set_standing(self, standing: dict[int, int]) -> None:
+    def set_progress(self, progress: dict[int, int]) -> None:
         """Note how many places of each version have an embedding."""
         with self._database.write() as tx:
-            for version_id, embedded in standing.items():
+            for version_id, embedded in progress.items():
                 own = versions.c.id == version_id
                 tx.execute(update(versions).where(own).values(embedded_chunks=embedded))
 

@@ -11,7 +11,7 @@ from dash import Dash, dcc, html
 from flask.testing import FlaskClient
 
 import core
-from app.components.shared.freshness import holders, standing
+from app.components.shared.freshness import freshness_of, holders
 from app.components.shared.links import ask_search, query_of
 from core.errors import InvalidInput
 from core.model import Query, VersionRef
@@ -228,7 +228,7 @@ def test_both_languages_say_what_was_asked_of(
 def test_a_passage_is_current_only_where_the_version_shown_holds_it(
     version: int, versions: tuple[int, ...], shown: int | None, expected: str
 ) -> None:
-    assert standing(replace(placed(1, version=version), versions=versions), {"doc-1.txt": shown}) == expected
+    assert freshness_of(replace(placed(1, version=version), versions=versions), {"doc-1.txt": shown}) == expected
 
 
 @pytest.mark.parametrize(
