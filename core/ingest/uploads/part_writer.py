@@ -53,7 +53,7 @@ class PartWriter:
         self._commit = commit
         self._known = known
         self._lock = threading.Lock()
-        self._turn = 0
+        self._token = 0
         self._file: int | None = None
         self._durable = self._written = offset
         self._is_checked = True
@@ -65,19 +65,19 @@ class PartWriter:
         """The hashes of what is durable."""
         return self._durable_hashes
 
-    def take_over(self) -> tuple[int, int]:
+    def acquire(self) -> tuple[int, int]:
         """Return a turn, which ends every earlier one, and how much is durable now."""
         with self._lock:
-            self._turn += 1
+            self._token += 1
             if self._is_checked:
                 self._settle()
             self._drop()
-            return self._turn, self._durable
+            return self._token, self._durable
 
-    def go_on_from(self, turn: int, offset: int) -> int:
+    def go_on_from(self, token: int, offset: int) -> int:
         """Go on behind what another process has received, while it is this turn; return how much is durable."""
         with self._lock:
-            if turn == self._turn and offset != self._durable:
+            if token == self._token and offset != self._durable:
                 self._durable = self._written = offset
                 self._hashes, self._durable_hashes = RunningHashes(), RunningHashes()
             return self._durable
@@ -85,11 +85,11 @@ class PartWriter:
     def close(self) -> None:
         """End the present turn; what it has written and not committed has never arrived."""
         with self._lock:
-            self._turn += 1
+            self._token += 1
             self._drop()
 
     def receive(
-        self, turn: int, stream: ByteStream, most: int, size: int | None, checksum: PartChecksum | None
+        self, token: int, stream: ByteStream, most: int, size: int | None, checksum: PartChecksum | None
     ) -> None:
         """Write a part that may reach up to ``most``; it is durable and committed when this returns.
 
@@ -98,22 +98,22 @@ class PartWriter:
         ``DiskFull``, and whatever reading the stream raises.
         """
         with self._lock:
-            self._check(turn)
+            self._check(token)
             self._is_checked = checksum is None
             with disk_errors():
                 self._open()
             at = self._durable
         try:
-            self._copy(turn, stream, at, most, size, checksum)
+            self._copy(token, stream, at, most, size, checksum)
         except OffsetConflict:
             raise
         except Exception as error:
-            self._end(turn, keep=checksum is None and not isinstance(error, InvalidInput))
+            self._end(token, keep=checksum is None and not isinstance(error, InvalidInput))
             raise
-        self._end(turn, keep=True)
+        self._end(token, keep=True)
 
     def _copy(
-        self, turn: int, stream: ByteStream, at: int, most: int, size: int | None, checksum: PartChecksum | None
+        self, token: int, stream: ByteStream, at: int, most: int, size: int | None, checksum: PartChecksum | None
     ) -> None:
         end = None if size is None else at + size
         while at != end and (piece := stream.read(PIECE_BYTES if end is None else min(PIECE_BYTES, end - at))):
@@ -122,7 +122,7 @@ class PartWriter:
             if checksum:
                 checksum.update(piece)
             with self._lock:
-                self._check(turn)
+                self._check(token)
                 self._write(at, piece)
                 at += len(piece)
                 if self._is_checked and at < most and at - self._durable >= SETTLE_BYTES:
@@ -131,11 +131,11 @@ class PartWriter:
             checksum.check()
             failpoint("uploads.part.verified")
             with self._lock:
-                self._check(turn)
+                self._check(token)
                 self._is_checked = True
 
-    def _check(self, turn: int) -> None:
-        if turn != self._turn:
+    def _check(self, token: int) -> None:
+        if token != self._token:
             raise OffsetConflict("Another connection has taken this upload over.")
 
     def _open(self) -> None:
@@ -220,9 +220,9 @@ class PartWriter:
             os.close(self._file)
             self._file = None
 
-    def _end(self, turn: int, *, keep: bool) -> None:
+    def _end(self, token: int, *, keep: bool) -> None:
         with self._lock:
-            if turn != self._turn:
+            if token != self._token:
                 return
             try:
                 if keep:

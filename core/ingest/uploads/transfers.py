@@ -176,7 +176,7 @@ class Transfers:
         row = self._own(transfer_id)
         writer = self._receptions.get(row.id)
         if writer is not None:
-            writer.take_over()
+            writer.acquire()
             row = self._went_on(row.id)
         if row.shown.state is TransferState.REFUSED:
             raise UploadExpired("The upload was refused, and its bytes were removed.")
@@ -216,7 +216,7 @@ class Transfers:
         _check_open(row)
         if not 0 <= offset <= LARGEST or (size is not None and not 0 <= size <= LARGEST):
             raise InvalidInput("The offset and the size of a part are whole numbers of bytes.")
-        turn, durable, writer = self._turn(row)
+        token, durable, writer = self._acquire(row)
         row = self._went_on(row.id)
         _check_open(row)
         if offset != durable:
@@ -231,7 +231,7 @@ class Transfers:
         if announced is not None and not self._ledger.announce(row.id, announced):
             raise Conflict("The upload was ended meanwhile.")
         try:
-            writer.receive(turn, stream, most, size, wanted)
+            writer.receive(token, stream, most, size, wanted)
         except Exception:
             # What came before may have been all of it.
             with suppress(NotFound):
@@ -251,7 +251,7 @@ class Transfers:
             if row.shown.size_bytes == size_bytes:
                 return self._shown(row)
             raise InvalidInput("The size of this upload has been said, and is another one.")
-        _, durable, _ = self._turn(row)
+        _, durable, _ = self._acquire(row)
         if not durable <= size_bytes <= LARGEST or not size_bytes:
             raise InvalidInput("The size of an upload is not less than what has arrived of it.")
         self._quota.check(size_bytes, on_disk=size_bytes - durable, except_ids=[row.id])
@@ -289,7 +289,7 @@ class Transfers:
         with self._lock:
             receptions = list(self._receptions.values())
         for writer in receptions:
-            writer.take_over()
+            writer.acquire()
         self._checker.close()
 
     # ---- within
@@ -302,7 +302,7 @@ class Transfers:
             raise UploadExpired("Nobody continued this upload, and it has expired.")
         return row
 
-    def _turn(self, row: TransferRow) -> tuple[int, int, PartWriter]:
+    def _acquire(self, row: TransferRow) -> tuple[int, int, PartWriter]:
         with self._lock:
             writer = self._receptions.get(row.id)
             if writer is None:
@@ -313,10 +313,10 @@ class Transfers:
                 at_present = (lambda: self._offset(row.id)) if self._is_shared else None
                 writer = PartWriter(path, known.shown.offset_bytes, self._quota, self._commit_of(row.id), at_present)
                 self._receptions[row.id] = writer
-        turn, durable = writer.take_over()
+        token, durable = writer.acquire()
         if self._is_shared:
-            durable = writer.go_on_from(turn, self._offset(row.id))
-        return turn, durable, writer
+            durable = writer.go_on_from(token, self._offset(row.id))
+        return token, durable, writer
 
     def _offset(self, transfer_id: str) -> int:
         """Return up to where the catalogue knows an upload to be. Raises: ``NotFound``."""
