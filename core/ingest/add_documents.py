@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from core.catalog import Catalog, Claim, NewVersion
     from core.catalog.jobs.ledger import Attempt
     from core.ingest.archives.store_archive import ArchiveIntake
-    from core.ingest.uploads.finalize import Settle
+    from core.ingest.uploads.finalize import MarkFiled
 
 _MEMBER_ERRORS = (InvalidInput, TooLarge, UnsupportedType, UnreadableDocument)
 
@@ -232,7 +232,7 @@ class DocumentIntake:
             self._tell_schedule()
         return [_receipt(claim, new) for claim, new in zip(shown, news, strict=True)]
 
-    def claim_transfer(self, new: NewVersion, settle: Settle) -> Upload:
+    def claim_transfer(self, new: NewVersion, mark_filed: MarkFiled) -> Upload:
         """Claim a version of what was sent in parts, and settle that in the same transaction.
 
         A version that is to be shown again is settled once it is: until then it is claimed anew at the next start.
@@ -242,14 +242,14 @@ class DocumentIntake:
         def also(tx: Connection, claims: list[Claim]) -> None:
             nonlocal is_settled
             if claims[0].outcome is not UploadOutcome.RESTORED or claims[0].job_id is not None:
-                settle(tx, _receipt(claims[0], new))
+                mark_filed(tx, _receipt(claims[0], new))
                 is_settled = True
 
         self._intake.hold(new)
         receipt = self._claimed(lambda: [new], also)[0]
         if not is_settled:
             with self._catalog.database.write() as tx:
-                settle(tx, receipt)
+                mark_filed(tx, receipt)
         return receipt
 
     def _shown(self, claim: Claim, new: NewVersion) -> Claim:

@@ -102,7 +102,7 @@ class QuestionAnswering:
                 kept_under = self._cache.to_keep(key, trace) if key is not None else None
                 is_whole = self._catalog.questions.keep(trace, kept_under, self._cache.most, heard_at)
             if recording is not None and is_whole:
-                recording.settle(trace.id if keep else "")
+                recording.finalize(trace.id if keep else "")
         return trace
 
 

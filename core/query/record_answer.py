@@ -51,7 +51,7 @@ class AnswerRecording:
             told = {"error": error.as_dict()}
         return replace(trace, generation={**trace.generation, "recording": told})
 
-    def settle(self, trace_id: str = "") -> None:
+    def finalize(self, trace_id: str = "") -> None:
         """Say that the account was kept under an id, or that none is to be: the recording stays."""
         if self._kept_id and trace_id:
             self._recordings.belongs(self._kept_id, trace_id)

@@ -33,11 +33,11 @@ class Archives:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def claim(self, new: NewJob, settle: Callable[[Connection, str, bool], None]) -> tuple[str, bool]:
+    def claim(self, new: NewJob, mark_filed: Callable[[Connection, str, bool], None]) -> tuple[str, bool]:
         """Queue the job of an archive, or find the active one of the same bytes under this name by the same user.
 
         One of which something else is said, as that its documents are drafts, has a job of its own. Return its id,
-        and whether it is new; ``settle`` is called with them within the transaction.
+        and whether it is new; ``mark_filed`` is called with them within the transaction.
         """
         payload = new.payload or {}
         wanted = (new.name, new.actor, new.owner_id, payload.get("sha256"), _said(payload))
@@ -46,7 +46,7 @@ class Archives:
             same = [row.id for row in active if _known(row) == wanted]
             job_id = same[0] if same else queue(tx, new, datetime.now(UTC))
             drop(tx, FileKind.BLOB, [str(payload.get("sha256", ""))])
-            settle(tx, job_id, not same)
+            mark_filed(tx, job_id, not same)
         return job_id, not same
 
     def kept(self, failed_since: datetime) -> list[KeptArchive]:

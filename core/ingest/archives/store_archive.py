@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Settle = Callable[[Connection, Upload], None]
+MarkFiled = Callable[[Connection, Upload], None]
 
 _LOOK_S = 1.5
 
@@ -49,7 +49,7 @@ class StoredArchive:
     kind: str
 
 
-def _unsettled(_tx: Connection, _receipt: Upload) -> None:
+def _nothing_to_mark(_tx: Connection, _receipt: Upload) -> None:
     """An upload in one piece has nothing else to settle."""
 
 
@@ -107,10 +107,12 @@ class ArchiveIntake:
             check_members(members)
         return kind
 
-    def claim(self, name: str, stored: StoredArchive, filing: Filing, settle: Settle = _unsettled) -> Upload:
+    def claim(
+        self, name: str, stored: StoredArchive, filing: Filing, mark_filed: MarkFiled = _nothing_to_mark
+    ) -> Upload:
         """Queue the job of an archive whose bytes are a blob; one that waits to be unpacked already keeps its job.
 
-        ``settle`` is called with the receipt in the same transaction. Raises: ``InvalidInput``.
+        ``mark_filed`` is called with the receipt in the same transaction. Raises: ``InvalidInput``.
         """
         who = access.current()
         check_private(filing)
@@ -132,7 +134,7 @@ class ArchiveIntake:
                 "who": to_dict(who),
             },
         )
-        made = self._catalog.archives.claim(job, lambda tx, job_id, is_new: settle(tx, receipt(job_id, is_new)))
+        made = self._catalog.archives.claim(job, lambda tx, job_id, is_new: mark_filed(tx, receipt(job_id, is_new)))
         failpoint("archives.job.queued")
         return receipt(*made)
 

@@ -9,7 +9,7 @@ from core.ingest.archives import archive_kind
 from core.ingest.archives.store_archive import ArchiveIntake, StoredArchive
 from core.ingest.intake import new_version
 from core.ingest.receive import Received
-from core.ingest.uploads.finalize import Settle
+from core.ingest.uploads.finalize import MarkFiled
 from core.ingest.validate import check_type
 from core.model import Filing, Upload
 
@@ -23,7 +23,7 @@ class DocumentOrArchive:
 
     def __init__(
         self,
-        claim_version: Callable[[NewVersion, Settle], Upload],
+        claim_version: Callable[[NewVersion, MarkFiled], Upload],
         archives: ArchiveIntake,
         wake: Callable[[], None],
     ) -> None:
@@ -36,10 +36,10 @@ class DocumentOrArchive:
             return self._archives.check(name, received.path, received.head), True
         return check_type(name, received.head, received.path), False
 
-    def claim(self, name: str, findings: Findings, filing: Filing, settle: Settle) -> Upload:
+    def claim(self, name: str, findings: Findings, filing: Filing, mark_filed: MarkFiled) -> Upload:
         if findings.is_archive:
             stored = StoredArchive(findings.sha256, findings.sha1, findings.size_bytes, findings.kind)
-            receipt = self._archives.claim(name, stored, filing, settle)
+            receipt = self._archives.claim(name, stored, filing, mark_filed)
             self._wake()
             return receipt
-        return self._claim_version(new_version(name, findings.kind, findings, filing), settle)
+        return self._claim_version(new_version(name, findings.kind, findings, filing), mark_filed)

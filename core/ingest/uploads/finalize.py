@@ -36,7 +36,7 @@ from core.platform.failpoints import failpoint
 
 log = logging.getLogger(__name__)
 
-Settle = Callable[[Connection, Upload], None]
+MarkFiled = Callable[[Connection, Upload], None]
 """Writes within a claim's transaction what the upload became; what it raises takes the claim back."""
 
 _FINAL = (ChecksumMismatch, UnsupportedType, UnreadableDocument, UploadExpired)
@@ -49,8 +49,8 @@ class Destination(Protocol):
     def check(self, name: str, received: Received) -> tuple[str, bool]:
         """Return what kind of file it is, and whether it is an archive. Raises: ``UnsupportedType``, …"""
 
-    def claim(self, name: str, findings: Findings, filing: Filing, settle: Settle) -> Upload:
-        """Claim what the blob with these findings becomes, calling ``settle`` in the same transaction."""
+    def claim(self, name: str, findings: Findings, filing: Filing, mark_filed: MarkFiled) -> Upload:
+        """Claim what the blob with these findings becomes, calling ``mark_filed`` in the same transaction."""
 
 
 class Gone(Exception):
@@ -135,7 +135,7 @@ class Finalizer:
                 failpoint("uploads.blob.put")
             else:
                 self._check_blob(findings)
-            self._destination.claim(row.shown.name, findings, row.shown.filing, self._settle(row))
+            self._destination.claim(row.shown.name, findings, row.shown.filing, self._mark_filed(row))
             failpoint("uploads.claim.committed")
 
     def _read(
@@ -160,13 +160,13 @@ class Finalizer:
         except NotFound as error:
             raise UploadExpired("What had arrived of this upload is not in the data folder any more.") from error
 
-    def _settle(self, row: TransferRow) -> Settle:
-        def settle(tx: Connection, receipt: Upload) -> None:
+    def _mark_filed(self, row: TransferRow) -> MarkFiled:
+        def mark_filed(tx: Connection, receipt: Upload) -> None:
             if not file_away(tx, row.id, receipt, self._expiry()):
                 raise Gone
             failpoint("uploads.claim.written")
 
-        return settle
+        return mark_filed
 
     def _refuse(self, row: TransferRow, error: EvoRAGError) -> None:
         self._ledger.refuse(row.id, error.as_dict(), self._expiry())

@@ -23,7 +23,7 @@ from core.ingest.uploads.checksums import PartChecksum, RunningHashes
 from core.platform.failpoints import failpoint
 
 PIECE_BYTES = 256 * 1024
-SETTLE_BYTES = 32 * 1024 * 1024
+SYNC_BYTES = 32 * 1024 * 1024
 """So much of a long part is made durable at a time, so that a part of gigabytes is not lost with the process."""
 _ATTEMPTS = 20
 _PAUSE_S = 0.1
@@ -70,7 +70,7 @@ class PartWriter:
         with self._lock:
             self._token += 1
             if self._is_checked:
-                self._settle()
+                self._make_durable()
             self._drop()
             return self._token, self._durable
 
@@ -125,8 +125,8 @@ class PartWriter:
                 self._check(token)
                 self._write(at, piece)
                 at += len(piece)
-                if self._is_checked and at < most and at - self._durable >= SETTLE_BYTES:
-                    self._settle()
+                if self._is_checked and at < most and at - self._durable >= SYNC_BYTES:
+                    self._make_durable()
         if checksum:
             checksum.check()
             failpoint("uploads.part.verified")
@@ -189,7 +189,7 @@ class PartWriter:
         self._written = at + len(piece)
         failpoint("uploads.part.written")
 
-    def _settle(self) -> None:
+    def _make_durable(self) -> None:
         """Make what is written durable, then say so; what cannot be made durable has never arrived."""
         if self._written == self._durable or self._file is None:
             return
@@ -226,7 +226,7 @@ class PartWriter:
                 return
             try:
                 if keep:
-                    self._settle()
+                    self._make_durable()
             finally:
                 self._drop()
 

@@ -162,14 +162,14 @@ def guard(written: str, evidence: SupportEvidence, policy: Policy, embed: Embed 
     dropped = tuple(one.text for one, why in held_back if why in (UNSUPPORTED, FOREIGN_FIGURE))
     result = replace(whole, kept=not reason, reason=reason)
     if reason:
-        return Guarded(replace(settle("", result, (), evidence.extracted), dropped=dropped), account)
+        return Guarded(replace(finalize("", result, (), evidence.extracted), dropped=dropped), account)
     kept = [(one, support) for one, support, why in zip(read, supports, judged, strict=True) if not why]
     text, sentences, citations = _compose(kept)
-    answer = settle(text, result, citations, evidence.extracted)
+    answer = finalize(text, result, citations, evidence.extracted)
     return Guarded(replace(answer, sentences=sentences, dropped=dropped, generator=by), account)
 
 
-def settle(generated: str, result: GuardResult, citations: Sequence[Citation], extracted: Answer) -> Answer:
+def finalize(generated: str, result: GuardResult, citations: Sequence[Citation], extracted: Answer) -> Answer:
     """Return the generated answer when it was kept, else the extracted one marked as the fallback that it is.
 
     An extracted answer that is itself insufficient stays so.

@@ -9,7 +9,7 @@ from hypothesis import given
 from core.model import Answer, AnswerType, Citation
 from core.query.answer.context import sources_of
 from core.query.answer.extract import INSUFFICIENT_TEXT
-from core.query.guard.guard import MOST_SENTENCES, Held, Policy, SupportEvidence, check, guard, settle
+from core.query.guard.guard import MOST_SENTENCES, Held, Policy, SupportEvidence, check, finalize, guard
 from core.query.guard.unsupported_content import foreign_matter, plain
 from core.text.analysis import content_words
 from core.text.language import detect_language
@@ -108,13 +108,13 @@ CITATION = Citation(1, "plant.txt", 1, 7, 0, "plant.txt", "It employs 3,776 peop
 
 def test_kept_answer_is_generative_with_its_citations():
     text = "The Hakone plant employs 3,776 people [1]."
-    answer = settle(text, judge(text), [CITATION], EXTRACTED)
+    answer = finalize(text, judge(text), [CITATION], EXTRACTED)
     assert (answer.type, answer.text, answer.citations) == (AnswerType.GENERATIVE, text, (CITATION,))
 
 
 def test_dropped_answer_falls_back_to_the_extracted_one():
     text = "Bananas ripen faster inside paper bags."
-    answer = settle(text, judge(text), [], EXTRACTED)
+    answer = finalize(text, judge(text), [], EXTRACTED)
     assert answer.type is AnswerType.HALLUCINATION_FALLBACK
     assert answer.text == EXTRACTED.text
     assert answer.reason == "low_overlap"
@@ -123,7 +123,7 @@ def test_dropped_answer_falls_back_to_the_extracted_one():
 def test_dropped_answer_without_an_extracted_one_stays_insufficient():
     silent = Answer("Not enough information.", AnswerType.INSUFFICIENT, reason="low_confidence")
     text = "Bananas ripen faster inside paper bags."
-    assert settle(text, judge(text), [], silent) == silent
+    assert finalize(text, judge(text), [], silent) == silent
 
 
 PLANT = "The Hakone plant was opened in 1987 and employs 3,776 people. It makes pumps and valves."
