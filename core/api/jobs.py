@@ -13,7 +13,7 @@ class JobsApi(Protocol):
 
     def jobs(
         self,
-        wanted: JobFilter | None = None,
+        filters: JobFilter | None = None,
         *,
         active: bool = False,
         limit: int = 200,
@@ -44,7 +44,7 @@ class JobsApi(Protocol):
     def retry(self, job_id: str) -> Job:
         """Queue a failed or cancelled job again. Raises: ``NotFound``, ``Conflict``."""
 
-    def retry_failed(self, wanted: JobFilter | None = None) -> list[Job]:
+    def retry_failed(self, filters: JobFilter | None = None) -> list[Job]:
         """Queue all failed jobs of the caller, or of everybody for administrators, again; return them."""
 
     def cancel(self, job_id: str) -> Job:

@@ -105,7 +105,7 @@ class JobClient:
 
     def jobs(
         self,
-        wanted: JobFilter | None = None,
+        filters: JobFilter | None = None,
         *,
         active: bool = False,
         limit: int = 200,
@@ -114,7 +114,10 @@ class JobClient:
         changed_since: int | None = None,
     ) -> list[Job]:
         """Return jobs, newest first, from the one after ``before`` on; with ``ids`` those of them that exist."""
-        given = _job_params(wanted or JobFilter()) | {"active": "1" if active else None, "changed_since": changed_since}
+        given = _job_params(filters or JobFilter()) | {
+            "active": "1" if active else None,
+            "changed_since": changed_since,
+        }
         if ids is not None:
             wanted_ids = list(ids)
             parts = [wanted_ids[at : at + 100] for at in range(0, len(wanted_ids), 100)]
@@ -144,9 +147,9 @@ class JobClient:
         """Queue a failed or cancelled job again. Raises: ``Conflict``."""
         return job_of(self._http.post(path_of("jobs", job_id, "retry")))
 
-    def retry_failed(self, wanted: JobFilter | None = None) -> list[Job]:
+    def retry_failed(self, filters: JobFilter | None = None) -> list[Job]:
         """Queue all failed jobs again that can be; return them."""
-        given = {name: value for name, value in _job_params(wanted or JobFilter()).items() if value}
+        given = {name: value for name, value in _job_params(filters or JobFilter()).items() if value}
         return [job_of(row) for row in self._http.post(path_of("jobs", "retry-failed"), given)["jobs"]]
 
     def prioritise(self, job_id: str, priority: int) -> Job:
@@ -335,12 +338,12 @@ def raised(job: Job) -> Job:
     return job
 
 
-def _job_params(wanted: JobFilter) -> dict[str, Any]:
+def _job_params(filters: JobFilter) -> dict[str, Any]:
     return {
-        "state": ",".join(wanted.states),
-        "kind": ",".join(wanted.kinds),
-        "actor": wanted.actor,
-        "search": wanted.search,
-        "doc": wanted.doc_key,
-        "parent": wanted.parent_id,
-    } | ({} if wanted.ids is None else {"ids": ",".join(wanted.ids)})
+        "state": ",".join(filters.states),
+        "kind": ",".join(filters.kinds),
+        "actor": filters.actor,
+        "search": filters.search,
+        "doc": filters.doc_key,
+        "parent": filters.parent_id,
+    } | ({} if filters.ids is None else {"ids": ",".join(filters.ids)})

@@ -31,7 +31,7 @@ class JobFacade:
     @needs(Role.READER)
     def jobs(
         self,
-        wanted: JobFilter | None = None,
+        filters: JobFilter | None = None,
         *,
         active: bool = False,
         limit: int = 200,
@@ -44,7 +44,7 @@ class JobFacade:
         ``changed_since`` leaves out what has not changed after that number (``Job.change``).
         """
         return self._catalog.jobs.recent(
-            wanted or _ALL, active=active, limit=limit, ids=ids, before=before, changed_since=changed_since
+            filters or _ALL, active=active, limit=limit, ids=ids, before=before, changed_since=changed_since
         )
 
     @needs(Role.READER)
@@ -53,9 +53,9 @@ class JobFacade:
         return self._catalog.jobs.get(job_id)
 
     @needs(Role.READER)
-    def job_counts(self, wanted: JobFilter | None = None) -> dict[JobState, int]:
+    def job_counts(self, filters: JobFilter | None = None) -> dict[JobState, int]:
         """Return how many jobs are in each state."""
-        return self._catalog.jobs.counts(wanted or _ALL)
+        return self._catalog.jobs.counts(filters or _ALL)
 
     @needs(Role.READER)
     def job_log(self, job_id: str, after: int = 0) -> list[JobEvent]:
@@ -91,13 +91,13 @@ class JobFacade:
         return self._worker.retry(job_id)
 
     @needs(Role.EDITOR)
-    def retry_failed(self, wanted: JobFilter | None = None) -> list[Job]:
+    def retry_failed(self, filters: JobFilter | None = None) -> list[Job]:
         """Queue all failed jobs again that can be, of oneself, or of everybody for administrators; return them.
 
         None of them shows a document again that was hidden since.
         """
         who = access.current()
-        failed = replace(wanted or _ALL, states=_FAILED.states)
+        failed = replace(filters or _ALL, states=_FAILED.states)
         if not access.sees_all(who):
             failed = replace(failed, actor=who.name)
         again, before = [], None

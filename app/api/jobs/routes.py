@@ -64,17 +64,17 @@ def list_jobs() -> flask.Response:
     given = arguments()
     since = given["changed_since"]
     change = _change(-1 if since is None else since, given["wait_s"] if since is not None else 0)
-    wanted = _filter(given)
+    filters = _filter(given)
     ids = [name for name in given["ids"].split(",") if name][:IDS_LIMIT] if given["ids"] else None
     found = kb().jobs(
-        wanted,
+        filters,
         ids=ids,
         active=given["active"] == "1",
         before=given["before"] or None,
         changed_since=since,
         limit=given["limit"],
     )
-    counts = {} if ids else kb().job_counts(replace(wanted, states=()))
+    counts = {} if ids else kb().job_counts(replace(filters, states=()))
     return flask.jsonify(jobs=[_shown(job) for job in found], change=change, counts=counts)
 
 

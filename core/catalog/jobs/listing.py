@@ -28,7 +28,7 @@ class JobLists:
 
     def recent(
         self,
-        wanted: JobFilter = _ALL,
+        filters: JobFilter = _ALL,
         *,
         active: bool = False,
         limit: int = 200,
@@ -37,7 +37,7 @@ class JobLists:
         changed_since: int | None = None,
     ) -> list[Job]:
         """Return jobs, newest first, from the one after the job ``before`` on. Raises: ``NotFound`` for ``before``."""
-        query = _rows().where(_seen(), *_conditions(wanted)).order_by(jobs.c.created_at.desc(), jobs.c.id)
+        query = _rows().where(_seen(), *_conditions(filters)).order_by(jobs.c.created_at.desc(), jobs.c.id)
         if active:
             query = query.where(jobs.c.state.in_(ACTIVE))
         if ids is not None:
@@ -71,9 +71,9 @@ class JobLists:
             _one(tx, job_id)
             return log(tx, job_id, after)
 
-    def counts(self, wanted: JobFilter = _ALL) -> dict[JobState, int]:
+    def counts(self, filters: JobFilter = _ALL) -> dict[JobState, int]:
         """Return how many jobs are in each state."""
-        query = _from(select(jobs.c.state, func.count())).where(_seen(), *_conditions(wanted)).group_by(jobs.c.state)
+        query = _from(select(jobs.c.state, func.count())).where(_seen(), *_conditions(filters)).group_by(jobs.c.state)
         with self._database.read() as tx:
             found = {row[0]: int(row[1]) for row in tx.execute(query)}
         return {state: found.get(state, 0) for state in JobState}
@@ -115,22 +115,22 @@ def _seen() -> ColumnElement[bool]:
     return owner.is_(None) if who.user_id is None else or_(owner.is_(None), owner == who.user_id)
 
 
-def _conditions(wanted: JobFilter) -> list[ColumnElement[bool]]:
+def _conditions(filters: JobFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
-    if wanted.states:
-        found.append(jobs.c.state.in_(wanted.states))
-    if wanted.kinds:
-        found.append(jobs.c.kind.in_(wanted.kinds))
-    if wanted.actor:
-        found.append(jobs.c.actor == wanted.actor)
-    if wanted.search:
-        found.append(func.coalesce(documents.c.name, jobs.c.name).icontains(wanted.search, autoescape=True))
-    if wanted.doc_key:
-        found.append(documents.c.doc_key == wanted.doc_key)
-    if wanted.parent_id:
-        found.append(jobs.c.parent_id == wanted.parent_id)
-    if wanted.ids is not None:
-        found.append(jobs.c.id.in_(wanted.ids))
+    if filters.states:
+        found.append(jobs.c.state.in_(filters.states))
+    if filters.kinds:
+        found.append(jobs.c.kind.in_(filters.kinds))
+    if filters.actor:
+        found.append(jobs.c.actor == filters.actor)
+    if filters.search:
+        found.append(func.coalesce(documents.c.name, jobs.c.name).icontains(filters.search, autoescape=True))
+    if filters.doc_key:
+        found.append(documents.c.doc_key == filters.doc_key)
+    if filters.parent_id:
+        found.append(jobs.c.parent_id == filters.parent_id)
+    if filters.ids is not None:
+        found.append(jobs.c.id.in_(filters.ids))
     return found
 
 
