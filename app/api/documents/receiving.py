@@ -103,9 +103,9 @@ def upload_document() -> tuple[flask.Response, int, dict[str, str]]:
 def add_text() -> tuple[flask.Response, int, dict[str, str]]:
     """Take a text entry as the next version of the document that its name says, and answer its receipt."""
     given = body()
-    said = filing_of(given) | {"tags": tag_list(given["tags"])}
-    said |= {name: said[name].strip() for name in ("note", "label") if name in said}
-    return answer_receipt(kb().add_text(given["name"], given["text"], title=given["title"], **said))
+    payload = filing_of(given) | {"tags": tag_list(given["tags"])}
+    payload |= {name: payload[name].strip() for name in ("note", "label") if name in payload}
+    return answer_receipt(kb().add_text(given["name"], given["text"], title=given["title"], **payload))
 
 
 @receiving.get("/sample")

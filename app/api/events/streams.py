@@ -171,13 +171,13 @@ def _talk(ws: Server, job_id: str) -> tuple[int, str]:
                     del followers[key]
         if not followers:
             return 1000, "All have ended."
-        said = ws.receive(timeout=TICK_S)
-        if said is None:
+        payload = ws.receive(timeout=TICK_S)
+        if payload is None:
             continue
         heard.append(time.monotonic())
         if len(heard) == MOST_MESSAGES and heard[-1] - heard[0] < MESSAGES_WITHIN_S:
             return POLICY, "Too many messages."
-        wanted = _subscribed(said)
+        wanted = _subscribed(payload)
         if wanted is None:
             return BAD_MESSAGE, 'A message is {"subscribe": [ids of jobs]} or {"ping": anything}.'
         if len(followers.keys() | wanted) > MOST_FOLLOWED:
@@ -187,10 +187,10 @@ def _talk(ws: Server, job_id: str) -> tuple[int, str]:
     return AWAY, "Connect again."
 
 
-def _subscribed(said: str | bytes) -> set[str] | None:
+def _subscribed(payload: str | bytes) -> set[str] | None:
     """Return the jobs that a message names, None where it is none of ours."""
     try:
-        message = json.loads(said)
+        message = json.loads(payload)
     except (ValueError, RecursionError):
         return None
     if not isinstance(message, dict):

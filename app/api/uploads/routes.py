@@ -138,15 +138,15 @@ def begin() -> flask.typing.ResponseReturnValue:
     is_partial, pieces = tus.concatenation()
     if _has_body() and pieces is None:
         _check_part_type()
-    written, said = tus.metadata()
-    filing, sha256 = tus.filing_of(said), said.get("sha256") or None
+    written, payload = tus.metadata()
+    filing, sha256 = tus.filing_of(payload), payload.get("sha256") or None
     transfers = kb().transfers
     if pieces is not None:
-        name = said.get("filename", "")
+        name = payload.get("filename", "")
         transfer = transfers.concatenate(pieces, name, filing, sha256=sha256, metadata=written)
     else:
         transfer = transfers.create(
-            said.get("filename"),
+            payload.get("filename"),
             tus.announced_size(),
             filing=filing,
             sha256=sha256,
@@ -329,10 +329,10 @@ def _append_first(transfer_id: str) -> Transfer:
 
 def _said(transfer: Transfer) -> dict[str, Any]:
     """Return an upload with its error, if any, in the language of the request."""
-    said: dict[str, Any] = to_dict(transfer)
+    payload: dict[str, Any] = to_dict(transfer)
     if transfer.error is not None:
-        said["error"] = {**transfer.error, **error_words(transfer.error)}
-    return said
+        payload["error"] = {**transfer.error, **error_words(transfer.error)}
+    return payload
 
 
 def _checked(transfer: Transfer) -> Transfer:

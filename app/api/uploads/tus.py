@@ -65,21 +65,21 @@ def checksum() -> tuple[str, bytes] | None:
 def metadata() -> tuple[str, dict[str, str]]:
     """Return the header Upload-Metadata as it was written, and what it says. Raises: ``InvalidInput``."""
     given = flask.request.headers.get("Upload-Metadata", "").strip()
-    said: dict[str, str] = {}
+    payload: dict[str, str] = {}
     for pair in given.split(",") if given else ():
         key, _, value = pair.strip().partition(" ")
-        if not key or not key.isascii() or key in said or len(said) >= _MOST_KEYS:
+        if not key or not key.isascii() or key in payload or len(payload) >= _MOST_KEYS:
             raise InvalidInput("The header Upload-Metadata must hold different keys, each with its value in Base64.")
         try:
-            said[key] = _decoded("Upload-Metadata", value.strip()).decode("utf-8")
+            payload[key] = _decoded("Upload-Metadata", value.strip()).decode("utf-8")
         except UnicodeDecodeError as error:
             raise InvalidInput(f"The value of {key[:40]!r} in Upload-Metadata is no UTF-8.") from error
-    return given, said
+    return given, payload
 
 
-def filing_of(said: Mapping[str, str]) -> Filing:
+def filing_of(payload: Mapping[str, str]) -> Filing:
     """Return how the upload is to be filed. Raises: ``InvalidInput``."""
-    return Filing(tags=_tags(said.get("tags", "")), **filing(said))
+    return Filing(tags=_tags(payload.get("tags", "")), **filing(payload))
 
 
 def _tags(given: str) -> tuple[str, ...]:
@@ -105,15 +105,15 @@ def concatenation() -> tuple[bool, list[str] | None]:
     raise InvalidInput("The header Upload-Concat is “partial”, or “final;” with the places of partial uploads.")
 
 
-def state_headers(transfer: Transfer, said: str, pieces: tuple[str, ...], place: Any) -> dict[str, str]:
+def state_headers(transfer: Transfer, payload: str, pieces: tuple[str, ...], place: Any) -> dict[str, str]:
     """Return what ``HEAD`` answers; ``place`` gives the address of an upload by its id."""
     headers = {"Cache-Control": "no-store", **offset_headers(transfer)}
     if transfer.size_bytes is None:
         headers["Upload-Defer-Length"] = "1"
     else:
         headers["Upload-Length"] = str(transfer.size_bytes)
-    if said:
-        headers["Upload-Metadata"] = said
+    if payload:
+        headers["Upload-Metadata"] = payload
     if transfer.is_partial:
         headers["Upload-Concat"] = "partial"
     if pieces:
