@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import flask
 
-from app.api.events.progress import HEARTBEAT, HEARTBEAT_S, LONGEST_S, Follower, follow, told, written
+from app.api.events.progress import HEARTBEAT, HEARTBEAT_S, LONGEST_S, Follower, follow, new_events, written
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -92,7 +92,7 @@ class Stream:
         if self.follower.has_ended:
             return
         try:
-            self.say(self.context.run(lambda: written(told(self.follower))))
+            self.say(self.context.run(lambda: written(new_events(self.follower))))
         except Exception:
             log.exception("a stream ends, because what it follows could not be read")
             self.follower.has_ended = True

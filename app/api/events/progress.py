@@ -86,7 +86,7 @@ class AllFollower:
 Follower = JobFollower | AllFollower
 
 
-def told(follower: Follower) -> list[Event]:
+def new_events(follower: Follower) -> list[Event]:
     """Return what is new; an error is the last thing that is told."""
     try:
         return follower.news()
@@ -97,10 +97,10 @@ def told(follower: Follower) -> list[Event]:
 
 def follow(kb: KnowledgeBase, follower: Follower) -> Iterator[bytes]:
     """Yield server-sent events until the job has ended; holds the thread that asks."""
-    yield written(told(follower))
+    yield written(new_events(follower))
     while not follower.has_ended:
         kb.jobs_changed(follower.seen, HEARTBEAT_S)
-        yield written(told(follower)) or HEARTBEAT
+        yield written(new_events(follower)) or HEARTBEAT
 
 
 def written(events: list[Event]) -> bytes:

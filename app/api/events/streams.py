@@ -24,7 +24,7 @@ from werkzeug.exceptions import ServiceUnavailable
 from app.api.description.describe import View, operation, whole
 from app.api.description.reading import arguments
 from app.api.events.detached import EventStream, pump_of
-from app.api.events.progress import HEARTBEAT, LONGEST_S, AllFollower, Event, Follower, JobFollower, told, written
+from app.api.events.progress import HEARTBEAT, LONGEST_S, AllFollower, Event, Follower, JobFollower, new_events, written
 from app.api.system.waiting import room_to_write
 from app.components.shared.states import error_words, unknown_error
 from app.context import kb, rag
@@ -163,7 +163,7 @@ def _talk(ws: Server, job_id: str) -> tuple[int, str]:
         if newest != change:
             change = newest
             for key, follower in list(followers.items()):
-                for event in told(follower):
+                for event in new_events(follower):
                     if event.name == "error":
                         return UNKNOWN, f"There is no job {key[:32]}."
                     ws.send(_message(event))
