@@ -42,7 +42,7 @@ class _Waiting:
     priority: int
     position: int = -1
     done: int = 0
-    given: dict[bytes, int] = field(default_factory=dict)
+    batch: dict[bytes, int] = field(default_factory=dict)
     is_read: bool = False
 
 
@@ -97,11 +97,11 @@ class EmbeddingQueue:
 
     def step(self) -> list[StageRun]:
         """Embed one round; return the documents that lack nothing any more."""
-        chosen = self._chosen()
+        chosen = self._next_round()
         try:
             going = self._embedded(chosen)
             failpoint("ingest.embedding.round")
-            return self._complete(self._told(going))
+            return self._complete(self._note_progress(going))
         except BaseException:
             for waiting in chosen:
                 if waiting.is_read:
@@ -111,7 +111,7 @@ class EmbeddingQueue:
 
     # ---- one round
 
-    def _chosen(self) -> list[_Waiting]:
+    def _next_round(self) -> list[_Waiting]:
         """Let documents give texts in their turns, until the round is full or all have given all."""
         chosen: dict[_Waiting, None] = {}
         texts: set[bytes] = set()
@@ -123,8 +123,8 @@ class EmbeddingQueue:
             page = self._catalog.embeddings.missing(
                 waiting.run.version_id, self._active.embedder.id, waiting.position, TURN_TEXTS
             )
-            waiting.given.update((each.digest, each.length) for each in page)
-            texts.update(waiting.given)
+            waiting.batch.update((each.digest, each.length) for each in page)
+            texts.update(waiting.batch)
             waiting.is_read = len(page) < TURN_TEXTS
             if not waiting.is_read:
                 waiting.position = page[-1].position
@@ -161,7 +161,7 @@ class EmbeddingQueue:
         return False
 
     def _embed(self, chosen: Sequence[_Waiting]) -> None:
-        lengths = {digest: length for waiting in chosen for digest, length in waiting.given.items()}
+        lengths = {digest: length for waiting in chosen for digest, length in waiting.batch.items()}
         # Texts of like length make batches without padding.
         order = sorted(lengths, key=lengths.__getitem__)
         vectors: list[tuple[list[bytes], Vector]] = []
@@ -188,13 +188,13 @@ class EmbeddingQueue:
             failpoint("ingest.embeddings.kept")
         vectors.clear()
 
-    def _told(self, going: Sequence[_Waiting]) -> list[_Waiting]:
+    def _note_progress(self, going: Sequence[_Waiting]) -> list[_Waiting]:
         """Note how far each document is, and leave out those whose jobs have ended meanwhile."""
         due = {}
         for waiting in going:
-            waiting.done = min(waiting.done + len(waiting.given), waiting.total)
-            waiting.run.spend({"embedded_texts": len(waiting.given)})
-            waiting.given.clear()
+            waiting.done = min(waiting.done + len(waiting.batch), waiting.total)
+            waiting.run.spend({"embedded_texts": len(waiting.batch)})
+            waiting.batch.clear()
             if waiting.run.tell(waiting.done, waiting.total) and not waiting.is_read:
                 due[waiting.run] = waiting
         lost: list[StageRun] = []
