@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.model import AnalysisStep, AnswerStep, AskStep, DoneStep, PassagesStep, Query, Trace
 from core.query.answer_cache import AnswerCache, answered_again
 from core.query.pipeline import drained
-from core.query.record_answer import recorded
+from core.query.record_answer import record_answer
 from core.query.stopwatch import Stopwatch
 from core.query.understand.analyse import check_length
 from core.query.understand.understanding import AskedQuestion
@@ -93,7 +93,7 @@ class QuestionAnswering:
     def _afresh(
         self, asked: AskedQuestion, keep: bool, key: CacheKey | None, heard_at: int | None
     ) -> Generator[AskStep, None, Trace]:
-        with recorded(self._recordings, asked.query) as recording:
+        with record_answer(self._recordings, asked.query) as recording:
             into = None if recording is None else recording.into
             trace = yield from self._queries.steps(asked, answering=True, into=into)
             trace = trace if recording is None else recording.account(trace)

@@ -76,7 +76,7 @@ def unrecorded(error: Exception | None = None) -> EvoRAGError:
 
 
 @contextmanager
-def recorded(recordings: Recordings, query: Query) -> Iterator[AnswerRecording | None]:
+def record_answer(recordings: Recordings, query: Query) -> Iterator[AnswerRecording | None]:
     """Give a recording to a question that wants one. Raises: ``QuotaExceeded``, ``DiskFull``."""
     if not query.record:
         yield None
