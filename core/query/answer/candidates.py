@@ -15,7 +15,7 @@ from itertools import islice
 from core.model import Hit
 from core.query.answer.answer_types import offers
 from core.query.answer.question_profile import QuestionProfile
-from core.query.answer.quotable_units import units
+from core.query.answer.quotable_units import quotable_units
 from core.query.answer.trim_clauses import softmax
 from core.text.analysis import analyse
 
@@ -78,7 +78,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     chunk = hit.placed.chunk
     title_terms = frozenset(analyse(hit.placed.title))
     path_terms = frozenset(analyse(" ".join(chunk.locator.heading_path)))
-    cut = list(islice(units(chunk, hit.placed.title), _MOST_UNITS))
+    cut = list(islice(quotable_units(chunk, hit.placed.title), _MOST_UNITS))
     said = [f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut]
     terms = [frozenset(analyse(text)) for text in said]
     wanted = profile.expectation.unit

@@ -31,7 +31,7 @@ class Unit:
     is_heading: bool = False
 
 
-def units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
+def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
     """Yield the units of a chunk in order; the header rows of tables are no units of their own."""
     headings = {title.strip(), *chunk.locator.heading_path}
     section = ""

@@ -21,7 +21,7 @@ import numpy as np
 from core.errors import ModelUnavailable
 from core.ports import Vector
 from core.query.answer.context import ContextSource
-from core.query.answer.quotable_units import units
+from core.query.answer.quotable_units import quotable_units
 from core.query.guard.numbers import Figure, foreign_figures, held_figures, stated_figures
 from core.text.analysis import analyse, content_words, normalise
 from core.text.language import detect_language
@@ -105,7 +105,7 @@ class SupportPassage:
         placed = source.hit.placed
         chunk = placed.chunk
         text = chunk.indexed_text(placed.title)
-        cut = list(islice(units(chunk, placed.title), _MOST_UNITS))
+        cut = list(islice(quotable_units(chunk, placed.title), _MOST_UNITS))
         read: list[_Unit] = []
         for unit in cut:
             said = f"{unit.header}\n{unit.text}" if unit.header else unit.text
