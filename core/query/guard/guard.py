@@ -19,7 +19,7 @@ from core.query.answer.escape import without_hidden
 from core.query.answer.extract import insufficient
 from core.query.guard.attribution import LEAST_OVERLAP, Embed, Support, SupportPassage, WrittenSentence, align
 from core.query.guard.numbers import foreign_figures, held_figures, stated_figures
-from core.query.guard.unsupported_content import foreign_matter, plain
+from core.query.guard.unsupported_content import plain, unsupported_content
 from core.text.analysis import content_words
 from core.text.language import detect_language
 
@@ -183,7 +183,7 @@ def finalize(generated: str, result: GuardResult, citations: Sequence[Citation],
 
 def _judge(sentence: str, support: Support, context: str, question: str, known: frozenset[str], policy: Policy) -> str:
     """Return why a sentence is not shown, or nothing."""
-    if reason := foreign_matter(sentence, context):
+    if reason := unsupported_content(sentence, context):
         return reason
     if (said := _REFUSAL.search(sentence)) and not support.is_supported and plain(said.group()) not in context:
         return SAID_INSUFFICIENT

@@ -35,7 +35,7 @@ def plain(text: str) -> str:
     return normalise(text).casefold()
 
 
-def foreign_matter(sentence: str, held: str) -> str:
+def unsupported_content(sentence: str, held: str) -> str:
     """Return why a sentence may not be shown, or nothing.
 
     ``held`` is what the documents say, made ``plain``. Reasons: ``remote_image`` (whatever the documents say: nothing

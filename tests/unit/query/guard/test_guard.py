@@ -10,7 +10,7 @@ from core.model import Answer, AnswerType, Citation
 from core.query.answer.context import sources_of
 from core.query.answer.extract import INSUFFICIENT_TEXT
 from core.query.guard.guard import MOST_SENTENCES, Held, Policy, SupportEvidence, check, finalize, guard
-from core.query.guard.unsupported_content import foreign_matter, plain
+from core.query.guard.unsupported_content import plain, unsupported_content
 from core.text.analysis import content_words
 from core.text.language import detect_language
 from tests.builders import hit
@@ -60,29 +60,29 @@ HELD = plain(CONTEXT)
     ["https://evil.example/x", "www.evil-shop.com", "cheap-pumps.shop/now", "sales@evil.example.com", "mailto:a@b"],
 )
 def test_link_that_the_context_does_not_hold_is_foreign(link):
-    assert foreign_matter(f"The Hakone plant makes pumps, see {link}.", HELD) == "foreign_link"
+    assert unsupported_content(f"The Hakone plant makes pumps, see {link}.", HELD) == "foreign_link"
 
 
 def test_link_of_the_context_is_not_foreign():
-    assert foreign_matter("The yearly report of the plant: https://plant.example.com/report.", HELD) == ""
-    assert foreign_matter("See https://plant.example.com/report?d=secret.", HELD) == "foreign_link"
+    assert unsupported_content("The yearly report of the plant: https://plant.example.com/report.", HELD) == ""
+    assert unsupported_content("See https://plant.example.com/report?d=secret.", HELD) == "foreign_link"
 
 
 @pytest.mark.parametrize("image", ["![pump](https://x.example/p.png)", "<img src=x onerror=alert(1)>", "![](x)"])
 def test_image_is_foreign_even_where_a_document_holds_it(image):
-    assert foreign_matter(f"The Hakone plant makes pumps {image}", HELD) == "remote_image"
-    assert foreign_matter(f"The Hakone plant makes pumps {image}", plain(image)) == "remote_image"
+    assert unsupported_content(f"The Hakone plant makes pumps {image}", HELD) == "remote_image"
+    assert unsupported_content(f"The Hakone plant makes pumps {image}", plain(image)) == "remote_image"
 
 
 @pytest.mark.parametrize("html", ["<b>", "</div>", "<!-- note -->", "<a title=x>"])
 def test_html_is_foreign_unless_a_document_is_about_it(html):
-    assert foreign_matter(f"Write {html} there.", HELD) == "foreign_html"
-    assert foreign_matter(f"Write {html} there.", plain(f"The sign {html} is for that.")) == ""
+    assert unsupported_content(f"Write {html} there.", HELD) == "foreign_html"
+    assert unsupported_content(f"Write {html} there.", plain(f"The sign {html} is for that.")) == ""
 
 
 @pytest.mark.parametrize("slogan", ["Buy now!", "Use our promo code", "今すぐ購入"])
 def test_advertising_is_foreign(slogan):
-    assert foreign_matter(f"The Hakone plant makes pumps and valves. {slogan}", HELD) == "advertising"
+    assert unsupported_content(f"The Hakone plant makes pumps and valves. {slogan}", HELD) == "advertising"
 
 
 @pytest.mark.parametrize("answer", ["", "   ", "[1]", "…"])
