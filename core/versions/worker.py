@@ -68,7 +68,7 @@ def compare(order: dict[str, Any]) -> None:
     written = write_rows(folder, difference, values)
     laps.end("write")
     rows, headings = written.rows, written.headings
-    values.see_leftovers(rows, difference)
+    values.see_unpaired(rows, difference)
     chapters = chapters_of(rows, headings)
     write_places(folder, difference, headings, chapters.of_heading)
     notices = dict.fromkeys(difference.notices)

@@ -44,7 +44,7 @@ class ValueCollector:
         self._spent += time.perf_counter() - began
         self.was_skipped = len(self.found) >= MOST_VALUES or self._spent > _VALUES_SECONDS
 
-    def see_leftovers(self, rows: Rows, difference: Difference) -> None:
+    def see_unpaired(self, rows: Rows, difference: Difference) -> None:
         """Collect those of removed and added lines too: what became another value first, then what is on one side."""
         left = MOST_VALUES - len(self.found)
         if self.was_skipped or left <= 0:
