@@ -16,7 +16,7 @@ from core.versions.diff.budget import Budget, Clock
 from core.versions.diff.lines import Lines
 from core.versions.diff.moves import MoveSide, moved_lines
 from core.versions.diff.pair_gaps import similar_lines
-from core.versions.diff.slide_hunks import slide
+from core.versions.diff.slide_hunks import slide_hunks
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -47,7 +47,7 @@ def plan(old: Lines, new: Lines, budget: Budget, clock: Clock) -> Plan:
         every, none = np.arange(len(old)), np.zeros(0, np.int64)
         return Plan(every, every, np.ones(len(old), bool), none, none, False)
     numbers = renumbered(_hashes(old), _hashes(new))
-    matches = slide((old, new), numbers, align(*numbers))
+    matches = slide_hunks((old, new), numbers, align(*numbers))
     is_free = [np.ones(len(lines), bool) for lines in (old, new)]
     is_free[0][matches.old] = is_free[1][matches.new] = False
     sides = [

@@ -14,7 +14,7 @@ Ints = npt.NDArray[np.int64]
 _FURTHEST = 40
 
 
-def slide(lines: tuple[Lines, Lines], numbers: tuple[Ints, Ints], matches: Matches) -> Matches:
+def slide_hunks(lines: tuple[Lines, Lines], numbers: tuple[Ints, Ints], matches: Matches) -> Matches:
     """Return the matches with each one-sided gap at a heading or the beginning of a block, if it can stand there."""
     old, new = matches.old.copy(), matches.new.copy()
     _slide_side(lines[0], numbers[0], old, new)
