@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.cli import output
-from core.evaluation.question_folder import LeftOut
+from core.evaluation.question_folder import SkippedLine
 from core.model import EvaluationRun, GateVerdict, MeasureDifference, QuestionOutcome, QuestionSet, RunComparison
 
 _NAMED = 20
@@ -34,7 +34,7 @@ def print_run(run: EvaluationRun) -> None:
 def note_left_out(left_out: Sequence[Mapping[str, Any]]) -> None:
     """Name what is no part of a measurement, each with its file and line."""
     for each in left_out[:_NAMED]:
-        output.note(f"left out: {LeftOut(**each)}")
+        output.note(f"left out: {SkippedLine(**each)}")
     if len(left_out) > _NAMED:
         output.note(f"left out: {len(left_out) - _NAMED:,} more; --json names all.")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from core.errors import InvalidInput, QuotaExceeded, TooLarge, UnreadableDocument
 from core.evaluation.measure_folder import document_name
-from core.evaluation.question_folder import PASSAGES, LeftOut, check_some
+from core.evaluation.question_folder import PASSAGES, SkippedLine, check_some
 from core.ingest.validate import clean_name, doc_key
 from core.model import Job
 
@@ -34,7 +34,7 @@ _OF_A_PASSAGE = (InvalidInput, TooLarge, UnreadableDocument)
 def fill(
     kb: Fillable,
     passages: Sequence[QuestionSetPassage],
-    left_out: list[LeftOut] | None = None,
+    left_out: list[SkippedLine] | None = None,
     wait: Wait | None = None,
 ) -> dict[str, str]:
     """Add each passage as a text entry, wait until all are indexed, and return their ``doc_key`` by passage id.
@@ -43,7 +43,7 @@ def fill(
     Those that cannot be added or indexed are put into ``left_out``. Raises: ``InvalidInput`` where there is no such
     list, and where nothing is left.
     """
-    refused: list[LeftOut] = []
+    refused: list[SkippedLine] = []
     added = _added(kb, _different(passages, refused), refused)
     ended = (wait or kb.wait)([upload.pending_job for _, upload in added if upload.pending_job])
     errors = {job.id: (job.error or {}).get("message", job.state) for job in ended if job.state != "done"}
@@ -61,7 +61,7 @@ def fill(
     return keys
 
 
-def _different(passages: Sequence[QuestionSetPassage], refused: list[LeftOut]) -> list[QuestionSetPassage]:
+def _different(passages: Sequence[QuestionSetPassage], refused: list[SkippedLine]) -> list[QuestionSetPassage]:
     """Return the passages without those whose names would make them versions of others."""
     lines: dict[str, int] = {}
     kept = []
@@ -80,7 +80,7 @@ def _different(passages: Sequence[QuestionSetPassage], refused: list[LeftOut]) -
 
 
 def _added(
-    kb: Fillable, passages: Sequence[QuestionSetPassage], refused: list[LeftOut]
+    kb: Fillable, passages: Sequence[QuestionSetPassage], refused: list[SkippedLine]
 ) -> list[tuple[QuestionSetPassage, Upload]]:
     """Add the passages together, and one by one where one of them is refused."""
     try:
@@ -93,7 +93,7 @@ def _added(
 
 
 def _one_by_one(
-    kb: Fillable, passages: Sequence[QuestionSetPassage], refused: list[LeftOut]
+    kb: Fillable, passages: Sequence[QuestionSetPassage], refused: list[SkippedLine]
 ) -> list[tuple[QuestionSetPassage, Upload]]:
     added = []
     for passage in passages:
@@ -106,5 +106,5 @@ def _one_by_one(
     return added
 
 
-def _left_out(passage: QuestionSetPassage, reason: str) -> LeftOut:
-    return LeftOut(PASSAGES, passage.line, passage.id, reason)
+def _left_out(passage: QuestionSetPassage, reason: str) -> SkippedLine:
+    return SkippedLine(PASSAGES, passage.line, passage.id, reason)

@@ -23,9 +23,9 @@ from core.evaluation.metrics import (
 )
 from core.evaluation.question_folder import (
     QUESTIONS,
-    LeftOut,
     Question,
     QuestionSetPassage,
+    SkippedLine,
     read_passages,
     read_questions,
     read_set,
@@ -34,7 +34,7 @@ from core.model import AnswerType, Preview, Query, Trace
 from core.ports import Progress
 
 __all__ = [
-    "LeftOut",
+    "SkippedLine",
     "QuestionSetPassage",
     "Question",
     "Report",
@@ -122,7 +122,7 @@ class Report:
     p50_ms: float
     p95_ms: float
     outcomes: tuple[QuestionMeasure, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[SkippedLine, ...] = ()
     """Questions that could not be asked."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -161,13 +161,13 @@ def evaluate(
     keys = passages if isinstance(passages, Mapping) else {p.id: document_name(p).lower() for p in passages}
     passage_of_chunk = dict(_chunks(kb, keys))
     outcomes: list[QuestionMeasure] = []
-    left_out: list[LeftOut] = []
+    left_out: list[SkippedLine] = []
     for done, question in enumerate(questions, 1):
         started = time.perf_counter()
         try:
             trace = rag.ask(Query(text=question.text), keep=False)
         except InvalidInput as error:
-            left_out.append(LeftOut(QUESTIONS, question.line, question.id, error.message))
+            left_out.append(SkippedLine(QUESTIONS, question.line, question.id, error.message))
         else:
             duration_ms = (time.perf_counter() - started) * 1000
             outcomes.append(observe(question, trace, passage_of_chunk.get, duration_ms))

@@ -45,7 +45,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SkippedLine:
     """A passage or a question that is not part of a measurement, and why; ``id`` is empty where it has none."""
 
     file: str
@@ -61,11 +61,11 @@ class LeftOut:
 class ReadSet:
     passages: list[QuestionSetPassage]
     questions: list[Question]
-    left_out: list[LeftOut]
+    left_out: list[SkippedLine]
 
 
 Read = TypeVar("Read", QuestionSetPassage, Question)
-Refused = Callable[[LeftOut], None]
+Refused = Callable[[SkippedLine], None]
 
 
 def read_set(folder: Path) -> ReadSet:
@@ -73,7 +73,7 @@ def read_set(folder: Path) -> ReadSet:
 
     Raises: ``InvalidInput`` where a file cannot be read, or nothing of it.
     """
-    left_out: list[LeftOut] = []
+    left_out: list[SkippedLine] = []
     passages = list(_read(folder / PASSAGES, _passage, left_out.append))
     check_some(passages, PASSAGES, left_out)
     questions = list(_read(folder / QUESTIONS, _question, left_out.append))
@@ -92,7 +92,7 @@ def read_questions(folder: Path) -> list[Question]:
 
 
 def answerable_from(
-    passage_ids: Collection[str], questions: Sequence[Question], left_out: list[LeftOut]
+    passage_ids: Collection[str], questions: Sequence[Question], left_out: list[SkippedLine]
 ) -> list[Question]:
     """Return the questions without those whose passages were left out: to find them would be asked too much.
 
@@ -106,14 +106,14 @@ def answerable_from(
         missing = [name for name in question.passage_ids if name not in passage_ids]
         if missing:
             reason = f"its passage “{missing[0][:64]}” was left out."
-            left_out.append(LeftOut(QUESTIONS, question.line, question.id, reason))
+            left_out.append(SkippedLine(QUESTIONS, question.line, question.id, reason))
         else:
             asked.append(question)
     check_some(asked, QUESTIONS, left_out)
     return asked
 
 
-def check_some(found: Sized, file: str, left_out: Sequence[LeftOut]) -> None:
+def check_some(found: Sized, file: str, left_out: Sequence[SkippedLine]) -> None:
     """Raises: ``InvalidInput``, with the first reason, where nothing of a file is left."""
     if len(found):
         return
@@ -121,7 +121,7 @@ def check_some(found: Sized, file: str, left_out: Sequence[LeftOut]) -> None:
     raise InvalidInput(f"Nothing of {file} can be used. {first}" if first else f"{file} is empty.")
 
 
-def _refuse(unread: LeftOut) -> None:
+def _refuse(unread: SkippedLine) -> None:
     raise InvalidInput(str(unread))
 
 
@@ -140,7 +140,7 @@ def _read(path: Path, made: Callable[[int, Mapping[str, Any]], Read], refused: R
             name = _name(row["id"]) if "id" in row else ""
             value = made(number, row)
         except _Unreadable as error:
-            refused(LeftOut(path.name, number, name, str(error)))
+            refused(SkippedLine(path.name, number, name, str(error)))
         else:
             yield value
 
