@@ -12,13 +12,13 @@ _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 1.0
 
 
-class Watched(Protocol):
+class HealthSource(Protocol):
     """What tells how it is, here or at a URL."""
 
     def health(self) -> Health: ...
 
 
-def wait_until_ready(kb: Watched) -> None:
+def wait_until_ready(kb: HealthSource) -> None:
     """Return when stores and models can answer, or after a minute: the search then says itself what it lacks."""
     deadline, pause = time.monotonic() + _LIMIT_S, _FIRST_PAUSE_S
     while time.monotonic() < deadline:
