@@ -22,7 +22,7 @@ from app.security.answers import finish
 from app.security.authenticate import Caller, caller_of
 from app.security.callbacks import refuse_strange
 from app.security.origin import SAFE_METHODS, is_same_origin, is_socket
-from app.security.principal import Acting
+from app.security.principal import PrincipalMiddleware
 from app.security.proxies import (
     LOOPBACK_NAMES,
     UNKNOWN_PROXY,
@@ -83,7 +83,7 @@ def protect(app: Dash, kb: KnowledgeBase) -> None:
     # Dash lists its callbacks before the first request, in a function that stands between the two.
     server.before_request(lambda: refuse_strange(app))
     server.after_request(lambda response: finish(app, response))
-    server.wsgi_app = Acting(Forwarded(server.wsgi_app, networks(security.trusted_proxies)))  # type: ignore[method-assign]
+    server.wsgi_app = PrincipalMiddleware(Forwarded(server.wsgi_app, networks(security.trusted_proxies)))  # type: ignore[method-assign]
 
 
 def _names(host: str, public_names: str) -> frozenset[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 
-class Acting:
+class PrincipalMiddleware:
     """Runs an application on behalf of nobody, until its guard says who asks."""
 
     def __init__(self, application: WSGIApplication) -> None:
