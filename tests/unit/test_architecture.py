@@ -316,3 +316,13 @@ def names_settings(text: str) -> bool:
     """Say whether a module imports the class of all settings, from wherever."""
     nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
     return any(alias.name == "Settings" for node in nodes for alias in node.names)
+
+
+def test_no_public_class_name_is_twice_in_core() -> None:
+    homes: dict[str, list[str]] = {}
+    for module in within("core"):
+        for node in ast.parse(module.text).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module.name)
+    twice = {name: modules for name, modules in homes.items() if len(modules) > 1}
+    assert not twice, "\n".join(f"{name}: {', '.join(modules)}" for name, modules in sorted(twice.items()))
