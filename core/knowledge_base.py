@@ -153,7 +153,7 @@ class KnowledgeBase:
     def compare(
         self, key: str, old: int, new: int, *, other: str | None = None, wait: bool = True
     ) -> ComparisonResult | None:
-        """Compare two versions as ``ComparisonService.compare`` does; without ``wait`` None while it is being computed."""
+        """Compare two versions; without ``wait`` None while it is being computed."""
         return self._comparison_service.compare(key, old, new, other=other, wait=wait)
 
     diff = compare

@@ -106,7 +106,7 @@ def _is(role: Role) -> bool:
 def _indexing() -> Job | None:
     """The job that builds the keyword index anew, while one waits or runs."""
     filters = JobFilter(states=(JobState.QUEUED, JobState.RUNNING), kinds=(JobKind.REINDEX,))
-    return next(iter(kb().jobs(wanted=filters, limit=1)), None)
+    return next(iter(kb().jobs(filters=filters, limit=1)), None)
 
 
 def _effect(job: Job | None) -> list[Any]:

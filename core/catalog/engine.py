@@ -64,7 +64,7 @@ class Database:
         event.listen(self.engine, "begin", self._begin)
         self._reads = self.engine if self.is_sqlite else self.engine.execution_options(**_SNAPSHOT)
         self._writes = self.engine.execution_options(**_WRITES)
-        self._sessions = None if self.is_sqlite else postgresql.Parts(address)
+        self._sessions = None if self.is_sqlite else postgresql.SessionParts(address)
         self._writer = threading.RLock()
         self.changes = Changes(self._newest_change)
         """The changes of the job ledger, told once they are committed."""

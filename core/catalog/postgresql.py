@@ -63,7 +63,7 @@ def begin_write(tx: Connection) -> None:
     )
 
 
-class Parts:
+class SessionParts:
     """Parts of the program that one session of the server is in at a time.
 
     A connection that is cut gives its part up: what is done in a part must be right when it is begun again elsewhere.

@@ -63,7 +63,7 @@ class RemoteComparison:
         return found
 
 
-class DocumentReader:
+class DocumentClient:
     """The part of the client that changes nothing."""
 
     _http: Http

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from core.client.changes import JobClient
 from core.client.http import BUSY, Http, error_of, path_of, pause_s, values
-from core.client.reading import PREVIEW_PAGE, DocumentReader, compact, moment_of
+from core.client.reading import PREVIEW_PAGE, DocumentClient, compact, moment_of
 from core.errors import (
     BadFilename,
     EmptyDocument,
@@ -81,7 +81,7 @@ class RemoteIndexing:
         return asyncio.to_thread(self.result).__await__()
 
 
-class UploadClient(DocumentReader, JobClient):
+class UploadClient(DocumentClient, JobClient):
     """The part of the client that adds documents; the server knows who acts, whatever ``actor`` says."""
 
     _http: Http
