@@ -157,8 +157,8 @@ class KnowledgeBase:
         return self._comparison_service.compare(key, old, new, other=other, wait=wait)
 
     diff = compare
-    image = _by("_comparing", ComparisonService.image)
-    export = _by("_comparing", ComparisonService.export)
+    image = _by("_comparison_service", ComparisonService.image)
+    export = _by("_comparison_service", ComparisonService.export)
 
     # ---- jobs and stores
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, delete, exists, func, insert, select
 
 from core.catalog.asking_schema import cached_answers, cached_documents
 from core.catalog.engine import Database, inserted_id
-from core.catalog.outbox import waits_to_serve
+from core.catalog.outbox import REFILL, waits_to_serve
 from core.catalog.schema import index_settings, jobs, publications, versions
 
 _ACTIVE = ("queued", "running")
@@ -62,7 +62,11 @@ class CachedAnswers:
             waits_to_serve.label("waiting"),
             select(late).scalar_subquery().label("late"),
         )
-        made_by = select(index_settings.c.key, index_settings.c.value).order_by(index_settings.c.key)
+        made_by = (
+            select(index_settings.c.key, index_settings.c.value)
+            .where(index_settings.c.key.not_like(f"{REFILL}%"))
+            .order_by(index_settings.c.key)
+        )
         with self._database.read() as tx:
             row = tx.execute(now).one()
             return (

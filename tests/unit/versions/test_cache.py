@@ -245,7 +245,7 @@ def test_closing_ends_a_computation(tmp_path: Path, blobs: Folder) -> None:
 
     thread = threading.Thread(target=ask)
     thread.start()
-    while not comparisons._children.at_work:
+    while not comparisons._process.at_work:
         time.sleep(0.01)
     comparisons.close()
     thread.join(timeout=30)
