@@ -144,7 +144,7 @@ def test_however_many_pairs_are_asked_for_two_children_are_at_work(kb: core.Know
     left, most, deadline = set(pairs), 0, time.monotonic() + 120
     while left and time.monotonic() < deadline:
         left = {pair for pair in left if kb.compare("a.txt", *pair, wait=False) is None}
-        most = max(most, kb._comparisons._children.at_work)
+        most = max(most, kb._comparisons._process.at_work)
         time.sleep(0.01)
 
     assert not left
