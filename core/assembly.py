@@ -49,17 +49,17 @@ from core.jobs.background import Background
 from core.jobs.facade import JobFacade
 from core.jobs.handlers import JobHandlers
 from core.jobs.local_queue import LocalJobs
-from core.knowledge_base import KnowledgeBase
-from core.model import Job, JobKind
-from core.parts import (
+from core.knowledge_base import (
     IndexParts,
     IngestParts,
+    KnowledgeBase,
     ModelParts,
     Parts,
     QuestionParts,
     StorageParts,
     VersionParts,
 )
+from core.model import Job, JobKind
 from core.platform.data_folder import DataFolder
 from core.platform.poller import Poller
 from core.platform.work_signal import WorkSignal

@@ -29,14 +29,14 @@ LAYERS = (
         "core.training",
     ),
     ("core.ingest", "core.query"),
-    ("core.versions", "core.jobs", "core.explain", "core.evaluation", "core.parts", "core.knowledge_base"),
+    ("core.versions", "core.jobs", "core.explain", "core.evaluation", "core.knowledge_base"),
     ("core.assembly", "core.bootstrap", "core.rag", "core"),
     ("app", "core.cli"),
 )
 """From the ground up: a module imports from its own layer and those below it, for types too."""
 
 
-WIRING = ("core.assembly", "core.bootstrap", "core.parts")
+WIRING = ("core.assembly", "core.bootstrap", "core.knowledge_base")
 """What composes others: the fields of their dataclasses are arguments of constructors too."""
 
 LATE_CALLBACKS: dict[str, str] = {}
@@ -273,7 +273,7 @@ def test_the_rules_of_wiring_see_what_they_forbid() -> None:
     many = ", ".join(f"p{number}" for number in range(MOST_ARGUMENTS + 1))
     fields = "\n".join(f"    p{number}: int" for number in range(MOST_ARGUMENTS + 1))
     assert list(long_constructors(Module("core.x", f"class A:\n    def __init__(self, {many}): ...", ())))
-    assert list(long_constructors(Module("core.parts", f"class A:\n{fields}", ())))
+    assert list(long_constructors(Module("core.knowledge_base", f"class A:\n{fields}", ())))
     assert not list(long_constructors(Module("core.x", f"class A:\n{fields}", ())))
     for body in ("self._act = act", "self._acts.append(act)", "self._acts[kind] = act", "self.a, self.b = kind, act"):
         module = Module("core.x", f"class A:\n    def act_with(self, kind, act: Act | None):\n        {body}", ())
@@ -304,7 +304,7 @@ def test_only_settings_reads_the_environment() -> None:
 
 def test_few_see_all_settings() -> None:
     composing = {"core", "core.assembly", "core.bootstrap", "app.server"}
-    facade = {"core.parts"}
+    facade = {"core.knowledge_base"}
     commands = {
         f"core.cli.{name}" for name in ("backup", "eval_folder", "remote", "session", "transfer", "worker_process")
     }
