@@ -456,7 +456,7 @@ POINTS = ("generation.embedded", "generation.switching", "generation.switched", 
 KILLED = """
 import os, pathlib, shutil, signal, sys
 from core import bootstrap; from core.platform import failpoints as points
-from tests import test_generations as tests
+from tests.integration import test_generations as tests
 from tests.builders import add, knowledge_base
 bootstrap._keyword_store = tests.keywords_on_disk
 
@@ -465,7 +465,7 @@ first = pathlib.Path(sys.argv[1])
 def live(name):
     shutil.copytree(first / "data", first / name / "data")
     with knowledge_base(first / name) as kb:
-        points.listen(lambda reached: os.kill(os.getpid(), signal.SIGKILL) if reached == name else None)
+        points.on_failpoint(lambda reached: os.kill(os.getpid(), signal.SIGKILL) if reached == name else None)
         kb.generations.build(tests.OTHER, switch=True)
         kb.work_off()
         kb.generations.remove(1)

@@ -6,9 +6,11 @@ The public methods are walked, so that one without a rule here fails.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,6 +122,7 @@ BY_NAME: dict[str, Call] = {
     "chunk_ids": lambda kb, it: kb.chunk_ids(it.key, 1, 10),
     "text_of": lambda kb, it: kb.text_of(it.key),
     "original": lambda kb, it: kb.original(it.key, 1),
+    "download": lambda kb, it: kb.download(it.key, 1, Path(os.devnull)),
     "versions": lambda kb, it: kb.versions(it.key),
     "version": lambda kb, it: kb.version(it.key, 1),
     "compare": lambda kb, it: kb.compare("open.txt", 1, 1, other=it.key),

@@ -65,13 +65,13 @@ def test_an_attempt_that_notices_late_that_it_was_cancelled_leaves_the_next_one_
         job_id = upload(kb)
         assert first.reached.wait(30)
         left = threading.Event()
-        discard = kb._worker._pipeline._endings.discard
+        discard = kb._worker._pipeline._failures.discard
 
         def leaving(version_id: int) -> None:
             discard(version_id)
             left.set()
 
-        monkeypatch.setattr(kb._worker._pipeline._endings, "discard", leaving)
+        monkeypatch.setattr(kb._worker._pipeline._failures, "discard", leaving)
         kb.cancel(job_id)
         job_id = kb.retry(job_id).id if again == "retry" else upload(kb)
         assert second.reached.wait(30)

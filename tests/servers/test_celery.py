@@ -41,7 +41,7 @@ from core.cli.worker_process import work
 
 last, passed = int(sys.argv[1]), count(1)
 if last:
-    points.listen(lambda name: os.kill(os.getpid(), signal.SIGKILL) if next(passed) == last else None)
+    points.on_failpoint(lambda name: os.kill(os.getpid(), signal.SIGKILL) if next(passed) == last else None)
 work(Settings())
 """
 """A worker that is killed when it passes that point of its work, counted from its start."""

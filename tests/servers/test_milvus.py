@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adapters.vector.milvus import MilvusVectorIndex, Patience
+from core.adapters.vector.milvus import Clusters, MilvusVectorIndex, Patience
 from core.adapters.vector.milvus_collection import schema
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import Part
@@ -95,7 +95,7 @@ def test_approximate_search_of_another_generation_finds_the_nearest(open_index: 
     random = np.random.default_rng(5)
     around = unit_vectors(60)[random.integers(0, 60, 3000)] + 0.12 * random.standard_normal((3000, DIMENSION))
     vectors = (around / np.linalg.norm(around, axis=1, keepdims=True)).astype(np.float32)
-    index = open_index("contract_2", nlist=64)
+    index = open_index("contract_2", clusters=Clusters(nlist=64))
     index.upsert(rows_of(vectors))
     client = index._client
     client.flush("contract_2")

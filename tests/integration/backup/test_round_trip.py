@@ -31,9 +31,9 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from core.cli.transfer import import_from
-from core.platform.failpoints import listen
+from core.platform.failpoints import on_failpoint
 from core.settings import Settings
-listen(lambda name: name == "bundle.files" and os._exit(9))
+on_failpoint(lambda name: name == "bundle.files" and os._exit(9))
 with open(sys.argv[2], "rb") as file:
     import_from(Settings(data_dir=Path(sys.argv[1]), test_mode=True), file)
 """

@@ -444,7 +444,7 @@ def test_wrong_variable_is_an_explained_error(evorag, monkeypatch, command):
     monkeypatch.setenv("EVORAG_TOP_K", "abc")
     status, out, err = evorag(*command)
     assert (status, out) == (1, "")
-    assert err.splitlines()[0] == "invalid_input: EVORAG_TOP_K has to be a whole number, not “abc”."
+    assert err.splitlines()[0] == "invalid_input: EVORAG_TOP_K has to be a whole number of at least 1, not “abc”."
     assert len(err.splitlines()) == 2
 
 

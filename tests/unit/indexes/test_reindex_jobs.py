@@ -210,7 +210,7 @@ from tests.unit.indexes.test_reindex_jobs import keywords_on_disk
 bootstrap._keywords, reindexing.SLICE = keywords_on_disk, 3
 kb = knowledge_base(pathlib.Path(sys.argv[1]))
 kb.insight.reindex_words()
-points.listen(lambda name: os.kill(os.getpid(), signal.SIGKILL) if name == sys.argv[2] else None)
+points.on_failpoint(lambda name: os.kill(os.getpid(), signal.SIGKILL) if name == sys.argv[2] else None)
 kb.work_off()
 """
 
