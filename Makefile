@@ -68,7 +68,7 @@ coverage: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --cov --cov-report=term:skip-covered
 
 bench: setup
-	$(BIN)/python -m benchmarks.startup --json
-	$(BIN)/python -m benchmarks.latency --chunks 10000 --json
-	$(BIN)/python -m benchmarks.ingest --json
-	$(BIN)/python -m benchmarks.versions --json
+	$(BIN)/python -m benchmarks startup --json
+	$(BIN)/python -m benchmarks latency --chunks 10000 --json
+	$(BIN)/python -m benchmarks ingest --json
+	$(BIN)/python -m benchmarks versions --json
