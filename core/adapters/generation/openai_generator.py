@@ -139,11 +139,10 @@ class OpenAIGenerator:
     ) -> Iterator[httpx.Response]:
         """Give an answer with the status 200, whose body is to be read raw. Raises: our errors."""
         timeout = httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
+        client = self._opened()
         try:
             listening = {"trace": line.trace}
-            with self._opened().stream(
-                method, self._url + path, timeout=timeout, extensions=listening, **request
-            ) as response:
+            with client.stream(method, self._url + path, timeout=timeout, extensions=listening, **request) as response:
                 self._check(response, line)
                 yield response
         except (httpx.ConnectError, httpx.ConnectTimeout, OSError) as error:
@@ -158,6 +157,11 @@ class OpenAIGenerator:
             raise GenerationTimedOut(f"The server at {self._place} was silent for too long.") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise GenerationFailed(f"The answer of the server broke off ({type(error).__name__}).") from error
+        except RuntimeError as error:
+            if not client.is_closed:
+                raise
+            # httpx has no class of its own for this.
+            raise GenerationFailed("The generator was closed meanwhile.") from error
 
     def _check(self, response: httpx.Response, line: CutLine) -> None:
         status = response.status_code

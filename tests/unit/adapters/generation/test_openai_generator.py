@@ -416,3 +416,13 @@ def test_health_looks_at_the_server_in_the_background(serve) -> None:
     until(lambda: generator.health().state is GeneratorState.READY)
     assert (generator.health().state, generator.health().model) == (GeneratorState.READY, "first")
     assert KEY not in repr(generator) + repr(generator.health())
+
+
+def test_a_generator_that_is_closed_while_it_looks_ends_the_look_quietly(serve) -> None:
+    generator = OpenAIGenerator(serve(good).url, KEY, "m", max_bytes=100)
+    generator._opened().close()
+    # The thread of a health check takes the client just before another closes it.
+    assert generator.health().state is GeneratorState.IDLE
+    until(lambda: generator._seen.state is GeneratorState.UNAVAILABLE)
+    with pytest.raises(GenerationFailed):
+        "".join(generator.write(PROMPT, Sampling(), 1.0))
