@@ -209,13 +209,13 @@ class Retriever:
 
     def _has_lost_all(self, name: str, served: IndexHandle) -> bool:
         """Tell whether a store is empty although it was told of rows: nobody has looked at it yet."""
-        if not self._catalog.outbox.is_lacking(name):
-            return False
         store = served.vectors if name == "vector" else served.keywords
         try:
-            return not sum(store.count().values())
+            is_empty = not sum(store.count().values())
         except EvoRAGError:
             return False
+        # A store counts at once; to ask the catalogue costs as much as there is.
+        return is_empty and self._catalog.outbox.is_lacking(name)
 
     def _counted(self, hits: Sequence[IndexHit], shown: Collection[int], depth: int, scope: Scope) -> tuple[int, int]:
         """Return how many hits a leg gave and how many of them are not visible, without other people's private ones."""

@@ -173,3 +173,12 @@ def test_vectors_in_memory_lack_nothing_while_the_store_is_refilled(tmp_path: Pa
         assert hot.is_loaded([Part.HEAD]) and not hot.is_loaded([Part.HEAD, Part.HISTORY])
         hot.clear()
         assert not hot.is_loaded([Part.HEAD])
+
+
+def test_words_that_nothing_holds_are_no_reason_to_go_through_the_catalogue(
+    filled: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(filled.catalog.outbox, "is_lacking", lambda store: bool(looked.append(store)))
+    trace = core.EvoRAG(kb=filled).search("zyzzyva quokka")
+    assert (trace.keyword.hits, trace.keyword.refilling, looked) == ((), None, [])
