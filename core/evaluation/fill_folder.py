@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from core.errors import InvalidInput, QuotaExceeded, TooLarge, UnreadableDocument
 from core.evaluation.measure_folder import document_name
@@ -12,18 +12,9 @@ from core.ingest.validate import clean_name, doc_key
 from core.model import Job
 
 if TYPE_CHECKING:
+    from core.api import KnowledgeBaseApi
     from core.evaluation.question_folder import QuestionSetPassage
     from core.model import Upload
-
-
-class Fillable(Protocol):
-    """A knowledge base that takes text entries."""
-
-    def add_text(self, name: str, text: str, *, title: str = "") -> Upload: ...
-
-    def add_texts(self, entries: Sequence[tuple[str, str, str]]) -> list[Upload]: ...
-
-    def wait(self, job_ids: Sequence[str]) -> list[Job]: ...
 
 
 Wait = Callable[[Sequence[str]], Sequence[Job]]
@@ -32,7 +23,7 @@ _OF_A_PASSAGE = (InvalidInput, TooLarge, UnreadableDocument)
 
 
 def fill(
-    kb: Fillable,
+    kb: KnowledgeBaseApi,
     passages: Sequence[QuestionSetPassage],
     left_out: list[SkippedLine] | None = None,
     wait: Wait | None = None,
@@ -80,7 +71,7 @@ def _different(passages: Sequence[QuestionSetPassage], refused: list[SkippedLine
 
 
 def _added(
-    kb: Fillable, passages: Sequence[QuestionSetPassage], refused: list[SkippedLine]
+    kb: KnowledgeBaseApi, passages: Sequence[QuestionSetPassage], refused: list[SkippedLine]
 ) -> list[tuple[QuestionSetPassage, Upload]]:
     """Add the passages together, and one by one where one of them is refused."""
     try:
@@ -93,7 +84,7 @@ def _added(
 
 
 def _one_by_one(
-    kb: Fillable, passages: Sequence[QuestionSetPassage], refused: list[SkippedLine]
+    kb: KnowledgeBaseApi, passages: Sequence[QuestionSetPassage], refused: list[SkippedLine]
 ) -> list[tuple[QuestionSetPassage, Upload]]:
     added = []
     for passage in passages:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from core.model import Health
+if TYPE_CHECKING:
+    from core.api import KnowledgeBaseApi
 
 _LIMIT_S = 60.0
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 1.0
 
 
-class HealthSource(Protocol):
-    """What tells how it is, here or at a URL."""
-
-    def health(self) -> Health: ...
-
-
-def wait_until_ready(kb: HealthSource) -> None:
+def wait_until_ready(kb: KnowledgeBaseApi) -> None:
     """Return when stores and models can answer, or after a minute: the search then says itself what it lacks."""
     deadline, pause = time.monotonic() + _LIMIT_S, _FIRST_PAUSE_S
     while time.monotonic() < deadline:

@@ -30,6 +30,8 @@ _SENTENCE = re.compile(r"(?<=[。！？\n])(?!\[)|(?<=[.!?]\s)(?!\[)|(?<=\]\s)(?
 
 
 class QuestionAnswering:
+    """Answers questions, or searches for them, and keeps what was asked; a question is checked and analysed once."""
+
     def __init__(
         self,
         catalog: Catalog,
