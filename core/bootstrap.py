@@ -20,8 +20,8 @@ from core.jobs.local_queue import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import Generation, Task
 from core.platform.data_folder import DataFolder
-from core.platform.processors import usable_processors
 from core.platform.malloc import share_heaps
+from core.platform.processors import usable_processors
 from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, Signal, VectorIndex
 from core.query.search.rerank import OpenReranker
 from core.settings import Settings
