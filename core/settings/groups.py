@@ -180,6 +180,12 @@ class IndexingSettings(Group):
         description="Threads of the embedding model and of the cross-encoder; 0 takes all processors that the process "
         "may use, at a lower priority than questions, or all but one for models of sentence-transformers.",
     )
+    device: str = Field(
+        "auto",
+        pattern=r"^(auto|cpu|cuda(:\d+)?)$",
+        description="Device of all models that PyTorch runs: `auto` (a graphics processor where there is one), `cpu` "
+        "or `cuda`. The packaged embedding model stays on the processor.",
+    )
     job_workers: int = Field(1, ge=0, description="Jobs that are parsed, chunked and indexed by keyword in parallel.")
     job_batch: int = Field(32, ge=1, description="Small files that one worker processes together.")
 
@@ -270,7 +276,9 @@ class GeneratorSettings(Group):
         "smollm2",
         description="Model of `huggingface`: `smollm2` (packaged), a folder, or a name in this machine's cache.",
     )
-    llm_device: str = Field("auto", description="Device of the models: `auto`, `cpu` or `cuda`.")
+    llm_device: str = Field(
+        "auto", description="Device of the models that write answers: `auto` (as `EVORAG_DEVICE`), `cpu` or `cuda`."
+    )
     llm_quantisation: str = Field(
         "none", description="Quantisation, where the device supports it: `none`, `int8` or `int4`."
     )

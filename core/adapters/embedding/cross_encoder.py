@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.adapters.generation.model_folder import find_model
+from core.adapters.graphics import chosen_device, moved_to_processor, texts_together, within_memory
 from core.errors import ModelUnavailable
 
 _BATCH = 8
@@ -19,10 +21,12 @@ class CrossEncoderReranker:
     Only weights stored as safetensors are read, and no code that a model brings. Raises: ``ModelUnavailable``.
     """
 
-    def __init__(self, name_or_folder: str, threads: int = 1) -> None:
+    def __init__(self, name_or_folder: str, threads: int = 1, device: str = "auto") -> None:
         self.name = Path(name_or_folder).name if Path(name_or_folder).expanduser().is_dir() else name_or_folder
         self._source = name_or_folder
         self._threads = max(1, threads)
+        self._device = device
+        self._together = _BATCH
         self._lock = threading.Lock()
         self._model: Any = None
 
@@ -36,8 +40,12 @@ class CrossEncoderReranker:
                 self._model = self._load()
             try:
                 pairs = [(question, passage) for passage in passages]
-                scores = self._model.predict(pairs, batch_size=_BATCH, show_progress_bar=False)
-                return [float(score) for score in scores]
+
+                def predict(together: int) -> list[float]:
+                    scores = self._model.predict(pairs, batch_size=together, show_progress_bar=False)
+                    return [float(score) for score in scores]
+
+                return within_memory(predict, self._together, partial(moved_to_processor, self._model))
             except Exception as error:
                 raise ModelUnavailable(
                     f"The cross-encoder {self.name} failed ({type(error).__name__}).",
@@ -63,13 +71,19 @@ class CrossEncoderReranker:
             from sentence_transformers import CrossEncoder
 
             torch.set_num_threads(self._threads)
-            return CrossEncoder(
+            device = chosen_device(self._device)
+            model = CrossEncoder(
                 str(folder),
-                device="cpu",
+                device=device,
                 local_files_only=True,
                 trust_remote_code=False,
                 model_kwargs={"use_safetensors": True},
             )
+            hidden = int(getattr(model.config, "hidden_size", 0) or 1_024)
+            self._together = texts_together(device, _BATCH, int(model.max_seq_length or 512), hidden)
+            return model
+        except ModelUnavailable:
+            raise
         except Exception as error:
             raise ModelUnavailable(
                 f"The cross-encoder {self.name} could not be loaded ({type(error).__name__}).",

@@ -1,4 +1,4 @@
-"""Any sentence-transformers model, by name or folder, run by PyTorch on the processor.
+"""Any sentence-transformers model, by name or folder, run by PyTorch.
 
 Texts longer than the model reads are embedded in windows, whose vectors are averaged by their length.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ import numpy as np
 
 from core.adapters.embedding.batches import embed_in_batches, mean_of_windows
 from core.adapters.generation.model_folder import dimension_of, find_model, fingerprint, read_json
+from core.adapters.graphics import chosen_device, moved_to_processor, texts_together, within_memory
 from core.errors import ModelUnavailable
 from core.ports import Progress, Vector
 
-BATCH_CHARS = 8_000
+BATCH_TEXTS, BATCH_CHARS = 16, 8_000
 _E5 = re.compile(r"(^|[-_/])e5([-_/]|$)", re.IGNORECASE)
 
 
@@ -33,10 +35,11 @@ class SentenceTransformerEmbedder:
         self,
         name_or_folder: str,
         threads: int = 1,
-        batch: int = 16,
+        batch: int = BATCH_TEXTS,
         query_prefix: str = "",
         passage_prefix: str = "",
         local_files_only: bool = True,
+        device: str = "auto",
     ) -> None:
         self._folder = find_model(name_or_folder, local_files_only=local_files_only)
         label = self._folder.name if Path(name_or_folder).expanduser().is_dir() else name_or_folder
@@ -45,6 +48,7 @@ class SentenceTransformerEmbedder:
         self._prefixes = _prefixes(label, self._folder, query_prefix, passage_prefix)
         self._threads = max(1, threads)
         self._batch = max(1, batch)
+        self._device = device
         self._loading = threading.Lock()
         self._running = threading.Lock()
         self._model: Any = None
@@ -58,7 +62,9 @@ class SentenceTransformerEmbedder:
 
     def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vector:
         """Return ``(n, dimension)`` vectors in the order of ``texts``. Raises: ``ModelUnavailable``."""
-        return embed_in_batches(texts, self.dimension, self._batch, BATCH_CHARS, self._embed_passages, progress)
+        self._loaded()
+        chars = BATCH_CHARS * max(1, self._batch // BATCH_TEXTS)
+        return embed_in_batches(texts, self.dimension, self._batch, chars, self._embed_passages, progress)
 
     def embed_query(self, text: str) -> Vector:
         """Return a ``(dimension,)`` vector. Raises: ``ModelUnavailable``."""
@@ -74,9 +80,7 @@ class SentenceTransformerEmbedder:
         with self._running:
             windows = [self._windows(model, _clean(text), prefix) for text in texts]
             flat = [prefix + window for group in windows for window, _ in group]
-            vectors = model.encode(
-                flat, batch_size=self._batch, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
-            )
+            vectors = within_memory(partial(_encode, model, flat), self._batch, partial(moved_to_processor, model))
         means, start = np.empty((len(texts), self.dimension), dtype=np.float32), 0
         for place, group in enumerate(windows):
             own = vectors[start : start + len(group)]
@@ -113,18 +117,30 @@ class SentenceTransformerEmbedder:
             from sentence_transformers import SentenceTransformer
 
             torch.set_num_threads(self._threads)
-            return SentenceTransformer(
+            device = chosen_device(self._device)
+            model = SentenceTransformer(
                 str(self._folder),
-                device="cpu",
+                device=device,
                 local_files_only=True,
                 trust_remote_code=False,
                 model_kwargs={"use_safetensors": True},
             ).eval()
+            self._batch = texts_together(device, self._batch, int(model.max_seq_length or 512), self.dimension)
+            return model
+        except ModelUnavailable:
+            raise
         except Exception as error:
             raise ModelUnavailable(
                 f"The embedding model {self.id} could not be loaded ({type(error).__name__}).",
                 remedy="Check that its folder is complete and that sentence-transformers can load it.",
             ) from error
+
+
+def _encode(model: Any, texts: list[str], together: int) -> Vector:
+    vectors: Vector = model.encode(
+        texts, batch_size=together, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
+    )
+    return vectors
 
 
 def _prefixes(label: str, folder: Path, query: str, passage: str) -> tuple[str, str]:

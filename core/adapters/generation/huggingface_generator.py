@@ -18,9 +18,12 @@ from typing import Any
 
 from core.adapters.generation.background_writing import TICK_S, Put, ReaderGone, read_pieces
 from core.adapters.generation.causal_folder import ModelSource
+from core.adapters.graphics import chosen_device, is_out_of_memory, moved_to_processor, within_memory
 from core.errors import GenerationFailed, ModelUnavailable
 from core.model import GeneratorHealth, GeneratorState, Prompt, Sampling
 from core.ports import Writing
+
+log = logging.getLogger(__name__)
 
 LEAST_ROOM = 16
 """Tokens that a model must be able to write behind the prompt."""
@@ -101,9 +104,23 @@ class HuggingFaceGenerator:
         with self._own_turn(check):
             model, tokenizer = self._loaded or self._load()
             check()
-            pieces = Pieces(tokenizer, put, check)
-            with listening(model, pieces):
-                _generate(model, tokenizer, prompt, sampling, self._placement.threads, pieces)
+
+            def generate(_: int) -> None:
+                pieces = Pieces(tokenizer, put, check)
+                try:
+                    with listening(model, pieces):
+                        _generate(model, tokenizer, prompt, sampling, self._placement.threads, pieces)
+                except RuntimeError as error:
+                    if not is_out_of_memory(error) or not pieces.has_begun:
+                        raise
+                    # What has been read cannot be taken back; the next answer is written on the processor.
+                    moved_to_processor(model)
+                    raise GenerationFailed(
+                        "The memory of the graphics processor ran out in the middle of the answer.",
+                        remedy="Ask again: the model runs on the processor now; EVORAG_LLM_DEVICE=cpu keeps it there.",
+                    ) from error
+
+            within_memory(generate, 1, partial(moved_to_processor, model))
 
     @contextmanager
     def _own_turn(self, check: Callable[[], None]) -> Iterator[None]:
@@ -177,6 +194,11 @@ class Pieces:
         self._tokens: list[int] = []
         self._read = 0
 
+    @property
+    def has_begun(self) -> bool:
+        """Tell whether a token of the answer has been written."""
+        return len(self.seen) > self.prompt
+
     def put(self, tokens: Any) -> None:
         self._check()
         new = tokens.reshape(-1).tolist()
@@ -216,15 +238,7 @@ def _load(source: ModelSource, placement: Placement) -> tuple[Any, Any]:
     import torch
 
     library: Any = import_module("transformers")
-    device = placement.device
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise ModelUnavailable(
-            "There is no graphics processor that PyTorch can use.",
-            remedy="Set EVORAG_LLM_DEVICE=cpu, or install PyTorch for your processor.",
-            reason="llm_device",
-        )
+    device = chosen_device(placement.device, "EVORAG_LLM_DEVICE")
     torch.set_num_threads(max(1, placement.threads))
     library.utils.logging.disable_progress_bar()
     folder = str(source.folder())
@@ -240,7 +254,13 @@ def _load(source: ModelSource, placement: Placement) -> tuple[Any, Any]:
         how["device_map"] = device
     tokenizer = library.AutoTokenizer.from_pretrained(folder, **safely)
     model = library.AutoModelForCausalLM.from_pretrained(folder, use_safetensors=True, **safely, **how).eval()
-    return (model if placement.quantisation != "none" else model.to(device)), tokenizer
+    if placement.quantisation == "none":
+        try:
+            model.to(device)
+        except torch.OutOfMemoryError:
+            log.warning("the language model does not fit in the memory of the graphics processor; it runs without")
+            moved_to_processor(model)
+    return model, tokenizer
 
 
 def _generate(model: Any, tokenizer: Any, prompt: Prompt, sampling: Sampling, threads: int, streamer: Pieces) -> None:
