@@ -285,15 +285,31 @@ class LocalJobs:
         """Return the jobs once all have ended, or as they are when the time is over. Raises: ``NotFound``."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         seen = self._catalog.jobs.newest_change()
-        known = {job_id: self._catalog.jobs.get(job_id) for job_id in job_ids}
-        while active := [job.id for job in known.values() if job.state in ACTIVE]:
+        known: dict[str, Job] = {}
+        self._read(job_ids, known)
+        active = [job_id for job_id in job_ids if known[job_id].state in ACTIVE]
+        while active:
             left = _LOOKED_AGAIN_S if deadline is None else min(deadline - time.monotonic(), _LOOKED_AGAIN_S)
             if left <= 0:
+                self._read(active, known)
                 break
             seen = self.changed(seen, left)
             few = active[:_POLLED]
-            known |= {job.id: job for job in self._catalog.jobs.recent(ids=few, limit=len(few))}
+            # Of many jobs one changes at every moment: their rows are read when they have ended.
+            ended = set(few) - self._catalog.jobs.active_among(few)
+            if ended:
+                self._read(sorted(ended), known)
+                active = [job_id for job_id in active if job_id not in ended]
         return [known[job_id] for job_id in job_ids]
+
+    def _read(self, job_ids: Sequence[str], known: dict[str, Job]) -> None:
+        """Read jobs as they are. Raises: ``NotFound``."""
+        for at in range(0, len(job_ids), _POLLED):
+            few = job_ids[at : at + _POLLED]
+            known |= {job.id: job for job in self._catalog.jobs.recent(ids=few, limit=len(few))}
+            for job_id in few:
+                if job_id not in known:
+                    known[job_id] = self._catalog.jobs.get(job_id)
 
     def changed(self, seen: int, timeout_s: float) -> int:
         """Return the ledger's newest change once it is beyond ``seen``, or when the time is over."""
