@@ -33,7 +33,10 @@ class Publisher:
     # ---- early
 
     def show_early(self, runs: Sequence[StageRun]) -> list[StageRun]:
-        """Publish versions that ask for it before their vectors are there; return all that go on. Raises: ``Stopped``."""
+        """Publish versions that ask for it before their vectors are there; return all that go on.
+
+        Raises: ``Stopped``.
+        """
         early = [run for run in runs if _placed(run).is_early]
         firsts = [_first(run) for run in early if _placed(run).showing is not None]
         shown = self._catalog.first_versions.publish(firsts) if len(firsts) > 1 else set()

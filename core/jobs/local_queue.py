@@ -39,6 +39,8 @@ _POLLED = 100
 _END_S = 60.0
 _SHARED_LOOK_S = 1.0
 """How often is looked for what other processes have queued, or have left."""
+_LARGE_LOOK_S = 0.2
+"""Pause before large work is looked for, since each look goes through all small jobs that are queued."""
 _NO_HANDLERS = JobHandlers()
 
 
@@ -76,12 +78,13 @@ class LocalJobs:
         self._rotations: dict[bool | None, Rotation] = {}
         self._taken: dict[str, int] = {}
         self._lost: set[str] = set()
-        acts: list[tuple[str, Callable[[], bool]]] = []
+        acts: list[tuple[str, Callable[[], bool], float]] = []
         if workers:
-            acts = [(f"worker-{number}", lambda: self._prepare_some(large=False)) for number in range(workers)]
-            acts += [("large", self._work_on_large), ("embedding", self._embed_some)]
+            acts = [(f"worker-{number}", lambda: self._prepare_some(large=False), 0.0) for number in range(workers)]
+            acts += [("large", self._work_on_large, _LARGE_LOOK_S), ("embedding", self._embed_some, 0.0)]
         self._threads = [
-            threading.Thread(target=self._run, args=(act,), name=f"evorag-{name}", daemon=True) for name, act in acts
+            threading.Thread(target=self._run, args=(act, pause_s), name=f"evorag-{name}", daemon=True)
+            for name, act, pause_s in acts
         ]
         self.has_threads = bool(self._threads)
 
@@ -140,7 +143,7 @@ class LocalJobs:
 
     # ---- threads
 
-    def _run(self, act: Callable[[], bool]) -> None:
+    def _run(self, act: Callable[[], bool], pause_s: float) -> None:
         while not self._stop.is_set():
             heard = self._signal.count
             try:
@@ -154,6 +157,7 @@ class LocalJobs:
                 continue
             if not self._stop.is_set():
                 self._signal.wait(heard)
+                self._stop.wait(pause_s)
 
     def _keep_leases(self) -> None:
         """Say that this process lives while it works, take up what others left, and look for what others queued."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Case, Connection, FromClause, Row, Select, and_, case, delete, func, or_, select, update
 
-from core.catalog.documents.claims import Claim, NewVersion, add_tags, claim
+from core.catalog.documents.claims import Claim, NewVersion, add_tags, claim_all
 from core.catalog.documents.isolation import seen
 from core.catalog.documents.leftovers import FileKind, drop, note
 from core.catalog.engine import Database
@@ -34,7 +34,7 @@ class Documents:
     ) -> list[Claim]:
         """Claim several versions in one transaction, together with what ``also`` writes."""
         with self._database.write() as tx:
-            claims = [claim(tx, new, datetime.now(UTC)) for new in news]
+            claims = claim_all(tx, news, datetime.now(UTC))
             drop(tx, FileKind.BLOB, {new.sha256 for new in news})
             if also is not None:
                 also(tx, claims)

@@ -278,21 +278,28 @@ def write_steps(tx: Connection, steps: Sequence[Step], **also: Any) -> None:
 
 def queue(tx: Connection, new: NewJob, now: datetime) -> str:
     """Write a new job into the ledger; return its id."""
-    job_id = secrets.token_hex(16)
-    values = {name: getattr(new, name) for name in new.__slots__}
-    tx.execute(
-        insert(jobs).values(
-            id=job_id,
-            state=JobState.QUEUED,
-            stage=Stage.STORED,
-            created_at=now,
-            updated_at=now,
-            change=next_change(tx),
-            **values,
-        )
-    )
-    record(tx, [job_id], "queued")
-    return job_id
+    return queue_all(tx, [new], now)[0]
+
+
+def queue_all(tx: Connection, news: Sequence[NewJob], now: datetime) -> list[str]:
+    """Write new jobs into the ledger; return their ids."""
+    change = next_change(tx)
+    ids = [secrets.token_hex(16) for _ in news]
+    rows = [
+        {
+            "id": job_id,
+            "state": JobState.QUEUED,
+            "stage": Stage.STORED,
+            "created_at": now,
+            "updated_at": now,
+            "change": change,
+            **{name: getattr(new, name) for name in new.__slots__},
+        }
+        for job_id, new in zip(ids, news, strict=True)
+    ]
+    tx.execute(insert(jobs), rows)
+    record(tx, ids, "queued")
+    return ids
 
 
 def end_all(tx: Connection, job_ids: Sequence[str], state: JobState, error: Mapping[str, Any] | None = None) -> None:
