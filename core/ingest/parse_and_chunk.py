@@ -147,22 +147,32 @@ class ParseAndChunk:
     def _keep_parsed(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Name the blobs before they are there, so that a purge always knows of them."""
         parsed = {run: found for run in runs if (found := run.result(_Parsed)) is not None}
+        values = {run.version_id: {"parsed_sha256": found.sha256, **found.values} for run, found in parsed.items()}
+        refused: dict[StageRun, Exception] = {}
         with ExitStack() as pins:
             for found in parsed.values():
                 pins.enter_context(self._pins.held(found.sha256))
-            values = {run.version_id: {"parsed_sha256": found.sha256, **found.values} for run, found in parsed.items()}
             there = self._catalog.indexing.name_parsed(values) if values else set()
             failpoint("ingest.parsed.named")
+            for run, found in parsed.items():
+                try:
+                    self._put(run, found, is_there=run.version_id in there)
+                except Exception as error:
+                    refused[run] = error
 
-            def put(run: StageRun) -> StageResult:
-                if run.version_id not in there:
-                    raise Cancelled("The document was purged.")
-                found = parsed[run]
-                run.wait_for_store(lambda: self._blobs.put(found.packed, found.sha256))
-                failpoint("ingest.parsed.kept")
-                return StageResult()
+        def settle(run: StageRun) -> StageResult:
+            # What is held cannot be removed: a document that ends here leaves only now.
+            if (error := refused.get(run)) is not None:
+                raise error
+            return StageResult()
 
-            return still_running(self._catalog.jobs, self._each(put, runs), self._endings.cancelled)
+        return still_running(self._catalog.jobs, self._each(settle, runs), self._endings.cancelled)
+
+    def _put(self, run: StageRun, found: _Parsed, *, is_there: bool) -> None:
+        if not is_there:
+            raise Cancelled("The document was purged.")
+        run.wait_for_store(lambda: self._blobs.put(found.packed, found.sha256))
+        failpoint("ingest.parsed.kept")
 
     def chunk(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Keep the chunks of versions; return those that go on. Raises: ``Stopped``."""

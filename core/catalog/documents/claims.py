@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,7 @@ from core.catalog.schema import NOT_A_DRAFT, document_tags, documents, jobs, pub
 from core.model import Filing, JobKind, JobState, UploadOutcome
 
 _UNFILED = Filing()
+_FEW = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,10 @@ class Claim:
 
 def claim_all(tx: Connection, news: Sequence[NewVersion], now: datetime) -> list[Claim]:
     """Claim several versions; new documents are made together. Raises: ``Cancelled``, as ``claim`` does."""
+    return [found for at in range(0, len(news), _FEW) for found in _claim_few(tx, news[at : at + _FEW], now)]
+
+
+def _claim_few(tx: Connection, news: Sequence[NewVersion], now: datetime) -> list[Claim]:
     for parent in {new.parent for new in news if new.parent is not None}:
         parent.check(tx)
     keys = {new.doc_key for new in news}
@@ -59,29 +64,27 @@ def claim_all(tx: Connection, news: Sequence[NewVersion], now: datetime) -> list
     for new in news:
         if new.doc_key not in known:
             fresh.setdefault(new.doc_key, new)
-    made = dict(zip(fresh, _first_versions(tx, list(fresh.values()), now), strict=True))
+    made = _first_versions(tx, fresh, now) if fresh else {}
     return [made[new.doc_key] if fresh.get(new.doc_key) is new else claim(tx, new, now) for new in news]
 
 
-def _first_versions(tx: Connection, news: Sequence[NewVersion], now: datetime) -> list[Claim]:
-    """Make documents with a first version and its job each."""
-    if not news:
-        return []
-    rows = [{**_document(new), "created_at": now, "updated_at": now} for new in news]
-    doc_ids = list(tx.scalars(insert(documents).returning(documents.c.id, sort_by_parameter_order=True), rows))
-    tags = [
-        {"doc_id": doc_id, "tag": tag}
-        for doc_id, new in zip(doc_ids, news, strict=True)
-        for tag in sorted(_tags_of(new.filing.tags))
-    ]
+def _first_versions(tx: Connection, fresh: Mapping[str, NewVersion], now: datetime) -> dict[str, Claim]:
+    """Make documents, by their keys, with a first version and its job each."""
+    tx.execute(insert(documents), [{**_document(new), "created_at": now, "updated_at": now} for new in fresh.values()])
+    named = select(documents.c.doc_key, documents.c.id).where(documents.c.doc_key.in_(fresh))
+    doc_ids = {row.doc_key: row.id for row in tx.execute(named)}
+    tags = [{"doc_id": doc_ids[key], "tag": tag} for key, new in fresh.items() for tag in _tags_of(new.filing.tags)]
     if tags:
         tx.execute(insert(document_tags), tags)
     sequence = _sequence(tx)
-    rows = [_version(doc_id, 1, new, sequence, now) for doc_id, new in zip(doc_ids, news, strict=True)]
-    version_ids = list(tx.scalars(insert(versions).returning(versions.c.id, sort_by_parameter_order=True), rows))
-    works = [_job(*ids, new) for *ids, new in zip(doc_ids, version_ids, news, strict=True)]
-    made = zip(doc_ids, version_ids, queue_all(tx, works, now), strict=True)
-    return [Claim(UploadOutcome.NEW, doc_id, version_id, 1, job_id) for doc_id, version_id, job_id in made]
+    tx.execute(insert(versions), [_version(doc_ids[key], 1, new, sequence, now) for key, new in fresh.items()])
+    numbered = select(versions.c.doc_id, versions.c.id).where(versions.c.doc_id.in_(doc_ids.values()))
+    version_ids = {row.doc_id: row.id for row in tx.execute(numbered)}
+    works = [_job(doc_ids[key], version_ids[doc_ids[key]], new) for key, new in fresh.items()]
+    job_ids = dict(zip(fresh, queue_all(tx, works, now), strict=True))
+    return {
+        key: Claim(UploadOutcome.NEW, doc_id, version_ids[doc_id], 1, job_ids[key]) for key, doc_id in doc_ids.items()
+    }
 
 
 def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
@@ -93,7 +96,7 @@ def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
         new.parent.check(tx)
     doc_id = tx.scalar(select(documents.c.id).where(documents.c.doc_key == new.doc_key))
     if doc_id is None:
-        return _first_versions(tx, [new], now)[0]
+        return _first_versions(tx, {new.doc_key: new}, now)[new.doc_key]
     add_tags(tx, doc_id, new.filing.tags)
     shown_id = _shown_id(tx, doc_id)
     found = _same_bytes(tx, doc_id, new, shown_id, now)
