@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from core.blobs.pinned import PinnedBlobs
-from core.catalog.documents.chunks import Cut
+from core.catalog.documents.chunks import CutVersion
 from core.catalog.documents.indexing import StoredVersion
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, still_running, write_all
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
@@ -181,14 +181,14 @@ class ParseAndChunk:
         for run in uncut:
             run.begin(Stage.CHUNKING)
         entered = write_all(self._catalog.jobs, uncut, self._endings.cancelled) if uncut else []
-        short: dict[StageRun, Cut] = {}
+        short: dict[StageRun, CutVersion] = {}
 
         def cut(run: StageRun) -> StageResult:
             version = versions[run.version_id]
             batches = self._batches(run, version)
             first = next(batches, [])
             if len(entered) > 1 and 0 < len(first) < _CHUNKS_A_TRANSACTION:
-                short[run] = Cut(run.version_id, run.doc_id, version.shown_title, first, run.attempt)
+                short[run] = CutVersion(run.version_id, run.doc_id, version.shown_title, first, run.attempt)
                 return StageResult()
             return self._keep_long(run, version, chain([first] if first else [], batches))
 
@@ -198,7 +198,7 @@ class ParseAndChunk:
 
         def keep(run: StageRun) -> StageResult:
             if run in short and run.version_id not in kept:
-                return self._keep_long(run, versions[run.version_id], iter([short[run].chunks]))
+                return self._keep_long(run, versions[run.version_id], iter([list(short[run].chunks)]))
             return StageResult(len(short[run].chunks) if run in short else None)
 
         done = self._each(keep, done)

@@ -88,7 +88,8 @@ class Publisher:
             wait_together(self._catalog.jobs, going, self._projector.flush)
             failpoint("ingest.indexing.flushed")
             ends = {run: self._finishing(run) for run in going}
-            ended, again = self._end_together(ends), []
+            ended = self._end_together(ends)
+            again: list[StageRun] = []
             for run in going:
                 if run.version_id not in ended:
                     run_stage(partial(self._end, finishing=ends[run], again=again), run, self._endings)

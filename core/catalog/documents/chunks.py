@@ -45,7 +45,7 @@ def chunk_id(doc_id: int, digest: bytes, probe: int = 0) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutVersion:
     """All chunks of a version, which are few, and the attempt that cut them."""
 
     version_id: int
@@ -88,7 +88,7 @@ class Chunks:
                 [_place(version_id, ids[digest], chunk) for digest, chunk in hashed],
             )
 
-    def cut(self, cuts: Sequence[Cut]) -> set[int]:
+    def cut(self, cuts: Sequence[CutVersion]) -> set[int]:
         """Keep the chunks of several versions in one transaction; return the ids of those that have them.
 
         The others take the way of ``begin``, ``add`` and ``finish``: they are not the first of their documents, or were
@@ -122,7 +122,7 @@ class Chunks:
                 tx.execute(insert(chunks), list(rows.values()))
                 tx.execute(insert(version_chunks), places)
                 counted = [{"of": each, "count": len(of[each].chunks)} for each in kept]
-                count = bindparam("count")
+                count: Any = bindparam("count")
                 values = {**UNINDEXED, "chunk_count": count, "chunks_added": count, "chunks_kept": 0}
                 own_version = update(versions).where(versions.c.id == bindparam("of"))
                 tx.execute(own_version.values(**values, chunks_removed=0, base_id=None), counted)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, select, update
@@ -52,38 +52,49 @@ class Claim:
 
 def claim_all(tx: Connection, news: Sequence[NewVersion], now: datetime) -> list[Claim]:
     """Claim several versions; new documents are made together. Raises: ``Cancelled``, as ``claim`` does."""
-    return [found for at in range(0, len(news), _FEW) for found in _claim_few(tx, news[at : at + _FEW], now)]
+    # Their jobs are taken and listed by age: in the order of the claims.
+    moments = [now + timedelta(microseconds=number) for number in range(len(news))]
+    return [
+        found
+        for at in range(0, len(news), _FEW)
+        for found in _claim_few(tx, news[at : at + _FEW], moments[at : at + _FEW])
+    ]
 
 
-def _claim_few(tx: Connection, news: Sequence[NewVersion], now: datetime) -> list[Claim]:
+def _claim_few(tx: Connection, news: Sequence[NewVersion], moments: Sequence[datetime]) -> list[Claim]:
     for parent in {new.parent for new in news if new.parent is not None}:
         parent.check(tx)
     keys = {new.doc_key for new in news}
     known = set(tx.scalars(select(documents.c.doc_key).where(documents.c.doc_key.in_(keys))))
-    fresh: dict[str, NewVersion] = {}
-    for new in news:
+    fresh: dict[str, int] = {}
+    for place, new in enumerate(news):
         if new.doc_key not in known:
-            fresh.setdefault(new.doc_key, new)
-    made = _first_versions(tx, fresh, now) if fresh else {}
-    return [made[new.doc_key] if fresh.get(new.doc_key) is new else claim(tx, new, now) for new in news]
+            fresh.setdefault(new.doc_key, place)
+    places = list(fresh.values())
+    made = _first_versions(tx, [news[at] for at in places], [moments[at] for at in places]) if places else {}
+    return [
+        made[new.doc_key] if fresh.get(new.doc_key) == place else claim(tx, new, moment)
+        for place, (new, moment) in enumerate(zip(news, moments, strict=True))
+    ]
 
 
-def _first_versions(tx: Connection, fresh: Mapping[str, NewVersion], now: datetime) -> dict[str, Claim]:
-    """Make documents, by their keys, with a first version and its job each."""
-    tx.execute(insert(documents), [{**_document(new), "created_at": now, "updated_at": now} for new in fresh.values()])
-    named = select(documents.c.doc_key, documents.c.id).where(documents.c.doc_key.in_(fresh))
-    doc_ids = {row.doc_key: row.id for row in tx.execute(named)}
-    tags = [{"doc_id": doc_ids[key], "tag": tag} for key, new in fresh.items() for tag in _tags_of(new.filing.tags)]
+def _first_versions(tx: Connection, news: Sequence[NewVersion], moments: Sequence[datetime]) -> dict[str, Claim]:
+    """Make documents with a first version and its job each; return their claims by their keys."""
+    timed = list(zip(news, moments, strict=True))
+    tx.execute(insert(documents), [{**_document(new), "created_at": at, "updated_at": at} for new, at in timed])
+    named = select(documents.c.doc_key, documents.c.id).where(documents.c.doc_key.in_([new.doc_key for new in news]))
+    doc_ids: dict[str, int] = {row.doc_key: row.id for row in tx.execute(named)}
+    tags = [{"doc_id": doc_ids[new.doc_key], "tag": tag} for new in news for tag in sorted(_tags_of(new.filing.tags))]
     if tags:
         tx.execute(insert(document_tags), tags)
     sequence = _sequence(tx)
-    tx.execute(insert(versions), [_version(doc_ids[key], 1, new, sequence, now) for key, new in fresh.items()])
+    tx.execute(insert(versions), [_version(doc_ids[new.doc_key], 1, new, sequence, at) for new, at in timed])
     numbered = select(versions.c.doc_id, versions.c.id).where(versions.c.doc_id.in_(doc_ids.values()))
     version_ids = {row.doc_id: row.id for row in tx.execute(numbered)}
-    works = [_job(doc_ids[key], version_ids[doc_ids[key]], new) for key, new in fresh.items()]
-    job_ids = dict(zip(fresh, queue_all(tx, works, now), strict=True))
+    works = [_job(doc_ids[new.doc_key], version_ids[doc_ids[new.doc_key]], new) for new in news]
     return {
-        key: Claim(UploadOutcome.NEW, doc_id, version_ids[doc_id], 1, job_ids[key]) for key, doc_id in doc_ids.items()
+        new.doc_key: Claim(UploadOutcome.NEW, doc_ids[new.doc_key], version_ids[doc_ids[new.doc_key]], 1, job_id)
+        for new, job_id in zip(news, queue_all(tx, works, moments), strict=True)
     }
 
 
@@ -96,7 +107,7 @@ def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
         new.parent.check(tx)
     doc_id = tx.scalar(select(documents.c.id).where(documents.c.doc_key == new.doc_key))
     if doc_id is None:
-        return _first_versions(tx, {new.doc_key: new}, now)[new.doc_key]
+        return _first_versions(tx, [new], [now])[new.doc_key]
     add_tags(tx, doc_id, new.filing.tags)
     shown_id = _shown_id(tx, doc_id)
     found = _same_bytes(tx, doc_id, new, shown_id, now)

@@ -17,7 +17,7 @@ from core.catalog.documents.placing import place_all
 from core.catalog.documents.publications import Finishing, Showing
 from core.catalog.engine import Database
 from core.catalog.jobs.changes import next_change
-from core.catalog.jobs.events import Line, record_all
+from core.catalog.jobs.events import LogLine, record_all
 from core.catalog.jobs.ledger import Attempt, running_among, write_steps
 from core.catalog.questions.cached_answers import drop_changed
 from core.catalog.schema import NOT_A_DRAFT, documents, jobs, publications, versions
@@ -115,7 +115,7 @@ def _show(tx: Connection, firsts: Sequence[FirstVersion], rows: Mapping[int, Row
         record_all(
             tx,
             [
-                Line(each.attempt.job_id, "published", Stage.KEYWORDS, {"version": rows[each.version_id].number})
+                LogLine(each.attempt.job_id, "published", Stage.KEYWORDS, {"version": rows[each.version_id].number})
                 for each in early
             ],
         )
@@ -170,6 +170,6 @@ def _end(tx: Connection, finishings: Sequence[Finishing], published: Mapping[int
     for each in finishings:
         job_id, stage = each.step.attempt.job_id, each.step.stage
         if each.version_id in published:
-            lines.append(Line(job_id, "published", stage, {"version": published[each.version_id].number}))
-        lines.append(Line(job_id, "done", stage))
+            lines.append(LogLine(job_id, "published", stage, {"version": published[each.version_id].number}))
+        lines.append(LogLine(job_id, "done", stage))
     record_all(tx, lines)

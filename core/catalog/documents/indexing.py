@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy import bindparam, select, update
 
 from core.catalog.documents.leftovers import FileKind, note
 from core.catalog.documents.placing import place_slice
@@ -71,16 +71,17 @@ class IndexingTable:
 
     def of_all(self, version_ids: Collection[int]) -> dict[int, IndexedVersion]:
         """Return what ``of`` does of several versions, by their ids."""
-        return {row[0]: IndexedVersion(*row[1:]) for row in self._rows(version_ids, _FIELDS)}
+        return {of: IndexedVersion(*fields) for of, fields in self._rows(version_ids, _FIELDS)}
 
     def stored(self, version_ids: Collection[int]) -> dict[int, StoredVersion]:
         """Return what is to be indexed of versions, by their ids."""
-        return {row[0]: StoredVersion(*row[1:]) for row in self._rows(version_ids, _STORED)}
+        return {of: StoredVersion(*fields) for of, fields in self._rows(version_ids, _STORED)}
 
-    def _rows(self, version_ids: Collection[int], names: Sequence[str]) -> Sequence[Row[Any]]:
+    def _rows(self, version_ids: Collection[int], names: Sequence[str]) -> list[tuple[int, tuple[Any, ...]]]:
         columns = [versions.c[name] for name in names]
         with self._database.read() as tx:
-            return tx.execute(select(versions.c.id, *columns).where(versions.c.id.in_(version_ids))).all()
+            rows = tx.execute(select(versions.c.id, *columns).where(versions.c.id.in_(version_ids)))
+            return [(of, tuple(fields)) for of, *fields in rows]
 
     def name_parsed(self, parsed: Mapping[int, Mapping[str, Any]]) -> set[int]:
         """Note of versions what their parser said, and the blobs of their text; return the ids of those not purged."""

@@ -26,11 +26,11 @@ def record(
     values: Mapping[str, Any] | None = None,
 ) -> None:
     """Add one line to the log of each job."""
-    record_all(tx, [Line(job_id, code, stage, values or {}, level) for job_id in job_ids])
+    record_all(tx, [LogLine(job_id, code, stage, values or {}, level) for job_id in job_ids])
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """A line for the log of a job."""
 
     job_id: str
@@ -40,7 +40,7 @@ class Line:
     level: str = "info"
 
 
-def record_all(tx: Connection, lines: Sequence[Line]) -> None:
+def record_all(tx: Connection, lines: Sequence[LogLine]) -> None:
     """Add lines to the logs of jobs, in their order."""
     now = datetime.now(UTC)
     rows = [

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, l
 
 from core import access
 from core.catalog.jobs.changes import next_change
-from core.catalog.jobs.events import Line, interruptions, record, record_all, shorten
+from core.catalog.jobs.events import LogLine, interruptions, record, record_all, shorten
 from core.catalog.jobs.job_scheduler import Choice, choose, is_any
 from core.catalog.jobs.leases import Lease, lost
 from core.catalog.jobs.listing import ACTIVE, JobLists, rows_of
@@ -86,12 +86,12 @@ class Step:
             "updated_at": datetime.now(UTC),
         }
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[LogLine]:
         """Return what the log is to say of the stage that ended."""
         if self.finished is None:
             return []
         told = {"seconds": self.seconds.get(self.finished, 0.0), "count": self.counts.get(self.finished, 0)}
-        return [Line(self.attempt.job_id, "stage", self.finished, told)]
+        return [LogLine(self.attempt.job_id, "stage", self.finished, told)]
 
 
 class Jobs(JobLists):
@@ -278,11 +278,11 @@ def write_steps(tx: Connection, steps: Sequence[Step], **also: Any) -> None:
 
 def queue(tx: Connection, new: NewJob, now: datetime) -> str:
     """Write a new job into the ledger; return its id."""
-    return queue_all(tx, [new], now)[0]
+    return queue_all(tx, [new], [now])[0]
 
 
-def queue_all(tx: Connection, news: Sequence[NewJob], now: datetime) -> list[str]:
-    """Write new jobs into the ledger; return their ids."""
+def queue_all(tx: Connection, news: Sequence[NewJob], moments: Sequence[datetime]) -> list[str]:
+    """Write new jobs of these moments into the ledger; return their ids."""
     change = next_change(tx)
     ids = [secrets.token_hex(16) for _ in news]
     rows = [
@@ -290,12 +290,12 @@ def queue_all(tx: Connection, news: Sequence[NewJob], now: datetime) -> list[str
             "id": job_id,
             "state": JobState.QUEUED,
             "stage": Stage.STORED,
-            "created_at": now,
-            "updated_at": now,
+            "created_at": at,
+            "updated_at": at,
             "change": change,
             **{name: getattr(new, name) for name in new.__slots__},
         }
-        for job_id, new in zip(ids, news, strict=True)
+        for job_id, new, at in zip(ids, news, moments, strict=True)
     ]
     tx.execute(insert(jobs), rows)
     record(tx, ids, "queued")
