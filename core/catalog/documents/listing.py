@@ -12,7 +12,7 @@ from sqlalchemy import Case, Connection, FromClause, Row, Select, and_, case, de
 
 from core.catalog.documents.claims import Claim, NewVersion, add_tags, claim_all
 from core.catalog.documents.isolation import seen
-from core.catalog.documents.leftovers import FileKind, drop, note
+from core.catalog.documents.leftovers import FileKind, drop
 from core.catalog.engine import Database
 from core.catalog.schema import document_tags, documents, publications, versions
 from core.errors import NotFound
@@ -148,10 +148,6 @@ class Documents:
         """Change columns of a version; tell whether it was there to be changed, and not purged."""
         present = update(versions).where(versions.c.id == version_id, versions.c.state != "purged")
         with self._database.write() as tx:
-            if "parsed_sha256" in values:
-                before = tx.scalar(select(versions.c.parsed_sha256).where(versions.c.id == version_id))
-                if before and before != values["parsed_sha256"]:
-                    note(tx, FileKind.BLOB, [before])
             return bool(tx.execute(present.values(**values)).rowcount)
 
     def parsed_sha256(self, version_id: int) -> str | None:

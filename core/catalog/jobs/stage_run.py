@@ -102,13 +102,8 @@ class StageRun:
 
     # ---- progress
 
-    def enter(self, stage: Stage, total: int = 0) -> None:
-        """Begin a stage; the time since the last one began is booked on that one."""
-        self.begin(stage, total)
-        self.write()
-
     def begin(self, stage: Stage, total: int = 0) -> None:
-        """Begin a stage without writing it yet."""
+        """Begin a stage without writing it yet; the time since the last one began is booked on that one."""
         self._book()
         if stage != self.stage and self.stage != Stage.STORED:
             self._finished = self.stage
