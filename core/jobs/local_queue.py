@@ -39,6 +39,8 @@ _POLLED = 100
 _END_S = 60.0
 _SHARED_LOOK_S = 1.0
 """How often is looked for what other processes have queued, or have left."""
+_LARGE_LOOK_S = 0.2
+"""Pause before large work is looked for, since each look goes through all small jobs that are queued."""
 _NO_HANDLERS = JobHandlers()
 
 
@@ -76,12 +78,13 @@ class LocalJobs:
         self._rotations: dict[bool | None, Rotation] = {}
         self._taken: dict[str, int] = {}
         self._lost: set[str] = set()
-        acts: list[tuple[str, Callable[[], bool]]] = []
+        acts: list[tuple[str, Callable[[], bool], float]] = []
         if workers:
-            acts = [(f"worker-{number}", lambda: self._prepare_some(large=False)) for number in range(workers)]
-            acts += [("large", self._work_on_large), ("embedding", self._embed_some)]
+            acts = [(f"worker-{number}", lambda: self._prepare_some(large=False), 0.0) for number in range(workers)]
+            acts += [("large", self._work_on_large, _LARGE_LOOK_S), ("embedding", self._embed_some, 0.0)]
         self._threads = [
-            threading.Thread(target=self._run, args=(act,), name=f"evorag-{name}", daemon=True) for name, act in acts
+            threading.Thread(target=self._run, args=(act, pause_s), name=f"evorag-{name}", daemon=True)
+            for name, act, pause_s in acts
         ]
         self.has_threads = bool(self._threads)
 
@@ -140,7 +143,7 @@ class LocalJobs:
 
     # ---- threads
 
-    def _run(self, act: Callable[[], bool]) -> None:
+    def _run(self, act: Callable[[], bool], pause_s: float) -> None:
         while not self._stop.is_set():
             heard = self._signal.count
             try:
@@ -154,6 +157,7 @@ class LocalJobs:
                 continue
             if not self._stop.is_set():
                 self._signal.wait(heard)
+                self._stop.wait(pause_s)
 
     def _keep_leases(self) -> None:
         """Say that this process lives while it works, take up what others left, and look for what others queued."""
@@ -285,15 +289,31 @@ class LocalJobs:
         """Return the jobs once all have ended, or as they are when the time is over. Raises: ``NotFound``."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         seen = self._catalog.jobs.newest_change()
-        known = {job_id: self._catalog.jobs.get(job_id) for job_id in job_ids}
-        while active := [job.id for job in known.values() if job.state in ACTIVE]:
+        known: dict[str, Job] = {}
+        self._read(job_ids, known)
+        active = [job_id for job_id in job_ids if known[job_id].state in ACTIVE]
+        while active:
             left = _LOOKED_AGAIN_S if deadline is None else min(deadline - time.monotonic(), _LOOKED_AGAIN_S)
             if left <= 0:
+                self._read(active, known)
                 break
             seen = self.changed(seen, left)
             few = active[:_POLLED]
-            known |= {job.id: job for job in self._catalog.jobs.recent(ids=few, limit=len(few))}
+            # Of many jobs one changes at every moment: their rows are read when they have ended.
+            ended = set(few) - self._catalog.jobs.active_among(few)
+            if ended:
+                self._read(sorted(ended), known)
+                active = [job_id for job_id in active if job_id not in ended]
         return [known[job_id] for job_id in job_ids]
+
+    def _read(self, job_ids: Sequence[str], known: dict[str, Job]) -> None:
+        """Read jobs as they are. Raises: ``NotFound``."""
+        for at in range(0, len(job_ids), _POLLED):
+            few = job_ids[at : at + _POLLED]
+            known |= {job.id: job for job in self._catalog.jobs.recent(ids=few, limit=len(few))}
+            for job_id in few:
+                if job_id not in known:
+                    known[job_id] = self._catalog.jobs.get(job_id)
 
     def changed(self, seen: int, timeout_s: float) -> int:
         """Return the ledger's newest change once it is beyond ``seen``, or when the time is over."""

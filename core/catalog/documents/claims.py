@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, select, update
 
 from core.catalog.engine import inserted_id
-from core.catalog.jobs.ledger import Attempt, NewJob, queue
+from core.catalog.jobs.ledger import Attempt, NewJob, queue, queue_all
 from core.catalog.schema import NOT_A_DRAFT, document_tags, documents, jobs, publications, versions
 from core.model import Filing, JobKind, JobState, UploadOutcome
 
 _UNFILED = Filing()
+_FEW = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,54 @@ class Claim:
     """The job that indexed what was found, where there is no job."""
 
 
+def claim_all(tx: Connection, news: Sequence[NewVersion], now: datetime) -> list[Claim]:
+    """Claim several versions; new documents are made together. Raises: ``Cancelled``, as ``claim`` does."""
+    # Their jobs are taken and listed by age: in the order of the claims.
+    moments = [now + timedelta(microseconds=number) for number in range(len(news))]
+    return [
+        found
+        for at in range(0, len(news), _FEW)
+        for found in _claim_few(tx, news[at : at + _FEW], moments[at : at + _FEW])
+    ]
+
+
+def _claim_few(tx: Connection, news: Sequence[NewVersion], moments: Sequence[datetime]) -> list[Claim]:
+    for parent in {new.parent for new in news if new.parent is not None}:
+        parent.check(tx)
+    keys = {new.doc_key for new in news}
+    known = set(tx.scalars(select(documents.c.doc_key).where(documents.c.doc_key.in_(keys))))
+    fresh: dict[str, int] = {}
+    for place, new in enumerate(news):
+        if new.doc_key not in known:
+            fresh.setdefault(new.doc_key, place)
+    places = list(fresh.values())
+    made = _first_versions(tx, [news[at] for at in places], [moments[at] for at in places]) if places else {}
+    return [
+        made[new.doc_key] if fresh.get(new.doc_key) == place else claim(tx, new, moment)
+        for place, (new, moment) in enumerate(zip(news, moments, strict=True))
+    ]
+
+
+def _first_versions(tx: Connection, news: Sequence[NewVersion], moments: Sequence[datetime]) -> dict[str, Claim]:
+    """Make documents with a first version and its job each; return their claims by their keys."""
+    timed = list(zip(news, moments, strict=True))
+    tx.execute(insert(documents), [{**_document(new), "created_at": at, "updated_at": at} for new, at in timed])
+    named = select(documents.c.doc_key, documents.c.id).where(documents.c.doc_key.in_([new.doc_key for new in news]))
+    doc_ids: dict[str, int] = {row.doc_key: row.id for row in tx.execute(named)}
+    tags = [{"doc_id": doc_ids[new.doc_key], "tag": tag} for new in news for tag in sorted(_tags_of(new.filing.tags))]
+    if tags:
+        tx.execute(insert(document_tags), tags)
+    sequence = _sequence(tx)
+    tx.execute(insert(versions), [_version(doc_ids[new.doc_key], 1, new, sequence, at) for new, at in timed])
+    numbered = select(versions.c.doc_id, versions.c.id).where(versions.c.doc_id.in_(doc_ids.values()))
+    version_ids = {row.doc_id: row.id for row in tx.execute(numbered)}
+    works = [_job(doc_ids[new.doc_key], version_ids[doc_ids[new.doc_key]], new) for new in news]
+    return {
+        new.doc_key: Claim(UploadOutcome.NEW, doc_ids[new.doc_key], version_ids[doc_ids[new.doc_key]], 1, job_id)
+        for new, job_id in zip(news, queue_all(tx, works, moments), strict=True)
+    }
+
+
 def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
     """Find the same bytes, or take the document's next number and queue its job.
 
@@ -58,10 +107,7 @@ def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
         new.parent.check(tx)
     doc_id = tx.scalar(select(documents.c.id).where(documents.c.doc_key == new.doc_key))
     if doc_id is None:
-        named = {"doc_key": new.doc_key, "name": new.name, "is_text_entry": new.is_text_entry, "owner_id": new.owner_id}
-        doc_id = inserted_id(tx.execute(insert(documents).values(**named, created_at=now, updated_at=now)))
-        add_tags(tx, doc_id, new.filing.tags)
-        return _next_version(tx, doc_id, new, now)
+        return _first_versions(tx, [new], [now])[new.doc_key]
     add_tags(tx, doc_id, new.filing.tags)
     shown_id = _shown_id(tx, doc_id)
     found = _same_bytes(tx, doc_id, new, shown_id, now)
@@ -78,7 +124,7 @@ def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
 
 
 def add_tags(tx: Connection, doc_id: int, tags: Sequence[str]) -> None:
-    wanted = {tag.strip()[:256] for tag in tags} - {""}
+    wanted = _tags_of(tags)
     if not wanted:
         return
     present = set(tx.scalars(select(document_tags.c.tag).where(document_tags.c.doc_id == doc_id)))
@@ -87,34 +133,43 @@ def add_tags(tx: Connection, doc_id: int, tags: Sequence[str]) -> None:
 
 
 def _next_version(tx: Connection, doc_id: int, new: NewVersion, now: datetime) -> Claim:
-    filing = new.filing
     number = 1 + (tx.scalar(select(func.max(versions.c.number)).where(versions.c.doc_id == doc_id)) or 0)
-    version_id = inserted_id(
-        tx.execute(
-            insert(versions).values(
-                doc_id=doc_id,
-                number=number,
-                file_name=new.name,
-                extension=new.extension,
-                is_text_entry=new.is_text_entry,
-                sha256=new.sha256,
-                sha1=new.sha1,
-                size_bytes=new.size_bytes,
-                state="stored",
-                claimed_seq=_sequence(tx),
-                created_at=now,
-                note=filing.note,
-                label=filing.label,
-                actor=filing.actor,
-                title=new.title,
-                is_draft=_is_draft(filing),
-                publish_at=filing.publish_at,
-                publish_actor=filing.actor if filing.publish_at else "",
-                publish_early=filing.early,
-            )
-        )
-    )
+    row = _version(doc_id, number, new, _sequence(tx), now)
+    version_id = inserted_id(tx.execute(insert(versions).values(**row)))
     return Claim(UploadOutcome.NEW, doc_id, version_id, number, _queue_job(tx, doc_id, version_id, new, now))
+
+
+def _document(new: NewVersion) -> dict[str, Any]:
+    return {"doc_key": new.doc_key, "name": new.name, "is_text_entry": new.is_text_entry, "owner_id": new.owner_id}
+
+
+def _tags_of(tags: Sequence[str]) -> set[str]:
+    return {tag.strip()[:256] for tag in tags} - {""}
+
+
+def _version(doc_id: int, number: int, new: NewVersion, sequence: int, now: datetime) -> dict[str, Any]:
+    filing = new.filing
+    return {
+        "doc_id": doc_id,
+        "number": number,
+        "file_name": new.name,
+        "extension": new.extension,
+        "is_text_entry": new.is_text_entry,
+        "sha256": new.sha256,
+        "sha1": new.sha1,
+        "size_bytes": new.size_bytes,
+        "state": "stored",
+        "claimed_seq": sequence,
+        "created_at": now,
+        "note": filing.note,
+        "label": filing.label,
+        "actor": filing.actor,
+        "title": new.title,
+        "is_draft": _is_draft(filing),
+        "publish_at": filing.publish_at,
+        "publish_actor": filing.actor if filing.publish_at else "",
+        "publish_early": filing.early,
+    }
 
 
 def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | None, now: datetime) -> Claim | None:
@@ -231,7 +286,11 @@ def _job_that_indexed(tx: Connection, version_id: int) -> str | None:
 
 
 def _queue_job(tx: Connection, doc_id: int, version_id: int, new: NewVersion, now: datetime) -> str:
-    job = NewJob(
+    return queue(tx, _job(doc_id, version_id, new), now)
+
+
+def _job(doc_id: int, version_id: int, new: NewVersion) -> NewJob:
+    return NewJob(
         kind=JobKind.INGEST,
         name=new.name,
         size_bytes=new.size_bytes,
@@ -242,4 +301,3 @@ def _queue_job(tx: Connection, doc_id: int, version_id: int, new: NewVersion, no
         doc_id=doc_id,
         version_id=version_id,
     )
-    return queue(tx, job, now)

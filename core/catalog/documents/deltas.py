@@ -59,9 +59,9 @@ def difference(tx: Connection, of: int, without: int | None) -> Select[tuple[int
 def bequeath(tx: Connection, version_id: int) -> None:
     """Take a version out of the tree of bases; those that were based on it get its base, and its delta as well."""
     base_id = tx.scalar(select(versions.c.base_id).where(versions.c.id == version_id))
-    children = list(
-        tx.scalars(select(versions.c.id).where(versions.c.base_id == version_id).order_by(versions.c.number))
-    )
+    siblings = versions.c.doc_id == select(versions.c.doc_id).where(versions.c.id == version_id).scalar_subquery()
+    based = select(versions.c.id).where(siblings, versions.c.base_id == version_id)
+    children = list(tx.scalars(based.order_by(versions.c.number)))
     for child in children:
         _add(tx, child, version_id)
     heir = base_id

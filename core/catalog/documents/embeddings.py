@@ -10,6 +10,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     and_,
+    bindparam,
     case,
     distinct,
     exists,
@@ -55,18 +56,23 @@ class Embeddings:
         with self._database.read() as tx:
             return [Missing(row[0], row[1], row[2]) for row in tx.execute(query)]
 
-    def progress(self, version_id: int, model: str) -> tuple[int, int]:
-        """Return how many places of the version have an embedding, and how many contents have none."""
+    def progress(self, version_ids: Collection[int], model: str) -> dict[int, tuple[int, int]]:
+        """Return how many places of each version have an embedding, and how many contents have none."""
         has = _embedded(model)
         query = (
-            select(func.sum(case((has, 1), else_=0)), func.count(distinct(case((~has, chunks.c.id)))))
+            select(
+                version_chunks.c.version_id,
+                func.sum(case((has, 1), else_=0)),
+                func.count(distinct(case((~has, chunks.c.id)))),
+            )
             .select_from(version_chunks)
             .join(chunks, chunks.c.id == version_chunks.c.chunk_id)
-            .where(version_chunks.c.version_id == version_id)
+            .where(version_chunks.c.version_id.in_(version_ids))
+            .group_by(version_chunks.c.version_id)
         )
         with self._database.read() as tx:
-            row = tx.execute(query).one()
-        return int(row[0] or 0), int(row[1])
+            found = {row[0]: (int(row[1] or 0), int(row[2])) for row in tx.execute(query)}
+        return {version_id: found.get(version_id, (0, 0)) for version_id in version_ids}
 
     def texts_of(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         """Return the indexed texts of contents, without those that are gone."""
@@ -128,9 +134,11 @@ class Embeddings:
     def set_progress(self, progress: dict[int, int]) -> None:
         """Note how many places of each version have an embedding."""
         with self._database.write() as tx:
-            for version_id, embedded in progress.items():
-                own = versions.c.id == version_id
-                tx.execute(update(versions).where(own).values(embedded_chunks=embedded))
+            own = update(versions).where(versions.c.id == bindparam("of"))
+            tx.execute(
+                own.values(embedded_chunks=bindparam("count")),
+                [{"of": of, "count": count} for of, count in progress.items()],
+            )
 
     def head_vectors(self, model: str) -> Iterator[HeadVector]:
         """Yield id, document id and vector of every chunk of a version that is shown, or about to be."""

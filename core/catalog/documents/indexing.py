@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 
+from core.catalog.documents.leftovers import FileKind, note
 from core.catalog.documents.placing import place_slice
 from core.catalog.documents.publications import Showing, showing
 from core.catalog.engine import Database
@@ -34,7 +37,26 @@ class IndexedVersion:
         return self.publish_early and not self.is_draft and self.state == "stored"
 
 
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """What is known of a version before it is indexed; its title and parsed text once it was parsed."""
+
+    file_name: str
+    extension: str
+    sha256: str
+    size_bytes: int
+    title: str
+    parsed_sha256: str | None
+    chunk_count: int
+    metadata: Mapping[str, Any] | None
+
+    @property
+    def shown_title(self) -> str:
+        return str((self.metadata or {}).get("title", self.title))
+
+
 _FIELDS = tuple(IndexedVersion.__slots__)
+_STORED = tuple(StoredVersion.__slots__)
 
 
 class IndexingTable:
@@ -46,6 +68,35 @@ class IndexingTable:
         with self._database.read() as tx:
             row = tx.execute(select(*columns).where(versions.c.id == version_id)).one()
         return IndexedVersion(*row)
+
+    def of_all(self, version_ids: Collection[int]) -> dict[int, IndexedVersion]:
+        """Return what ``of`` does of several versions, by their ids."""
+        return {of: IndexedVersion(*fields) for of, fields in self._rows(version_ids, _FIELDS)}
+
+    def stored(self, version_ids: Collection[int]) -> dict[int, StoredVersion]:
+        """Return what is to be indexed of versions, by their ids."""
+        return {of: StoredVersion(*fields) for of, fields in self._rows(version_ids, _STORED)}
+
+    def _rows(self, version_ids: Collection[int], names: Sequence[str]) -> list[tuple[int, tuple[Any, ...]]]:
+        columns = [versions.c[name] for name in names]
+        with self._database.read() as tx:
+            rows = tx.execute(select(versions.c.id, *columns).where(versions.c.id.in_(version_ids)))
+            return [(of, tuple(fields)) for of, *fields in rows]
+
+    def name_parsed(self, parsed: Mapping[int, Mapping[str, Any]]) -> set[int]:
+        """Note of versions what their parser said, and the blobs of their text; return the ids of those not purged."""
+        present = versions.c.id.in_(parsed), versions.c.state != "purged"
+        with self._database.write() as tx:
+            before = {
+                row.id: row.parsed_sha256
+                for row in tx.execute(select(versions.c.id, versions.c.parsed_sha256).where(*present))
+            }
+            replaced = {known for of, known in before.items() if known and known != parsed[of]["parsed_sha256"]}
+            note(tx, FileKind.BLOB, replaced)
+            if before:
+                own = update(versions).where(versions.c.id == bindparam("of"))
+                tx.execute(own, [{"of": of, **parsed[of]} for of in before])
+        return set(before)
 
     def begin(self, doc_id: int, version_id: int, part: Part) -> Showing:
         """Say where the version's chunks are about to be placed; return what the document shows until then."""

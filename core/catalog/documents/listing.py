@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import Case, Connection, FromClause, Row, Select, and_, case, delete, func, or_, select, update
 
-from core.catalog.documents.claims import Claim, NewVersion, add_tags, claim
+from core.catalog.documents.claims import Claim, NewVersion, add_tags, claim_all
 from core.catalog.documents.isolation import seen
-from core.catalog.documents.leftovers import FileKind, drop, note
+from core.catalog.documents.leftovers import FileKind, drop
 from core.catalog.engine import Database
 from core.catalog.schema import document_tags, documents, publications, versions
 from core.errors import NotFound
@@ -34,7 +34,7 @@ class Documents:
     ) -> list[Claim]:
         """Claim several versions in one transaction, together with what ``also`` writes."""
         with self._database.write() as tx:
-            claims = [claim(tx, new, datetime.now(UTC)) for new in news]
+            claims = claim_all(tx, news, datetime.now(UTC))
             drop(tx, FileKind.BLOB, {new.sha256 for new in news})
             if also is not None:
                 also(tx, claims)
@@ -148,10 +148,6 @@ class Documents:
         """Change columns of a version; tell whether it was there to be changed, and not purged."""
         present = update(versions).where(versions.c.id == version_id, versions.c.state != "purged")
         with self._database.write() as tx:
-            if "parsed_sha256" in values:
-                before = tx.scalar(select(versions.c.parsed_sha256).where(versions.c.id == version_id))
-                if before and before != values["parsed_sha256"]:
-                    note(tx, FileKind.BLOB, [before])
             return bool(tx.execute(present.values(**values)).rowcount)
 
     def parsed_sha256(self, version_id: int) -> str | None:

@@ -5,6 +5,7 @@ A keyword row is asked for of every chunk, a vector row of those that have an em
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, Select, exists, insert, literal, select, update
@@ -18,6 +19,12 @@ from core.model import Part
 def place(tx: Connection, of: int, without: int | None, part: Part) -> None:
     """Ask every store to hold in ``part`` the chunks of version ``of`` that version ``without`` does not have."""
     _ask(tx, difference(tx, of, without), part)
+
+
+def place_all(tx: Connection, version_ids: Collection[int], part: Part) -> None:
+    """Ask every store to hold in ``part`` all chunks of several versions."""
+    members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(version_ids))
+    _ask(tx, members.distinct(), part)
 
 
 def place_slice(tx: Connection, of: int, without: int | None, part: Part, first: int, count: int) -> None:

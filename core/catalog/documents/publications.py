@@ -13,7 +13,7 @@ from core.catalog.documents.isolation import seen
 from core.catalog.documents.placing import place, shelve
 from core.catalog.engine import Database, inserted_id
 from core.catalog.jobs.changes import next_change
-from core.catalog.jobs.events import record
+from core.catalog.jobs.events import record, record_all
 from core.catalog.jobs.ledger import Attempt, Step
 from core.catalog.outbox import waits_to_serve
 from core.catalog.questions.cached_answers import drop_changed
@@ -69,7 +69,7 @@ class Finishing:
         _check_chunks(tx.execute(select(versions).where(versions.c.id == self.version_id)).one())
         ready = {"state": "ready", "error": None, "embedded_chunks": versions.c.chunk_count, "keyword_ready": True}
         tx.execute(update(versions).where(versions.c.id == self.version_id).values(**ready))
-        self.step.log(tx)
+        record_all(tx, self.step.lines())
         if published is not None:
             record(tx, [attempt.job_id], "published", stage=self.step.stage, values={"version": published})
         record(tx, [attempt.job_id], "done", stage=self.step.stage)
@@ -273,7 +273,7 @@ def append(tx: Connection, decision: Decision, subject: int | None) -> Publicati
         "subject": subject,
     }
     seq = inserted_id(tx.execute(insert(publications).values(**values)))
-    drop_changed(tx, decision.doc_id, seq, purged=decision.action == "purge")
+    drop_changed(tx, [decision.doc_id], seq, purged=decision.action == "purge")
     return _publication(tx.execute(_rows().where(publications.c.seq == seq)).one())
 
 

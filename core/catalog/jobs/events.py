@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,10 +26,36 @@ def record(
     values: Mapping[str, Any] | None = None,
 ) -> None:
     """Add one line to the log of each job."""
-    now, told = datetime.now(UTC), dict(values or {})
-    line = {"at": now, "level": level, "stage": stage, "code": code, "values": told}
-    if job_ids:
-        tx.execute(insert(job_events), [{"job_id": job_id, **line} for job_id in job_ids])
+    record_all(tx, [LogLine(job_id, code, stage, values or {}, level) for job_id in job_ids])
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line for the log of a job."""
+
+    job_id: str
+    code: str
+    stage: Stage
+    values: Mapping[str, Any] = field(default_factory=dict)
+    level: str = "info"
+
+
+def record_all(tx: Connection, lines: Sequence[LogLine]) -> None:
+    """Add lines to the logs of jobs, in their order."""
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "job_id": line.job_id,
+            "at": now,
+            "level": line.level,
+            "stage": line.stage,
+            "code": line.code,
+            "values": dict(line.values),
+        }
+        for line in lines
+    ]
+    if rows:
+        tx.execute(insert(job_events), rows)
 
 
 def shorten(tx: Connection, job_ids: Sequence[str]) -> None:

@@ -57,6 +57,12 @@ class Choice:
     rotation: Rotation = field(default_factory=Rotation)
 
 
+def is_any(tx: Connection, choice: Choice) -> bool:
+    """Tell whether a job of the chosen sizes is queued."""
+    query = select(jobs.c.id).where(_QUEUED, *_sizes(choice))
+    return tx.scalar(query.limit(1)) is not None
+
+
 def choose(tx: Connection, choice: Choice) -> list[str]:
     """Return the ids of the jobs whose turn it is."""
     chosen: list[str] = []
@@ -87,14 +93,18 @@ def _in_turns(tx: Connection, choice: Choice) -> Iterator[Any]:
             yield row
 
 
+def _sizes(choice: Choice) -> list[ColumnElement[bool]]:
+    if choice.large is None:
+        return []
+    return [_large if choice.large else ~_large]
+
+
 def _actors(tx: Connection) -> list[str]:
     return list(tx.scalars(select(jobs.c.actor).where(_QUEUED).distinct()))
 
 
 def _of(tx: Connection, actor: str, choice: Choice) -> Iterator[Any]:
-    conditions: list[ColumnElement[bool]] = [_QUEUED, jobs.c.actor == actor]
-    if choice.large is not None:
-        conditions.append(_large if choice.large else ~_large)
+    conditions = [_QUEUED, jobs.c.actor == actor, *_sizes(choice)]
     columns = (jobs.c.id, jobs.c.actor, jobs.c.kind, jobs.c.size_bytes, jobs.c.attempts)
     query = select(*columns).where(*conditions)
     order = jobs.c.priority.desc(), jobs.c.created_at, jobs.c.id

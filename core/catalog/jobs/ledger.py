@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, exists, func, insert, literal, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, literal, or_, select, update
 
 from core import access
 from core.catalog.jobs.changes import next_change
-from core.catalog.jobs.events import interruptions, record, shorten
-from core.catalog.jobs.job_scheduler import Choice, choose
+from core.catalog.jobs.events import LogLine, interruptions, record, record_all, shorten
+from core.catalog.jobs.job_scheduler import Choice, choose, is_any
 from core.catalog.jobs.leases import Lease, lost
 from core.catalog.jobs.listing import ACTIVE, JobLists, rows_of
 from core.catalog.schema import Instant, jobs, publications, version_chunks, versions
@@ -37,6 +37,13 @@ class Attempt:
         row = tx.execute(select(jobs.c.state, jobs.c.attempts).where(jobs.c.id == self.job_id)).one()
         if row.state != JobState.RUNNING or row.attempts != self.number:
             raise Cancelled("The job was cancelled.")
+
+
+def running_among(tx: Connection, attempts: Sequence[Attempt]) -> set[Attempt]:
+    """Return those of the attempts that are the running ones."""
+    query = select(jobs.c.id, jobs.c.attempts).where(jobs.c.state == JobState.RUNNING)
+    rows = tx.execute(query.where(jobs.c.id.in_([attempt.job_id for attempt in attempts])))
+    return {Attempt(row.id, row.attempts) for row in rows}.intersection(attempts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +86,12 @@ class Step:
             "updated_at": datetime.now(UTC),
         }
 
-    def log(self, tx: Connection) -> None:
-        """Note the stage that ended."""
-        if self.finished is not None:
-            told = {"seconds": self.seconds.get(self.finished, 0.0), "count": self.counts.get(self.finished, 0)}
-            record(tx, [self.attempt.job_id], "stage", stage=self.finished, values=told)
+    def lines(self) -> list[LogLine]:
+        """Return what the log is to say of the stage that ended."""
+        if self.finished is None:
+            return []
+        told = {"seconds": self.seconds.get(self.finished, 0.0), "count": self.counts.get(self.finished, 0)}
+        return [LogLine(self.attempt.job_id, "stage", self.finished, told)]
 
 
 class Jobs(JobLists):
@@ -96,32 +104,30 @@ class Jobs(JobLists):
 
     def take(self, choice: Choice, lease: Lease | None = None) -> list[Job]:
         """Mark the jobs whose turn it is as running, by the one who has the lease, and return them, in turn."""
+        with self._database.read() as tx:
+            if not is_any(tx, choice):
+                return []
         with self._database.write() as tx:
             ids = choose(tx, choice)
-            if ids:
-                now = datetime.now(UTC)
-                taken = {"state": JobState.RUNNING, "attempts": jobs.c.attempts + 1, "updated_at": now}
-                first = {
-                    "started_at": func.coalesce(jobs.c.started_at, literal(now, Instant())),
-                    "change": next_change(tx),
-                }
-                by = lease.values(tx) if lease else {}
-                tx.execute(update(jobs).where(jobs.c.id.in_(ids)).values(**taken, **first, **by))
-                record(tx, ids, "started")
+            if not ids:
+                return []
+            now = datetime.now(UTC)
+            taken = {"state": JobState.RUNNING, "attempts": jobs.c.attempts + 1, "updated_at": now}
+            first = {
+                "started_at": func.coalesce(jobs.c.started_at, literal(now, Instant())),
+                "change": next_change(tx),
+            }
+            by = lease.values(tx) if lease else {}
+            tx.execute(update(jobs).where(jobs.c.id.in_(ids)).values(**taken, **first, **by))
+            record(tx, ids, "started")
             return rows_of(tx, ids)
 
     def advance(self, steps: Sequence[Step]) -> set[str]:
         """Note where attempts stand; return the ids of the jobs whose attempt still is the running one."""
-        running = set()
         with self._database.write() as tx:
-            change = next_change(tx) if steps else 0
-            for step in steps:
-                own = jobs.c.id == step.attempt.job_id, jobs.c.attempts == step.attempt.number
-                present = update(jobs).where(*own, jobs.c.state == JobState.RUNNING)
-                if tx.execute(present.values(**step.values(), change=change)).rowcount:
-                    running.add(step.attempt.job_id)
-                    step.log(tx)
-        return running
+            running = running_among(tx, [step.attempt for step in steps])
+            write_steps(tx, [step for step in steps if step.attempt in running])
+        return {attempt.job_id for attempt in running}
 
     def note(self, job_ids: Sequence[str], code: str, stage: Stage, **values: Any) -> None:
         """Add a warning to the logs of jobs."""
@@ -134,6 +140,11 @@ class Jobs(JobLists):
         own = jobs.c.id == attempt.job_id, jobs.c.attempts == attempt.number, jobs.c.state == JobState.RUNNING
         with self._database.read() as tx:
             return tx.scalar(select(jobs.c.id).where(*own)) is not None
+
+    def running(self, attempts: Sequence[Attempt]) -> set[Attempt]:
+        """Return those of the attempts that are the running ones."""
+        with self._database.read() as tx:
+            return running_among(tx, attempts)
 
     def set_payload(self, attempt: Attempt, payload: Mapping[str, Any]) -> None:
         """Keep what a job without a document works on. Raises: ``Cancelled`` where the attempt is over."""
@@ -256,23 +267,39 @@ class Jobs(JobLists):
             return list(tx.scalars(select(versions.c.id).where(or_(failed, cancelled), ~was_shown)))
 
 
+def write_steps(tx: Connection, steps: Sequence[Step], **also: Any) -> None:
+    """Note where running attempts stand, with other columns of their jobs."""
+    if steps:
+        change = next_change(tx)
+        own = update(jobs).where(jobs.c.id == bindparam("of"))
+        tx.execute(own, [{"of": step.attempt.job_id, **step.values(), "change": change, **also} for step in steps])
+        record_all(tx, [line for step in steps for line in step.lines()])
+
+
 def queue(tx: Connection, new: NewJob, now: datetime) -> str:
     """Write a new job into the ledger; return its id."""
-    job_id = secrets.token_hex(16)
-    values = {name: getattr(new, name) for name in new.__slots__}
-    tx.execute(
-        insert(jobs).values(
-            id=job_id,
-            state=JobState.QUEUED,
-            stage=Stage.STORED,
-            created_at=now,
-            updated_at=now,
-            change=next_change(tx),
-            **values,
-        )
-    )
-    record(tx, [job_id], "queued")
-    return job_id
+    return queue_all(tx, [new], [now])[0]
+
+
+def queue_all(tx: Connection, news: Sequence[NewJob], moments: Sequence[datetime]) -> list[str]:
+    """Write new jobs of these moments into the ledger; return their ids."""
+    change = next_change(tx)
+    ids = [secrets.token_hex(16) for _ in news]
+    rows = [
+        {
+            "id": job_id,
+            "state": JobState.QUEUED,
+            "stage": Stage.STORED,
+            "created_at": at,
+            "updated_at": at,
+            "change": change,
+            **{name: getattr(new, name) for name in new.__slots__},
+        }
+        for job_id, new, at in zip(ids, news, moments, strict=True)
+    ]
+    tx.execute(insert(jobs), rows)
+    record(tx, ids, "queued")
+    return ids
 
 
 def end_all(tx: Connection, job_ids: Sequence[str], state: JobState, error: Mapping[str, Any] | None = None) -> None:

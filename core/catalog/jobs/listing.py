@@ -65,6 +65,18 @@ class JobLists:
             row = _one(tx, job_id)
         return row.doc_id or 0, row.version_id or 0
 
+    def owners(self, job_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return what ``owner`` does of several jobs, by their ids."""
+        query = select(jobs.c.id, jobs.c.doc_id, jobs.c.version_id).where(jobs.c.id.in_(job_ids))
+        with self._database.read() as tx:
+            return {row.id: (row.doc_id or 0, row.version_id or 0) for row in tx.execute(query)}
+
+    def active_among(self, job_ids: Sequence[str]) -> set[str]:
+        """Return those of the jobs that have not ended."""
+        query = select(jobs.c.id).where(jobs.c.id.in_(job_ids), jobs.c.state.in_(ACTIVE))
+        with self._database.read() as tx:
+            return set(tx.scalars(query))
+
     def log(self, job_id: str, after: int = 0) -> list[JobEvent]:
         """Return what happened to the job after a sequence number, oldest first. Raises: ``NotFound``."""
         with self._database.read() as tx:

@@ -43,10 +43,11 @@ R = TypeVar("R", bound=StageResult)
 class StageRun:
     """What one attempt at a job carries from stage to stage. Whatever writes progress raises ``Cancelled``."""
 
-    def __init__(self, jobs: Jobs, job: Job, stop: threading.Event) -> None:
+    def __init__(self, jobs: Jobs, job: Job, stop: threading.Event, owner: tuple[int, int] | None = None) -> None:
+        """Begin an attempt; ``owner`` are the ids of the job's document and version, where they are known already."""
         self.job = job
         self.attempt = Attempt(job.id, job.attempts)
-        self.doc_id, self.version_id = jobs.owner(job.id)
+        self.doc_id, self.version_id = owner or jobs.owner(job.id)
         self.stop = stop
         self.stage = Stage.STORED
         self._jobs = jobs
@@ -101,13 +102,8 @@ class StageRun:
 
     # ---- progress
 
-    def enter(self, stage: Stage, total: int = 0) -> None:
-        """Begin a stage; the time since the last one began is booked on that one."""
-        self.begin(stage, total)
-        self.write()
-
     def begin(self, stage: Stage, total: int = 0) -> None:
-        """Begin a stage without writing it yet."""
+        """Begin a stage without writing it yet; the time since the last one began is booked on that one."""
         self._book()
         if stage != self.stage and self.stage != Stage.STORED:
             self._finished = self.stage
@@ -229,3 +225,14 @@ def write_all(jobs: Jobs, runs: Sequence[StageRun], lost: Callable[[StageRun], o
         if run.job.id not in running:
             lost(run)
     return [run for run in runs if run.job.id in running]
+
+
+def still_running(jobs: Jobs, runs: Sequence[StageRun], lost: Callable[[StageRun], object]) -> list[StageRun]:
+    """Return the runs whose attempt is still the running one, and tell of the others. Raises: ``Stopped``."""
+    if any(run.is_stopped for run in runs):
+        raise Stopped
+    running = jobs.running([run.attempt for run in runs])
+    for run in runs:
+        if run.attempt not in running:
+            lost(run)
+    return [run for run in runs if run.attempt in running]

@@ -146,8 +146,8 @@ def add_entry(
         tx.execute(delete(cached_answers).where(cached_answers.c.id.in_(oldest.scalar_subquery())))
 
 
-def drop_changed(tx: Connection, doc_id: int, sequence: int, *, purged: bool) -> None:
-    """Drop the answers of the present that rest on a document, which the publication ``sequence`` changes.
+def drop_changed(tx: Connection, doc_ids: Collection[int], sequence: int, *, purged: bool) -> None:
+    """Drop the answers of the present that rest on documents, which publications change from ``sequence`` on.
 
     Answers as of earlier moments stay; a purge leaves none, because accounts of questions quote more than their hits.
     """
@@ -155,6 +155,6 @@ def drop_changed(tx: Connection, doc_id: int, sequence: int, *, purged: bool) ->
         tx.execute(delete(cached_answers))
         return
     before = select(func.coalesce(func.max(publications.c.seq), 0)).where(publications.c.seq < sequence)
-    resting = select(cached_documents.c.answer_id).where(cached_documents.c.doc_id == doc_id)
+    resting = select(cached_documents.c.answer_id).where(cached_documents.c.doc_id.in_(doc_ids))
     is_present = cached_answers.c.sequence >= before.scalar_subquery()
     tx.execute(delete(cached_answers).where(is_present, cached_answers.c.id.in_(resting)))
