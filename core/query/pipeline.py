@@ -29,7 +29,7 @@ from core.model import (
     VersionRef,
 )
 from core.query.answer.write_answer import Answered, Answering
-from core.query.search.retrieve import Scope
+from core.query.search.retrieve import Retrieved, Scope
 from core.query.search.search import BOTH, Searcher
 from core.query.search.term_statistics import found_without_statistics
 from core.query.stopwatch import Stopwatch
@@ -132,9 +132,10 @@ class QueryPipeline:
             prompt=answered.prompt,
             answer=answered.answer,
             timings_ms=watch.total(),
-            degraded=tuple(leg.name for leg in (retrieved.vector, retrieved.keyword) if leg.error or leg.refilling),
+            degraded=_degraded(retrieved),
             generation={**answered.generation, "fusion": query.fusion, "rrf_k": self._settings.rrf_k},
             rerank=found.reranking,
+            indexing=retrieved.indexing,
         )
 
     def analysed(self, query: Query, watch: Stopwatch, standalone: StandaloneQuestion | None = None) -> Analysis:
@@ -225,6 +226,13 @@ def drained(steps: Generator[AskStep, None, Trace]) -> Trace:
         except StopIteration as ended:
             trace: Trace = ended.value
             return trace
+
+
+def _degraded(retrieved: Retrieved) -> tuple[str, ...]:
+    """Return the names of the legs that did not answer from all that the question could see."""
+    vector, keyword = retrieved.vector, retrieved.keyword
+    is_lacking = {"vector": retrieved.indexing is not None, "keyword": False}
+    return tuple(leg.name for leg in (vector, keyword) if leg.error or leg.refilling or is_lacking[leg.name])
 
 
 def _without_wide_filters(analysis: Analysis) -> Analysis | None:

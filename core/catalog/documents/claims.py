@@ -61,7 +61,7 @@ def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
         named = {"doc_key": new.doc_key, "name": new.name, "is_text_entry": new.is_text_entry, "owner_id": new.owner_id}
         doc_id = inserted_id(tx.execute(insert(documents).values(**named, created_at=now, updated_at=now)))
         add_tags(tx, doc_id, new.filing.tags)
-        return _next_version(tx, doc_id, new, now)
+        return _next_version(tx, doc_id, new, now, is_first=True)
     add_tags(tx, doc_id, new.filing.tags)
     shown_id = _shown_id(tx, doc_id)
     found = _same_bytes(tx, doc_id, new, shown_id, now)
@@ -74,7 +74,8 @@ def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
             .where(documents.c.id == doc_id)
             .values(name=new.name, is_text_entry=new.is_text_entry, updated_at=now)
         )
-    return _next_version(tx, doc_id, new, now)
+    is_first = shown_id is None and _coming(tx, doc_id) is None
+    return _next_version(tx, doc_id, new, now, is_first=is_first)
 
 
 def add_tags(tx: Connection, doc_id: int, tags: Sequence[str]) -> None:
@@ -86,7 +87,7 @@ def add_tags(tx: Connection, doc_id: int, tags: Sequence[str]) -> None:
         tx.execute(insert(document_tags), [{"doc_id": doc_id, "tag": tag} for tag in sorted(wanted - present)])
 
 
-def _next_version(tx: Connection, doc_id: int, new: NewVersion, now: datetime) -> Claim:
+def _next_version(tx: Connection, doc_id: int, new: NewVersion, now: datetime, *, is_first: bool) -> Claim:
     filing = new.filing
     number = 1 + (tx.scalar(select(func.max(versions.c.number)).where(versions.c.doc_id == doc_id)) or 0)
     version_id = inserted_id(
@@ -110,7 +111,7 @@ def _next_version(tx: Connection, doc_id: int, new: NewVersion, now: datetime) -
                 is_draft=_is_draft(filing),
                 publish_at=filing.publish_at,
                 publish_actor=filing.actor if filing.publish_at else "",
-                publish_early=filing.early,
+                publish_early=_is_early(filing, is_first=is_first),
             )
         )
     )
@@ -124,13 +125,7 @@ def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | No
         return None
     shown = _newest(tx, doc_id, versions.c.id == shown_id) if shown_id is not None else None
     ready = _newest(tx, doc_id, versions.c.state == "ready")
-    coming = _newest(
-        tx,
-        doc_id,
-        versions.c.state == "stored",
-        versions.c.is_draft.is_(False),
-        versions.c.number > (shown.number if shown is not None else 0),
-    )
+    coming = _coming(tx, doc_id, shown.number if shown is not None else 0)
     current = coming if coming is not None else shown
     indexing = latest if latest.state == "stored" else None
     if _is_draft(new.filing):
@@ -147,14 +142,16 @@ def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | No
             job_id = _queue_job(tx, doc_id, current.id, new, now)
         return Claim(UploadOutcome.UNCHANGED, doc_id, current.id, current.number, job_id)
     elif indexing is not None and _same(indexing, new):
-        wanted = {**NOT_A_DRAFT, "claimed_seq": _sequence(tx), **_said(indexing, new.filing)}
+        is_early = _is_early(new.filing, is_first=shown_id is None and coming is None)
+        wanted = {**NOT_A_DRAFT, "claimed_seq": _sequence(tx), "publish_early": indexing.publish_early or is_early}
+        wanted |= _said(indexing, new.filing)
         tx.execute(update(versions).where(versions.c.id == indexing.id).values(**wanted))
         return Claim(UploadOutcome.RESTORED, doc_id, indexing.id, indexing.number, _active_job(tx, indexing.id))
     elif coming is None and ready is not None and _same(ready, new):
         tx.execute(update(versions).where(versions.c.id == ready.id).values(**_said(ready, new.filing)))
         return Claim(UploadOutcome.RESTORED, doc_id, ready.id, ready.number, None)
     if latest.state in ("failed", "cancelled") and _same(latest, new):
-        return _again(tx, latest, new, now)
+        return _again(tx, latest, new, now, is_first=shown_id is None and coming is None)
     return None
 
 
@@ -174,7 +171,7 @@ def _unchanged(tx: Connection, row: Row[Any], filing: Filing, shown_id: int | No
     return Claim(UploadOutcome.UNCHANGED, row.doc_id, row.id, row.number, _active_job(tx, row.id))
 
 
-def _again(tx: Connection, row: Row[Any], new: NewVersion, now: datetime) -> Claim:
+def _again(tx: Connection, row: Row[Any], new: NewVersion, now: datetime, *, is_first: bool) -> Claim:
     """Index a version again that failed or was cancelled."""
     filing = new.filing
     tx.execute(
@@ -188,10 +185,23 @@ def _again(tx: Connection, row: Row[Any], new: NewVersion, now: datetime) -> Cla
             is_draft=_is_draft(filing),
             publish_at=filing.publish_at,
             publish_actor=filing.actor if filing.publish_at else "",
-            publish_early=filing.early,
+            publish_early=_is_early(filing, is_first=is_first),
         )
     )
     return Claim(UploadOutcome.NEW, row.doc_id, row.id, row.number, _queue_job(tx, row.doc_id, row.id, new, now))
+
+
+def _coming(tx: Connection, doc_id: int, after: int = 0) -> Row[Any] | None:
+    """Return the newest version that is still to be indexed and shown, of those numbered above ``after``."""
+    stored = versions.c.state == "stored", versions.c.is_draft.is_(False)
+    return _newest(tx, doc_id, *stored, versions.c.number > after)
+
+
+def _is_early(filing: Filing, *, is_first: bool) -> bool:
+    """Tell whether a version is shown before its vectors are there; unless asked, only what replaces nothing is."""
+    if filing.early is None:
+        return is_first and not _is_draft(filing)
+    return filing.early
 
 
 def _is_draft(filing: Filing) -> bool:

@@ -189,6 +189,8 @@ class Publications:
                 settled = {**NOT_A_DRAFT, "is_prepared": False}
                 tx.execute(update(versions).where(versions.c.id == version_id).values(**settled))
                 shown = {"name": row.file_name, "is_text_entry": row.is_text_entry}
+                if present.version_id is None and finishing is None and early is None:
+                    _replace_whole(tx, doc_id)
             if decision.action == "delete":
                 scheduled = versions.c.doc_id == doc_id, versions.c.publish_at.is_not(None)
                 tx.execute(update(versions).where(*scheduled).values(publish_at=None, publish_actor=""))
@@ -293,6 +295,12 @@ def _admit(
     elif present.version_id == version.id:
         raise Conflict(f"Version {version.number} is shown already.")
     _check_chunks(version)
+
+
+def _replace_whole(tx: Connection, doc_id: int) -> None:
+    """Have what is still being indexed of a document wait for its vectors: it is not what the document shows first."""
+    coming = versions.c.doc_id == doc_id, versions.c.state == "stored", versions.c.publish_early
+    tx.execute(update(versions).where(*coming).values(publish_early=False))
 
 
 def _check_chunks(version: Row[Any]) -> None:
