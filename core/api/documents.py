@@ -68,10 +68,9 @@ class DocumentsApi(Protocol):
         """Store a file as the next version of the document that its name says, and queue its indexing.
 
         A draft is indexed but not published; with ``publish_at`` it is published at that moment. Tags belong to the
-        document and apply at once. ``early`` publishes a version before its vectors are there, or never does; without it
-        this is so where the document shows nothing yet. Raises: ``BadFilename``,
-        ``TooLarge``, ``QuotaExceeded``, ``UnsupportedType``, ``EmptyDocument``, ``InvalidInput``, ``DiskFull``; then
-        nothing is stored.
+        document and apply at once. ``early`` tells whether a version is published before its vectors are there; without
+        it this is so where the document shows nothing yet. Raises: ``BadFilename``, ``TooLarge``, ``QuotaExceeded``,
+        ``UnsupportedType``, ``EmptyDocument``, ``InvalidInput``, ``DiskFull``; then nothing is stored.
         """
 
     def add_path(self, path: Path | str, **filing: Any) -> Upload:

@@ -10,10 +10,10 @@ from sqlalchemy import Row, bindparam, or_, select, update
 
 from core.catalog.documents.placing import place_slice
 from core.catalog.documents.publications import Showing, showing
-from core.catalog.documents.views import View
+from core.catalog.documents.views import LACKS_VECTORS, View
 from core.catalog.engine import Database
 from core.catalog.schema import documents, jobs, publications, versions
-from core.model import Indexing, JobState, Part
+from core.model import Indexing, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +59,13 @@ _AWAITED = (
         .scalar_subquery()
         .label("once"),
     )
-    .join(jobs, jobs.c.version_id == versions.c.id)
-    .where(
-        jobs.c.state.in_((JobState.QUEUED, JobState.RUNNING)),
-        versions.c.state == "ready",
-        versions.c.embedded_chunks < versions.c.chunk_count,
-    )
+    .join(jobs, LACKS_VECTORS[0])
+    .where(*LACKS_VECTORS[1:])
 )
 """Versions that can be shown and whose vectors are still being made, each with what its document showed then."""
 _AWAITED_SEEN = _AWAITED.join(documents, documents.c.id == versions.c.doc_id).where(
     or_(documents.c.owner_id.is_(None), documents.c.owner_id == bindparam("viewer"))
 )
-
 
 
 class IndexingTable:

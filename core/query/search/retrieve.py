@@ -43,6 +43,8 @@ class Scope:
     view: View
     parts: tuple[Part, ...]
     doc_ids: tuple[int, ...] | None = None
+    lacks_vectors: bool = True
+    """Whether anything at all is shown whose vectors are still being made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Retriever:
         served = self._serving()
         pushed = self._pushed_down(scope)
         # Read before the stores: what ends while they are searched is told of all the same.
-        indexing = self._catalog.indexing.awaited(scope.view, scope.doc_ids)
+        indexing = self._catalog.indexing.awaited(scope.view, scope.doc_ids) if scope.lacks_vectors else None
         stores = _Stores(served, self._catalog.outbox.refills(served.number), served.vectors.is_loaded(scope.parts))
         started = time.perf_counter()
         deadline = time.monotonic() + self._timeout_s
