@@ -233,6 +233,24 @@ def test_whatever_happens_during_embedding_the_indexes_end_as_the_catalogue_says
     kb.close()
 
 
+def test_a_short_document_is_not_held_up_behind_a_long_one_of_the_same_user(kb: core.KnowledgeBase) -> None:
+    long = put(kb, book("colour", 400), "long.md")
+    kb._worker._prepare_some(large=None)
+    kb._worker._embed_some()
+    short = put(kb, book("page", 1), "short.md")
+    kb._worker._prepare_some(large=None)
+    assert words(kb, "page gate") & {("short.md", 1)}
+    kb._worker._embed_some()
+    assert (kb.job(short).state, kb.job(long).state) == (JobState.DONE, JobState.RUNNING)
+    assert any(hit.chunk_id in chunk_ids(kb, "short.md") for hit in core.EvoRAG(kb=kb).search("page gate").vector.hits)
+    assert kb.version("long.md", 1).embedded_chunks < 150
+
+
+def chunk_ids(kb: core.KnowledgeBase, name: str) -> set[int]:
+    with kb.catalog.database.read() as tx:
+        return set(tx.scalars(select(chunks.c.id).where(chunks.c.doc_id == kb.document(name).id)))
+
+
 def test_a_cancelled_upload_leaves_no_trace(kb: core.KnowledgeBase, tmp_path: Path) -> None:
     add(kb, "other", "Something else.")
 
