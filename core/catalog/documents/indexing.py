@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, bindparam, or_, select, update
+from sqlalchemy import bindparam, or_, select, update
 
 from core.catalog.documents.placing import place_slice
 from core.catalog.documents.publications import Showing, showing
@@ -123,7 +123,7 @@ class IndexingTable:
             tx.execute(update(versions).where(*present).values(keyword_ready=True))
 
 
-def _shows(view: View, version: Row[Any]) -> bool:
+def _shows(view: View, version: Any) -> bool:
     if view.pinned is not None and view.pinned[0] == version.doc_id:
         return bool(view.pinned[1] == version.id)
     if view.ever:
