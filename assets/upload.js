@@ -198,6 +198,8 @@
       const choice = element.querySelector("[data-upload-publish] input[type=radio]:checked")?.value;
       if (choice === "draft" || choice === "early") {
         said[choice] = "true";
+      } else if (choice === "whole") {
+        said.early = "false";
       } else if (choice === "at") {
         const box = element.querySelector("[data-upload-publish] input[type=datetime-local]");
         said.publish_at = window.evorag.instant(box.value);

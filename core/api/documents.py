@@ -62,15 +62,15 @@ class DocumentsApi(Protocol):
         draft: bool = False,
         publish_at: datetime | None = None,
         private: bool = False,
-        early: bool = False,
+        early: bool | None = None,
         priority: int = 0,
     ) -> Upload:
         """Store a file as the next version of the document that its name says, and queue its indexing.
 
         A draft is indexed but not published; with ``publish_at`` it is published at that moment. Tags belong to the
-        document and apply at once. ``early`` publishes a version before its vectors are there. Raises: ``BadFilename``,
-        ``TooLarge``, ``QuotaExceeded``, ``UnsupportedType``, ``EmptyDocument``, ``InvalidInput``, ``DiskFull``; then
-        nothing is stored.
+        document and apply at once. ``early`` tells whether a version is published before its vectors are there; without
+        it this is so where the document shows nothing yet. Raises: ``BadFilename``, ``TooLarge``, ``QuotaExceeded``,
+        ``UnsupportedType``, ``EmptyDocument``, ``InvalidInput``, ``DiskFull``; then nothing is stored.
         """
 
     def add_path(self, path: Path | str, **filing: Any) -> Upload:
@@ -99,7 +99,7 @@ class DocumentsApi(Protocol):
         draft: bool = False,
         publish_at: datetime | None = None,
         private: bool = False,
-        early: bool = False,
+        early: bool | None = None,
         priority: int = 0,
     ) -> Upload:
         """Store a text entry, as ``add_file`` stores a file. Raises: ``TooLarge``, ``EmptyDocument``, …"""

@@ -121,7 +121,14 @@ def add(
     private: Annotated[
         bool, typer.Option("--private", help="Only the key's owner and administrators see them (with --url).")
     ] = False,
-    early: Annotated[bool, typer.Option("--early", help="Show them as soon as their words can be found.")] = False,
+    early: Annotated[
+        bool | None,
+        typer.Option(
+            "--early/--no-early",
+            help="Show them as soon as their words can be found, or only with their vectors.",
+            show_default="early for documents that show nothing yet",
+        ),
+    ] = None,
     priority: Annotated[int, typer.Option(min=-10, max=10, help="Higher ones are indexed first, from -10 to 10.")] = 0,
     wait: Wait = True,
     data_dir: DataDir = None,

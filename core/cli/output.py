@@ -187,6 +187,10 @@ def warn_degraded(trace: Trace) -> None:
             rows, of = leg.refilling.rows, leg.refilling.of
             far = "" if rows is None else f" ({rows:,} of {of:,} rows are there)"
             note(f"warning: the {leg.name} store is being refilled{far}; this result may lack hits of it.")
+    if trace.indexing is not None:
+        count, percent = trace.indexing.documents, trace.indexing.percent
+        are = "1 document is" if count == 1 else f"{count:,} documents are"
+        note(f"warning: {are} still being indexed: found by words, by meaning {percent} %.")
 
 
 def warn_of_failures(trace: Trace) -> bool:

@@ -102,7 +102,7 @@ class UploadClient(DocumentClient, JobClient):
         draft: bool = False,
         publish_at: datetime | None = None,
         private: bool = False,
-        early: bool = False,
+        early: bool | None = None,
         priority: int = 0,
         sent: Sent | None = None,
     ) -> Upload:
@@ -147,7 +147,7 @@ class UploadClient(DocumentClient, JobClient):
         draft: bool = False,
         publish_at: datetime | None = None,
         private: bool = False,
-        early: bool = False,
+        early: bool | None = None,
         priority: int = 0,
     ) -> Upload:
         """Send a text entry. Raises: ``TooLarge`` over the limit, ``EmptyDocument``."""
@@ -286,6 +286,7 @@ class UploadClient(DocumentClient, JobClient):
 
 def _said(filing: Filing) -> dict[str, Any]:
     """Return what an upload says of itself, where it says it."""
+    early = {} if filing.early is None else {"early": filing.early}
     said = {
         "tags": list(filing.tags),
         "note": filing.note,
@@ -293,10 +294,9 @@ def _said(filing: Filing) -> dict[str, Any]:
         "draft": filing.draft,
         "publish_at": None if filing.publish_at is None else moment_of(filing.publish_at),
         "private": filing.private,
-        "early": filing.early,
         "priority": filing.priority,
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in said.items() if value} | early
 
 
 def _check_entry(name: str, text: str) -> None:

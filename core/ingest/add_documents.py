@@ -82,7 +82,7 @@ class DocumentIntake:
         draft: bool = False,
         publish_at: datetime | None = None,
         private: bool = False,
-        early: bool = False,
+        early: bool | None = None,
         priority: int = 0,
     ) -> Upload:
         """Store a file as the next version of the document that its name says, and queue its indexing.
@@ -168,7 +168,7 @@ class DocumentIntake:
         draft: bool = False,
         publish_at: datetime | None = None,
         private: bool = False,
-        early: bool = False,
+        early: bool | None = None,
         priority: int = 0,
     ) -> Upload:
         """Store a text entry, as ``add_file`` does. Raises: ``TooLarge`` over the limit, ``EmptyDocument``."""

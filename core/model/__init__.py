@@ -35,6 +35,7 @@ from core.model.codec import to_dict
 from core.model.consistency import (
     Fault,
     FilesCheck,
+    Indexing,
     MissingFile,
     Refilling,
     StoreAct,
@@ -165,6 +166,7 @@ __all__ = [
     "ImageRef",
     "Impact",
     "IndexHit",
+    "Indexing",
     "Intent",
     "Job",
     "JobEvent",

@@ -31,6 +31,20 @@ class Refilling:
 
 
 @dataclass(frozen=True, slots=True)
+class Indexing:
+    """Documents that are shown while their vectors are being made: how many, their chunks, and how many have one."""
+
+    documents: int
+    chunks: int
+    embedded_chunks: int
+
+    @property
+    def percent(self) -> int:
+        """How much can be found by meaning; 100 only when all can."""
+        return 100 * self.embedded_chunks // self.chunks
+
+
+@dataclass(frozen=True, slots=True)
 class VersionCheck:
     """A version whose rows are not as they should be; an orphaned row is of none."""
 

@@ -179,8 +179,11 @@ class Filing:
     publish_at: datetime | None = None
     private: bool = False
     """Only its owner (and administrators) see the document; it is kept under ``~<user>/<file name>``."""
-    early: bool = False
-    """Publish as soon as the keywords are indexed; the meaning follows while it is shown."""
+    early: bool | None = None
+    """Publish as soon as the keywords are indexed; the meaning follows while it is shown.
+
+    None does so for a document that shows nothing yet.
+    """
     priority: int = 0
     """Jobs with a higher one are worked on first, from -10 to 10."""
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from core.model.consistency import Refilling
+from core.model.consistency import Indexing, Refilling
 from core.model.documents import Locator, PlacedChunk
 
 
@@ -318,6 +318,8 @@ class Trace:
     generation: Mapping[str, Any] = field(default_factory=dict)
     rerank: Reranking | None = None
     cache: CacheUse | None = None
+    indexing: Indexing | None = None
+    """Documents that the question could see and that were found by their words alone, in whole or in part."""
 
 
 @dataclass(frozen=True, slots=True)

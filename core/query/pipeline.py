@@ -29,7 +29,7 @@ from core.model import (
     VersionRef,
 )
 from core.query.answer.write_answer import Answered, Answering
-from core.query.search.retrieve import Scope
+from core.query.search.retrieve import Retrieved, Scope
 from core.query.search.search import BOTH, Searcher
 from core.query.search.term_statistics import found_without_statistics
 from core.query.stopwatch import Stopwatch
@@ -132,9 +132,10 @@ class QueryPipeline:
             prompt=answered.prompt,
             answer=answered.answer,
             timings_ms=watch.total(),
-            degraded=tuple(leg.name for leg in (retrieved.vector, retrieved.keyword) if leg.error or leg.refilling),
+            degraded=_degraded(retrieved),
             generation={**answered.generation, "fusion": query.fusion, "rrf_k": self._settings.rrf_k},
             rerank=found.reranking,
+            indexing=retrieved.indexing,
         )
 
     def analysed(self, query: Query, watch: Stopwatch, standalone: StandaloneQuestion | None = None) -> Analysis:
@@ -154,7 +155,7 @@ class QueryPipeline:
         return self._narrowed(self._scope(trace.query, whole, trace.sequence), trace.query, trace.analysis)[0]
 
     def _scope(self, query: Query, whole: bool, present: int | None = None) -> Scope:
-        newest, is_settled = self._catalog.publications.present()
+        newest, is_settled, lacks_vectors = self._catalog.publications.asked_of()
         pinned: tuple[int, int] | None = None
         sequence, is_present = newest if present is None else present, query.as_of is None
         if isinstance(query.as_of, VersionRef):
@@ -170,7 +171,7 @@ class QueryPipeline:
         # later sequence number, so that a first private document is not seen either.
         view = View(sequence, pinned, ever, self._catalog.visibility.limit(viewer(), newest))
         doc_ids = self._catalog.visibility.documents_matching(query.filters)
-        return Scope(view, parts, None if doc_ids is None else tuple(doc_ids))
+        return Scope(view, parts, None if doc_ids is None else tuple(doc_ids), lacks_vectors)
 
     def _narrowed(self, scope: Scope, query: Query, analysis: Analysis) -> tuple[Scope, Analysis]:
         """Return the scope within what the question's own words demand.
@@ -225,6 +226,13 @@ def drained(steps: Generator[AskStep, None, Trace]) -> Trace:
         except StopIteration as ended:
             trace: Trace = ended.value
             return trace
+
+
+def _degraded(retrieved: Retrieved) -> tuple[str, ...]:
+    """Return the names of the legs that did not answer from all that the question could see."""
+    vector, keyword = retrieved.vector, retrieved.keyword
+    is_lacking = {"vector": retrieved.indexing is not None, "keyword": False}
+    return tuple(leg.name for leg in (vector, keyword) if leg.error or leg.refilling or is_lacking[leg.name])
 
 
 def _without_wide_filters(analysis: Analysis) -> Analysis | None:

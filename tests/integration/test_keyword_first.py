@@ -101,15 +101,73 @@ def test_unpublishing_just_before_an_early_publication_stands(
     assert_nothing_is_left_to_do(kb)
 
 
-def test_without_asking_for_it_nothing_is_published_before_all_is_embedded(kb: core.KnowledgeBase) -> None:
+def shown_during(kb: core.KnowledgeBase, number: int, **filing: Any) -> tuple[str, int | None]:
+    """Upload the book's next version; return its state and what the book shows while it is being embedded."""
     seen: list[Any] = []
-    Meeting(kb, {4: lambda: seen.append((kb.version("book.md", 1), kb.document("book.md").published_version))})
-    put(kb, book("colour"))
+
+    def look() -> None:
+        seen.append((kb.version("book.md", number).state, kb.document("book.md").published_version))
+
+    embed = kb._embedder.embed_passages
+    Meeting(kb, {2: look})
+    put(kb, book(f"mark{number}"), **filing)
     kb.work_off()
-    version, published = seen[0]
-    assert (version.keyword_ready, version.state, published) == (True, "stored", None)
-    assert kb.document("book.md").published_version == 1
+    kb._embedder.embed_passages = embed  # type: ignore[method-assign]
     assert_nothing_is_left_to_do(kb)
+    [found] = seen
+    return found
+
+
+def test_a_first_version_is_shown_by_its_words_and_a_later_one_replaces_it_whole(kb: core.KnowledgeBase) -> None:
+    assert shown_during(kb, 1) == ("ready", 1)
+    assert shown_during(kb, 2) == ("stored", 1)
+    assert shown_during(kb, 3, early=True) == ("ready", 3)
+    kb.unpublish("book.md")
+    assert shown_during(kb, 4) == ("ready", 4)
+    kb.delete("book.md")
+    assert shown_during(kb, 5) == ("ready", 5)
+
+
+def test_a_first_version_that_is_not_to_be_early_is_published_once_all_is_embedded(kb: core.KnowledgeBase) -> None:
+    assert shown_during(kb, 1, early=False) == ("stored", None)
+    assert kb.document("book.md").published_version == 1
+
+
+def test_of_two_versions_that_wait_the_first_alone_is_shown_early(kb: core.KnowledgeBase) -> None:
+    for mark in ("first", "second"):
+        put(kb, book(mark, 5))
+    early = [kb.catalog.indexing.of(version.id).publish_early for version in kb.versions("book.md")]
+    assert sorted(early) == [False, True]
+    kb.work_off()
+    assert kb.document("book.md").published_version == 2
+    assert_nothing_is_left_to_do(kb)
+
+
+def test_a_first_version_waits_for_its_vectors_once_another_is_published_by_hand(kb: core.KnowledgeBase) -> None:
+    put(kb, book("draft", 2), draft=True)
+    kb.work_off()
+    put(kb, book("second", 5))
+    kb.publish("book.md", 1)
+    assert [kb.catalog.indexing.of(version.id).publish_early for version in kb.versions("book.md")] == [False, False]
+    kb.work_off()
+    assert kb.document("book.md").published_version == 2
+    assert_nothing_is_left_to_do(kb)
+
+
+def test_a_draft_is_not_shown_early_until_it_is_asked_for_as_no_draft(kb: core.KnowledgeBase) -> None:
+    put(kb, book("colour", 5), draft=True)
+    assert not kb.catalog.indexing.of(kb.version("book.md", 1).id).publish_early
+    put(kb, book("colour", 5))
+    assert kb.catalog.indexing.of(kb.version("book.md", 1).id).publish_early
+    kb.work_off()
+    assert kb.document("book.md").published_version == 1
+
+
+def test_a_failed_first_version_is_shown_early_when_it_is_uploaded_again(kb: core.KnowledgeBase) -> None:
+    job_id = put(kb, book("colour", 5), early=False)
+    kb.cancel(job_id)
+    put(kb, book("colour", 5))
+    assert kb.catalog.indexing.of(kb.version("book.md", 1).id).publish_early
 
 
 def test_what_is_embedded_already_is_found_by_meaning(kb: core.KnowledgeBase) -> None:
@@ -175,6 +233,24 @@ def test_whatever_happens_during_embedding_the_indexes_end_as_the_catalogue_says
     kb.close()
 
 
+def test_a_short_document_is_not_held_up_behind_a_long_one_of_the_same_user(kb: core.KnowledgeBase) -> None:
+    long = put(kb, book("colour", 400), "long.md")
+    kb._worker._prepare_some(large=None)
+    kb._worker._embed_some()
+    short = put(kb, book("page", 1), "short.md")
+    kb._worker._prepare_some(large=None)
+    assert words(kb, "page gate") & {("short.md", 1)}
+    kb._worker._embed_some()
+    assert (kb.job(short).state, kb.job(long).state) == (JobState.DONE, JobState.RUNNING)
+    assert any(hit.chunk_id in chunk_ids(kb, "short.md") for hit in core.EvoRAG(kb=kb).search("page gate").vector.hits)
+    assert kb.version("long.md", 1).embedded_chunks < 150
+
+
+def chunk_ids(kb: core.KnowledgeBase, name: str) -> set[int]:
+    with kb.catalog.database.read() as tx:
+        return set(tx.scalars(select(chunks.c.id).where(chunks.c.doc_id == kb.document(name).id)))
+
+
 def test_a_cancelled_upload_leaves_no_trace(kb: core.KnowledgeBase, tmp_path: Path) -> None:
     add(kb, "other", "Something else.")
 
@@ -186,7 +262,7 @@ def test_a_cancelled_upload_leaves_no_trace(kb: core.KnowledgeBase, tmp_path: Pa
 
     before = everything()
     Meeting(kb, {3: lambda: kb.cancel(job_id)})
-    job_id = put(kb, book("colour"))
+    job_id = put(kb, book("colour"), early=False)
     kb.work_off()
     assert everything() == before
     version = kb.version("book.md", 1)

@@ -136,10 +136,10 @@ def filing(given: Mapping[str, Any]) -> dict[str, Any]:
         "draft": flag(given, "draft"),
         "publish_at": moment(given, "publish_at"),
         "private": flag(given, "private"),
-        "early": flag(given, "early"),
         "priority": priority(given),
     }
-    return {name: value for name, value in said.items() if value}
+    early = given.get("early") not in (None, "")
+    return {name: value for name, value in said.items() if value} | ({"early": flag(given, "early")} if early else {})
 
 
 def priority(given: Mapping[str, Any]) -> int:

@@ -30,7 +30,11 @@ FILING: dict[str, Field] = {
     "draft": yes_no("Index it without showing it."),
     "publish_at": moment("Show it by itself from this moment on.", nullable=True),
     "private": yes_no("Only the owner and administrators see the document."),
-    "early": yes_no("Show it as soon as it can be found by its words."),
+    "early": Field(
+        {"type": "boolean"},
+        "Show it as soon as it can be found by its words (true), or once all its vectors are there (false); without it"
+        " the first where its document shows nothing yet, else the second.",
+    ),
     "priority": whole("Jobs with a higher one are worked on first.", low=-10, high=10, default=0),
 }
 QUESTION = Field(

@@ -82,7 +82,7 @@ def evidence_list(trace: Trace, shown: Shown | None = None) -> html.Section:
 
 
 def degraded_notices(trace: Trace, again: Component | None = None) -> list[Component]:
-    """One notice for each leg that failed or whose store is being refilled, and for the generator, with what to do.
+    """One notice for each leg that failed or lacks rows, for what is being indexed, and for the generator.
 
     What there is all the same stands below: the other leg's result, the extracted answer. ``again`` is offered where
     the generator failed.
@@ -93,6 +93,10 @@ def degraded_notices(trace: Trace, again: Component | None = None) -> list[Compo
         if leg.error is not None
     ]
     notices += [_refilling(leg) for leg in (trace.vector, trace.keyword) if leg.refilling is not None]
+    if trace.indexing is not None:
+        count, percent = trace.indexing.documents, trace.indexing.percent
+        wait = html.P(t("answer.indexing.wait"), className="meaning")
+        notices.append(_degraded(t("answer.indexing", count=count, percent=percent), wait))
     failure = trace.answer.generator_failure
     if failure is not None:
         words = t(f"answer.unwritten.{trace.answer.type}", generator=failure.generator)

@@ -92,8 +92,9 @@ def _field(name: str, component_id: str, label: str, limit_chars: int, hint: str
 
 
 def _publishing() -> html.Div:
-    """When questions see the files: once they are indexed, when someone says so, or at a set time."""
-    choices = [{"value": choice, "label": t(f"upload.publish.{choice}")} for choice in ("now", "early", "draft", "at")]
+    """When questions see the files: by their words, once they are indexed, when someone says so, or at a set time."""
+    named = ("now", "early", "whole", "draft", "at")
+    choices = [{"value": choice, "label": t(f"upload.publish.{choice}")} for choice in named]
     return html.Div(
         [
             html.Div(t("upload.publish"), id="upload-publish-label", className="form-label"),

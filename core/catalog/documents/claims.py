@@ -88,7 +88,9 @@ def _first_versions(tx: Connection, news: Sequence[NewVersion], moments: Sequenc
     if tags:
         tx.execute(insert(document_tags), tags)
     sequence = _sequence(tx)
-    tx.execute(insert(versions), [_version(doc_ids[new.doc_key], 1, new, sequence, at) for new, at in timed])
+    tx.execute(
+        insert(versions), [_version(doc_ids[new.doc_key], 1, new, sequence, at, is_first=True) for new, at in timed]
+    )
     numbered = select(versions.c.doc_id, versions.c.id).where(versions.c.doc_id.in_(doc_ids.values()))
     version_ids = {row.doc_id: row.id for row in tx.execute(numbered)}
     works = [_job(doc_ids[new.doc_key], version_ids[doc_ids[new.doc_key]], new) for new in news]
@@ -120,7 +122,8 @@ def claim(tx: Connection, new: NewVersion, now: datetime) -> Claim:
             .where(documents.c.id == doc_id)
             .values(name=new.name, is_text_entry=new.is_text_entry, updated_at=now)
         )
-    return _next_version(tx, doc_id, new, now)
+    is_first = shown_id is None and _coming(tx, doc_id) is None
+    return _next_version(tx, doc_id, new, now, is_first=is_first)
 
 
 def add_tags(tx: Connection, doc_id: int, tags: Sequence[str]) -> None:
@@ -132,9 +135,9 @@ def add_tags(tx: Connection, doc_id: int, tags: Sequence[str]) -> None:
         tx.execute(insert(document_tags), [{"doc_id": doc_id, "tag": tag} for tag in sorted(wanted - present)])
 
 
-def _next_version(tx: Connection, doc_id: int, new: NewVersion, now: datetime) -> Claim:
+def _next_version(tx: Connection, doc_id: int, new: NewVersion, now: datetime, *, is_first: bool) -> Claim:
     number = 1 + (tx.scalar(select(func.max(versions.c.number)).where(versions.c.doc_id == doc_id)) or 0)
-    row = _version(doc_id, number, new, _sequence(tx), now)
+    row = _version(doc_id, number, new, _sequence(tx), now, is_first=is_first)
     version_id = inserted_id(tx.execute(insert(versions).values(**row)))
     return Claim(UploadOutcome.NEW, doc_id, version_id, number, _queue_job(tx, doc_id, version_id, new, now))
 
@@ -147,7 +150,9 @@ def _tags_of(tags: Sequence[str]) -> set[str]:
     return {tag.strip()[:256] for tag in tags} - {""}
 
 
-def _version(doc_id: int, number: int, new: NewVersion, sequence: int, now: datetime) -> dict[str, Any]:
+def _version(
+    doc_id: int, number: int, new: NewVersion, sequence: int, now: datetime, *, is_first: bool
+) -> dict[str, Any]:
     filing = new.filing
     return {
         "doc_id": doc_id,
@@ -168,7 +173,7 @@ def _version(doc_id: int, number: int, new: NewVersion, sequence: int, now: date
         "is_draft": _is_draft(filing),
         "publish_at": filing.publish_at,
         "publish_actor": filing.actor if filing.publish_at else "",
-        "publish_early": filing.early,
+        "publish_early": _is_early(filing, is_first=is_first),
     }
 
 
@@ -179,13 +184,7 @@ def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | No
         return None
     shown = _newest(tx, doc_id, versions.c.id == shown_id) if shown_id is not None else None
     ready = _newest(tx, doc_id, versions.c.state == "ready")
-    coming = _newest(
-        tx,
-        doc_id,
-        versions.c.state == "stored",
-        versions.c.is_draft.is_(False),
-        versions.c.number > (shown.number if shown is not None else 0),
-    )
+    coming = _coming(tx, doc_id, shown.number if shown is not None else 0)
     current = coming if coming is not None else shown
     indexing = latest if latest.state == "stored" else None
     if _is_draft(new.filing):
@@ -202,14 +201,16 @@ def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | No
             job_id = _queue_job(tx, doc_id, current.id, new, now)
         return Claim(UploadOutcome.UNCHANGED, doc_id, current.id, current.number, job_id)
     elif indexing is not None and _same(indexing, new):
-        wanted = {**NOT_A_DRAFT, "claimed_seq": _sequence(tx), **_said(indexing, new.filing)}
+        is_early = _is_early(new.filing, is_first=shown_id is None and coming is None)
+        wanted = {**NOT_A_DRAFT, "claimed_seq": _sequence(tx), "publish_early": indexing.publish_early or is_early}
+        wanted |= _said(indexing, new.filing)
         tx.execute(update(versions).where(versions.c.id == indexing.id).values(**wanted))
         return Claim(UploadOutcome.RESTORED, doc_id, indexing.id, indexing.number, _active_job(tx, indexing.id))
     elif coming is None and ready is not None and _same(ready, new):
         tx.execute(update(versions).where(versions.c.id == ready.id).values(**_said(ready, new.filing)))
         return Claim(UploadOutcome.RESTORED, doc_id, ready.id, ready.number, None)
     if latest.state in ("failed", "cancelled") and _same(latest, new):
-        return _again(tx, latest, new, now)
+        return _again(tx, latest, new, now, is_first=shown_id is None and coming is None)
     return None
 
 
@@ -229,7 +230,7 @@ def _unchanged(tx: Connection, row: Row[Any], filing: Filing, shown_id: int | No
     return Claim(UploadOutcome.UNCHANGED, row.doc_id, row.id, row.number, _active_job(tx, row.id))
 
 
-def _again(tx: Connection, row: Row[Any], new: NewVersion, now: datetime) -> Claim:
+def _again(tx: Connection, row: Row[Any], new: NewVersion, now: datetime, *, is_first: bool) -> Claim:
     """Index a version again that failed or was cancelled."""
     filing = new.filing
     tx.execute(
@@ -243,10 +244,23 @@ def _again(tx: Connection, row: Row[Any], new: NewVersion, now: datetime) -> Cla
             is_draft=_is_draft(filing),
             publish_at=filing.publish_at,
             publish_actor=filing.actor if filing.publish_at else "",
-            publish_early=filing.early,
+            publish_early=_is_early(filing, is_first=is_first),
         )
     )
     return Claim(UploadOutcome.NEW, row.doc_id, row.id, row.number, _queue_job(tx, row.doc_id, row.id, new, now))
+
+
+def _coming(tx: Connection, doc_id: int, after: int = 0) -> Row[Any] | None:
+    """Return the newest version that is still to be indexed and shown, of those numbered above ``after``."""
+    stored = versions.c.state == "stored", versions.c.is_draft.is_(False)
+    return _newest(tx, doc_id, *stored, versions.c.number > after)
+
+
+def _is_early(filing: Filing, *, is_first: bool) -> bool:
+    """Tell whether a version is shown before its vectors are there; unless asked, only what replaces nothing is."""
+    if filing.early is None:
+        return is_first and not _is_draft(filing)
+    return filing.early
 
 
 def _is_draft(filing: Filing) -> bool:

@@ -6,14 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, or_, select, update
 
 from core.catalog.documents.leftovers import FileKind, note
 from core.catalog.documents.placing import place_slice
 from core.catalog.documents.publications import Showing, showing
+from core.catalog.documents.views import LACKS_VECTORS, View
 from core.catalog.engine import Database
-from core.catalog.schema import documents, versions
-from core.model import Part
+from core.catalog.schema import documents, jobs, publications, versions
+from core.model import Indexing, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,34 @@ class StoredVersion:
 _FIELDS = tuple(IndexedVersion.__slots__)
 _STORED = tuple(StoredVersion.__slots__)
 
+_shown_then = publications.c.doc_id == versions.c.doc_id, publications.c.seq <= bindparam("sequence")
+
+_AWAITED = (
+    select(
+        versions.c.id,
+        versions.c.doc_id,
+        versions.c.chunk_count,
+        versions.c.embedded_chunks,
+        select(publications.c.version_id)
+        .where(*_shown_then)
+        .order_by(publications.c.seq.desc())
+        .limit(1)
+        .scalar_subquery()
+        .label("shown"),
+        select(publications.c.seq)
+        .where(*_shown_then, publications.c.version_id == versions.c.id)
+        .limit(1)
+        .scalar_subquery()
+        .label("once"),
+    )
+    .join(jobs, LACKS_VECTORS[0])
+    .where(*LACKS_VECTORS[1:])
+)
+"""Versions that can be shown and whose vectors are still being made, each with what its document showed then."""
+_AWAITED_SEEN = _AWAITED.join(documents, documents.c.id == versions.c.doc_id).where(
+    or_(documents.c.owner_id.is_(None), documents.c.owner_id == bindparam("viewer"))
+)
+
 
 class IndexingTable:
     def __init__(self, database: Database) -> None:
@@ -98,6 +127,25 @@ class IndexingTable:
                 tx.execute(own, [{"of": of, **parsed[of]} for of in before])
         return set(before)
 
+    def awaited(self, view: View, doc_ids: Collection[int] | None) -> Indexing | None:
+        """Return what ``view`` shows of the documents in ``doc_ids`` (None: of all) and still lacks vectors.
+
+        None where nothing does.
+        """
+        values: dict[str, Any] = {"sequence": view.sequence}
+        if view.viewer is not None:
+            values["viewer"] = view.viewer
+        with self._database.read() as tx:
+            rows = tx.execute(_AWAITED if view.viewer is None else _AWAITED_SEEN, values).all()
+        allowed = None if doc_ids is None else frozenset(doc_ids)
+        shown = [row for row in rows if (allowed is None or row.doc_id in allowed) and _shows(view, row)]
+        if not shown:
+            return None
+        documents_shown = len({row.doc_id for row in shown})
+        return Indexing(
+            documents_shown, sum(row.chunk_count for row in shown), sum(row.embedded_chunks for row in shown)
+        )
+
     def begin(self, doc_id: int, version_id: int, part: Part) -> Showing:
         """Say where the version's chunks are about to be placed; return what the document shows until then."""
         with self._database.write() as tx:
@@ -122,3 +170,11 @@ class IndexingTable:
         present = versions.c.id.in_(version_ids), versions.c.state == "stored", versions.c.chunk_count > 0
         with self._database.write() as tx:
             tx.execute(update(versions).where(*present).values(keyword_ready=True))
+
+
+def _shows(view: View, version: Any) -> bool:
+    if view.pinned is not None and view.pinned[0] == version.doc_id:
+        return bool(view.pinned[1] == version.id)
+    if view.ever:
+        return version.shown is not None and version.once is not None
+    return bool(version.shown == version.id)

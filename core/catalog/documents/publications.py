@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, case, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, case, exists, func, insert, select, update
 
 from core.catalog.documents.isolation import seen
 from core.catalog.documents.placing import place, shelve
+from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
 from core.catalog.jobs.changes import next_change
 from core.catalog.jobs.events import record, record_all
@@ -77,10 +78,9 @@ class Finishing:
 
 _PREPARED = versions.c.is_prepared, versions.c.state != "stored"
 
-_present = select(
-    select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery(),
-    waits_to_serve,
-)
+_newest = select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery()
+_present = select(_newest, waits_to_serve)
+_asked_of = select(_newest, waits_to_serve, exists().where(*LACKS_VECTORS))
 
 
 class Publications:
@@ -99,6 +99,12 @@ class Publications:
         with self._database.read() as tx:
             newest, waiting = tx.execute(_present).one()
         return int(newest), waiting is None
+
+    def asked_of(self) -> tuple[int, bool, bool]:
+        """Return what ``present`` does, and whether anything that can be shown is still being embedded."""
+        with self._database.read() as tx:
+            newest, waiting, lacks_vectors = tx.execute(_asked_of).one()
+        return int(newest), waiting is None, bool(lacks_vectors)
 
     def sequence_at(self, moment: datetime) -> int:
         with self._database.read() as tx:
@@ -189,6 +195,8 @@ class Publications:
                 settled = {**NOT_A_DRAFT, "is_prepared": False}
                 tx.execute(update(versions).where(versions.c.id == version_id).values(**settled))
                 shown = {"name": row.file_name, "is_text_entry": row.is_text_entry}
+                if present.version_id is None and finishing is None and early is None:
+                    _replace_whole(tx, doc_id)
             if decision.action == "delete":
                 scheduled = versions.c.doc_id == doc_id, versions.c.publish_at.is_not(None)
                 tx.execute(update(versions).where(*scheduled).values(publish_at=None, publish_actor=""))
@@ -293,6 +301,12 @@ def _admit(
     elif present.version_id == version.id:
         raise Conflict(f"Version {version.number} is shown already.")
     _check_chunks(version)
+
+
+def _replace_whole(tx: Connection, doc_id: int) -> None:
+    """Have what is still being indexed of a document wait for its vectors: it is not what the document shows first."""
+    coming = versions.c.doc_id == doc_id, versions.c.state == "stored", versions.c.publish_early
+    tx.execute(update(versions).where(*coming).values(publish_early=False))
 
 
 def _check_chunks(version: Row[Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, case, func, literal, select
 
 from core.catalog.documents.isolation import seen_by
-from core.catalog.schema import chunks, documents, publications, version_chunks, versions
+from core.catalog.schema import chunks, documents, jobs, publications, version_chunks, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,14 @@ class View:
     ever: bool = False
     viewer: int | None = None
 
+
+LACKS_VECTORS = (
+    jobs.c.version_id == versions.c.id,
+    jobs.c.state.in_(("queued", "running")),
+    versions.c.state == "ready",
+    versions.c.embedded_chunks < versions.c.chunk_count,
+)
+"""What joins a version that can be shown to the job that still embeds it."""
 
 PLACED = select(
     chunks.c.id,

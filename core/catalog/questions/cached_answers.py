@@ -14,11 +14,10 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, exists, func, insert, select
 
 from core.catalog.asking_schema import cached_answers, cached_documents
+from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
 from core.catalog.outbox import REFILL, waits_to_serve
-from core.catalog.schema import index_settings, jobs, publications, versions
-
-_ACTIVE = ("queued", "running")
+from core.catalog.schema import index_settings, publications
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +50,10 @@ class CachedAnswers:
 
     def state(self) -> tuple[int, bool, list[tuple[str, str]]]:
         """Return the newest sequence number, whether the indexes hold all that is shown, and what they are made by."""
-        late = exists().where(
-            jobs.c.version_id == versions.c.id,
-            jobs.c.state.in_(_ACTIVE),
-            versions.c.state == "ready",
-            versions.c.embedded_chunks < versions.c.chunk_count,
-        )
         now = select(
             select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery().label("sequence"),
             waits_to_serve.label("waiting"),
-            select(late).scalar_subquery().label("late"),
+            exists().where(*LACKS_VECTORS).label("late"),
         )
         made_by = (
             select(index_settings.c.key, index_settings.c.value)

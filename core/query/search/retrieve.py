@@ -18,7 +18,7 @@ from core.access import current, sees_all
 from core.catalog.documents.views import View
 from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.active import IndexHandle
-from core.model import IndexHit, Leg, Part, PlacedChunk, Refilling
+from core.model import IndexHit, Indexing, Leg, Part, PlacedChunk, Refilling
 from core.ports import Embedder, Vector
 from core.query.search.exact_scan import ENGINE as EXACT
 from core.query.search.exact_scan import nearest
@@ -43,6 +43,8 @@ class Scope:
     view: View
     parts: tuple[Part, ...]
     doc_ids: tuple[int, ...] | None = None
+    lacks_vectors: bool = True
+    """Whether anything at all is shown whose vectors are still being made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Retrieved:
     timings_ms: Mapping[str, float]
     embedder: Embedder
     """What embedded the question: other vectors of its space are its as well."""
+    indexing: Indexing | None = None
+    """What the scope shows and had no vectors yet, where the vector leg answered."""
 
 
 class Retriever:
@@ -71,7 +75,8 @@ class Retriever:
         """Search both legs. A leg that fails keeps its error. Raises: ``StoreUnavailable`` when both have failed."""
         served = self._serving()
         pushed = self._pushed_down(scope)
-        # Read before the stores: a refill that ends while they are searched is told of all the same.
+        # Read before the stores: what ends while they are searched is told of all the same.
+        indexing = self._catalog.indexing.awaited(scope.view, scope.doc_ids) if scope.lacks_vectors else None
         stores = _Stores(served, self._catalog.outbox.refills(served.number), served.vectors.is_loaded(scope.parts))
         started = time.perf_counter()
         deadline = time.monotonic() + self._timeout_s
@@ -98,7 +103,8 @@ class Retriever:
             "both_legs": legs_ms,
             "visibility": (time.perf_counter() - started) * 1000,
         }
-        return Retrieved(vector, keyword, placed, vector_run.vector, timings, served.embedder)
+        indexing = None if vector.error else indexing
+        return Retrieved(vector, keyword, placed, vector_run.vector, timings, served.embedder, indexing)
 
     def _pushed_down(self, scope: Scope) -> Sequence[int] | None:
         """Return the documents that the indexes are told to search; None: all.
