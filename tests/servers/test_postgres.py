@@ -291,7 +291,7 @@ def test_what_one_process_claims_is_left_to_it_until_it_is_done(two: tuple[Datab
 
 
 def test_two_processes_embed_what_their_documents_share_once(tmp_path: Path) -> None:
-    text = book("shared", 100).decode()
+    text = book("shared", 45).decode()
     with knowledge_base(tmp_path / "one") as one, knowledge_base(tmp_path / "two") as other:
         jobs = []
         for kb in (one, other):
@@ -303,5 +303,5 @@ def test_two_processes_embed_what_their_documents_share_once(tmp_path: Path) -> 
         one.work_off()
         other.work_off()
         texts = own.texts + theirs.texts
-        assert len(texts) == len(set(texts)) > 64
+        assert len(texts) == len(set(texts)) >= 40
         assert {other.job(job_id).state.value for job_id in jobs} == {"done"}
