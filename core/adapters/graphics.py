@@ -57,17 +57,16 @@ def within_memory(run: Callable[[int], T], together: int, to_processor: Callable
     """Run with so many texts a batch; with half as many as long as memory runs out, and at last on the processor."""
     import torch
 
-    while True:
+    tried = together
+    while tried:
         try:
-            return run(together)
+            return run(tried)
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
-        if together > 1:
-            together //= 2
-            continue
-        log.warning("the memory of the graphics processor ran out; the model goes on on the processor")
-        to_processor()
-        return run(together)
+        tried //= 2
+    log.warning("the memory of the graphics processor ran out; the model goes on on the processor")
+    to_processor()
+    return run(together)
 
 
 def is_out_of_memory(error: Exception) -> bool:

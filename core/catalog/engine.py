@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -160,6 +160,15 @@ class Database:
                 yield has_it
         finally:
             part.release()
+
+    @contextmanager
+    def claimed(self, names: Sequence[str]) -> Iterator[set[str]]:
+        """Hold those of many parts that no other process is in, and give them; a process on SQLite is alone."""
+        if self._sessions is None:
+            yield set(names)
+            return
+        with self._sessions.claimed(names) as free:
+            yield free
 
     def _part(self, name: str) -> threading.Lock:
         with self._naming:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
@@ -86,15 +86,27 @@ class SessionParts:
                 yield has_it
             finally:
                 if has_it:
-                    _release(connection, lock)
+                    _release(connection, *lock)
+
+    @contextmanager
+    def claimed(self, names: Sequence[str]) -> Iterator[set[str]]:
+        """Hold those of many parts that are free, without waiting, and give them."""
+        locks = {_lock_id(f"part:{name}"): name for name in names}
+        with self._engine.connect() as connection:
+            asked = "SELECT id, pg_try_advisory_lock(id) FROM unnest(%s::bigint[]) AS id"
+            held = [row[0] for row in connection.exec_driver_sql(asked, (list(locks),)) if row[1]]
+            try:
+                yield {locks[each] for each in held}
+            finally:
+                _release(connection, *held)
 
     def close(self) -> None:
         self._engine.dispose()
 
 
-def _release(connection: Connection, lock: tuple[int]) -> None:
+def _release(connection: Connection, *locks: int) -> None:
     try:
-        connection.exec_driver_sql("SELECT pg_advisory_unlock(%s)", lock)
+        connection.exec_driver_sql("SELECT pg_advisory_unlock(id) FROM unnest(%s::bigint[]) AS id", (list(locks),))
     except (StoreUnavailable, DBAPIError):
         connection.invalidate()  # the server releases what a session held
 

@@ -31,6 +31,9 @@ ROUND_TEXTS = 64
 _ROUND_DOCUMENTS = 64
 _KEEP_S = 0.5
 _VISIBLE_S = 2.0
+_LOOK_AGAIN_S = 0.1
+_PATIENCE_S = 60.0
+"""Time after which texts are embedded here as well that another process, perhaps a frozen one, holds."""
 
 
 @dataclass(eq=False, slots=True)
@@ -44,10 +47,15 @@ class _Waiting:
     done: int = 0
     batch: dict[bytes, int] = field(default_factory=dict)
     is_read: bool = False
+    held_since: float | None = None
+    """Since when other processes have held every text that it gave."""
 
 
 class EmbeddingQueue:
-    """Embeds what documents lack, in rounds; texts of several documents share a batch, and none is embedded twice."""
+    """Embeds what documents lack, in rounds; texts of several documents share a batch, and none is embedded twice.
+
+    Processes on one catalogue claim the texts of a round: what another one holds is left to it, and read again later.
+    """
 
     def __init__(self, catalog: Catalog, active: ActiveIndex, projector: Projector, endings: JobEndings) -> None:
         self._catalog = catalog
@@ -162,17 +170,29 @@ class EmbeddingQueue:
         return False
 
     def _embed(self, chosen: Sequence[_Waiting]) -> None:
-        lengths = {digest: length for waiting in chosen for digest, length in waiting.batch.items()}
-        # Texts of like length make batches without padding.
-        order = sorted(lengths, key=lengths.__getitem__)
-        vectors: list[tuple[list[bytes], Vector]] = []
         # What began with one embedder is kept as its own, whatever serves meanwhile.
         embedder = self._active.embedder
+        lengths = {digest: length for waiting in chosen for digest, length in waiting.batch.items()}
+        if not lengths:
+            return
+        with self._catalog.embeddings.claimed(embedder.id, list(lengths)) as free:
+            # Another process may have kept some between their being read and claimed.
+            known = self._catalog.embeddings.embedded(embedder.id, list(lengths))
+            own = (free | _overdue(chosen)) - known
+            # Texts of like length make batches without padding.
+            self._embed_own(sorted(own, key=lengths.__getitem__), embedder, chosen[0].run)
+        for waiting in chosen:
+            _leave_to_others(waiting, own | known)
+        if not own | known:
+            time.sleep(_LOOK_AGAIN_S)
+
+    def _embed_own(self, order: Sequence[bytes], embedder: Embedder, first: StageRun) -> None:
+        vectors: list[tuple[list[bytes], Vector]] = []
         since = time.monotonic()
         for at in range(0, len(order), TURN_TEXTS):
-            if chosen[0].run.is_stopped:
+            if first.is_stopped:
                 break
-            few = order[at : at + TURN_TEXTS]
+            few = list(order[at : at + TURN_TEXTS])
             texts = self._catalog.embeddings.texts_of(few)
             few = [digest for digest in few if digest in texts]
             vectors.append((few, embedder.embed_passages([texts[digest] for digest in few])))
@@ -217,7 +237,9 @@ class EmbeddingQueue:
         )
         complete = []
         for waiting in read:
-            if progress[waiting.run.version_id][1]:
+            embedded, missing = progress[waiting.run.version_id]
+            if missing:
+                waiting.done = min(max(waiting.done, embedded), waiting.total)
                 waiting.is_read, waiting.position = False, -1
                 self._put(waiting)
             else:
@@ -229,3 +251,24 @@ class EmbeddingQueue:
 
     def _take_out(self, waiting: _Waiting) -> None:
         self._queue.remove(lambda each: each is waiting)
+
+
+def _overdue(chosen: Sequence[_Waiting]) -> set[bytes]:
+    """Return the texts of documents that have waited too long for other processes."""
+    latest = time.monotonic() - _PATIENCE_S
+    return {
+        digest
+        for waiting in chosen
+        if waiting.held_since is not None and waiting.held_since <= latest
+        for digest in waiting.batch
+    }
+
+
+def _leave_to_others(waiting: _Waiting, done: set[bytes]) -> None:
+    """Take the texts out of a document's batch that other processes embed, and note since when these hold all."""
+    given = bool(waiting.batch)
+    waiting.batch = {digest: length for digest, length in waiting.batch.items() if digest in done}
+    if waiting.batch:
+        waiting.held_since = None
+    elif given and waiting.held_since is None:
+        waiting.held_since = time.monotonic()

@@ -25,6 +25,7 @@ from core.catalog.schema import index_settings, metadata
 from core.errors import NotFound, Purged, StoreUnavailable
 from tests.builders import add, knowledge_base
 from tests.integration import test_conversations
+from tests.integration.test_keyword_first import Meeting, book
 from tests.servers.postgres import PostgresServer
 from tests.unit import test_accounts
 from tests.unit.catalog.documents import test_chunks, test_naming
@@ -277,3 +278,30 @@ def test_a_version_that_nobody_knows_is_not_found_whatever_its_number(tmp_path: 
         add(kb, "hours", "The museum opens at nine.")
         with pytest.raises(NotFound):
             kb.version("hours.txt", 2**31 - 1)
+
+
+def test_what_one_process_claims_is_left_to_it_until_it_is_done(two: tuple[Database, Database]) -> None:
+    one, other = two
+    with one.claimed(["a", "b"]) as held:
+        assert held == {"a", "b"}
+        with other.claimed(["b", "c"]) as left:
+            assert left == {"c"}
+    with other.claimed(["a", "b"]) as held:
+        assert held == {"a", "b"}
+
+
+def test_two_processes_embed_what_their_documents_share_once(tmp_path: Path) -> None:
+    text = book("shared", 45).decode()
+    with knowledge_base(tmp_path / "one") as one, knowledge_base(tmp_path / "two") as other:
+        jobs = []
+        for kb in (one, other):
+            jobs.append(str(kb.add_text(token_hex(4), text, title="Gates").job_id))
+            assert kb._worker._prepare_some(large=None)
+        theirs = Meeting(other)
+        # While the first process embeds its first texts, the second one comes to the same ones.
+        own = Meeting(one, {1: other._worker._embed_some})
+        one.work_off()
+        other.work_off()
+        texts = own.texts + theirs.texts
+        assert len(texts) == len(set(texts)) >= 40
+        assert {other.job(job_id).state.value for job_id in jobs} == {"done"}

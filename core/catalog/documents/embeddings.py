@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,6 +80,24 @@ class Embeddings:
         with self._database.read() as tx:
             rows = tx.execute(select(chunks).where(chunks.c.content_hash.in_(hashes)))
             return {row.content_hash: indexed_text(row) for row in rows}
+
+    @contextmanager
+    def claimed(self, model: str, hashes: Sequence[bytes]) -> Iterator[set[bytes]]:
+        """Claim contents for one process to embed, and give those that no other one is embedding now.
+
+        A process that ends, however it does, gives its claims up.
+        """
+        names = {f"embedding:{model}:{digest.hex()}": digest for digest in hashes}
+        with self._database.claimed(list(names)) as free:
+            yield {names[name] for name in free}
+
+    def embedded(self, model: str, hashes: Sequence[bytes]) -> set[bytes]:
+        """Return those of the contents that have an embedding."""
+        query = select(embeddings.c.content_hash).where(
+            embeddings.c.model == model, embeddings.c.content_hash.in_(hashes)
+        )
+        with self._database.read() as tx:
+            return set(tx.scalars(query))
 
     def of_hashes(self, hashes: Collection[bytes], model: str) -> dict[bytes, Vector]:
         """Return the vectors of contents, without those that have none."""

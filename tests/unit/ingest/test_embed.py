@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 
 import core
 from core.catalog.jobs import stage_run
 from core.errors import ModelUnavailable
+from core.ingest import embed as lane
 from core.model import JobState
 from core.ports import Vector
 
@@ -90,3 +92,49 @@ def test_cancelling_leaves_the_attempt_that_was_started_meanwhile(
     kb.cancel(job_id)
     kb.work_off()
     assert kb.job(job_id).state is JobState.DONE
+
+
+def test_texts_that_another_process_never_gives_up_are_embedded_here_in_the_end(
+    kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+
+    @contextmanager
+    def held_elsewhere(model: str, hashes: Sequence[bytes]) -> Iterator[set[bytes]]:
+        nonlocal asked
+        asked += 1
+        yield set()
+
+    monkeypatch.setattr(kb.catalog.embeddings, "claimed", held_elsewhere)
+    monkeypatch.setattr(lane, "_LOOK_AGAIN_S", 0.01)
+    monkeypatch.setattr(lane, "_PATIENCE_S", 0.1)
+    job_id = add(kb, "a.md")
+    kb.work_off()
+    assert kb.job(job_id).state is JobState.DONE
+    assert asked > 2
+
+
+def test_what_another_process_kept_meanwhile_is_not_embedded_again(
+    kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embeddings, embed = kb.catalog.embeddings, kb._embedder.embed_passages
+    missing, given = embeddings.missing, 0
+
+    def kept_meanwhile(version_id: int, model: str, after: int, limit: int) -> object:
+        page = missing(version_id, model, after, limit)
+        texts = embeddings.texts_of([each.digest for each in page])
+        if texts:
+            embeddings.add(model, list(texts), embed(list(texts.values())))
+        return page
+
+    def counting(texts: Sequence[str]) -> Vector:
+        nonlocal given
+        given += len(texts)
+        return embed(texts)
+
+    monkeypatch.setattr(embeddings, "missing", kept_meanwhile)
+    monkeypatch.setattr(kb._embedder, "embed_passages", counting)
+    job_id = add(kb, "a.md")
+    kb.work_off()
+    assert kb.job(job_id).state is JobState.DONE
+    assert given == 0
