@@ -322,10 +322,12 @@ class LocalJobs:
     def cancel(self, job_id: str) -> Job:
         """Cancel an active job: at once where it waits, at its next step where it runs; those of its documents as well.
 
-        Raises: ``NotFound``; ``Conflict`` once its version is shown.
+        A document that shows nothing but what the job is still embedding is unpublished. Raises: ``NotFound``;
+        ``Conflict`` where the version is shown in the place of an earlier one.
         """
         job = self._catalog.jobs.get(job_id)
         _, version_id = self._catalog.jobs.owner(job_id)
+        self._catalog.publications.withdraw(job_id)
         before = self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
         failpoint("jobs.cancelled")
         waited = self._pipeline.queue.drop(job_id)

@@ -15,7 +15,7 @@ from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
 from core.catalog.jobs.changes import next_change
 from core.catalog.jobs.events import record, record_all
-from core.catalog.jobs.ledger import Attempt, Step
+from core.catalog.jobs.ledger import ACTIVE, Attempt, Step
 from core.catalog.outbox import waits_to_serve
 from core.catalog.questions.cached_answers import drop_changed
 from core.catalog.schema import NOT_A_DRAFT, documents, jobs, publications, versions
@@ -206,6 +206,23 @@ class Publications:
                 place(tx, present.version_id, version_id, Part.HISTORY)
             tx.execute(update(documents).where(documents.c.id == doc_id).values(updated_at=datetime.now(UTC), **shown))
         return done
+
+    def withdraw(self, job_id: str) -> None:
+        """Hide the document of an active job whose version was shown early, where it has shown nothing but this."""
+        job = select(jobs.c.doc_id, jobs.c.version_id, jobs.c.actor).where(
+            jobs.c.id == job_id, jobs.c.state.in_(ACTIVE)
+        )
+        with self._database.write() as tx:
+            row = tx.execute(job).one_or_none()
+            if row is None or row.version_id is None:
+                return
+            of_document = publications.c.doc_id == row.doc_id, publications.c.version_id.is_not(None)
+            ever = set(tx.scalars(select(publications.c.version_id).where(*of_document)))
+            if ever != {row.version_id} or showing(tx, row.doc_id).version_id != row.version_id:
+                return
+            append(tx, Decision(row.doc_id, None, "unpublish", row.actor), _number(tx, row.version_id))
+            place(tx, row.version_id, None, Part.HISTORY)
+            tx.execute(update(documents).where(documents.c.id == row.doc_id).values(updated_at=datetime.now(UTC)))
 
     def finish_shown(self, finishing: Finishing) -> bool:
         """End the job of a version that was published early; tell whether it was."""

@@ -172,10 +172,10 @@ class Jobs(JobLists):
                 return None
             if attempt is not None and (row.state != JobState.RUNNING or row.attempts != attempt):
                 return None
-            if state == JobState.CANCELLED and _was_shown(tx, row.version_id):
+            if state == JobState.CANCELLED and _is_shown(tx, row.doc_id, row.version_id):
                 raise Conflict(
                     "The version is shown already; only its embedding goes on.",
-                    remedy="Publish another version or delete the document, and purge it if nothing is to be left.",
+                    remedy="Publish another version or unpublish the document, then cancel; purge it to leave nothing.",
                 )
             end_all(tx, [job_id], JobState(state), error)
             own = versions.c.id == row.version_id, versions.c.state == "stored"
@@ -315,10 +315,9 @@ def end_all(tx: Connection, job_ids: Sequence[str], state: JobState, error: Mapp
         record(tx, [row.id], state.value, stage=Stage(row.stage), level=level, values=told)
 
 
-def _was_shown(tx: Connection, version_id: int | None) -> bool:
-    own = select(publications.c.seq).where(publications.c.version_id == version_id, versions.c.state == "ready")
-    own = own.join(versions, versions.c.id == publications.c.version_id)
-    return version_id is not None and tx.scalar(own.limit(1)) is not None
+def _is_shown(tx: Connection, doc_id: int | None, version_id: int | None) -> bool:
+    last = select(publications.c.version_id).where(publications.c.doc_id == doc_id).order_by(publications.c.seq.desc())
+    return version_id is not None and tx.scalar(last.limit(1)) == version_id
 
 
 def _requeue_version(tx: Connection, job: Row[Any], anew: bool) -> None:
@@ -327,18 +326,21 @@ def _requeue_version(tx: Connection, job: Row[Any], anew: bool) -> None:
         raise NotFound("The version is gone.")
     if version.state == "purged":
         raise Purged("What the job worked on was purged.")
+    stored: dict[str, Any] = {"state": "stored", "error": None}
+    if anew:
+        # What happened to the document meanwhile does not stand against it.
+        stored["claimed_seq"] = tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0)))
+    own = update(versions).where(versions.c.id == version.id).values(**stored)
     if version.state == "ready" and version.publish_early and version.embedded_chunks < version.chunk_count:
+        if anew and not _is_shown(tx, version.doc_id, version.id):
+            tx.execute(own)
         return
     if version.state not in ("failed", "cancelled"):
         raise Conflict("The same file was uploaded again since, and has another job.")
     newest = tx.scalar(select(func.max(versions.c.id)).where(versions.c.doc_id == version.doc_id))
     if newest != version.id:
         raise Conflict("A newer version of this document has been uploaded since.")
-    stored: dict[str, Any] = {"state": "stored", "error": None}
-    if anew:
-        # What happened to the document meanwhile does not stand against it.
-        stored["claimed_seq"] = tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0)))
-    tx.execute(update(versions).where(versions.c.id == version.id).values(**stored))
+    tx.execute(own)
 
 
 def _interrupted() -> EvoRAGError:
