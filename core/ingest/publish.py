@@ -101,7 +101,7 @@ class Publisher:
         """Ask for the version's rows where they belong at the end, unless they are there."""
         version, showing = versions[run.version_id], _placed(run).showing
         if version.state == "ready":
-            return Placed(showing=showing, is_draft=version.is_draft)
+            return Placed(version.chunk_count, showing=showing, is_draft=version.is_draft)
         if version.is_draft:
             if version.is_prepared:
                 self._catalog.publications.shelve(run.doc_id, run.version_id)

@@ -137,10 +137,10 @@ def test_a_log_tells_what_happened_and_keeps_the_newest_lines(kb: core.Knowledge
         ("started", Stage.STORED),
         ("stage", Stage.PARSING),
         ("stage", Stage.CHUNKING),
+        ("published", Stage.KEYWORDS),
         ("stage", Stage.KEYWORDS),
         ("stage", Stage.EMBEDDING),
         ("stage", Stage.INDEXING),
-        ("published", Stage.PUBLISHED),
         ("done", Stage.PUBLISHED),
     ]
     assert "medlar" not in repr(kb.job_log(job_id))
