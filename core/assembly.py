@@ -46,6 +46,7 @@ from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.ingest.uploads.destination import DocumentOrArchive
 from core.ingest.uploads.transfers import Transfers
 from core.jobs.background import Background
+from core.jobs.estimates import Estimates
 from core.jobs.facade import JobFacade
 from core.jobs.handlers import JobHandlers
 from core.jobs.local_queue import LocalJobs
@@ -303,7 +304,9 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
             settings,
             storage,
             IndexParts(active, projector, generations, StoreFacade(repair_jobs, worker)),
-            IngestParts(parser, adding, transfers, worker, JobFacade(catalog, worker)),
+            IngestParts(
+                parser, adding, transfers, worker, JobFacade(catalog, worker, Estimates(catalog, settings.job_workers))
+            ),
             VersionParts(reader, control, schedule, purge, comparison_service, comparisons),
             ModelParts(generators, recordings, training),
             questions,

@@ -105,7 +105,7 @@ def print_document(document: Document, versions: Sequence[Version]) -> None:
 
 
 def print_jobs(jobs: Iterable[Job]) -> None:
-    header = ("job", "document", "version", "state", "stage", "done", "error")
+    header = ("job", "document", "version", "state", "stage", "done", "error", "share", "left")
     print_rows(header, map(_job_row, jobs))
 
 
@@ -235,14 +235,22 @@ def note_left_out(files: Sequence[LeftOut]) -> None:
 
 
 def follow(kb: KnowledgeBaseApi, job_ids: Sequence[str]) -> list[Job]:
-    """Wait for jobs, with a bar of the present stage in a terminal, and return them as they ended."""
+    """Wait for jobs, with a bar of their whole and the time left in a terminal, and return them as they ended."""
     total, waiting = len(job_ids), set(job_ids)
+    known: dict[str, Job] = {}
+    shown = 0.0
     with bar("Indexing") as show:
         while waiting:
             active = kb.jobs(active=True, limit=_ALL)
+            known |= {job.id: job for job in active if job.id in waiting}
             waiting &= {job.id for job in active}
             running = next((job for job in active if job.state is JobState.RUNNING), None)
-            show(total - len(waiting), total, _progress_of(running) if running else "")
+            # What had ended before it was ever seen has no size here, and is done.
+            ended = [replace(job, state=JobState.DONE, share=1.0) for job in known.values() if job.id not in waiting]
+            share, left = together([*(known[each] for each in waiting), *ended])
+            shown = max(shown, share)
+            words = " · ".join(part for part in (_time_left(left), _progress_of(running) if running else "") if part)
+            show(round(100 * shown) if waiting else 100, 100, f"{total - len(waiting)} of {total} · {words}")
             if waiting:
                 time.sleep(max(_POLL_S, len(waiting) * _POLL_S_A_JOB))
     return kb.wait(job_ids)
@@ -301,13 +309,29 @@ def _progress_of(job: Job) -> str:
     return f"{job.name}: {job.stage} {_share_of(job)}".rstrip()
 
 
+def _time_left(seconds: float | None) -> str:
+    """Say about how long something will take; nothing where nobody knows."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"{max(round(seconds), 1)} s left"
+    return f"{round(seconds / 60)} min left" if seconds < 5_400 else f"{seconds / 3_600:.1f} h left"
+
+
 def _share_of(job: Job) -> str:
     return f"{job.done} of {job.total}" if job.total else ""
 
 
 def _job_row(job: Job) -> list[object]:
     error = (job.error or {}).get("code", "-")
-    return [job.id, job.name, job.version or "-", job.state, job.stage, _share_of(job) or "-", error]
+    return [job.id, job.name, job.version or "-", job.state, job.stage, _share_of(job) or "-", error, *_time_of(job)]
+
+
+def _time_of(job: Job) -> tuple[str, str]:
+    """Return how much of an active job is done, and how long it will take."""
+    if job.state not in (JobState.QUEUED, JobState.RUNNING):
+        return "-", "-"
+    return f"{100 * job.share:.0f} %", _time_left(job.seconds_left) or "-"
 
 
 def _document_row(document: Document) -> list[object]:

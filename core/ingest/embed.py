@@ -30,6 +30,9 @@ ROUND_TEXTS = 64
 """Texts of one round, from as many documents as have their turn."""
 _ROUND_DOCUMENTS = 64
 _KEEP_S = 0.5
+_TELL_S = 0.5
+_PAUSE_S = 1.0
+"""The lane counts as idle when nothing was embedded for so long; what else its thread did meanwhile is its cost."""
 _VISIBLE_S = 2.0
 _LOOK_AGAIN_S = 0.1
 _PATIENCE_S = 60.0
@@ -49,6 +52,8 @@ class _Waiting:
     is_read: bool = False
     held_since: float | None = None
     """Since when other processes have held every text that it gave."""
+    told: int = 0
+    """Texts of the present round that were counted already."""
 
 
 class EmbeddingQueue:
@@ -64,6 +69,8 @@ class EmbeddingQueue:
         self._endings = endings
         self._queue: FairQueue[_Waiting] = FairQueue()
         self._shown = 0.0
+        self._worked = 0.0
+        self._told = 0.0
 
     def add(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Have documents embedded whose keywords are indexed; return those that go on."""
@@ -106,6 +113,9 @@ class EmbeddingQueue:
 
     def step(self) -> list[StageRun]:
         """Embed one round; return the documents that lack nothing any more."""
+        now = time.monotonic()
+        if now - self._worked > _PAUSE_S:
+            self._worked = now
         chosen = self._next_round()
         try:
             going = self._embedded(chosen)
@@ -180,22 +190,26 @@ class EmbeddingQueue:
             known = self._catalog.embeddings.embedded(embedder.id, list(lengths))
             own = (free | _overdue(chosen)) - known
             # Texts of like length make batches without padding.
-            self._embed_own(sorted(own, key=lengths.__getitem__), embedder, chosen[0].run)
+            self._embed_own(sorted(own, key=lengths.__getitem__), embedder, chosen)
         for waiting in chosen:
             _leave_to_others(waiting, own | known)
         if not own | known:
             time.sleep(_LOOK_AGAIN_S)
 
-    def _embed_own(self, order: Sequence[bytes], embedder: Embedder, first: StageRun) -> None:
+    def _embed_own(self, order: Sequence[bytes], embedder: Embedder, chosen: Sequence[_Waiting]) -> None:
         vectors: list[tuple[list[bytes], Vector]] = []
         since = time.monotonic()
         for at in range(0, len(order), TURN_TEXTS):
-            if first.is_stopped:
+            if chosen[0].run.is_stopped:
                 break
             few = list(order[at : at + TURN_TEXTS])
             texts = self._catalog.embeddings.texts_of(few)
             few = [digest for digest in few if digest in texts]
-            vectors.append((few, embedder.embed_passages([texts[digest] for digest in few])))
+
+            def tell(done: int, _: int, before: int = at) -> None:
+                self._tell_between(chosen, (before + done) / len(order))
+
+            vectors.append((few, embedder.embed_passages([texts[digest] for digest in few], tell)))
             if time.monotonic() - since >= _KEEP_S:
                 self._keep(embedder, vectors)
                 since = time.monotonic()
@@ -209,13 +223,36 @@ class EmbeddingQueue:
             failpoint("ingest.embeddings.kept")
         vectors.clear()
 
+    def _tell_between(self, chosen: Sequence[_Waiting], part: float) -> None:
+        """Write how far the documents of a round are while it goes on; those that have ended meanwhile leave later."""
+        now = time.monotonic()
+        if now - self._told < _TELL_S or part >= 1.0:
+            return
+        self._told = now
+        self._count(chosen, part)
+        for waiting in chosen:
+            waiting.run.tell(min(waiting.done + waiting.told, waiting.total), waiting.total)
+        write_all(self._catalog.jobs, [waiting.run for waiting in chosen], lambda _: None)
+
+    def _count(self, chosen: Sequence[_Waiting], part: float) -> None:
+        """Book this part of the round's texts, and the time that the lane has worked since, on their documents."""
+        now = time.monotonic()
+        passed, self._worked = now - self._worked, now
+        texts = sum(len(waiting.batch) for waiting in chosen)
+        for waiting in chosen:
+            more = max(int(len(waiting.batch) * part) - waiting.told, 0)
+            waiting.told += more
+            seconds = passed * len(waiting.batch) / texts if texts else 0.0
+            waiting.run.spend({"embedded_texts": more, "embedding_s": seconds})
+
     def _note_progress(self, going: Sequence[_Waiting]) -> list[_Waiting]:
         """Note how far each document is, and leave out those whose jobs have ended meanwhile."""
         due = {}
+        self._count(going, 1.0)
         for waiting in going:
             waiting.done = min(waiting.done + len(waiting.batch), waiting.total)
-            waiting.run.spend({"embedded_texts": len(waiting.batch)})
             waiting.batch.clear()
+            waiting.told = 0
             if waiting.run.tell(waiting.done, waiting.total) and not waiting.is_read:
                 due[waiting.run] = waiting
         lost: list[StageRun] = []

@@ -13,6 +13,7 @@ from core.model import Job, JobEvent, JobFilter, JobState, Role
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
+    from core.jobs.estimates import Estimates
     from core.ports import JobQueue
 
 _ALL = JobFilter()
@@ -24,9 +25,10 @@ _PRIORITIES = range(-10, 11)
 class JobFacade:
     """The part of the knowledge base that knows what is being worked on; everyone sees the jobs of what they see."""
 
-    def __init__(self, catalog: Catalog, worker: JobQueue) -> None:
+    def __init__(self, catalog: Catalog, worker: JobQueue, estimates: Estimates) -> None:
         self._catalog = catalog
         self._worker = worker
+        self._estimates = estimates
 
     @needs(Role.READER)
     def jobs(
@@ -43,14 +45,15 @@ class JobFacade:
 
         ``changed_since`` leaves out what has not changed after that number (``Job.change``).
         """
-        return self._catalog.jobs.recent(
+        found = self._catalog.jobs.recent(
             filters or _ALL, active=active, limit=limit, ids=ids, before=before, changed_since=changed_since
         )
+        return self._estimates.told(found)
 
     @needs(Role.READER)
     def job(self, job_id: str) -> Job:
         """Raises: ``NotFound``."""
-        return self._catalog.jobs.get(job_id)
+        return self._estimates.told([self._catalog.jobs.get(job_id)])[0]
 
     @needs(Role.READER)
     def job_counts(self, filters: JobFilter | None = None) -> dict[JobState, int]:
@@ -70,7 +73,8 @@ class JobFacade:
     @needs(Role.READER)
     def wait(self, job_ids: Sequence[str] | str, timeout_s: float | None = None) -> list[Job]:
         """Return the jobs once all have ended, or as they are when the time is over."""
-        return self._worker.wait([job_ids] if isinstance(job_ids, str) else job_ids, timeout_s)
+        ids = [job_ids] if isinstance(job_ids, str) else job_ids
+        return self._estimates.told(self._worker.wait(ids, timeout_s))
 
     @needs(Role.READER)
     def finish(self, job_id: str | None, timeout_s: float | None = None) -> Job:
@@ -88,7 +92,7 @@ class JobFacade:
     @needs(Role.EDITOR)
     def retry(self, job_id: str) -> Job:
         """Queue a failed or cancelled job again. Raises: ``Conflict`` where it is of no use."""
-        return self._worker.retry(job_id)
+        return self._estimates.told([self._worker.retry(job_id)])[0]
 
     @needs(Role.EDITOR)
     def retry_failed(self, filters: JobFilter | None = None) -> list[Job]:
@@ -108,7 +112,7 @@ class JobFacade:
                 except Conflict:
                     continue
             before = found[-1].id
-        return again
+        return self._estimates.told(again)
 
     @needs(Role.EDITOR)
     def cancel(self, job_id: str) -> Job:
@@ -116,7 +120,7 @@ class JobFacade:
 
         Raises: ``Conflict`` once its version is shown.
         """
-        return self._worker.cancel(job_id)
+        return self._estimates.told([self._worker.cancel(job_id)])[0]
 
     @needs(Role.EDITOR)
     def prioritise(self, job_id: str, priority: int) -> Job:
@@ -126,4 +130,4 @@ class JobFacade:
         """
         if isinstance(priority, bool) or not isinstance(priority, int) or priority not in _PRIORITIES:
             raise InvalidInput("A priority is a whole number from -10 to 10.")
-        return self._worker.prioritise(job_id, priority)
+        return self._estimates.told([self._worker.prioritise(job_id, priority)])[0]

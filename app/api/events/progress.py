@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.components.shared.states import error_words
 from core.errors import EvoRAGError
-from core.model import Job, JobState, Stage, to_dict
+from core.model import Job, JobState, to_dict
 
 if TYPE_CHECKING:
     from core import KnowledgeBase
@@ -19,18 +19,6 @@ LONGEST_S = 900.0
 """Then the client connects again, and shows anew who it is."""
 ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 MOST_AT_ONCE = 500
-SHARES = {
-    Stage.STORED: 0.0,
-    Stage.UNPACKING: 0.0,
-    Stage.PARSING: 0.0,
-    Stage.CHUNKING: 0.2,
-    Stage.KEYWORDS: 0.3,
-    Stage.EMBEDDING: 0.4,
-    Stage.INDEXING: 0.95,
-    Stage.PUBLISHED: 1.0,
-}
-"""How much of a job is done when a stage begins, about: embedding takes longest."""
-ARCHIVE_SHARES = {Stage.STORED: 0.0, Stage.UNPACKING: 0.0, Stage.PUBLISHED: 1.0}
 
 
 class Event(NamedTuple):
@@ -125,11 +113,4 @@ def shown(job: Job) -> dict[str, Any]:
 
 def share_of(job: Job) -> float:
     """Return how much of a job is done, from 0 to 1; 1 only for one that is done."""
-    if job.state is JobState.DONE:
-        return 1.0
-    shares = ARCHIVE_SHARES if job.stage is Stage.UNPACKING else SHARES
-    stages = list(shares)
-    begun = shares.get(job.stage, 0.0)
-    later = [shares[stage] for stage in stages[stages.index(job.stage) + 1 :] if shares[stage] > begun]
-    part = min(job.done / job.total, 1.0) if job.total > 0 else 0.0
-    return round(min(begun + ((later[0] if later else begun) - begun) * part, 0.99), 4)
+    return 1.0 if job.state is JobState.DONE else min(job.share, 0.99)

@@ -1,0 +1,177 @@
+"""The time that jobs take, told to whoever reads them: costs from finished jobs, speeds from what is read meanwhile.
+
+Any process that reads the ledger can tell; what it has shown before keeps a bar from going backwards.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from core.access import PROCESS, acting
+from core.jobs.time_left import (
+    DEFAULT_PACE,
+    Pace,
+    Recent,
+    Work,
+    advanced,
+    ends,
+    in_turns,
+    pace_of,
+    smoothed,
+    stage_begun,
+    task_of,
+    work_of,
+)
+from core.model import Job, JobFilter, JobKind, JobState, Stage
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+_LEARNT = JobFilter(states=(JobState.DONE,), kinds=(JobKind.INGEST,))
+_LEARNT_FROM = 50
+_LEARN_EVERY_S = 60.0
+_FRESH_S = 0.25
+_READ_FOR_S = 10
+"""The estimate is used so many times as long as making it took."""
+_MOST_ACTIVE = 5_000
+_REMEMBERED = 20_000
+_MOST_SHARE = 0.99
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What was said last of one attempt at a job, and since when its stage is known to be the present one."""
+
+    attempts: int
+    stage: Stage
+    since: float
+    share: float = 0.0
+    estimated: float = 0.0
+    left: float | None = None
+    left_at: float = 0.0
+    embedded: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(slots=True)
+class _Outlook:
+    """When the active jobs end, counted from ``at``."""
+
+    at: float = -math.inf
+    until: float = -math.inf
+    ends: dict[str, float] = field(default_factory=dict)
+
+
+class Estimates:
+    """Adds to jobs how much of them is done and how long they will take."""
+
+    def __init__(self, catalog: Catalog, workers: int, clock: Callable[[], float] = time.time) -> None:
+        self._catalog = catalog
+        self._workers = workers
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._pace, self._learnt_at = DEFAULT_PACE, -math.inf
+        self._embedding: Recent | None = None
+        self._shown: OrderedDict[str, _Shown] = OrderedDict()
+        self._outlook = _Outlook()
+
+    def told(self, jobs: Sequence[Job]) -> list[Job]:
+        """Return the jobs with their ``share`` and ``seconds_left``."""
+        if all(_has_ended(job) for job in jobs):
+            return [self._ended(job) for job in jobs]
+        with self._lock:
+            self._look_ahead()
+            return [self._ended(job) if _has_ended(job) else self._active(job) for job in jobs]
+
+    def _ended(self, job: Job) -> Job:
+        if job.state is JobState.DONE:
+            return replace(job, share=1.0, seconds_left=0.0)
+        shown = self._shown.get(job.id)
+        return replace(job, share=round(shown.share, 4) if shown is not None else 0.0, seconds_left=None)
+
+    def _active(self, job: Job) -> Job:
+        now = self._clock()
+        shown = self._known(job, now)
+        work = self._work(job, shown, now)
+        shown.share = min(advanced(shown.share, shown.estimated, work.share), _MOST_SHARE)
+        shown.estimated, share = work.share, round(shown.share, 4)
+        end = self._outlook.ends.get(job.id)
+        if end is None:
+            return replace(job, share=share, seconds_left=None)
+        left = max(end - (now - self._outlook.at), 0.0)
+        shown.left = left if shown.left is None else smoothed(shown.left, now - shown.left_at, left)
+        shown.left_at = now
+        return replace(job, share=share, seconds_left=round(shown.left, 1))
+
+    # ---- what is known
+
+    def _known(self, job: Job, now: float) -> _Shown:
+        shown = self._shown.get(job.id)
+        if shown is None or shown.attempts != job.attempts:
+            share = shown.share if shown is not None and job.attempts > shown.attempts > 0 else 0.0
+            shown = self._shown[job.id] = _Shown(job.attempts, job.stage, now, share)
+        elif shown.stage is not job.stage:
+            shown.stage, shown.since = job.stage, now
+        self._shown.move_to_end(job.id)
+        while len(self._shown) > _REMEMBERED:
+            self._shown.popitem(last=False)
+        return shown
+
+    def _work(self, job: Job, shown: _Shown, now: float) -> Work:
+        begun = stage_begun(job) if job.kind == JobKind.INGEST else job.started_at
+        since = shown.since if begun is None else begun.timestamp()
+        return work_of(job, self._pace, max(now - since, 0.0))
+
+    def _look_ahead(self) -> None:
+        """Estimate anew when every active job ends, where the last estimate is not fresh any more."""
+        began = self._clock()
+        if began < self._outlook.until:
+            return
+        with acting(PROCESS):
+            if began - self._learnt_at >= _LEARN_EVERY_S:
+                self._learn(began)
+            active = self._catalog.jobs.recent(active=True, limit=_MOST_ACTIVE)
+        self._measure(active)
+        works = {job.id: self._work(job, self._known(job, began), began) for job in active}
+        # The ledger lists the newest first; the oldest is taken first.
+        tasks = in_turns(task_of(job, works[job.id]) for job in reversed(active))
+        found = ends([task for task in tasks if _is_known(task.work)], self._workers)
+        done = self._clock()
+        self._outlook = _Outlook(began, done + max(_FRESH_S, (done - began) * _READ_FOR_S), found)
+
+    def _learn(self, now: float) -> None:
+        self._pace = pace_of(self._catalog.jobs.recent(_LEARNT, limit=_LEARNT_FROM))
+        self._learnt_at = now
+        if self._embedding is None:
+            self._embedding = Recent(self._pace.seconds[Stage.EMBEDDING])
+
+    def _measure(self, active: Sequence[Job]) -> None:
+        """Follow how fast the embedding lane is now, by what its documents spent since they were read last."""
+        assert self._embedding is not None
+        seconds = texts = 0.0
+        for job in active:
+            if job.state is JobState.RUNNING and job.stage is Stage.EMBEDDING:
+                spent = job.resources.get("embedding_s", 0.0), job.resources.get("embedded_texts", 0.0)
+                shown = self._known(job, self._clock())
+                if spent[1] > shown.embedded[1]:
+                    seconds += spent[0] - shown.embedded[0]
+                    texts += spent[1] - shown.embedded[1]
+                    shown.embedded = spent
+        if texts > 0:
+            self._embedding.add(seconds, texts)
+        cost = self._embedding.cost
+        self._pace = Pace({**self._pace.seconds, Stage.EMBEDDING: cost}, self._pace.parsing, self._pace.chunks)
+
+
+def _has_ended(job: Job) -> bool:
+    return job.state not in (JobState.QUEUED, JobState.RUNNING)
+
+
+def _is_known(work: Work) -> bool:
+    """Tell whether anything is known of a job's work; of one that only counts, nothing is until it has begun."""
+    return work.left > 0 or work.spent > 0

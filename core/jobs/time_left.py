@@ -1,0 +1,337 @@
+"""How much of a job is done and how long the rest takes, from what its stages cost on this machine.
+
+A document's cost is that of its stages: bytes parsed, chunks cut and indexed, texts embedded. What is not counted yet is
+estimated from the file's size. Documents share lanes, so the time left of one depends on what the others still need.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from heapq import heappop, heappush
+from pathlib import PurePath
+
+from core.catalog.jobs.job_scheduler import LARGE_BYTES, Rotation
+from core.model import Job, JobKind, JobState, Stage
+
+_STAGES = (Stage.PARSING, Stage.CHUNKING, Stage.KEYWORDS, Stage.EMBEDDING, Stage.INDEXING)
+_BEFORE = (Stage.PARSING, Stage.CHUNKING, Stage.KEYWORDS)
+_MOST_SHARE = 0.99
+_KNOWN_FROM = 0.05
+"""Share of a stage from which its own speed says more than that of earlier documents."""
+_RECENT_S = 5.0
+_PRIOR_S = 0.5
+_FOLLOWED_S = 1.5
+_DETAILED = 200
+"""Jobs that are followed one by one through their lanes; of more, neighbours count as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What the stages cost: seconds for a byte parsed, and for a chunk or text of the later ones."""
+
+    seconds: Mapping[Stage, float] = field(
+        default_factory=lambda: {
+            Stage.PARSING: 1e-6,
+            Stage.CHUNKING: 0.0005,
+            Stage.KEYWORDS: 0.0005,
+            Stage.EMBEDDING: 0.03,
+            Stage.INDEXING: 0.0005,
+        }
+    )
+    parsing: Mapping[str, float] = field(default_factory=lambda: {".pdf": 4e-6})
+    """Seconds for a byte, by the ending of the file."""
+    chunks: Mapping[str, float] = field(default_factory=lambda: {"": 1 / 1_200, ".pdf": 1 / 2_000})
+    """Chunks of a byte, by the ending of the file; ``""`` stands for all others."""
+
+
+DEFAULT_PACE = Pace()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The cost of one job in seconds: of what is done, and of what is left before, in and after the embedding lane."""
+
+    spent: float = 0.0
+    preparing: float = 0.0
+    embedding: float = 0.0
+    publishing: float = 0.0
+
+    @property
+    def left(self) -> float:
+        return self.preparing + self.embedding + self.publishing
+
+    @property
+    def share(self) -> float:
+        whole = self.spent + self.left
+        return self.spent / whole if whole > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One unfinished job on its way through the lanes."""
+
+    id: str
+    user: str
+    priority: int
+    is_large: bool
+    is_running: bool
+    work: Work
+
+
+class Recent:
+    """A cost for one piece of work, as an exponential mean of about the last ten seconds of working."""
+
+    def __init__(self, cost: float) -> None:
+        self._seconds, self._count = _PRIOR_S, _PRIOR_S / max(cost, 1e-9)
+
+    def add(self, seconds: float, count: float) -> None:
+        kept = math.exp(-seconds / _RECENT_S)
+        self._seconds = self._seconds * kept + seconds
+        self._count = self._count * kept + count
+
+    @property
+    def cost(self) -> float:
+        return self._seconds / max(self._count, 1e-9)
+
+
+def pace_of(ended: Iterable[Job]) -> Pace:
+    """Return what the stages of finished documents cost; what none of them had costs the default."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for job in ended:
+        ending = ending_of(job)
+        for stage in _STAGES:
+            count, seconds = job.stage_counts.get(stage, 0), job.stage_seconds.get(stage, 0.0)
+            if stage is Stage.EMBEDDING:
+                count = int(job.resources.get("embedded_texts", 0))
+                seconds = job.resources.get("embedding_s", 0.0)
+            if count > 0 and seconds > 0:
+                found.setdefault((stage, ""), []).append((seconds / count, count))
+                if stage is Stage.PARSING:
+                    found.setdefault((stage, ending), []).append((seconds / count, count))
+        chunks = job.stage_counts.get(Stage.CHUNKING, 0)
+        if chunks and job.size_bytes:
+            for key in ("", ending):
+                found.setdefault(("chunks", key), []).append((chunks / job.size_bytes, job.size_bytes))
+    costs = {key: _weighted_median(values) for key, values in found.items()}
+    return Pace(
+        {**DEFAULT_PACE.seconds, **{stage: costs[stage, ""] for stage in _STAGES if (stage, "") in costs}},
+        {
+            **DEFAULT_PACE.parsing,
+            **{ending: cost for (of, ending), cost in costs.items() if of == Stage.PARSING and ending},
+        },
+        {**DEFAULT_PACE.chunks, **{ending: cost for (of, ending), cost in costs.items() if of == "chunks"}},
+    )
+
+
+def ending_of(job: Job) -> str:
+    return PurePath(job.name).suffix.lower()
+
+
+def work_of(job: Job, pace: Pace, in_stage_s: float) -> Work:
+    """Return what a job costs that has been ``in_stage_s`` in its stage."""
+    if job.kind != JobKind.INGEST:
+        return _counted(job, in_stage_s)
+    chunks = _chunks(job, pace)
+    texts = job.total if job.stage is Stage.EMBEDDING else job.stage_counts.get(Stage.EMBEDDING, chunks)
+    parsing = pace.parsing.get(ending_of(job), pace.seconds[Stage.PARSING])
+    costs = {stage: chunks * pace.seconds[stage] for stage in _STAGES}
+    costs[Stage.PARSING] = job.size_bytes * parsing
+    costs[Stage.EMBEDDING] = texts * pace.seconds[Stage.EMBEDDING]
+    if job.state is not JobState.RUNNING or job.stage not in costs:
+        is_over = job.state is JobState.RUNNING and job.stage is Stage.PUBLISHED
+        return Work(sum(costs.values())) if is_over else _divided(costs, dict.fromkeys(costs, 0.0))
+    at = _STAGES.index(job.stage)
+    done = {stage: 1.0 if _STAGES.index(stage) < at else 0.0 for stage in costs}
+    total = chunks if job.stage is Stage.CHUNKING else job.total
+    part = min(job.done / total, 1.0) if total > 0 else 0.0
+    if job.stage is not Stage.EMBEDDING:
+        if part >= _KNOWN_FROM:
+            costs[job.stage] = in_stage_s / part
+        elif in_stage_s > 0:
+            part = max(part, _by_time(in_stage_s, costs[job.stage]))
+            costs[job.stage] = max(costs[job.stage], in_stage_s / part)
+    done[job.stage] = min(part, _MOST_SHARE) if job.stage is Stage.CHUNKING else part
+    return _divided(costs, done)
+
+
+def ends(tasks: Sequence[Task], workers: int) -> dict[str, float]:
+    """Return in how many seconds each task ends that comes in the order of the queue, where small files have workers."""
+    step = max(1, math.ceil(len(tasks) / _DETAILED))
+    groups = [tasks[at : at + step] for at in range(0, len(tasks), step)]
+    merged = [_merged(group) for group in groups]
+    ready = _prepared(merged, max(workers, 1))
+    embedded = _embedded(merged, ready)
+    return {
+        task.id: end + whole.work.publishing
+        for group, whole, end in zip(groups, merged, embedded, strict=True)
+        for task in group
+    }
+
+
+def smoothed(shown: float, shown_s_ago: float, found: float) -> float:
+    """Return the time left to show after ``shown`` was, so that a new estimate is followed within a few seconds."""
+    expected = max(shown - shown_s_ago, 0.0)
+    return expected + (found - expected) * (1.0 - math.exp(-shown_s_ago / _FOLLOWED_S))
+
+
+def advanced(shown: float, former: float, found: float) -> float:
+    """Return the share to show after ``shown`` was, when the estimate ``former`` has become ``found``.
+
+    A bar that was shown too far does not go back: what was left of it passes as what is left in truth does.
+    """
+    if found >= shown or former >= 1.0:
+        return max(shown, found)
+    return shown + (1.0 - shown) * max(found - former, 0.0) / (1.0 - former)
+
+
+def together(jobs: Sequence[Job]) -> tuple[float, float | None]:
+    """Return how much of several jobs is done, weighted by their sizes, and the time until the last one ends."""
+    sizes = [job.size_bytes + 4_096 for job in jobs]
+    over = (JobState.FAILED, JobState.CANCELLED)
+    shares = (1.0 if job.state in over else job.share for job in jobs)
+    share = sum(size * each for size, each in zip(sizes, shares, strict=True)) / sum(sizes) if jobs else 0.0
+    active = [job for job in jobs if job.state in (JobState.QUEUED, JobState.RUNNING)]
+    known = [job.seconds_left for job in active if job.seconds_left is not None]
+    return share, (max(known) if len(known) == len(active) and known else None)
+
+
+def stage_begun(job: Job) -> datetime | None:
+    """Return when the present stage of a first attempt began, as far as the ledger tells; None for other attempts."""
+    if job.attempts != 1 or job.started_at is None:
+        return None
+    return job.started_at + timedelta(seconds=sum(job.stage_seconds.values()))
+
+
+def in_turns(tasks: Iterable[Task]) -> list[Task]:
+    """Return tasks in the order in which they are taken: running ones, then one of each user by priority and age."""
+    running: list[Task] = []
+    waiting: dict[str, list[Task]] = {}
+    for task in tasks:
+        (running if task.is_running else waiting.setdefault(task.user, [])).append(task)
+    lines = {user: deque(sorted(line, key=lambda task: -task.priority)) for user, line in sorted(waiting.items())}
+    rotation, found = Rotation(), running
+    while lines:
+        user = rotation.next(lines)
+        rotation.had_turn(user)
+        found.append(lines[user].popleft())
+        if not lines[user]:
+            del lines[user]
+    return found
+
+
+def task_of(job: Job, work: Work) -> Task:
+    is_large = job.size_bytes > LARGE_BYTES or job.kind != JobKind.INGEST
+    return Task(job.id, job.actor, job.priority, is_large, job.state is JobState.RUNNING, work)
+
+
+# ---- one job
+
+
+def _chunks(job: Job, pace: Pace) -> float:
+    expected = job.size_bytes * pace.chunks.get(ending_of(job), pace.chunks[""])
+    counted = job.stage_counts.get(Stage.CHUNKING, 0)
+    if job.stage is Stage.CHUNKING and job.state is JobState.RUNNING:
+        # More than was expected is to come, nobody knows how much.
+        return max(expected, counted * 1.1, 1.0)
+    return max(float(counted or expected), 1.0)
+
+
+def _by_time(passed_s: float, expected_s: float) -> float:
+    """Return how far a stage is that counts nothing: evenly at first, then ever slower."""
+    even = 0.8 * expected_s
+    return passed_s / expected_s if passed_s <= even else 1.0 - 0.2 * even / passed_s
+
+
+def _divided(costs: Mapping[Stage, float], done: Mapping[Stage, float]) -> Work:
+    left = {stage: cost * (1.0 - done[stage]) for stage, cost in costs.items()}
+    before = sum(left[stage] for stage in _BEFORE)
+    spent = sum(costs.values()) - sum(left.values())
+    return Work(spent, before, left[Stage.EMBEDDING], left[Stage.INDEXING])
+
+
+def _counted(job: Job, in_stage_s: float) -> Work:
+    """Return the work of a job that only counts: what is left goes on as fast as what is done."""
+    if job.total <= 0 or job.done <= 0 or in_stage_s <= 0:
+        return Work()
+    part = min(job.done / job.total, 1.0)
+    return Work(in_stage_s, in_stage_s * (1.0 - part) / part)
+
+
+# ---- several jobs
+
+
+def _merged(tasks: Sequence[Task]) -> Task:
+    first = tasks[0]
+    works = [task.work for task in tasks]
+    work = Work(
+        preparing=sum(work.preparing for work in works),
+        embedding=sum(work.embedding for work in works),
+        publishing=sum(work.publishing for work in works),
+    )
+    return replace(first, work=work) if len(tasks) > 1 else first
+
+
+def _prepared(tasks: Sequence[Task], workers: int) -> list[float]:
+    """Return when each task gets to the embedding lane: large ones one by one, small ones with so many workers."""
+    large, small = 0.0, [0.0] * workers
+    ready = []
+    for task in tasks:
+        if task.is_large:
+            large += task.work.preparing
+            ready.append(large)
+        else:
+            begun = heappop(small)
+            heappush(small, begun + task.work.preparing)
+            ready.append(begun + task.work.preparing)
+    return ready
+
+
+def _embedded(tasks: Sequence[Task], ready: Sequence[float]) -> list[float]:
+    """Return when each task leaves the embedding lane, which users share evenly."""
+    ends = list(ready)
+    left = [task.work.embedding for task in tasks]
+    waiting = deque(sorted((at for at in range(len(tasks)) if left[at] > 0), key=ready.__getitem__))
+    inside: set[int] = set()
+    now = 0.0
+    while waiting or inside:
+        if not inside:
+            now = max(now, ready[waiting[0]])
+        while waiting and ready[waiting[0]] <= now:
+            inside.add(waiting.popleft())
+        speeds = _speeds(tasks, inside)
+        passed = min(left[at] / speed for at, speed in speeds.items())
+        if waiting:
+            passed = min(passed, ready[waiting[0]] - now)
+        now += passed
+        for at, speed in speeds.items():
+            left[at] -= passed * speed
+            if left[at] <= 1e-9:
+                inside.discard(at)
+                ends[at] = now
+    return ends
+
+
+def _speeds(tasks: Sequence[Task], inside: Collection[int]) -> dict[int, float]:
+    """Return which part of the lane each task has; those of their users' lower priorities have none."""
+    foremost: dict[str, int] = {}
+    for at in inside:
+        user, priority = tasks[at].user, tasks[at].priority
+        foremost[user] = max(foremost.get(user, priority), priority)
+    active = [at for at in inside if tasks[at].priority == foremost[tasks[at].user]]
+    beside = Counter(tasks[at].user for at in active)
+    return {at: 1.0 / len(foremost) / beside[tasks[at].user] for at in active}
+
+
+def _weighted_median(values: Sequence[tuple[float, float]]) -> float:
+    """Return the middle one of values with weights: small documents of one batch say less than a large one."""
+    half = sum(weight for _, weight in values) / 2
+    passed = 0.0
+    for value, weight in sorted(values):
+        passed += weight
+        if passed >= half:
+            return value
+    return values[-1][0]
