@@ -1,7 +1,7 @@
 """How much of a job is done and how long the rest takes, from what its stages cost on this machine.
 
-A document's cost is that of its stages: bytes parsed, chunks cut and indexed, texts embedded. What is not counted yet is
-estimated from the file's size. Documents share lanes, so the time left of one depends on what the others still need.
+A document's cost is that of its stages: bytes parsed, chunks cut and indexed, texts embedded. What is not counted yet
+is estimated from the file's size. Documents share lanes, so the time left of one depends on what the others still need.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def work_of(job: Job, pace: Pace, in_stage_s: float) -> Work:
 
 
 def ends(tasks: Sequence[Task], workers: int) -> dict[str, float]:
-    """Return in how many seconds each task ends that comes in the order of the queue, where small files have workers."""
+    """Return in how many seconds each task ends, in the order of the queue; small files have workers."""
     step = max(1, math.ceil(len(tasks) / _DETAILED))
     groups = [tasks[at : at + step] for at in range(0, len(tasks), step)]
     merged = [_merged(group) for group in groups]
@@ -186,17 +186,6 @@ def advanced(shown: float, former: float, found: float) -> float:
     if found >= shown or former >= 1.0:
         return max(shown, found)
     return shown + (1.0 - shown) * max(found - former, 0.0) / (1.0 - former)
-
-
-def together(jobs: Sequence[Job]) -> tuple[float, float | None]:
-    """Return how much of several jobs is done, weighted by their sizes, and the time until the last one ends."""
-    sizes = [job.size_bytes + 4_096 for job in jobs]
-    over = (JobState.FAILED, JobState.CANCELLED)
-    shares = (1.0 if job.state in over else job.share for job in jobs)
-    share = sum(size * each for size, each in zip(sizes, shares, strict=True)) / sum(sizes) if jobs else 0.0
-    active = [job for job in jobs if job.state in (JobState.QUEUED, JobState.RUNNING)]
-    known = [job.seconds_left for job in active if job.seconds_left is not None]
-    return share, (max(known) if len(known) == len(active) and known else None)
 
 
 def stage_begun(job: Job) -> datetime | None:

@@ -11,8 +11,9 @@ from typing import Any, cast
 import pytest
 
 from core.jobs.estimates import Estimates
-from core.jobs.time_left import Pace, Task, Work, ends, in_turns, pace_of, smoothed, together, work_of
+from core.jobs.time_left import Pace, Task, Work, ends, in_turns, pace_of, smoothed, work_of
 from core.model import Job, JobFilter, JobState, Stage
+from core.model.jobs import together
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 MEGABYTE = 1024 * 1024
