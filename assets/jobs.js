@@ -38,7 +38,25 @@
     warning: "exclamation-triangle-fill",
     neutral: "dash-circle",
   };
+  /* About how long something takes, in words; nothing where nobody knows. */
+  const remaining = (seconds) => {
+    if (seconds === null || seconds === undefined) {
+      return "";
+    }
+    if (seconds < 60) {
+      return text("job.left.seconds", { count: Math.max(1, Math.round(seconds)) });
+    }
+    const [unit, count] = seconds < 5400 ? ["minutes", Math.round(seconds / 60)] : ["hours", Math.round(seconds / 3600)];
+    return text(`job.left.${unit}`, { count });
+  };
   const meaning = (job) => {
+    const [sign, word] = stageOf(job);
+    const isActive = job.state === "queued" || job.state === "running";
+    const part = Math.floor(100 * (job.share || 0));
+    const share = isActive && part > 0 ? text("job.share", { percent: part }) : "";
+    return [sign, [word, share, isActive ? remaining(job.seconds_left) : ""].filter(Boolean).join(" · ")];
+  };
+  const stageOf = (job) => {
     if (job.state === "done") {
       return ["ok", text("job.state.done")];
     }
@@ -225,6 +243,6 @@
   };
 
   Object.assign(window.evorag, {
-    work: { Row, RETRY, STAGES, FINISHED, make, icon, heading, meaning, shares, request, documentHref, jobActions, size },
+    work: { Row, RETRY, STAGES, FINISHED, make, icon, heading, meaning, remaining, shares, request, documentHref, jobActions, size },
   });
 })();

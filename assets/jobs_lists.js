@@ -2,7 +2,7 @@
    events, so that thousands of jobs cost nothing while they rest. What is chosen stands in the address. */
 (() => {
   const { text, size, work } = window.evorag;
-  const { Row, RETRY, STAGES, FINISHED, make, icon, heading, meaning, shares, request, documentHref, jobActions } = work;
+  const { Row, RETRY, STAGES, FINISHED, make, icon, heading, meaning, remaining, shares, request, documentHref, jobActions } = work;
   const STATES = { all: [], active: ["queued", "running"], failed: ["failed"], done: ["done"], cancelled: ["cancelled"] };
   const CHOICES = ["state", "kind", "who", "search"];
   const MOST_ACTIVE = 500;
@@ -226,7 +226,10 @@
       if (this.onlyActive) {
         jobs.forEach((job) => this.seen.add(job.id));
         const done = this.seen.size - jobs.length;
-        this.say(jobs.length ? text("job.progress", { done, total: this.seen.size, count: this.seen.size }) : "");
+        const left = jobs.every((job) => typeof job.seconds_left === "number")
+          ? remaining(Math.max(...jobs.map((job) => job.seconds_left))) : "";
+        const told = text("job.progress", { done, total: this.seen.size, count: this.seen.size });
+        this.say(jobs.length ? [told, left].filter(Boolean).join(" · ") : "");
         if (!jobs.length) {
           this.seen.clear();
         }

@@ -1,7 +1,7 @@
 /* What a row of the upload list says of its file: how far it is, how fast, what stands in its way and what can be done. */
 (() => {
   const { text, size, work } = window.evorag;
-  const { RETRY, STAGES, FINISHED, make, meaning, shares, documentHref, jobActions } = work;
+  const { RETRY, STAGES, FINISHED, make, meaning, remaining, shares, documentHref, jobActions } = work;
   /* To be stored is what sending ends with. */
   const LATER = STAGES.filter((stage) => stage !== "stored");
   const COLUMNS = ["sending", ...LATER];
@@ -60,9 +60,15 @@
     const isDone = children.length + known >= total && children.every(isFinished);
     const each = children.map(sharesOf);
     const bars = LATER.map((_, at) => (known + each.reduce((sum, stages) => sum + Math.max(0, stages[at]), 0)) / total);
-    const word = text("upload.archive.indexed", { done, total, count: total });
+    const active = children.filter((child) => !isFinished(child));
+    const isTimed = active.length > 0 && active.every((child) => typeof child.seconds_left === "number");
+    const left = isTimed ? Math.max(...active.map((child) => child.seconds_left)) : null;
+    const counted = text("upload.archive.indexed", { done, total, count: total });
+    const word = [counted, remaining(left)].filter(Boolean).join(" · ");
+    const whole = (known + children.reduce((sum, child) => sum + (isFinished(child) ? 1 : child.share || 0), 0)) / total;
     const sign = isDone ? (refused ? "warning" : "ok") : "working";
-    return { ...common, detail, meaning: sign, isDone, word, shares: [1, ...bars], actions: isDone ? [acts.drop] : [] };
+    return { ...common, detail, meaning: sign, isDone, word, whole, left, shares: [1, ...bars],
+      actions: isDone ? [acts.drop] : [] };
   };
   const showRefused = (entry) => {
     const refused = entry.isArchive && entry.row ? refusedOf(entry) : [];
@@ -102,7 +108,9 @@
     const [sign, usual] = meaning(job);
     const isDone = sign === "ok";
     const isEmbedding = job.state === "running" && job.stage === "embedding" && job.total > 1;
-    const usually = isEmbedding ? text("upload.embedding", { percent: percent(job.done / job.total) }) : usual;
+    const left = remaining(job.seconds_left);
+    const embedding = isEmbedding ? text("upload.embedding", { percent: percent(job.share || 0) }) : "";
+    const usually = isEmbedding ? [embedding, left].filter(Boolean).join(" · ") : usual;
     /* A draft is finished and not published: its last bar stays empty. */
     const isDraft = isDone && Boolean(entry.filing?.draft || entry.filing?.publish_at);
     const bars = [1, ...sharesOf(job)];
@@ -114,6 +122,7 @@
     return {
       ...common, detail: [...common.detail, ...words([text("job.version", { version: entry.receipt.version }), ready])],
       meaning: isDraft ? "neutral" : sign, isDone, word: isDone ? finished(entry) : usually, shares: bars, error: job.error,
+      whole: job.share || 0, left: isFinished(job) ? null : job.seconds_left,
       actions: isDone ? [opens] : jobActions(job, acts.changed),
     };
   };

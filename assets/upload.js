@@ -59,12 +59,17 @@
     const failed = now.filter((item) => item.meaning === "error").length;
     const done = now.filter((item) => item.isDone).length;
     const total = now.length;
-    const sum = now.reduce((whole, item) => whole + (item.isDone ? COLUMNS.length : item.shares.reduce((part, share) => part + Math.max(0, share), 0)), 0);
+    /* Sending is a tenth of a file's way; what follows counts by its cost. */
+    const shareOf = (item) => (item.isDone ? 1 : 0.1 * Math.max(0, item.shares[0]) + 0.9 * (item.whole || 0));
+    const sum = now.reduce((whole, item) => whole + shareOf(item), 0);
+    const lefts = now.filter((item) => !item.isDone && item.meaning !== "error").map((item) => item.left);
+    const left = lefts.length && lefts.every((each) => typeof each === "number")
+      ? window.evorag.work.remaining(Math.max(...lefts)) : "";
     page.body.hidden = total === 0;
     page.element.classList.toggle("upload-busy", total > 0);
-    page.overall.value = total ? sum / (total * COLUMNS.length) : 0;
+    page.overall.value = total ? sum / total : 0;
     const isCut = entries.some((entry) => entry.state === "stalled" && entry.reason === "offline");
-    page.count.textContent = text("upload.summary", { done, total, count: total })
+    page.count.textContent = text("upload.summary", { done, total, count: total }) + (left ? ` · ${left}` : "")
       + (failed ? ` · ${text("upload.failed", { count: failed })}` : "")
       + (isCut ? ` · ${text("upload.stalled.offline")}` : "");
     const unsent = entries.filter((entry) => UNSENT.has(entry.state));

@@ -1,7 +1,7 @@
 """How long a question takes beside ingest: the same questions with nothing else to do, and while documents go in.
 
-The knowledge base has the settings that users have. Its documents are synthetic passages of about 400 tokens, English and
-Japanese. A search embeds its question and reads both indexes; questions come one after the other, with pauses.
+The knowledge base has the settings that users have. Its documents are synthetic passages of about 400 tokens, English
+and Japanese. A search embeds its question and reads both indexes; questions come one after the other, with pauses.
 """
 
 from __future__ import annotations

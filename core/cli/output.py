@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import EvoRAGError, ServerUnreachable
@@ -28,6 +29,7 @@ from core.model import (
     WritingStep,
     to_dict,
 )
+from core.model.jobs import together
 
 if TYPE_CHECKING:
     from core.api import KnowledgeBaseApi
@@ -247,7 +249,7 @@ def follow(kb: KnowledgeBaseApi, job_ids: Sequence[str]) -> list[Job]:
             running = next((job for job in active if job.state is JobState.RUNNING), None)
             # What had ended before it was ever seen has no size here, and is done.
             ended = [replace(job, state=JobState.DONE, share=1.0) for job in known.values() if job.id not in waiting]
-            share, left = together([*(known[each] for each in waiting), *ended])
+            share, left = together([*(known[each] for each in waiting if each in known), *ended])
             shown = max(shown, share)
             words = " · ".join(part for part in (_time_left(left), _progress_of(running) if running else "") if part)
             show(round(100 * shown) if waiting else 100, 100, f"{total - len(waiting)} of {total} · {words}")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from core.access import PROCESS, acting
 from core.jobs.time_left import (
     DEFAULT_PACE,
+    JobCost,
     Pace,
     Recent,
-    Work,
     advanced,
     ends,
     in_turns,
@@ -122,7 +122,7 @@ class Estimates:
             self._shown.popitem(last=False)
         return shown
 
-    def _work(self, job: Job, shown: _Shown, now: float) -> Work:
+    def _work(self, job: Job, shown: _Shown, now: float) -> JobCost:
         begun = stage_begun(job) if job.kind == JobKind.INGEST else job.started_at
         since = shown.since if begun is None else begun.timestamp()
         return work_of(job, self._pace, max(now - since, 0.0))
@@ -172,6 +172,6 @@ def _has_ended(job: Job) -> bool:
     return job.state not in (JobState.QUEUED, JobState.RUNNING)
 
 
-def _is_known(work: Work) -> bool:
+def _is_known(work: JobCost) -> bool:
     """Tell whether anything is known of a job's work; of one that only counts, nothing is until it has begun."""
     return work.left > 0 or work.spent > 0

@@ -1,7 +1,7 @@
 """How much of a job is done and how long the rest takes, from what its stages cost on this machine.
 
-A document's cost is that of its stages: bytes parsed, chunks cut and indexed, texts embedded. What is not counted yet is
-estimated from the file's size. Documents share lanes, so the time left of one depends on what the others still need.
+A document's cost is that of its stages: bytes parsed, chunks cut and indexed, texts embedded. What is not counted yet
+is estimated from the file's size. Documents share lanes, so the time left of one depends on what the others still need.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ DEFAULT_PACE = Pace()
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class JobCost:
     """The cost of one job in seconds: of what is done, and of what is left before, in and after the embedding lane."""
 
     spent: float = 0.0
@@ -71,7 +71,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class QueuedWork:
     """One unfinished job on its way through the lanes."""
 
     id: str
@@ -79,7 +79,7 @@ class Task:
     priority: int
     is_large: bool
     is_running: bool
-    work: Work
+    work: JobCost
 
 
 class Recent:
@@ -131,7 +131,7 @@ def ending_of(job: Job) -> str:
     return PurePath(job.name).suffix.lower()
 
 
-def work_of(job: Job, pace: Pace, in_stage_s: float) -> Work:
+def work_of(job: Job, pace: Pace, in_stage_s: float) -> JobCost:
     """Return what a job costs that has been ``in_stage_s`` in its stage."""
     if job.kind != JobKind.INGEST:
         return _counted(job, in_stage_s)
@@ -143,7 +143,7 @@ def work_of(job: Job, pace: Pace, in_stage_s: float) -> Work:
     costs[Stage.EMBEDDING] = texts * pace.seconds[Stage.EMBEDDING]
     if job.state is not JobState.RUNNING or job.stage not in costs:
         is_over = job.state is JobState.RUNNING and job.stage is Stage.PUBLISHED
-        return Work(sum(costs.values())) if is_over else _divided(costs, dict.fromkeys(costs, 0.0))
+        return JobCost(sum(costs.values())) if is_over else _divided(costs, dict.fromkeys(costs, 0.0))
     at = _STAGES.index(job.stage)
     done = {stage: 1.0 if _STAGES.index(stage) < at else 0.0 for stage in costs}
     total = chunks if job.stage is Stage.CHUNKING else job.total
@@ -158,8 +158,8 @@ def work_of(job: Job, pace: Pace, in_stage_s: float) -> Work:
     return _divided(costs, done)
 
 
-def ends(tasks: Sequence[Task], workers: int) -> dict[str, float]:
-    """Return in how many seconds each task ends that comes in the order of the queue, where small files have workers."""
+def ends(tasks: Sequence[QueuedWork], workers: int) -> dict[str, float]:
+    """Return in how many seconds each task ends, in the order of the queue; small files have workers."""
     step = max(1, math.ceil(len(tasks) / _DETAILED))
     groups = [tasks[at : at + step] for at in range(0, len(tasks), step)]
     merged = [_merged(group) for group in groups]
@@ -188,17 +188,6 @@ def advanced(shown: float, former: float, found: float) -> float:
     return shown + (1.0 - shown) * max(found - former, 0.0) / (1.0 - former)
 
 
-def together(jobs: Sequence[Job]) -> tuple[float, float | None]:
-    """Return how much of several jobs is done, weighted by their sizes, and the time until the last one ends."""
-    sizes = [job.size_bytes + 4_096 for job in jobs]
-    over = (JobState.FAILED, JobState.CANCELLED)
-    shares = (1.0 if job.state in over else job.share for job in jobs)
-    share = sum(size * each for size, each in zip(sizes, shares, strict=True)) / sum(sizes) if jobs else 0.0
-    active = [job for job in jobs if job.state in (JobState.QUEUED, JobState.RUNNING)]
-    known = [job.seconds_left for job in active if job.seconds_left is not None]
-    return share, (max(known) if len(known) == len(active) and known else None)
-
-
 def stage_begun(job: Job) -> datetime | None:
     """Return when the present stage of a first attempt began, as far as the ledger tells; None for other attempts."""
     if job.attempts != 1 or job.started_at is None:
@@ -206,10 +195,10 @@ def stage_begun(job: Job) -> datetime | None:
     return job.started_at + timedelta(seconds=sum(job.stage_seconds.values()))
 
 
-def in_turns(tasks: Iterable[Task]) -> list[Task]:
+def in_turns(tasks: Iterable[QueuedWork]) -> list[QueuedWork]:
     """Return tasks in the order in which they are taken: running ones, then one of each user by priority and age."""
-    running: list[Task] = []
-    waiting: dict[str, list[Task]] = {}
+    running: list[QueuedWork] = []
+    waiting: dict[str, list[QueuedWork]] = {}
     for task in tasks:
         (running if task.is_running else waiting.setdefault(task.user, [])).append(task)
     lines = {user: deque(sorted(line, key=lambda task: -task.priority)) for user, line in sorted(waiting.items())}
@@ -223,9 +212,9 @@ def in_turns(tasks: Iterable[Task]) -> list[Task]:
     return found
 
 
-def task_of(job: Job, work: Work) -> Task:
+def task_of(job: Job, work: JobCost) -> QueuedWork:
     is_large = job.size_bytes > LARGE_BYTES or job.kind != JobKind.INGEST
-    return Task(job.id, job.actor, job.priority, is_large, job.state is JobState.RUNNING, work)
+    return QueuedWork(job.id, job.actor, job.priority, is_large, job.state is JobState.RUNNING, work)
 
 
 # ---- one job
@@ -246,28 +235,28 @@ def _by_time(passed_s: float, expected_s: float) -> float:
     return passed_s / expected_s if passed_s <= even else 1.0 - 0.2 * even / passed_s
 
 
-def _divided(costs: Mapping[Stage, float], done: Mapping[Stage, float]) -> Work:
+def _divided(costs: Mapping[Stage, float], done: Mapping[Stage, float]) -> JobCost:
     left = {stage: cost * (1.0 - done[stage]) for stage, cost in costs.items()}
     before = sum(left[stage] for stage in _BEFORE)
     spent = sum(costs.values()) - sum(left.values())
-    return Work(spent, before, left[Stage.EMBEDDING], left[Stage.INDEXING])
+    return JobCost(spent, before, left[Stage.EMBEDDING], left[Stage.INDEXING])
 
 
-def _counted(job: Job, in_stage_s: float) -> Work:
+def _counted(job: Job, in_stage_s: float) -> JobCost:
     """Return the work of a job that only counts: what is left goes on as fast as what is done."""
     if job.total <= 0 or job.done <= 0 or in_stage_s <= 0:
-        return Work()
+        return JobCost()
     part = min(job.done / job.total, 1.0)
-    return Work(in_stage_s, in_stage_s * (1.0 - part) / part)
+    return JobCost(in_stage_s, in_stage_s * (1.0 - part) / part)
 
 
 # ---- several jobs
 
 
-def _merged(tasks: Sequence[Task]) -> Task:
+def _merged(tasks: Sequence[QueuedWork]) -> QueuedWork:
     first = tasks[0]
     works = [task.work for task in tasks]
-    work = Work(
+    work = JobCost(
         preparing=sum(work.preparing for work in works),
         embedding=sum(work.embedding for work in works),
         publishing=sum(work.publishing for work in works),
@@ -275,7 +264,7 @@ def _merged(tasks: Sequence[Task]) -> Task:
     return replace(first, work=work) if len(tasks) > 1 else first
 
 
-def _prepared(tasks: Sequence[Task], workers: int) -> list[float]:
+def _prepared(tasks: Sequence[QueuedWork], workers: int) -> list[float]:
     """Return when each task gets to the embedding lane: large ones one by one, small ones with so many workers."""
     large, small = 0.0, [0.0] * workers
     ready = []
@@ -290,7 +279,7 @@ def _prepared(tasks: Sequence[Task], workers: int) -> list[float]:
     return ready
 
 
-def _embedded(tasks: Sequence[Task], ready: Sequence[float]) -> list[float]:
+def _embedded(tasks: Sequence[QueuedWork], ready: Sequence[float]) -> list[float]:
     """Return when each task leaves the embedding lane, which users share evenly."""
     ends = list(ready)
     left = [task.work.embedding for task in tasks]
@@ -315,7 +304,7 @@ def _embedded(tasks: Sequence[Task], ready: Sequence[float]) -> list[float]:
     return ends
 
 
-def _speeds(tasks: Sequence[Task], inside: Collection[int]) -> dict[int, float]:
+def _speeds(tasks: Sequence[QueuedWork], inside: Collection[int]) -> dict[int, float]:
     """Return which part of the lane each task has; those of their users' lower priorities have none."""
     foremost: dict[str, int] = {}
     for at in inside:

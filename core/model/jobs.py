@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -78,6 +78,17 @@ class Job:
     """How much of the whole job is done, from 0 to 1, its stages weighted by what they cost; 1 once it is done."""
     seconds_left: float | None = None
     """About how long it will take to its end, with what comes before it; None where nobody knows or it was ended."""
+
+
+def together(jobs: Sequence[Job]) -> tuple[float, float | None]:
+    """Return how much of several jobs is done, weighted by their sizes, and the time until the last one ends."""
+    sizes = [job.size_bytes + 4_096 for job in jobs]
+    over = (JobState.FAILED, JobState.CANCELLED)
+    shares = (1.0 if job.state in over else job.share for job in jobs)
+    share = sum(size * each for size, each in zip(sizes, shares, strict=True)) / sum(sizes) if jobs else 0.0
+    active = [job for job in jobs if job.state in (JobState.QUEUED, JobState.RUNNING)]
+    known = [job.seconds_left for job in active if job.seconds_left is not None]
+    return share, (max(known) if len(known) == len(active) and known else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,23 +97,32 @@ def tags_editor(document: Document) -> html.Div:
 
 def indexing(job: Job) -> html.Div:
     """The stage that a new version is in, with what is done of how much."""
-    share = round(100 * job.done / job.total) if job.total else None
+    share = int(100 * job.share)
     stage = t(f"job.stage.{job.stage}") if has(f"job.stage.{job.stage}") else job.stage
     count = t("document.done_of", done=job.done, total=job.total) if job.total else ""
     bar = html.Div(
-        html.Div(
-            className="bar-fill" if share is not None else "bar-fill bar-unknown", style={"width": f"{share or 100}%"}
-        ),
+        html.Div(className="bar-fill" if share else "bar-fill bar-unknown", style={"width": f"{share or 100}%"}),
         className="bar",
         role="progressbar",
         **aria(label=stage),
         **(aria(valuenow=share, valuemin=0, valuemax=100) if share else {}),
     )
     words = t("document.indexing", number=job.version, stage=stage)
+    count = " · ".join(part for part in (count, _time_left(job.seconds_left)) if part)
     ready = html.P(t("document.keyword_ready"), className="muted") if job.keyword_ready else None
     return html.Div(
         [html.Div([html.Span(words), html.Span(count)], className="label-row"), bar, ready], className="card-plain"
     )
+
+
+def _time_left(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return t("job.left.seconds", count=max(1, round(seconds)))
+    if seconds < 5_400:
+        return t("job.left.minutes", count=round(seconds / 60))
+    return t("job.left.hours", count=round(seconds / 3_600))
 
 
 def _metadata(metadata: Mapping[str, Any]) -> list[tuple[str, Any]]:

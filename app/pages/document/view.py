@@ -53,7 +53,7 @@ class Reading:
             (each.number, each.state, each.is_published, each.is_draft, str(each.publish_at), each.note, each.label)
             for each in self.past.versions
         ]
-        jobs = [(job.id, str(job.stage), job.done, job.total) for job in self.jobs]
+        jobs = [(job.id, str(job.stage), job.done, job.total, job.share, job.seconds_left) for job in self.jobs]
         sequence = self.past.publications[0].seq if self.past.publications else 0
         return repr((sequence, versions, jobs))
 

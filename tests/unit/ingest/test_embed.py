@@ -13,7 +13,7 @@ from core.catalog.jobs import stage_run
 from core.errors import ModelUnavailable
 from core.ingest import embed as lane
 from core.model import JobState
-from core.ports import Vector
+from core.ports import Progress, Vector
 
 LONG = "\n\n".join(f"# Gate {number}\n\n" + f"turquoise{number} " * 120 for number in range(100)).encode()
 Embed = Callable[[Sequence[str]], Vector]
@@ -38,7 +38,7 @@ def test_a_round_that_ends_after_its_job_was_started_again_leaves_the_next_attem
     embed: Embed = kb._embedder.embed_passages
     job_id, calls = add(kb, "a.md"), 0
 
-    def embedding(texts: Sequence[str]) -> Vector:
+    def embedding(texts: Sequence[str], progress: Progress | None = None) -> Vector:
         nonlocal calls
         calls += 1
         if calls == 1:
@@ -60,7 +60,7 @@ def test_a_document_that_fails_alone_leaves_the_next_attempt_of_its_job(
     first, second = add(kb, "a.md"), add(kb, "b.md")
     calls = 0
 
-    def embedding(texts: Sequence[str]) -> Vector:
+    def embedding(texts: Sequence[str], progress: Progress | None = None) -> Vector:
         nonlocal calls
         calls += 1
         if calls == 2:

@@ -11,8 +11,9 @@ from typing import Any, cast
 import pytest
 
 from core.jobs.estimates import Estimates
-from core.jobs.time_left import Pace, Task, Work, ends, in_turns, pace_of, smoothed, together, work_of
+from core.jobs.time_left import JobCost, Pace, QueuedWork, ends, in_turns, pace_of, smoothed, work_of
 from core.model import Job, JobFilter, JobState, Stage
+from core.model.jobs import together
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 MEGABYTE = 1024 * 1024
@@ -170,21 +171,21 @@ def test_what_waits_counts_what_is_before_it() -> None:
 
 
 def test_lanes_are_shared_between_users_and_by_priority() -> None:
-    def task(name: str, user: str, priority: int = 0) -> Task:
-        return Task(name, user, priority, is_large=False, is_running=True, work=Work(embedding=10.0))
+    def task(name: str, user: str, priority: int = 0) -> QueuedWork:
+        return QueuedWork(name, user, priority, is_large=False, is_running=True, work=JobCost(embedding=10.0))
 
     assert ends([task("a", "ann"), task("b", "ann"), task("c", "bob")], 1) == pytest.approx({"a": 30, "b": 30, "c": 20})
     assert ends([task("a", "ann"), task("b", "ann", 1)], 1) == pytest.approx({"a": 20, "b": 10})
 
 
 def test_thousands_of_jobs_are_estimated_at_once() -> None:
-    tasks = [Task(str(at), "ann", 0, False, False, Work(0.0, 0.5, 1.0, 0.0)) for at in range(5_000)]
+    tasks = [QueuedWork(str(at), "ann", 0, False, False, JobCost(0.0, 0.5, 1.0, 0.0)) for at in range(5_000)]
     assert max(ends(tasks, 2).values()) == pytest.approx(5_000, rel=0.05)
 
 
 def test_queue_gives_users_turns_and_takes_the_urgent_first() -> None:
-    def task(name: str, user: str, priority: int = 0) -> Task:
-        return Task(name, user, priority, is_large=False, is_running=name == "r", work=Work())
+    def task(name: str, user: str, priority: int = 0) -> QueuedWork:
+        return QueuedWork(name, user, priority, is_large=False, is_running=name == "r", work=JobCost())
 
     found = in_turns([task("a", "ann"), task("b", "ann", 5), task("c", "bob"), task("r", "bob")])
     assert [each.id for each in found] == ["r", "b", "c", "a"]
