@@ -83,16 +83,10 @@ class Estimates:
     def told(self, jobs: Sequence[Job]) -> list[Job]:
         """Return the jobs with their ``share`` and ``seconds_left``."""
         if all(_has_ended(job) for job in jobs):
-            return [self._ended(job) for job in jobs]
+            return [_ended(job) for job in jobs]
         with self._lock:
             self._look_ahead()
-            return [self._ended(job) if _has_ended(job) else self._active(job) for job in jobs]
-
-    def _ended(self, job: Job) -> Job:
-        if job.state is JobState.DONE:
-            return replace(job, share=1.0, seconds_left=0.0)
-        shown = self._shown.get(job.id)
-        return replace(job, share=round(shown.share, 4) if shown is not None else 0.0, seconds_left=None)
+            return [_ended(job) if _has_ended(job) else self._active(job) for job in jobs]
 
     def _active(self, job: Job) -> Job:
         now = self._clock()
@@ -166,6 +160,10 @@ class Estimates:
             self._embedding.add(seconds, texts)
         cost = self._embedding.cost
         self._pace = Pace({**self._pace.seconds, Stage.EMBEDDING: cost}, self._pace.parsing, self._pace.chunks)
+
+
+def _ended(job: Job) -> Job:
+    return replace(job, share=1.0, seconds_left=0.0) if job.state is JobState.DONE else job
 
 
 def _has_ended(job: Job) -> bool:

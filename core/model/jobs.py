@@ -75,7 +75,7 @@ class Job:
     change: int = 0
     """Grows with every change of any job: what a reader has seen up to."""
     share: float = 0.0
-    """How much of the whole job is done, from 0 to 1, its stages weighted by what they cost; 1 once it is done."""
+    """How much of the whole job is done, from 0 to 1, stages weighted by cost; 1 once it is done, 0 where it failed."""
     seconds_left: float | None = None
     """About how long it will take to its end, with what comes before it; None where nobody knows or it was ended."""
 
