@@ -25,6 +25,7 @@ from core import KnowledgeBase
 from core.catalog import Decision, NewVersion
 from core.indexes.readiness import wait_until_ready
 from core.model import Chunk, JobState
+from core.ports import Progress
 
 DIFFERING = 10
 REPEATS = 6
@@ -38,9 +39,9 @@ class CountingEmbedder(TimedEmbedder):
         super().__init__()
         self.embedded = 0
 
-    def embed_passages(self, texts: Sequence[str]) -> Floats:
+    def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Floats:
         self.embedded += len(texts)
-        return super().embed_passages(texts)
+        return super().embed_passages(texts, progress)
 
 
 def run(sizes: Sequence[int] = (10, 1_000, 100_000), seed: int = 1) -> dict[str, Any]:
