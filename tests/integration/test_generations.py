@@ -165,7 +165,7 @@ def test_questions_are_answered_whole_while_generations_change(tmp_path: Path) -
         asking.start()
         try:
             for number in range(8):
-                kb.finish(str(kb.add_text(f"t{number}", f"The tree {number} is small.").job_id))
+                kb.finish(str(kb.add_text(f"t{number}", f"The tree {number} is small.", early=False).job_id))
                 if states(kb).get(2) is not BUILDING:
                     kb.generations.switch(1 + number % 2)
         finally:

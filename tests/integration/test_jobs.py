@@ -150,7 +150,7 @@ def test_a_job_whose_file_was_uploaded_again_is_not_retried_beside_the_new_one(k
     assert kb.version("a.txt", 1).state == "ready"
 
 
-@pytest.mark.parametrize("filing", [{}, {"draft": True}])
+@pytest.mark.parametrize("filing", [{"early": False}, {"draft": True}])
 def test_a_version_without_chunks_is_not_ready(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, filing: dict[str, Any]
 ) -> None:
@@ -276,7 +276,7 @@ def test_a_text_that_breaks_the_embedder_fails_its_own_document_alone(kb: core.K
         return embed(texts)
 
     kb._embedder.embed_passages = breaking  # type: ignore[method-assign]
-    queued = [queue_file(kb, name, 3) for name in ("good", "poison", "fine")]
+    queued = [queue_file(kb, name, 3, early=False) for name in ("good", "poison", "fine")]
     kb.work_off()
     assert [kb.job(job_id).state for job_id in queued] == [JobState.DONE, JobState.FAILED, JobState.DONE]
     assert_nothing_is_left_to_do(kb)
@@ -410,7 +410,7 @@ def test_what_was_cancelled_or_failed_when_the_process_died_leaves_no_trace_afte
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, state: JobState
 ) -> None:
     kb = knowledge_base(tmp_path)
-    job_id = upload(kb)
+    job_id = upload(kb, early=False)
     if state is JobState.FAILED:
         monkeypatch.setattr(kb._embedder, "embed_passages", Failing(ModelUnavailable("The model is gone.")))
 

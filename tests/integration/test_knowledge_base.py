@@ -235,6 +235,7 @@ def test_the_embedder_that_built_the_index_goes_on_serving_where_another_is_conf
         add(kb, "a", "medlar")
     with knowledge_base(tmp_path, embedder="hash:128") as kb:
         told = {store.name: store for store in kb.health().stores}["embedder"]
+        kb._projector.flush()
         assert core.EvoRAG(kb=kb).search("medlar").vector.hits
     assert (told.engine, told.state) == ("hash-384", "ok")
     assert "“hash:128” is configured" in told.detail and "evorag generations build" in told.detail

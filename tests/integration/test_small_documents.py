@@ -13,7 +13,6 @@ from sqlalchemy import event, select
 
 import core
 from core.catalog.schema import chunks, documents, job_events, jobs, publications, version_chunks, versions
-from core.errors import Conflict
 from core.model import JobState, UploadOutcome
 from core.platform import failpoints
 from tests.builders import knowledge_base
@@ -170,15 +169,9 @@ def test_the_same_new_name_twice_in_one_claim_is_a_second_version(kb: core.Knowl
     assert kb.version("note.txt", 2).is_published
 
 
-def test_a_shown_version_of_a_group_cannot_be_cancelled_any_more(kb: core.KnowledgeBase) -> None:
-    first, *_ = [add(kb, number, early=True) for number in range(3)]
-    refused: list[Conflict] = []
-
-    def cancel() -> None:
-        with pytest.raises(Conflict) as told:
-            kb.cancel(first)
-        refused.append(told.value)
-
-    work_off(kb, when("ingest.early.published", cancel))
-    assert len(refused) == 1
-    assert kb.job(first).state is JobState.DONE
+def test_a_shown_version_of_a_group_is_hidden_where_it_is_cancelled(kb: core.KnowledgeBase) -> None:
+    first, *others = [add(kb, number, early=True) for number in range(3)]
+    work_off(kb, when("ingest.early.published", lambda: kb.cancel(first)))
+    assert kb.job(first).state is JobState.CANCELLED
+    assert not kb.version(kb.job(first).doc_key, 1).is_published
+    assert [kb.job(other).state for other in others] == [JobState.DONE] * 2
