@@ -251,8 +251,8 @@ def follow(kb: KnowledgeBaseApi, job_ids: Sequence[str]) -> list[Job]:
             ended = [replace(job, state=JobState.DONE, share=1.0) for job in known.values() if job.id not in waiting]
             share, left = together([*(known[each] for each in waiting if each in known), *ended])
             shown = max(shown, share)
-            words = " · ".join(part for part in (_time_left(left), _progress_of(running) if running else "") if part)
-            show(round(100 * shown) if waiting else 100, 100, f"{total - len(waiting)} of {total} · {words}")
+            parts = (f"{total - len(waiting)} of {total}", _time_left(left), _progress_of(running) if running else "")
+            show(round(100 * shown) if waiting else 100, 100, " · ".join(part for part in parts if part))
             if waiting:
                 time.sleep(max(_POLL_S, len(waiting) * _POLL_S_A_JOB))
     return kb.wait(job_ids)
