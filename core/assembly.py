@@ -252,7 +252,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     # How a question is answered.
     retriever = Retriever(catalog, active.now, settings.leg_timeout_s)
     stage = RerankStage(catalog, adapters.reranker)
-    searcher = Searcher(retriever, stage, settings.search, catalog.publications.present)
+    searcher = Searcher(retriever, stage, settings.search, catalog.publications.has_moved_since)
     queries = QueryPipeline(catalog, searcher, Answering(generators, settings.answers), settings.search)
     rewriter = StandaloneRewriter(
         generators, settings.answers, settings.max_question_chars, settings.generator_standalone

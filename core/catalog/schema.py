@@ -24,9 +24,11 @@ from sqlalchemy import (
     UniqueConstraint,
     func,
     select,
+    text,
 )
 from sqlalchemy.types import TypeDecorator
 
+MOVES_TO_HEAD = "moves AND part = 'head'"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -57,13 +59,12 @@ class SharedJson(TypeDecorator[Any]):
 
 
 @lru_cache(maxsize=10_000)
-def _read_json(text: str) -> Any:
-    return json.loads(text)
+def _read_json(written: str) -> Any:
+    return json.loads(written)
 
 
 ROW_ID = BigInteger().with_variant(Integer, "sqlite")
 """SQLite numbers rows by itself only in a column that is exactly INTEGER."""
-
 metadata = MetaData()
 
 documents = Table(
@@ -199,7 +200,9 @@ outbox = Table(
     Column("store", String(16), nullable=False),
     Column("chunk_id", BigInteger, nullable=False),
     Column("part", String(16)),
+    Column("moves", Boolean, nullable=False, server_default="1"),
     Index("outbox_store", "store", "id"),
+    Index("outbox_moves", "store", sqlite_where=text(MOVES_TO_HEAD), postgresql_where=text(MOVES_TO_HEAD)),
     sqlite_autoincrement=True,
 )
 

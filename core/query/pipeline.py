@@ -155,7 +155,7 @@ class QueryPipeline:
         return self._narrowed(self._scope(trace.query, whole, trace.sequence), trace.query, trace.analysis)[0]
 
     def _scope(self, query: Query, whole: bool, present: int | None = None) -> Scope:
-        newest, is_settled, lacks_vectors = self._catalog.publications.asked_of()
+        newest, is_settled, has_vectors = self._catalog.publications.asked_of()
         pinned: tuple[int, int] | None = None
         sequence, is_present = newest if present is None else present, query.as_of is None
         if isinstance(query.as_of, VersionRef):
@@ -171,7 +171,7 @@ class QueryPipeline:
         # later sequence number, so that a first private document is not seen either.
         view = View(sequence, pinned, ever, self._catalog.visibility.limit(viewer(), newest))
         doc_ids = self._catalog.visibility.documents_matching(query.filters)
-        return Scope(view, parts, None if doc_ids is None else tuple(doc_ids), lacks_vectors)
+        return Scope(view, parts, None if doc_ids is None else tuple(doc_ids), not has_vectors)
 
     def _narrowed(self, scope: Scope, query: Query, analysis: Analysis) -> tuple[Scope, Analysis]:
         """Return the scope within what the question's own words demand.

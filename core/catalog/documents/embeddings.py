@@ -130,8 +130,14 @@ class Embeddings:
                 few = holders[at : at + _FEW]
                 ids = [row.id for row in few]
                 head = _in_head(tx, ids, {row.doc_id for row in few})
+                # No store has had these rows, so none of them stands where it does not belong.
                 entries = [
-                    {"store": VECTOR, "chunk_id": chunk_id, "part": Part.HEAD if chunk_id in head else Part.HISTORY}
+                    {
+                        "store": VECTOR,
+                        "chunk_id": chunk_id,
+                        "part": Part.HEAD if chunk_id in head else Part.HISTORY,
+                        "moves": False,
+                    }
                     for chunk_id in ids
                 ]
                 tx.execute(insert(outbox), entries)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, Select, exists, insert, literal, select, update
+from sqlalchemy import Connection, Select, exists, insert, literal, or_, select, update
 
 from core.catalog.documents.deltas import difference
 from core.catalog.outbox import KEYWORD, VECTOR
-from core.catalog.schema import chunks, documents, embeddings, outbox, version_chunks, versions
+from core.catalog.schema import chunks, documents, embeddings, outbox, publications, version_chunks, versions
 from core.model import Part
 
 
@@ -52,7 +52,11 @@ def _ask(tx: Connection, chunk_ids: Select[Any], part: Part) -> None:
     chosen = chunk_ids.subquery()
     chunk_id = chosen.c.chunk_id
     has_vector = exists().where(chunks.c.id == chunk_id, embeddings.c.content_hash == chunks.c.content_hash)
+    # A document's only version, never shown, has no rows of which a question about the present could miss one.
+    several = exists().where(versions.c.doc_id == chunks.c.doc_id, versions.c.number > 1)
+    was_shown = exists().where(publications.c.doc_id == chunks.c.doc_id)
+    moves = select(or_(several, was_shown)).where(chunks.c.id == chunk_id).scalar_subquery()
     for store in (VECTOR, KEYWORD):
-        rows = select(literal(store), chunk_id, literal(part.value))
+        rows = select(literal(store), chunk_id, literal(part.value), moves)
         rows = rows.where(has_vector) if store == VECTOR else rows
-        tx.execute(insert(outbox).from_select(["store", "chunk_id", "part"], rows))
+        tx.execute(insert(outbox).from_select(["store", "chunk_id", "part", "moves"], rows))

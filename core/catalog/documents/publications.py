@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, case, exists, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, case, exists, func, insert, or_, select, update
 
 from core.catalog.documents.isolation import seen
 from core.catalog.documents.placing import place, shelve
@@ -16,7 +16,7 @@ from core.catalog.engine import Database, inserted_id
 from core.catalog.jobs.changes import next_change
 from core.catalog.jobs.events import record, record_all
 from core.catalog.jobs.ledger import ACTIVE, Attempt, Step
-from core.catalog.outbox import waits_to_serve
+from core.catalog.outbox import has_moves, waits_to_serve
 from core.catalog.questions.cached_answers import drop_changed
 from core.catalog.schema import NOT_A_DRAFT, documents, jobs, publications, versions
 from core.errors import Cancelled, Conflict
@@ -80,7 +80,8 @@ _PREPARED = versions.c.is_prepared, versions.c.state != "stored"
 
 _newest = select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery()
 _present = select(_newest, waits_to_serve)
-_asked_of = select(_newest, waits_to_serve, exists().where(*LACKS_VECTORS))
+_asked_of = select(_newest, has_moves, exists().where(*LACKS_VECTORS))
+_earlier = publications.alias("earlier")
 
 
 class Publications:
@@ -101,10 +102,20 @@ class Publications:
         return int(newest), waiting is None
 
     def asked_of(self) -> tuple[int, bool, bool]:
-        """Return what ``present`` does, and whether anything that can be shown is still being embedded."""
+        """Return the newest sequence number, whether all that is shown stands in head, and whether it has its vectors.
+
+        What no store has got yet stands nowhere, which is as good.
+        """
         with self._database.read() as tx:
-            newest, waiting, lacks_vectors = tx.execute(_asked_of).one()
-        return int(newest), waiting is None, bool(lacks_vectors)
+            newest, moves, lacks_vectors = tx.execute(_asked_of).one()
+        return int(newest), not moves, not lacks_vectors
+
+    def has_moved_since(self, sequence: int) -> bool:
+        """Tell whether anything that was shown at ``sequence`` may stand in history by now."""
+        replaced = exists().where(_earlier.c.doc_id == publications.c.doc_id, _earlier.c.seq < publications.c.seq)
+        moved = exists().where(publications.c.seq > sequence, replaced)
+        with self._database.read() as tx:
+            return bool(tx.scalar(select(or_(has_moves, moved))))
 
     def sequence_at(self, moment: datetime) -> int:
         with self._database.read() as tx:

@@ -19,8 +19,8 @@ BOTH = (Part.HEAD, Part.HISTORY)
 _DEEPER = 8
 """How many times deeper the legs are read where demands of the advanced syntax leave too few passages."""
 
-Present = Callable[[], tuple[int, bool]]
-"""Tells the newest publication, and whether all rows stand in the parts that it asks for."""
+HasMovedSince = Callable[[int], bool]
+"""Tells whether anything that was shown at a sequence number may stand in history by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,13 @@ class SearchResult:
 
 
 class Searcher:
-    def __init__(self, retriever: Retriever, stage: RerankStage, settings: SearchSettings, present: Present) -> None:
+    def __init__(
+        self, retriever: Retriever, stage: RerankStage, settings: SearchSettings, has_moved_since: HasMovedSince
+    ) -> None:
         self._retriever = retriever
         self._stage = stage
         self._settings = settings
-        self._present = present
+        self._has_moved_since = has_moved_since
 
     def search(self, query: Query, analysis: Analysis, scope: Scope, watch: Stopwatch) -> SearchResult:
         """Search the scope. Raises: ``StoreUnavailable`` where neither leg answers."""
@@ -59,8 +61,8 @@ class Searcher:
 
     def _retrieve(self, text: str, depth: int, scope: Scope) -> tuple[Retrieved, Scope]:
         retrieved = self._retriever.retrieve(text, depth, scope)
-        if scope.parts == (Part.HEAD,) and self._present() != (scope.view.sequence, True):
-            # Something was published while the legs searched: what this question may see can have moved to history.
+        if scope.parts == (Part.HEAD,) and self._has_moved_since(scope.view.sequence):
+            # Something was replaced while the legs searched: what this question may see can have moved to history.
             scope = replace(scope, parts=BOTH)
             retrieved = self._retriever.retrieve(text, depth, scope)
         return retrieved, scope
