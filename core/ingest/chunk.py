@@ -14,6 +14,7 @@ from zlib import crc32
 
 from core.ingest.atoms import Atom, cut_into_atoms
 from core.model import Block, BlockKind, Chunk, Locator
+from core.platform.precedence import give_way
 from core.text.language import estimate_tokens
 
 _TINY = 0.25
@@ -37,6 +38,7 @@ def chunk_text_auto(blocks: Iterable[Block], *, target_chunk_tokens: int = 400) 
     position = 0
     for atom in cut_into_atoms(blocks, longest_tokens=int(_LARGEST_ATOM * target), cut_tokens=target):
         for atoms in gathered.add(atom):
+            give_way()
             yield _chunk(position, atoms)
             position += 1
     if gathered.atoms:

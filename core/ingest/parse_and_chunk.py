@@ -22,6 +22,7 @@ from core.ingest.chunk import chunk_text_auto
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Stage
 from core.platform.failpoints import failpoint
+from core.platform.precedence import give_way
 from core.platform.retrying import Stopped
 from core.ports import Parser
 from core.text.language import detect_language
@@ -95,7 +96,11 @@ class ParseAndChunk:
 
     def _each(self, stage: Callable[[StageRun], StageResult], runs: Sequence[StageRun]) -> list[StageRun]:
         """Run a part of a stage for each document; return those that go on. Raises: ``Stopped``."""
-        going = [run for run in runs if not run.is_stopped and run_stage(stage, run, self._endings)]
+        going = []
+        for run in runs:
+            give_way()
+            if not run.is_stopped and run_stage(stage, run, self._endings):
+                going.append(run)
         if any(run.is_stopped for run in runs):
             raise Stopped
         return going

@@ -25,6 +25,7 @@ from core.ingest.pipeline import IngestPipeline
 from core.jobs.handlers import JobHandlers
 from core.model import Job, JobKind, JobState
 from core.platform.failpoints import failpoint
+from core.platform.precedence import share_interpreter
 from core.platform.work_signal import WorkSignal
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class LocalJobs:
     def start(self) -> None:
         """Take up what is queued and what a process that ended left running."""
         failpoint("jobs.starting")
+        if self.has_threads:
+            share_interpreter()
         if self._lease is None:
             self._catalog.jobs.requeue_interrupted()
         else:

@@ -28,6 +28,7 @@ from core.model import (
     Trace,
     VersionRef,
 )
+from core.platform import precedence
 from core.query.answer.write_answer import Answered, Answering
 from core.query.search.retrieve import Retrieved, Scope
 from core.query.search.search import BOTH, Searcher
@@ -89,15 +90,16 @@ class QueryPipeline:
         query, analysis, watch = asked.query, asked.analysis, asked.watch
         if answering:
             self._answering.check(query)
-        with watch.step("analyse"):
+        with precedence.asked(), watch.step("analyse"):
             about = answer_about(self._catalog, query, analysis, asked.asked_at.astimezone())
             if about is None and analysis.intent is Intent.KNOWLEDGE_BASE:
                 analysis = replace(analysis, intent=Intent.DOCUMENTS)
-        with watch.step("scope"):
+        with precedence.asked(), watch.step("scope"):
             within = self._scope(query, whole, sequence)
             scope, analysis = self._narrowed(within, query, analysis)
         yield AnalysisStep(analysis)
-        found = self._searcher.search(query, analysis, scope, watch)
+        with precedence.asked():
+            found = self._searcher.search(query, analysis, scope, watch)
         # Answers are made with the statistics of terms; they are not told to whom they would tell of hidden documents.
         is_hidden = self._catalog.visibility.hides_from(viewer())
         told = found_without_statistics(found) if is_hidden else found

@@ -18,6 +18,7 @@ import numpy as np
 from core.errors import EvoRAGError, StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part, TermScore
 from core.model.terms import Clause
+from core.platform.precedence import give_way
 from core.ports import KeywordRow, StoredRows, TermAnalyser
 from core.text import bm25
 from core.text.analysis import ANALYSER_ID
@@ -56,7 +57,7 @@ class TantivyKeywordIndex:
 
     def upsert(self, rows: Sequence[KeywordRow]) -> None:
         latest = {row.chunk_id: row for row in rows}
-        terms = {chunk_id: " ".join(self._of_rows.analyse(row.text)) for chunk_id, row in latest.items()}
+        terms = {chunk_id: self._terms(row) for chunk_id, row in latest.items()}
         with self._lock, _translated():
             for part, index in self._parts.items():
                 index.put([(row, terms[chunk_id]) for chunk_id, row in latest.items() if row.part is part])
@@ -64,6 +65,10 @@ class TantivyKeywordIndex:
             for part, index in self._parts.items():
                 index.remove([chunk_id for chunk_id, row in latest.items() if row.part is not part])
             self._show()
+
+    def _terms(self, row: KeywordRow) -> str:
+        give_way()
+        return " ".join(self._of_rows.analyse(row.text))
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         with self._lock, _translated():

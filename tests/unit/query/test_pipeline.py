@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -158,6 +159,45 @@ def test_history_rows_do_not_enter_ordinary_questions(kb: core.KnowledgeBase) ->
     rag.search("medlar")
     rag.search(core.Query("medlar", as_of=1))
     assert seen == [(Part.HEAD,), (Part.HEAD, Part.HISTORY)]
+
+
+@pytest.mark.parametrize(("name", "parts"), [("b", (Part.HEAD,)), ("a", (Part.HEAD, Part.HISTORY))])
+def test_only_rows_that_move_make_questions_search_the_history(
+    kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, name: str, parts: tuple[Part, ...]
+) -> None:
+    add(kb, "a", "old medlar")
+    kb._projector.flush()
+    for flush in ("flush", "flush_keywords", "flush_soon"):
+        monkeypatch.setattr(kb._projector, flush, lambda: None)
+    add(kb, name, "new quince")
+    assert all(kb.catalog.outbox.pending().values())
+    assert watched(kb) == [parts]
+
+
+@pytest.mark.parametrize(("name", "searches"), [("b", 1), ("a", 2)])
+def test_only_what_is_replaced_meanwhile_makes_a_question_search_again(
+    kb: core.KnowledgeBase, name: str, searches: int
+) -> None:
+    add(kb, "a", "old medlar")
+    kb._projector.flush()
+    seen = watched(kb, lambda: add(kb, name, "new quince"))
+    assert seen == [(Part.HEAD,), (Part.HEAD, Part.HISTORY)][:searches]
+
+
+def watched(kb: core.KnowledgeBase, meanwhile: Callable[[], object] = lambda: None) -> list[tuple[Part, ...]]:
+    """Ask, let something happen while the legs search, and return which parts were searched."""
+    seen: list[tuple[Part, ...]] = []
+    search = kb._keywords.search
+
+    def watching(text: str, limit: int, parts: tuple[Part, ...], doc_ids: object = None) -> list[IndexHit]:
+        seen.append(tuple(parts))
+        if len(seen) == 1:
+            meanwhile()
+        return search(text, limit, parts, doc_ids)  # type: ignore[arg-type]
+
+    kb._keywords.search = watching  # type: ignore[method-assign, assignment]
+    core.EvoRAG(kb=kb).search("medlar")
+    return seen
 
 
 def test_the_trace_accounts_for_every_rank_and_term(kb: core.KnowledgeBase) -> None:
