@@ -9,21 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    delete,
-    exists,
-    func,
-    insert,
-    literal,
-    or_,
-    select,
-    text,
-    true,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, literal, or_, select, true, update
 
 from core.catalog.engine import Database
 from core.catalog.schema import (
@@ -51,7 +37,7 @@ _PREPARED = select(versions.c.id).where(versions.c.is_prepared)
 
 waits_to_serve = select(func.min(outbox.c.id)).where(outbox.c.store.in_(STORES)).scalar_subquery()
 """The oldest entry for a store that serves; None where all has been told."""
-has_moves = exists().where(outbox.c.store.in_(STORES), text(MOVES_TO_HEAD))
+has_moves = exists().where(outbox.c.store.in_(STORES), MOVES_TO_HEAD)
 """Whether something that is shown may still stand in the history of a store that serves.
 
 An entry moves where a row that is shown before the entry is done can stand in the other part until then.

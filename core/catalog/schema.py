@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-MOVES_TO_HEAD = "moves AND part = 'head'"
+MOVES_TO_HEAD = text("moves AND part = 'head'")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -202,7 +202,7 @@ outbox = Table(
     Column("part", String(16)),
     Column("moves", Boolean, nullable=False, server_default="1"),
     Index("outbox_store", "store", "id"),
-    Index("outbox_moves", "store", sqlite_where=text(MOVES_TO_HEAD), postgresql_where=text(MOVES_TO_HEAD)),
+    Index("outbox_moves", "store", sqlite_where=MOVES_TO_HEAD, postgresql_where=MOVES_TO_HEAD),
     sqlite_autoincrement=True,
 )
 

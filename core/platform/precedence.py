@@ -49,7 +49,7 @@ def asked() -> Iterator[None]:
 
 def give_way() -> None:
     """Wait while somebody asks, at most ``LONGEST_WAIT_S``; costs next to nothing while nobody does."""
-    global _closed_at, _open_until
+    global _open_until
     if not _asking:
         return
     with _changed:

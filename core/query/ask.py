@@ -55,7 +55,7 @@ class QuestionAnswering:
         Raises: what ``QueryPipeline.run`` raises; ``NotFound`` for a conversation that is not there, ``Conflict`` for
         one that is full; ``QuotaExceeded`` and ``DiskFull`` where there is no room for a recording.
         """
-        heard_at = self._catalog.publications.present()[0] if query.conversation_id else None
+        heard_at = self._catalog.publications.sequence() if query.conversation_id else None
         asked = yield from self._asked(query)
         key = cached = None
         if keep:

@@ -98,8 +98,7 @@ class QueryPipeline:
             within = self._scope(query, whole, sequence)
             scope, analysis = self._narrowed(within, query, analysis)
         yield AnalysisStep(analysis)
-        with precedence.asked():
-            found = self._searcher.search(query, analysis, scope, watch)
+        found = self._searcher.search(query, analysis, scope, watch)
         # Answers are made with the statistics of terms; they are not told to whom they would tell of hidden documents.
         is_hidden = self._catalog.visibility.hides_from(viewer())
         told = found_without_statistics(found) if is_hidden else found

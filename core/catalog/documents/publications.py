@@ -16,7 +16,7 @@ from core.catalog.engine import Database, inserted_id
 from core.catalog.jobs.changes import next_change
 from core.catalog.jobs.events import record, record_all
 from core.catalog.jobs.ledger import ACTIVE, Attempt, Step
-from core.catalog.outbox import has_moves, waits_to_serve
+from core.catalog.outbox import has_moves
 from core.catalog.questions.cached_answers import drop_changed
 from core.catalog.schema import NOT_A_DRAFT, documents, jobs, publications, versions
 from core.errors import Cancelled, Conflict
@@ -79,7 +79,6 @@ class Finishing:
 _PREPARED = versions.c.is_prepared, versions.c.state != "stored"
 
 _newest = select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery()
-_present = select(_newest, waits_to_serve)
 _asked_of = select(_newest, has_moves, exists().where(*LACKS_VECTORS))
 _earlier = publications.alias("earlier")
 
@@ -94,12 +93,6 @@ class Publications:
         """Return the newest sequence number, 0 before the first publication."""
         with self._database.read() as tx:
             return int(tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0))) or 0)
-
-    def present(self) -> tuple[int, bool]:
-        """Return the newest sequence number, and whether both indexes have been told everything up to it."""
-        with self._database.read() as tx:
-            newest, waiting = tx.execute(_present).one()
-        return int(newest), waiting is None
 
     def asked_of(self) -> tuple[int, bool, bool]:
         """Return the newest sequence number, whether all that is shown stands in head, and whether it has its vectors.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from core.model import Analysis, Hit, Part, Query, Reranking
+from core.platform import precedence
 from core.query.search.fuse import Fusion, choose, fuse, merge_identical
 from core.query.search.rerank import Ordering, RerankRequest, RerankStage
 from core.query.search.retrieve import Retrieved, Retriever, Scope
@@ -43,6 +44,7 @@ class Searcher:
         self._settings = settings
         self._has_moved_since = has_moved_since
 
+    @precedence.asked()
     def search(self, query: Query, analysis: Analysis, scope: Scope, watch: Stopwatch) -> SearchResult:
         """Search the scope. Raises: ``StoreUnavailable`` where neither leg answers."""
         text = analysis.searched or analysis.normalised
