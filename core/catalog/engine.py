@@ -71,6 +71,7 @@ class Database:
         # A part that nobody is in is forgotten: some are named by ids, of which there is no end.
         self._parts: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._naming = threading.Lock()
+        self._claims: set[str] = set()
 
     def migrate(self) -> None:
         """Bring the schema to the newest migration."""
@@ -163,12 +164,19 @@ class Database:
 
     @contextmanager
     def claimed(self, names: Sequence[str]) -> Iterator[set[str]]:
-        """Hold those of many parts that no other process is in, and give them; a process on SQLite is alone."""
-        if self._sessions is None:
-            yield set(names)
-            return
-        with self._sessions.claimed(names) as free:
-            yield free
+        """Hold those of many parts that nobody else, in whatever thread or process, is in, and give them."""
+        with self._naming:
+            free = set(names) - self._claims
+            self._claims |= free
+        try:
+            if self._sessions is None:
+                yield free
+                return
+            with self._sessions.claimed(list(free)) as held:
+                yield held
+        finally:
+            with self._naming:
+                self._claims -= free
 
     def _part(self, name: str) -> threading.Lock:
         with self._naming:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
+from core.catalog.documents.embeddings import LOOK_AGAIN_S, PATIENCE_S
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, place_of, stores_beside
 from core.errors import EvoRAGError, IndexLost, ModelUnavailable, StoreUnavailable, WrongIndex
 from core.indexes.active import ActiveIndex, IndexHandle
@@ -189,16 +191,37 @@ class Projector:
         missing = parts.keys() - {row.chunk_id for row in rows}
         if not missing:
             return rows
-        texts = self._catalog.generations.lacking(missing, model)
-        if not texts:
+        if not self._embed(to, missing):
             return rows
+        return rows + self._catalog.chunks.vector_rows({chunk: parts[chunk] for chunk in missing}, model)
+
+    def _embed(self, to: IndexHandle, chunk_ids: Collection[int]) -> bool:
+        """Give chunks the vectors that the model of a generation lacks; tell whether there were any.
+
+        What others embed at this moment is waited for, so that it is not embedded twice.
+        """
+        model = to.model.id
+        texts = self._catalog.generations.lacking(chunk_ids, model)
+        was_lacking, waits_until = bool(texts), time.monotonic() + PATIENCE_S
+        while texts:
+            with self._catalog.embeddings.claimed(model, list(texts)) as free:
+                own = texts.keys() if time.monotonic() >= waits_until else free
+                # Somebody may have kept some between their being read and claimed.
+                own = own - self._catalog.embeddings.embedded(model, list(texts))
+                if own:
+                    self._keep(to, {digest: texts[digest] for digest in own})
+            texts = self._catalog.generations.lacking(chunk_ids, model)
+            if texts:
+                time.sleep(LOOK_AGAIN_S)
+        return was_lacking
+
+    def _keep(self, to: IndexHandle, texts: dict[bytes, str]) -> None:
         try:
             vectors = to.embedder.embed_passages(list(texts.values()))
         except ModelUnavailable as error:
             raise StoreUnavailable(error.message, remedy=error.remedy) from error
         failpoint("generation.embedded")
-        self._catalog.generations.keep(model, list(texts), vectors)
-        return rows + self._catalog.chunks.vector_rows({chunk: parts[chunk] for chunk in missing}, model)
+        self._catalog.generations.keep(to.model.id, list(texts), vectors)
 
     def unknown(self) -> set[str]:
         """Return the stores that serve and have not been looked at yet: they may be empty, and not know it."""

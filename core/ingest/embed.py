@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.catalog.documents.embeddings import LOOK_AGAIN_S, PATIENCE_S
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, write_all
 from core.errors import EvoRAGError
 from core.indexes.active import ActiveIndex
@@ -34,9 +35,6 @@ _TELL_S = 0.5
 _PAUSE_S = 1.0
 """The lane counts as idle when nothing was embedded for so long; what else its thread did meanwhile is its cost."""
 _VISIBLE_S = 2.0
-_LOOK_AGAIN_S = 0.1
-_PATIENCE_S = 60.0
-"""Time after which texts are embedded here as well that another process, perhaps a frozen one, holds."""
 
 
 @dataclass(eq=False, slots=True)
@@ -51,7 +49,7 @@ class _Waiting:
     batch: dict[bytes, int] = field(default_factory=dict)
     is_read: bool = False
     held_since: float | None = None
-    """Since when other processes have held every text that it gave."""
+    """Since when others have held every text that it gave."""
     told: int = 0
     """Texts of the present round that were counted already."""
 
@@ -59,7 +57,7 @@ class _Waiting:
 class EmbeddingQueue:
     """Embeds what documents lack, in rounds; texts of several documents share a batch, and none is embedded twice.
 
-    Processes on one catalogue claim the texts of a round: what another one holds is left to it, and read again later.
+    The texts of a round are claimed: what another process or a generation being built holds is read again later.
     """
 
     def __init__(self, catalog: Catalog, active: ActiveIndex, projector: Projector, endings: JobEndings) -> None:
@@ -194,7 +192,7 @@ class EmbeddingQueue:
         for waiting in chosen:
             _leave_to_others(waiting, own | known)
         if not own | known:
-            time.sleep(_LOOK_AGAIN_S)
+            time.sleep(LOOK_AGAIN_S)
 
     def _embed_own(self, order: Sequence[bytes], embedder: Embedder, chosen: Sequence[_Waiting]) -> None:
         vectors: list[tuple[list[bytes], Vector]] = []
@@ -292,7 +290,7 @@ class EmbeddingQueue:
 
 def _overdue(chosen: Sequence[_Waiting]) -> set[bytes]:
     """Return the texts of documents that have waited too long for other processes."""
-    latest = time.monotonic() - _PATIENCE_S
+    latest = time.monotonic() - PATIENCE_S
     return {
         digest
         for waiting in chosen

@@ -30,6 +30,10 @@ from core.model import Part
 from core.ports import HeadVector, Vector
 
 _FEW = 500
+LOOK_AGAIN_S = 0.1
+"""Time after which to look again for what somebody else embeds."""
+PATIENCE_S = 60.0
+"""Time after which to embed as well what somebody else, perhaps a frozen process, has claimed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Embeddings:
 
     @contextmanager
     def claimed(self, model: str, hashes: Sequence[bytes]) -> Iterator[set[bytes]]:
-        """Claim contents for one process to embed, and give those that no other one is embedding now.
+        """Claim contents for one thread to embed, and give those that nobody else is embedding now.
 
         A process that ends, however it does, gives its claims up.
         """

@@ -106,8 +106,8 @@ def test_texts_that_another_process_never_gives_up_are_embedded_here_in_the_end(
         yield set()
 
     monkeypatch.setattr(kb.catalog.embeddings, "claimed", held_elsewhere)
-    monkeypatch.setattr(lane, "_LOOK_AGAIN_S", 0.01)
-    monkeypatch.setattr(lane, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(lane, "LOOK_AGAIN_S", 0.01)
+    monkeypatch.setattr(lane, "PATIENCE_S", 0.1)
     job_id = add(kb, "a.md")
     kb.work_off()
     assert kb.job(job_id).state is JobState.DONE
