@@ -40,6 +40,8 @@ STAGES = ("stored", "parsing", "chunking", "embedding", "indexing")
 LEGACY = ("doc", "xls", "ppt")
 SETS = ("sample", "thousand-pages", "small-files")
 LOOK_S = 0.25
+_MOST_ASKED = 1_000
+"""Characters of a passage that is asked for by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +142,10 @@ def opened(embedder: str) -> Iterator[KnowledgeBase]:
         yield kb
 
 
-def found(rag: EvoRAG, leg: str) -> bool:
-    """Tell whether a leg finds the passage with the last word."""
-    hits: Sequence[Hit] = rag.search(Query(f"{LAST_WORD} ends here", top_k=20)).hits
-    return any(getattr(hit, leg) is not None and LAST_WORD in hit.placed.chunk.text for hit in hits)
+def found(rag: EvoRAG, leg: str, question: str = f"{LAST_WORD} ends here") -> Hit | None:
+    """Return the passage with the last word if a leg finds it."""
+    hits: Sequence[Hit] = rag.search(Query(question, top_k=20)).hits
+    return next((hit for hit in hits if getattr(hit, leg) is not None and LAST_WORD in hit.placed.chunk.text), None)
 
 
 def manual(embedder: str, folder: Path, pages: int, seed: int) -> dict[str, Any]:
@@ -157,14 +159,15 @@ def manual(embedder: str, folder: Path, pages: int, seed: int) -> dict[str, Any]
         with source.open("rb") as stream:
             upload = kb.add_file(source.name, stream, early=True)
         job_id = str(upload.job_id)
-        while not (kb.job(job_id).keyword_ready and found(rag, "keyword")):
+        while not (kb.job(job_id).keyword_ready and (last := found(rag, "keyword"))):
             _check(kb.job(job_id))
             time.sleep(LOOK_S)
         report["by_words"] = clock.read()
         machine.note(f"by words: {report['by_words']['wall_s']:.1f} s")
         job = kb.wait([job_id])[0]
         _check(job)
-        while not found(rag, "vector"):
+        # Its word is of no language, so it is asked for by all that stands around it.
+        while not found(rag, "vector", last.placed.chunk.text[:_MOST_ASKED]):
             time.sleep(LOOK_S)
         report["by_meaning"] = clock.read()
         machine.note(f"by meaning: {report['by_meaning']['wall_s']:.1f} s")

@@ -20,8 +20,8 @@ from sqlalchemy.types import BigInteger
 
 from core.backup import MOST_TEXT_BYTES
 from core.catalog import schema
+from core.catalog.columns import Instant, SharedJson
 from core.catalog.outbox import REFILL
-from core.catalog.schema import Instant, SharedJson
 from core.errors import BadBundle
 
 STAYING = frozenset({"sessions", "transfers", "outbox", "leftovers"})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
-from core.catalog.schema import ROW_ID, Instant, metadata
+from core.catalog.columns import ROW_ID, Instant
+from core.catalog.schema import metadata
 
 conversations = Table(
     "conversations",

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from typing import Any
-
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -26,45 +21,12 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.types import TypeDecorator
+
+from core.catalog.columns import ROW_ID, Instant, SharedJson
 
 MOVES_TO_HEAD = text("moves AND part = 'head'")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class Instant(TypeDecorator[datetime]):
-    """A moment in UTC, kept as whole microseconds since 1970 so that every database orders it alike."""
-
-    impl = BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Any) -> int | None:
-        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
-
-    def process_result_value(self, value: int | None, dialect: Any) -> datetime | None:
-        return None if value is None else _EPOCH + timedelta(microseconds=value)
-
-
-class SharedJson(TypeDecorator[Any]):
-    """JSON text whose few distinct values are read once and shared: nobody may change what comes out."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: Any, dialect: Any) -> str:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-    def process_result_value(self, value: str | None, dialect: Any) -> Any:
-        return None if value is None else _read_json(value)
-
-
-@lru_cache(maxsize=10_000)
-def _read_json(written: str) -> Any:
-    return json.loads(written)
-
-
-ROW_ID = BigInteger().with_variant(Integer, "sqlite")
-"""SQLite numbers rows by itself only in a column that is exactly INTEGER."""
+IS_LACKING_VECTORS = text("state = 'ready' AND embedded_chunks < chunk_count")
+"""What a version is that can be shown but was not embedded whole; written out, or SQLite would not take the index."""
 metadata = MetaData()
 
 documents = Table(
@@ -128,6 +90,7 @@ versions = Table(
     Column("embedded_chunks", Integer, nullable=False, default=0),
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
     Index("versions_publish_at", "publish_at"),
+    Index("versions_lacking", "id", sqlite_where=IS_LACKING_VECTORS, postgresql_where=IS_LACKING_VECTORS),
 )
 
 publications = Table(

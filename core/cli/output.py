@@ -190,9 +190,13 @@ def warn_degraded(trace: Trace) -> None:
             far = "" if rows is None else f" ({rows:,} of {of:,} rows are there)"
             note(f"warning: the {leg.name} store is being refilled{far}; this result may lack hits of it.")
     if trace.indexing is not None:
-        count, percent = trace.indexing.documents, trace.indexing.percent
-        are = "1 document is" if count == 1 else f"{count:,} documents are"
-        note(f"warning: {are} still being indexed: found by words, by meaning {percent} %.")
+        failed, percent = trace.indexing.failed, trace.indexing.percent
+        if going_on := trace.indexing.documents - failed:
+            are = "1 document is" if going_on == 1 else f"{going_on:,} documents are"
+            note(f"warning: {are} still being indexed: found by words, by meaning {percent} %.")
+        if failed:
+            lost = "1 document" if failed == 1 else f"{failed:,} documents"
+            note(f"warning: the embedding of {lost} failed: found by words alone. Start again: evorag jobs --retry ID.")
 
 
 def warn_of_failures(trace: Trace) -> bool:

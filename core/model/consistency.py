@@ -32,11 +32,13 @@ class Refilling:
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """Documents that are shown while their vectors are being made: how many, their chunks, and how many have one."""
+    """Documents that are shown without all of their vectors: how many, their chunks, and how many have one."""
 
     documents: int
     chunks: int
     embedded_chunks: int
+    failed: int = 0
+    """How many of the documents get no more vectors unless their jobs are started again."""
 
     @property
     def percent(self) -> int:

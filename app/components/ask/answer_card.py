@@ -22,7 +22,7 @@ from app.components.shared.states import badge, error_line
 from app.components.shared.times import exactly, when
 from app.components.shared.wording import sentence
 from app.i18n import has, seconds, t
-from core.model import AnswerType, Citation, Hit, Intent, Leg, LegRank, Trace
+from core.model import AnswerType, Citation, Hit, Indexing, Intent, Leg, LegRank, Trace
 
 TYPES = {
     AnswerType.EXTRACTIVE: "ok",
@@ -94,13 +94,23 @@ def degraded_notices(trace: Trace, again: Component | None = None) -> list[Compo
     ]
     notices += [_refilling(leg) for leg in (trace.vector, trace.keyword) if leg.refilling is not None]
     if trace.indexing is not None:
-        count, percent = trace.indexing.documents, trace.indexing.percent
-        wait = html.P(t("answer.indexing.wait"), className="meaning")
-        notices.append(_degraded(t("answer.indexing", count=count, percent=percent), wait))
+        notices += _lacking_vectors(trace.indexing)
     failure = trace.answer.generator_failure
     if failure is not None:
         words = t(f"answer.unwritten.{trace.answer.type}", generator=failure.generator)
         notices.append(_degraded(words, failure_words(failure), again))
+    return notices
+
+
+def _lacking_vectors(indexing: Indexing) -> list[Component]:
+    """Say how many documents get their vectors now, and how many get none."""
+    notices: list[Component] = []
+    if going_on := indexing.documents - indexing.failed:
+        wait = html.P(t("answer.indexing.wait"), className="meaning")
+        notices.append(_degraded(t("answer.indexing", count=going_on, percent=indexing.percent), wait))
+    if indexing.failed:
+        again = html.P(t("answer.indexing.again"), className="meaning")
+        notices.append(_degraded(t("answer.indexing.failed", count=indexing.failed), again))
     return notices
 
 

@@ -11,9 +11,9 @@ from sqlalchemy import bindparam, or_, select, update
 from core.catalog.documents.leftovers import FileKind, note
 from core.catalog.documents.placing import place_slice
 from core.catalog.documents.publications import Showing, showing
-from core.catalog.documents.views import LACKS_VECTORS, View
+from core.catalog.documents.views import IS_GOING_ON, LACKS_VECTORS, View
 from core.catalog.engine import Database
-from core.catalog.schema import documents, jobs, publications, versions
+from core.catalog.schema import documents, publications, versions
 from core.model import Indexing, Part
 
 
@@ -61,28 +61,25 @@ _STORED = tuple(StoredVersion.__slots__)
 
 _shown_then = publications.c.doc_id == versions.c.doc_id, publications.c.seq <= bindparam("sequence")
 
-_AWAITED = (
-    select(
-        versions.c.id,
-        versions.c.doc_id,
-        versions.c.chunk_count,
-        versions.c.embedded_chunks,
-        select(publications.c.version_id)
-        .where(*_shown_then)
-        .order_by(publications.c.seq.desc())
-        .limit(1)
-        .scalar_subquery()
-        .label("shown"),
-        select(publications.c.seq)
-        .where(*_shown_then, publications.c.version_id == versions.c.id)
-        .limit(1)
-        .scalar_subquery()
-        .label("once"),
-    )
-    .join(jobs, LACKS_VECTORS[0])
-    .where(*LACKS_VECTORS[1:])
-)
-"""Versions that can be shown and whose vectors are still being made, each with what its document showed then."""
+_AWAITED = select(
+    versions.c.id,
+    versions.c.doc_id,
+    versions.c.chunk_count,
+    versions.c.embedded_chunks,
+    select(publications.c.version_id)
+    .where(*_shown_then)
+    .order_by(publications.c.seq.desc())
+    .limit(1)
+    .scalar_subquery()
+    .label("shown"),
+    select(publications.c.seq)
+    .where(*_shown_then, publications.c.version_id == versions.c.id)
+    .limit(1)
+    .scalar_subquery()
+    .label("once"),
+    IS_GOING_ON.label("goes_on"),
+).where(LACKS_VECTORS)
+"""Versions that can be shown and lack vectors, each with what its document showed then."""
 _AWAITED_SEEN = _AWAITED.join(documents, documents.c.id == versions.c.doc_id).where(
     or_(documents.c.owner_id.is_(None), documents.c.owner_id == bindparam("viewer"))
 )
@@ -141,9 +138,9 @@ class IndexingTable:
         shown = [row for row in rows if (allowed is None or row.doc_id in allowed) and _shows(view, row)]
         if not shown:
             return None
-        documents_shown = len({row.doc_id for row in shown})
+        of, stopped = {row.doc_id for row in shown}, {row.doc_id for row in shown if not row.goes_on}
         return Indexing(
-            documents_shown, sum(row.chunk_count for row in shown), sum(row.embedded_chunks for row in shown)
+            len(of), sum(row.chunk_count for row in shown), sum(row.embedded_chunks for row in shown), len(stopped)
         )
 
     def begin(self, doc_id: int, version_id: int, part: Part) -> Showing:

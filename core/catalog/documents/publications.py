@@ -79,7 +79,7 @@ class Finishing:
 _PREPARED = versions.c.is_prepared, versions.c.state != "stored"
 
 _newest = select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery()
-_asked_of = select(_newest, has_moves, exists().where(*LACKS_VECTORS))
+_asked_of = select(_newest, has_moves, exists(versions.c.id).where(LACKS_VECTORS))
 _earlier = publications.alias("earlier")
 
 

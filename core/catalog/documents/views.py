@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, bindparam, case, func, literal, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, literal, select
 
 from core.catalog.documents.isolation import seen_by
-from core.catalog.schema import chunks, documents, jobs, publications, version_chunks, versions
+from core.catalog.schema import IS_LACKING_VECTORS, chunks, documents, jobs, publications, version_chunks, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class View:
     viewer: int | None = None
 
 
-LACKS_VECTORS = (
-    jobs.c.version_id == versions.c.id,
-    jobs.c.state.in_(("queued", "running")),
-    versions.c.state == "ready",
-    versions.c.embedded_chunks < versions.c.chunk_count,
-)
-"""What joins a version that can be shown to the job that still embeds it."""
+def _has_job(*states: str) -> ColumnElement[bool]:
+    return exists().where(jobs.c.version_id == versions.c.id, jobs.c.state.in_(states))
+
+
+IS_GOING_ON = _has_job("queued", "running")
+LACKS_VECTORS = and_(IS_LACKING_VECTORS, _has_job("queued", "running", "failed"))
+"""Tells of a version that it can be shown, and that its embedding goes on or has failed."""
 
 PLACED = select(
     chunks.c.id,

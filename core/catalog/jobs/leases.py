@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, literal, or_, text
 
-from core.catalog.schema import Instant, jobs
+from core.catalog.columns import Instant
+from core.catalog.schema import jobs
 from core.model import JobState
 
 

@@ -11,12 +11,13 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, literal, or_, select, update
 
 from core import access
+from core.catalog.columns import Instant
 from core.catalog.jobs.changes import next_change
 from core.catalog.jobs.events import LogLine, interruptions, record, record_all, shorten
 from core.catalog.jobs.job_scheduler import Choice, choose, is_any
 from core.catalog.jobs.leases import Lease, lost
 from core.catalog.jobs.listing import ACTIVE, JobLists, rows_of
-from core.catalog.schema import Instant, jobs, publications, version_chunks, versions
+from core.catalog.schema import jobs, publications, version_chunks, versions
 from core.errors import Cancelled, Conflict, EvoRAGError, NotFound, Purged
 from core.model import Job, JobKind, JobState, Stage
 

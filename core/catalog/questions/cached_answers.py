@@ -17,7 +17,7 @@ from core.catalog.asking_schema import cached_answers, cached_documents
 from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
 from core.catalog.outbox import REFILL, waits_to_serve
-from core.catalog.schema import index_settings, publications
+from core.catalog.schema import index_settings, publications, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class CachedAnswers:
         now = select(
             select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery().label("sequence"),
             waits_to_serve.label("waiting"),
-            exists().where(*LACKS_VECTORS).label("late"),
+            exists(versions.c.id).where(LACKS_VECTORS).label("late"),
         )
         made_by = (
             select(index_settings.c.key, index_settings.c.value)

@@ -14,7 +14,7 @@ from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table
 from sqlalchemy.types import BigInteger
 
 from core.backup.rows import MOST_NUMBER, RowReader, RowWriter, columns_of, is_numbered, travelling
-from core.catalog.schema import Instant, SharedJson
+from core.catalog.columns import Instant, SharedJson
 from core.errors import BadBundle
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)

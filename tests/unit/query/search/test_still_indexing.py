@@ -9,13 +9,17 @@ from typing import Any
 
 import flask
 import pytest
+from sqlalchemy.event import listen, remove
 
 import core
 from app.components.ask.answer_card import degraded_notices
 from core.access import acting
+from core.catalog.documents.views import View
 from core.cli import output
-from core.model import Filters, Indexing, Principal, Query, Role, Trace, VersionRef, to_dict
+from core.errors import ModelUnavailable
+from core.model import Filters, Indexing, JobState, Principal, Query, Role, Trace, VersionRef, to_dict
 from core.model.codec import from_dict
+from core.ports import Progress, Vector
 from tests.builders import add
 from tests.unit.app.drawn import text
 
@@ -106,6 +110,53 @@ def test_an_answer_that_lacked_vectors_is_not_given_again(kb: core.KnowledgeBase
     assert rag.ask(QUESTION).cache is not None
 
 
+def test_a_version_whose_embedding_failed_is_told_until_it_was_started_again(
+    kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(texts: Sequence[str], progress: Progress | None = None) -> Vector:
+        raise ModelUnavailable("The model is gone.")
+
+    rag = core.EvoRAG(kb=kb)
+    with monkeypatch.context() as broken:
+        broken.setattr(kb._embedder, "embed_passages", fail)
+        begin(kb, "lost.md")
+        kb.work_off()
+    [failed] = kb.jobs()
+    assert failed.state is JobState.FAILED
+    chunks = kb.version("lost.md", 1).chunk_count
+    begin(kb, "late.md")
+    found = search(kb).indexing
+    assert found == Indexing(2, chunks + kb.version("late.md", 1).chunk_count, 0, failed=1)
+    kb.work_off()
+    assert search(kb).indexing == Indexing(1, chunks, 0, failed=1)
+    rag.ask(QUESTION)
+    assert rag.ask(QUESTION).cache is None
+    kb.retry(failed.id)
+    kb.work_off()
+    assert search(kb).indexing is None
+
+
+def test_the_notice_reads_no_version_but_those_that_lack_vectors(kb: core.KnowledgeBase) -> None:
+    asked: list[tuple[str, Any]] = []
+    database = kb.catalog.database
+
+    def note(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
+        asked.append((statement, values))
+
+    listen(database.engine, "before_cursor_execute", note)
+    kb.catalog.publications.asked_of()
+    kb.catalog.indexing.awaited(View(0), None)
+    kb.catalog.answers.state()
+    remove(database.engine, "before_cursor_execute", note)
+    lacking = [each for each in asked if "embedded_chunks" in each[0]]
+    assert len(lacking) == 3
+    for statement, values in lacking:
+        with database.read() as tx:
+            ways = [row[3] for row in tx.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]
+        assert any("INDEX versions_lacking" in way for way in ways), ways
+        assert any("jobs USING INDEX jobs_version" in way for way in ways), ways
+
+
 def test_nobody_looks_for_such_documents_while_nothing_is_indexed(
     kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,34 +171,43 @@ def test_nobody_looks_for_such_documents_while_nothing_is_indexed(
 
 
 @pytest.mark.parametrize(
-    ("language", "one", "two"),
+    ("language", "one", "two", "lost"),
     [
         (
             "en",
             "1 document is still being indexed: found by words, by meaning 0 %",
             "2 documents are still being indexed: found by words, by meaning 37 %",
+            "1 document could not be indexed whole: it is found by its words, but not all of it by meaning",
         ),
         (
             "ja",
             "1 件の文書の索引を作成しています",
             "2 件の文書の索引を作成しています。語句では検索でき、意味での検索は 37 %",
+            "1 件の文書は索引の作成に失敗しました。語句では検索できます",
         ),
     ],
 )
 def test_people_are_told(
-    kb: core.KnowledgeBase, capsys: pytest.CaptureFixture[str], language: str, one: str, two: str
+    kb: core.KnowledgeBase, capsys: pytest.CaptureFixture[str], language: str, one: str, two: str, lost: str
 ) -> None:
     begin(kb)
     trace = core.EvoRAG(kb=kb).ask(QUESTION)
-    both = from_dict(Trace, to_dict(trace) | {"indexing": {"documents": 2, "chunks": 1000, "embedded_chunks": 379}})
+    far = {"documents": 2, "chunks": 1000, "embedded_chunks": 379}
+    both = from_dict(Trace, to_dict(trace) | {"indexing": far})
+    failed = from_dict(Trace, to_dict(trace) | {"indexing": far | {"documents": 3, "failed": 1}})
     with flask.Flask(__name__).test_request_context(headers={"Accept-Language": language}):
         for each, words in ((trace, one), (both, two)):
             [notice] = degraded_notices(each)
             assert words in text(notice)
+        going_on, stopped = degraded_notices(failed)
+        assert two in text(going_on) and lost in text(stopped)
     if language == "en":
         assert output.warn_of_failures(trace) and output.warn_of_failures(both)
         told = capsys.readouterr().err
         assert f"warning: {one}.\n" in told and f"warning: {two}.\n" in told
+        assert output.warn_of_failures(failed)
+        told = capsys.readouterr().err
+        assert f"warning: {two}.\n" in told and "warning: the embedding of 1 document failed" in told
 
 
 def test_a_trace_of_a_release_before_is_read(kb: core.KnowledgeBase) -> None:
