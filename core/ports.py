@@ -31,8 +31,11 @@ Writing = abc.Generator[str, None, None]
 class Parser(Protocol):
     """Turns the bytes of one document into blocks, away from the caller's process."""
 
-    def parse(self, source: Path, extension: str, target: Path) -> Mapping[str, Any]:
+    def parse(self, source: Path, extension: str, target: Path, progress: Progress | None = None) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` as JSON lines and return the document's metadata.
+
+        ``progress`` hears of pages, sheets or slides where the format tells how many there are; what it raises ends
+        the parsing.
 
         Raises: ``UnreadableDocument`` and its kinds. ``target`` is complete or absent.
         """

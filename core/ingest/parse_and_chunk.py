@@ -130,7 +130,7 @@ class ParseAndChunk:
 
     def _details(self, version: StoredVersion, source: Path, target: Path, run: StageRun) -> dict[str, Any]:
         try:
-            return dict(self._parser.parse(source, version.extension, target))
+            return dict(self._parser.parse(source, version.extension, target, run.advance))
         except UnreadableDocument:
             if run.is_stopped:
                 # The parser was ended together with the process; it says nothing of the document.

@@ -15,17 +15,23 @@ from core.blobs.block_file import write_blocks
 from core.errors import EmptyDocument, EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers import parse
 from core.ingest.parsers.reading import ParserInput, ParserLimits
-from core.platform.sandboxed_child import limit, serve
+from core.platform.processors import usable_processors
+from core.platform.sandboxed_child import Telling, limit, serve
 
 _CONVERTER_MEMORY = 4 * 1024**3
+_MOST_PROCESSES = 4
+"""More readers than these wait for the one that puts their pages together."""
+NICENESS = 5
+"""Questions go first; passages, which are embedded at 10, wait for what has yet to be found by its words."""
 
 
-def answer(order: dict[str, Any]) -> dict[str, Any]:
+def answer(order: dict[str, Any], tell: Telling) -> dict[str, Any]:
     """Parse one document and say how it went; the target is complete or absent."""
     limits = ParserLimits(**order["limits"])
     target = Path(order["target"])
     part = target.with_name(target.name + ".part")
-    reading = ParserInput(Path(order["source"]), order["extension"], limits)
+    processes = min(usable_processors(), _MOST_PROCESSES)
+    reading = ParserInput(Path(order["source"]), order["extension"], limits, processes=processes, told=tell)
     started = _cpu_s()
     _forget_peak()
     try:
@@ -78,4 +84,5 @@ def _peak_bytes() -> int:
 
 
 if __name__ == "__main__":
+    os.nice(NICENESS)
     serve(answer)

@@ -12,6 +12,7 @@ from core.errors import EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers.reading import ParserLimits
 from core.platform.child_pool import ChildPool
 from core.platform.child_process import ChildLost
+from core.ports import Progress
 
 __all__ = ["ParserLimits", "ParserSandbox", "read_blocks", "write_blocks"]
 
@@ -43,7 +44,7 @@ class ParserSandbox:
         self._limits = limits or ParserLimits()
         self._children = ChildPool("core.ingest.parse_worker", scratch, max_orders=files_per_child)
 
-    def parse(self, source: Path, extension: str, target: Path) -> Mapping[str, Any]:
+    def parse(self, source: Path, extension: str, target: Path, progress: Progress | None = None) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` and return the document's metadata.
 
         Raises: ``UnreadableDocument`` and its kinds, ``UnsupportedType``. ``target`` is complete or absent.
@@ -56,7 +57,7 @@ class ParserSandbox:
             "limits": asdict(replace(self._limits, timeout_s=timeout_s)),
         }
         try:
-            reply = self._children.ask(order, timeout_s)
+            reply = self._children.ask(order, timeout_s, progress)
         except BaseException as error:
             target.with_name(target.name + ".part").unlink(missing_ok=True)
             if isinstance(error, ChildLost):

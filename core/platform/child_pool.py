@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.platform.child_process import Child
+from core.platform.child_process import Child, Told
 
 
 class ChildPool:
@@ -32,7 +32,7 @@ class ChildPool:
     def at_work(self) -> int:
         return len(self._busy)
 
-    def ask(self, order: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
+    def ask(self, order: Mapping[str, Any], timeout_s: float, told: Told | None = None) -> Mapping[str, Any]:
         """Have one order carried out. Raises: ``ChildLost``.
 
         A child that is lost is killed with all that it started, and so is one whose reply says that it is ``spent``.
@@ -40,7 +40,7 @@ class ChildPool:
         child = self._take()
         is_spent = True
         try:
-            reply = child.ask(order, timeout_s)
+            reply = child.ask(order, timeout_s, told)
             is_spent = bool(reply.get("spent"))
             return reply
         finally:

@@ -1,4 +1,7 @@
-"""A child process that works at arm's length: one order a line goes in, one line comes back, and it can be killed."""
+"""A child process that works at arm's length: one order a line goes in, its reply is a line, and it can be killed.
+
+Before its reply the child may say in lines of their own how far it is.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
 MAX_REPLY_BYTES = 1024 * 1024
+MOST_LINES_A_SECOND = 10
 Process = subprocess.Popen[bytes]
+Told = Callable[[int, int], None]
+"""Hears how far an order is, and of how much; what it raises ends the child."""
+_MOST = 1 << 53
 END_S = 2.0
 """How long a child whose line is cut may take to end, so that its last words tell why."""
 
@@ -84,7 +91,7 @@ class Child:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, order: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
+    def ask(self, order: Mapping[str, Any], timeout_s: float, told: Told | None = None) -> Mapping[str, Any]:
         """Have one order carried out. Raises: ``ChildLost``; the child is of no use then."""
         self.orders += 1
         assert self._process.stdin is not None
@@ -93,15 +100,21 @@ class Child:
             self._process.stdin.flush()
         except OSError as error:
             raise self._end() from error
-        reply: dict[str, Any] = json.loads(self._line(timeout_s))
-        return reply
+        end, received = time.monotonic() + timeout_s, bytearray()
+        for _ in range(int(timeout_s * MOST_LINES_A_SECOND) + MOST_LINES_A_SECOND):
+            reply = _read(self._line(received, end))
+            if "progress" not in reply:
+                return reply
+            progress = _progress(reply["progress"])
+            if told is not None:
+                told(*progress)
+        raise ChildLost("crash")
 
-    def _line(self, timeout_s: float) -> bytes:
+    def _line(self, received: bytearray, end: float) -> bytes:
+        """Take the next line out of what was received, and receive until there is one."""
         assert self._process.stdout is not None
-        end = time.monotonic() + timeout_s
         descriptor = self._process.stdout.fileno()
-        received = bytearray()
-        while not received.endswith(b"\n"):
+        while (at := received.find(b"\n")) < 0:
             left = end - time.monotonic()
             if left <= 0 or not select.select([descriptor], [], [], left)[0]:
                 raise ChildLost("time")
@@ -109,7 +122,9 @@ class Child:
             if not data or len(received) > MAX_REPLY_BYTES:
                 raise self._end()
             received += data
-        return bytes(received)
+        line = bytes(received[:at])
+        del received[: at + 1]
+        return line
 
     def _end(self) -> ChildLost:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -131,3 +146,23 @@ class Child:
                 with contextlib.suppress(OSError):
                     pipe.close()
         self._folder.cleanup()
+
+
+def _read(line: bytes) -> Mapping[str, Any]:
+    """Read a line of a child, which may have been made to say anything."""
+    try:
+        reply = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ChildLost("crash") from error
+    if not isinstance(reply, dict):
+        raise ChildLost("crash")
+    return reply
+
+
+def _progress(told: object) -> tuple[int, int]:
+    if not (isinstance(told, list) and len(told) == 2 and all(type(each) is int for each in told)):
+        raise ChildLost("crash")
+    done, total = told
+    if not 0 <= done <= total <= _MOST:
+        raise ChildLost("crash")
+    return done, total

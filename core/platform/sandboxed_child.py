@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from core.errors import ParserFailed
 
+TELL_S = 0.5
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 
 
@@ -58,7 +59,22 @@ def _follow(parent: int) -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+class Telling:
+    """Says on the line of the replies how far an order is, twice a second at most."""
+
+    def __init__(self, replies: BinaryIO) -> None:
+        self._replies = replies
+        self._told = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._told >= TELL_S:
+            self._told = now
+            self._replies.write(json.dumps({"progress": [done, total]}).encode() + b"\n")
+            self._replies.flush()
+
+
+def serve(answer: Callable[[dict[str, Any], Telling], dict[str, Any]]) -> None:
     """Answer orders until the parent closes the line or dies."""
     replies: BinaryIO = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -68,5 +84,5 @@ def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     isolate()
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
     for line in sys.stdin.buffer:
-        replies.write(json.dumps(answer(json.loads(line))).encode() + b"\n")
+        replies.write(json.dumps(answer(json.loads(line), Telling(replies))).encode() + b"\n")
         replies.flush()

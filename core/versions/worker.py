@@ -125,4 +125,4 @@ class _Laps:
 
 
 if __name__ == "__main__":
-    serve(answer)
+    serve(lambda order, _: answer(order))

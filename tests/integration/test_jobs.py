@@ -340,7 +340,7 @@ def test_closing_does_not_wait_for_a_file_that_is_being_parsed(tmp_path: Path, m
     with knowledge_base(tmp_path, job_workers=1) as kb:
         ask = Child.ask
 
-        def asking(child: Child, order: Any, timeout_s: float) -> Any:
+        def asking(child: Child, order: Any, timeout_s: float, told: Any = None) -> Any:
             # A child that is stopped works on its file for ever.
             os.kill(child._process.pid, signal.SIGSTOP)
             reached.set()

@@ -86,4 +86,5 @@ class Unpacking:
 _DO = {"open": Unpacking.open, "survey": Unpacking.survey, "take": Unpacking.take}
 
 if __name__ == "__main__":
-    serve(Unpacking().answer)
+    unpacking = Unpacking()
+    serve(lambda order, _: unpacking.answer(order))

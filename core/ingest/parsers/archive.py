@@ -127,6 +127,11 @@ class SafeArchive:
         """Return all entries in the order of the directory, also those that share a name."""
         return self._zip.infolist()
 
+    def stated_bytes(self, name: str) -> int:
+        """Return how large an entry says to be; 0 where there is none."""
+        entry = self._entries.get(name)
+        return entry.file_size if entry is not None else 0
+
     def stream(self, name: str) -> Iterator[bytes]:
         """Yield the bytes of an entry as they are inflated."""
         entry = self._entries.get(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from core.errors import EvoRAGError, ParserFailed
@@ -53,20 +53,22 @@ class _Workbook:
                 if relation is not None and relation.kind == "worksheet":
                     sheets.append((element.get("name", ""), relation.target))
         self.reading.note(sheets=len(sheets))
-        for name, part in sheets:
-            yield from self._sheet(name, part)
+        sizes = [self.package.stated_bytes(part) for _, part in sheets]
+        for at, (name, part) in enumerate(sheets):
+            parts = self.reading.counted(self.package.stream(part), sum(sizes), sum(sizes[:at]))
+            yield from self._sheet(name, part, parts)
 
     def _shared_strings(self, name: str) -> Iterator[str]:
         for _, element in events(self.package.stream(name), ("{*}si",)):
             yield _rich_text(element)
             forget(element)
 
-    def _sheet(self, name: str, part: str) -> Iterator[Block]:
+    def _sheet(self, name: str, part: str, parts: Iterable[bytes]) -> Iterator[Block]:
         outline = Outline()
         yield outline.heading(name, 1, sheet=name)
         rows = SheetRows(outline, name)
         number = 0
-        for _, element in events(self.package.stream(part), ("{*}row",)):
+        for _, element in events(parts, ("{*}row",)):
             stated = element.get("r", "")
             number = int(stated) if stated.isdigit() and len(stated) < 8 else number + 1
             cells, numeric = self._row(element)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from core.errors import EmptyDocument
 from core.ingest.parsers.pdf_flow import Flow
 from core.ingest.parsers.pdf_margins import without_running_lines
+from core.ingest.parsers.pdf_readers import pages
 from core.ingest.parsers.pdf_style import Typography
 from core.ingest.parsers.reading import ParserInput
 from core.model import Block
@@ -25,10 +26,11 @@ def parse(reading: ParserInput) -> Iterator[Block]:
     try:
         reading.note(parser=document.name)
         document.note_properties(reading)
-        sampled = list(document.sampled(SAMPLED_PAGES))
+        places = range(0, document.page_count, max(1, document.page_count // SAMPLED_PAGES))
+        sampled = [page for page in map(document.page, places) if page is not None]
         flow = Flow(Typography.of(without_running_lines(sampled), document.outline()))
         found = False
-        for page in without_running_lines(document.pages(reading)):
+        for page in without_running_lines(pages(document, _opened, reading)):
             found = found or bool(page.lines)
             yield from flow.page(page)
         yield from flow.finish()

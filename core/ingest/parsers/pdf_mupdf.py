@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import pymupdf as _untyped
 
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
@@ -15,11 +15,15 @@ from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, stra
 from core.ingest.parsers.pdf_vertical import with_columns
 from core.ingest.parsers.reading import ParserInput
 
-pymupdf: Any = _untyped
-MAX_BAD_PAGES = 50
+# Its models of page layout, which nothing here asks, take most of the time of its import.
+sys.modules.setdefault("pymupdf.layout", None)  # type: ignore[arg-type]
+pymupdf: Any = import_module("pymupdf")
+
 MAX_DRAWINGS = 20_000
 MAX_OUTLINE = 20_000
 _BOLD, _MONO = 16, 8
+_PAGES_KEPT = 64
+"""Pages after which MuPDF gives back half of what it keeps of them."""
 _FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 
 Outline = dict[int, list[tuple[int, str]]]
@@ -32,6 +36,7 @@ class MuPdfDocument:
     name = "pymupdf"
 
     def __init__(self, path: Path) -> None:
+        self._read = 0
         pymupdf.TOOLS.mupdf_display_errors(False)
         pymupdf.TOOLS.mupdf_display_warnings(False)
         try:
@@ -66,29 +71,15 @@ class MuPdfDocument:
                 found.setdefault(page, []).append((int(level), title))
         return found
 
-    def sampled(self, count: int) -> Iterator[Page]:
-        """Yield up to ``count`` pages, evenly spread."""
-        for index in range(0, self.page_count, max(1, self.page_count // count)):
-            try:
-                yield self._page(self._document.load_page(index), index + 1)
-            except (RuntimeError, ValueError, IndexError):
-                continue
-
-    def pages(self, reading: ParserInput) -> Iterator[Page]:
-        """Yield the pages one by one; damaged ones cost a warning."""
-        bad = 0
-        for index in range(self.page_count):
-            try:
-                page = self._document.load_page(index)
-                yield self._page(page, index + 1)
-                bad = 0
-            except (RuntimeError, ValueError, IndexError):
-                reading.warn("Damaged pages were left out.")
-                bad += 1
-                if bad > MAX_BAD_PAGES:
-                    break
-            if index % 64 == 63:
-                pymupdf.TOOLS.store_shrink(50)
+    def page(self, index: int) -> Page | None:
+        """Read one page; None where it is damaged."""
+        self._read += 1
+        if self._read % _PAGES_KEPT == 0:
+            pymupdf.TOOLS.store_shrink(50)
+        try:
+            return self._page(self._document.load_page(index), index + 1)
+        except (RuntimeError, ValueError, IndexError):
+            return None
 
     def _page(self, page: Any, number: int) -> Page:
         content = page.get_text("dict", flags=_FLAGS)
@@ -110,9 +101,11 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
     weight = bold = mono = 0
     size = 0.0
     for span in raw["spans"]:
-        piece = span["text"].translate(SIGNS)
+        piece = span["text"]
+        if not piece.isascii():
+            piece = piece.translate(SIGNS)
         count = len(piece.strip())
-        spot = _spot(span, turn, page)
+        spot = span["bbox"] if turn == 0 else _spot(span, turn, page)
         gap = spot[0] - box[2] if box else 0.0
         if box is not None and count and gap > 2 * span["size"]:
             yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)

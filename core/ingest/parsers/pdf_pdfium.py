@@ -19,7 +19,6 @@ from core.ingest.parsers.reading import ParserInput
 
 pdfium: Any = _untyped
 
-MAX_BAD_PAGES = 50
 MAX_LETTERS = 200_000
 """Most signs of one page that are read."""
 MAX_OUTLINE = 20_000
@@ -68,26 +67,12 @@ class PdfiumDocument:
             return found
         return found
 
-    def sampled(self, count: int) -> Iterator[Page]:
-        """Yield up to ``count`` pages, evenly spread."""
-        for index in range(0, self.page_count, max(1, self.page_count // count)):
-            try:
-                yield self._page(index)
-            except _ERRORS:
-                continue
-
-    def pages(self, reading: ParserInput) -> Iterator[Page]:
-        """Yield the pages one by one; damaged ones cost a warning."""
-        bad = 0
-        for index in range(self.page_count):
-            try:
-                yield self._page(index)
-                bad = 0
-            except _ERRORS:
-                reading.warn("Damaged pages were left out.")
-                bad += 1
-                if bad > MAX_BAD_PAGES:
-                    break
+    def page(self, index: int) -> Page | None:
+        """Read one page; None where it is damaged."""
+        try:
+            return self._page(index)
+        except _ERRORS:
+            return None
 
     def _page(self, index: int) -> Page:
         page = self._document[index]

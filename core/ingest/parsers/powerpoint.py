@@ -31,6 +31,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
                 slides.append(relation.target)
         reading.note(slides=len(slides))
         for number, part in enumerate(slides, 1):
+            reading.tell(number, len(slides))
             yield from _slide(package, reading, part, number)
 
 

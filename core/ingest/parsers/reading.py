@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,22 @@ class ParserInput:
     extension: str
     limits: ParserLimits
     metadata: dict[str, Any] = field(default_factory=dict)
+    processes: int = 1
+    """How many processes may read parts of a long document at once."""
+    told: Callable[[int, int], None] | None = None
+    """Hears how far the reading is, and of how much, where a parser knows it: pages, slides or bytes."""
+
+    def tell(self, done: int, total: int) -> None:
+        """Say how far the reading is; of a total that turns out too small no more is done than that."""
+        if self.told is not None:
+            self.told(min(done, total), total)
+
+    def counted(self, parts: Iterable[bytes], total: int, before: int = 0) -> Iterator[bytes]:
+        """Pass parts on that are bytes of ``total``, and tell how many were taken."""
+        for part in parts:
+            before += len(part)
+            self.tell(before, total)
+            yield part
 
     def note(self, **values: Any) -> None:
         """Keep what is known of the document: empty values are left out, times become ISO 8601."""

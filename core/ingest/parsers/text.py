@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from core.ingest.parsers.encoding import decoded, detect, sample
+from core.ingest.parsers.encoding import READ_BYTES, decoded, detect, sample
 from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import RowGroups, column_letter, row_text
 from core.ingest.parsers.wording import MAX_BLOCK_CHARS, clean, pieces
@@ -47,7 +47,9 @@ def lines(reading: ParserInput) -> Iterator[str]:
     rest: list[str] = []
     length = 0
     held = ""
-    for text in decoded(reading.path, encoding):
+    size = reading.path.stat().st_size
+    for read, text in enumerate(decoded(reading.path, encoding), start=1):
+        reading.tell(read * READ_BYTES, size)
         text = held + text
         held = "\r" if text.endswith("\r") else ""
         text = clean(text[: len(text) - len(held)])

@@ -67,7 +67,8 @@ class _Document:
     def _body(self) -> Iterator[Block]:
         tables: list[_Table] = []
         boxes = 0
-        stream = events(self.package.stream(self.main), ("{*}p", "{*}tbl", "{*}tr", "{*}txbxContent"), ("start", "end"))
+        parts = self.reading.counted(self.package.stream(self.main), self.package.stated_bytes(self.main))
+        stream = events(parts, ("{*}p", "{*}tbl", "{*}tr", "{*}txbxContent"), ("start", "end"))
         for kind, element in stream:
             name = local(element)
             if name == "txbxContent":

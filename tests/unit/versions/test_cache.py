@@ -65,9 +65,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     orders: list[str] = []
     ask = children.Child.ask
 
-    def noted(self: children.Child, order: dict[str, object], timeout_s: float) -> object:
+    def noted(self: children.Child, order: dict[str, object], timeout_s: float, *told: object) -> object:
         orders.append(f"{order['task']}{' coarse' if order.get('coarse') else ''}")
-        return ask(self, order, timeout_s)
+        return ask(self, order, timeout_s, *told)
 
     monkeypatch.setattr(children.Child, "ask", noted)
     return orders
@@ -207,7 +207,7 @@ def test_a_fine_comparison_that_takes_too_much_memory_is_made_coarsely(
     comparisons = ComparisonCache(tmp_path / "kept", blobs)
     ask = children.Child.ask
 
-    def poor(self: children.Child, order: dict[str, object], timeout_s: float) -> object:
+    def poor(self: children.Child, order: dict[str, object], timeout_s: float, *told: object) -> object:
         means = order["memory_bytes"] if order["coarse"] else 64 * MEBIBYTE
         return ask(self, {**order, "memory_bytes": means}, timeout_s)
 
