@@ -7,7 +7,7 @@
   const { isFinished } = uploads;
   const AT_ONCE = 3;
   const POLL_MS = 400;
-  const CHILDREN_MS = 1500;
+  const CHILDREN_MS = 800;
   const CHILDREN_LIMIT = 1000;
   const POLLED_FIRST = 60;
   const POLLED_NEXT = 20;
@@ -311,9 +311,14 @@
       }
     }
   };
-  /* The jobs of an archive's files that changed since they were read last. */
+  /* The jobs of an archive's files that changed since they were read last, and those that run: these move meanwhile. */
   const readChildren = async (entry) => {
     entry.children ||= new Map();
+    const running = [...entry.children.values()].filter((job) => job.state === "running").slice(0, POLLED_FIRST);
+    if (running.length) {
+      const { jobs } = await request(`/api/v1/jobs?ids=${running.map((job) => job.id).join(",")}`);
+      jobs.forEach((job) => entry.children.set(job.id, job));
+    }
     const since = entry.seen || 0;
     const path = `/api/v1/jobs?parent=${entry.receipt.job_id}&changed_since=${since}&limit=${CHILDREN_LIMIT}`;
     for (let before = ""; before !== null; ) {

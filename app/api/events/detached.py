@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import flask
 
-from app.api.events.progress import HEARTBEAT, HEARTBEAT_S, LONGEST_S, Follower, follow, new_events, written
+from app.api.events.progress import HEARTBEAT, HEARTBEAT_S, LONGEST_S, MOVING_S, Follower, follow, new_events, written
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -84,11 +84,11 @@ class Stream:
         self.waiting = bytearray(head)
         self.seen = -1
         self.heard = 0
-        self.began = self.wrote = time.monotonic()
+        self.began = self.wrote = self.told = time.monotonic()
 
     def tell(self, change: int) -> None:
         """Take up what is new up to a change."""
-        self.seen = change
+        self.seen, self.told = change, time.monotonic()
         if self.follower.has_ended:
             return
         try:
@@ -188,9 +188,9 @@ class Pump:
         """Tell what has changed, see who is gone, and wait a moment."""
         change, now = self._kb.jobs_changed(0, 0.0), time.monotonic()
         for stream in list(self._streams):
-            if stream.seen != change:
+            if stream.seen != change or (stream.follower.is_moving and now - stream.told >= MOVING_S):
                 stream.tell(change)
-            elif now - stream.wrote >= HEARTBEAT_S:
+            if now - stream.wrote >= HEARTBEAT_S:
                 stream.say(HEARTBEAT)
             if not stream.write() or now - stream.began > LONGEST_S:
                 self._drop(stream, selector)

@@ -1,4 +1,7 @@
-"""What there is to tell somebody who follows jobs: each change of one, or of all that they see, and its end."""
+"""What there is to tell somebody who follows jobs: each change of one, or of all that they see, and its end.
+
+While a job runs it is told again every second, as its share and its time left move without a change.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.components.shared.states import error_words
 from core.errors import EvoRAGError
-from core.model import Job, JobState, to_dict
+from core.model import Job, JobFilter, JobState, to_dict
 
 if TYPE_CHECKING:
     from core import KnowledgeBase
 
 HEARTBEAT_S = 15.0
 """Time after which a client that hears nothing else hears that the line is still there."""
+MOVING_S = 1.0
+"""Time after which jobs that run are told again."""
+MOST_AGAIN = 50
 LONGEST_S = 900.0
 """Then the client connects again, and shows anew who it is."""
 ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 MOST_AT_ONCE = 500
+
+
+Moved = tuple[float, float | None]
+_NOTHING: Moved = (-1.0, None)
+_RUNNING = JobFilter(states=(JobState.RUNNING,))
 
 
 class Event(NamedTuple):
@@ -37,12 +48,17 @@ class JobFollower:
         self.job_id = job_id
         self.seen = seen
         self.has_ended = False
+        self.is_moving = True
+        """Whether there may be news without a change."""
+        self._told = _NOTHING
 
     def news(self) -> list[Event]:
         """Return what is new; the last event is ``end``. Raises: ``NotFound``."""
         job = self._kb.job(self.job_id)
-        found = [Event(job.change, "job", shown(job))] if job.change > self.seen else []
-        self.seen = max(self.seen, job.change)
+        is_new = job.change > self.seen or (job.state is JobState.RUNNING and moved(job) != self._told)
+        found = [Event(job.change, "job", shown(job))] if is_new else []
+        self.seen, self._told = max(self.seen, job.change), moved(job)
+        self.is_moving = job.state is JobState.RUNNING
         if job.state in ENDED:
             self.has_ended = True
             found.append(Event(job.change, "end", {"id": job.id, "state": job.state.value}))
@@ -57,18 +73,25 @@ class AllFollower:
     def __init__(self, kb: KnowledgeBase, seen: int | None = None) -> None:
         self._kb = kb
         self.seen = kb.jobs_changed(0, 0.0) if seen is None else seen
+        self.is_moving = True
+        self._told: dict[str, Moved] = {}
 
     def news(self) -> list[Event]:
-        """Return what is new, oldest change first."""
+        """Return what is new, oldest change first, and the jobs that run where these have moved."""
         newest = self._kb.jobs_changed(self.seen, 0.0)
-        if newest <= self.seen:
-            return []
-        jobs = self._kb.jobs(changed_since=self.seen, limit=MOST_AT_ONCE + 1)
+        jobs = self._kb.jobs(changed_since=self.seen, limit=MOST_AT_ONCE + 1) if newest > self.seen else []
         if len(jobs) > MOST_AT_ONCE:
             self.seen = newest
             return [Event(newest, "reload", {"change": newest})]
         self.seen = max([newest, *(job.change for job in jobs)])
-        return [Event(job.change, "job", shown(job)) for job in sorted(jobs, key=lambda job: job.change)]
+        changed = {job.id for job in jobs}
+        running = self._kb.jobs(_RUNNING, limit=MOST_AGAIN)
+        again = [job for job in running if job.id not in changed and moved(job) != self._told.get(job.id)]
+        self._told = {job.id: moved(job) for job in running}
+        self.is_moving = bool(running)
+        return [Event(self.seen, "job", shown(job)) for job in again] + [
+            Event(job.change, "job", shown(job)) for job in sorted(jobs, key=lambda job: job.change)
+        ]
 
 
 Follower = JobFollower | AllFollower
@@ -87,7 +110,7 @@ def follow(kb: KnowledgeBase, follower: Follower) -> Iterator[bytes]:
     """Yield server-sent events until the job has ended; holds the thread that asks."""
     yield written(new_events(follower))
     while not follower.has_ended:
-        kb.jobs_changed(follower.seen, HEARTBEAT_S)
+        kb.jobs_changed(follower.seen, MOVING_S if follower.is_moving else HEARTBEAT_S)
         yield written(new_events(follower)) or HEARTBEAT
 
 
@@ -114,3 +137,9 @@ def shown(job: Job) -> dict[str, Any]:
 def share_of(job: Job) -> float:
     """Return how much of a job is done, from 0 to 1; 1 only for one that is done."""
     return 1.0 if job.state is JobState.DONE else min(job.share, 0.99)
+
+
+def moved(job: Job) -> Moved:
+    """Return what moves of a job that runs, as exactly as anybody sees it."""
+    left = job.seconds_left
+    return round(job.share, 3), None if left is None else round(left)

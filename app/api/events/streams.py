@@ -24,7 +24,17 @@ from werkzeug.exceptions import ServiceUnavailable
 from app.api.description.describe import View, operation, whole
 from app.api.description.reading import arguments
 from app.api.events.detached import EventStream, pump_of
-from app.api.events.progress import HEARTBEAT, LONGEST_S, AllFollower, Event, Follower, JobFollower, new_events, written
+from app.api.events.progress import (
+    HEARTBEAT,
+    LONGEST_S,
+    MOVING_S,
+    AllFollower,
+    Event,
+    Follower,
+    JobFollower,
+    new_events,
+    written,
+)
 from app.api.system.waiting import room_to_write
 from app.components.shared.states import error_words, unknown_error
 from app.context import kb, rag
@@ -157,11 +167,12 @@ def _talk(ws: Server, job_id: str) -> tuple[int, str]:
     """Tell and listen until there is a reason to close, and return it."""
     followers = {job_id: JobFollower(kb(), job_id)}
     heard: deque[float] = deque(maxlen=MOST_MESSAGES)
-    ends, change = time.monotonic() + LONGEST_S, -1
-    while time.monotonic() < ends:
+    ends, change, told = time.monotonic() + LONGEST_S, -1, 0.0
+    while (now := time.monotonic()) < ends:
         newest = kb().jobs_changed(0, 0.0)
-        if newest != change:
-            change = newest
+        is_moving = any(follower.is_moving for follower in followers.values())
+        if newest != change or (is_moving and now - told >= MOVING_S):
+            change, told = newest, now
             for key, follower in list(followers.items()):
                 for event in new_events(follower):
                     if event.name == "error":

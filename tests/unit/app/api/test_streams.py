@@ -20,7 +20,10 @@ from flask.testing import FlaskClient
 import core
 from app.api.events.progress import AllFollower, Event, JobFollower, share_of, shown, written
 from core.access import acting
+from core.catalog.jobs.job_scheduler import Choice
+from core.catalog.jobs.stage_run import StageRun
 from core.errors import NotFound
+from core.jobs.time_left import Pace
 from core.model import Job, JobState, Principal, Query, Role, Stage
 from tests.builders import add, knowledge_base
 from tests.doubles import SilentGenerator, use
@@ -84,7 +87,7 @@ def test_a_job_is_followed_to_its_end(kb: core.KnowledgeBase, url: str) -> None:
     assert found[-2][1]["state"] == "done"
     assert found[-1] == ("end", {"id": upload.job_id, "state": "done"})
     changes = [data["change"] for name, data in found if name == "job"]
-    assert changes == sorted(set(changes))
+    assert changes == sorted(changes)
 
 
 def test_many_followers_hold_one_thread(kb: core.KnowledgeBase, url: str) -> None:
@@ -146,6 +149,50 @@ def test_all_jobs_are_told_that_changed_since(kb: core.KnowledgeBase) -> None:
     assert follower.news() == []
     kb.work_off()
     assert {event.data["state"] for event in follower.news()} == {"done"}
+
+
+def parsing(kb: core.KnowledgeBase) -> str:
+    """Bring a job into a stage that says nothing of how far it is."""
+    job_id = str(kb.add_text("a.txt", TEXT * 1_000).job_id)
+    [job] = kb.catalog.jobs.take(Choice(1, 1))
+    run = StageRun(kb.catalog.jobs, job, threading.Event())
+    run.begin(Stage.PARSING, 1)
+    run.write()
+    return job_id
+
+
+def test_a_job_that_runs_is_told_again_though_nothing_is_written(kb: core.KnowledgeBase) -> None:
+    job_id = parsing(kb)
+    for follower in (JobFollower(kb, job_id), AllFollower(kb)):
+        told = []
+        for _ in range(20):
+            told += [event.data["progress"] for event in follower.news()]
+            assert follower.is_moving
+            time.sleep(0.05)
+        assert len(told) > 2
+        assert told == sorted(set(told))
+    kb.cancel(job_id)
+    follower = AllFollower(kb)
+    assert follower.news() == [] and not follower.is_moving
+
+
+def test_whoever_follows_hears_of_a_silent_stage_every_second(
+    kb: core.KnowledgeBase, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kb._jobs._estimates, "_pace", Pace(parsing={".txt": 1e-3}))
+    job_id = parsing(kb)
+    for path in (f"/api/v1/jobs/{job_id}/events", "/api/v1/jobs/events"):
+        heard = []
+        with httpx.stream("GET", f"{url}{path}", timeout=60) as response:
+            for name, data in events(response.iter_lines()):
+                assert name == "job"
+                heard.append((time.monotonic(), data["progress"]))
+                if len(heard) == 4:
+                    break
+        assert heard[-1][0] - heard[0][0] < 6 and heard[-1][1] > heard[0][1]
+    with connected(url, f"/ws/progress/{job_id}") as ws:
+        told = [json.loads(ws.recv())["progress"] for _ in range(3)]
+    assert told == sorted(set(told))
 
 
 def test_too_many_changes_at_once_say_to_read_the_list_again(
