@@ -11,19 +11,17 @@ from __future__ import annotations
 import argparse
 import itertools
 import statistics
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks import machine, runner
 from benchmarks.benchmark import Benchmark, Context
+from benchmarks.ingest import opened
 from benchmarks.ingest_sets import write_files, write_manual
-from core import KnowledgeBase, Settings, build
-from core.indexes.readiness import wait_until_ready
+from core import KnowledgeBase
 from core.model import JobState
 from core.model.jobs import together
 
@@ -100,16 +98,6 @@ def written(folder: Path, name: str, options: argparse.Namespace, seed: int) -> 
     if name != "manual":
         found += write_files(folder / f"files-{seed}", options.files, seed)
     return found
-
-
-@contextmanager
-def opened(embedder: str) -> Iterator[KnowledgeBase]:
-    with (
-        tempfile.TemporaryDirectory(prefix="evorag-time-left-") as folder,
-        build(Settings(data_dir=Path(folder), embedder=embedder)) as kb,
-    ):
-        wait_until_ready(kb)
-        yield kb
 
 
 def figures(context: Context) -> dict[str, Any]:

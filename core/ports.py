@@ -34,8 +34,8 @@ class Parser(Protocol):
     def parse(self, source: Path, extension: str, target: Path, progress: Progress | None = None) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` as JSON lines and return the document's metadata.
 
-        ``progress`` hears of pages, sheets or slides where the format tells how many there are; what it raises ends
-        the parsing.
+        ``progress`` hears of pages, slides or bytes where the format tells how many there are; what it raises ends the
+        parsing.
 
         Raises: ``UnreadableDocument`` and its kinds. ``target`` is complete or absent.
         """

@@ -207,12 +207,14 @@ class Projector:
             with self._catalog.embeddings.claimed(model, list(texts)) as free:
                 own = texts.keys() if time.monotonic() >= waits_until else free
                 # Somebody may have kept some between their being read and claimed.
-                own = own - self._catalog.embeddings.embedded(model, list(texts))
+                known = self._catalog.embeddings.embedded(model, list(texts))
+                own = own - known
                 if own:
                     self._keep(to, {digest: texts[digest] for digest in own})
+            if own | known >= texts.keys():
+                break
+            time.sleep(LOOK_AGAIN_S)
             texts = self._catalog.generations.lacking(chunk_ids, model)
-            if texts:
-                time.sleep(LOOK_AGAIN_S)
         return was_lacking
 
     def _keep(self, to: IndexHandle, texts: dict[bytes, str]) -> None:

@@ -19,8 +19,8 @@ from core.platform.processors import usable_processors
 from core.platform.sandboxed_child import Telling, limit, serve
 
 _CONVERTER_MEMORY = 4 * 1024**3
-_MOST_PROCESSES = 4
-"""More readers than these wait for the one that puts their pages together."""
+PROCESSES = min(usable_processors(), 4)
+"""Processes that read a long document; more would wait for the one that puts their pages together."""
 NICENESS = 5
 """Questions go first; passages, which are embedded at 10, wait for what has yet to be found by its words."""
 
@@ -30,8 +30,7 @@ def answer(order: dict[str, Any], tell: Telling) -> dict[str, Any]:
     limits = ParserLimits(**order["limits"])
     target = Path(order["target"])
     part = target.with_name(target.name + ".part")
-    processes = min(usable_processors(), _MOST_PROCESSES)
-    reading = ParserInput(Path(order["source"]), order["extension"], limits, processes=processes, told=tell)
+    reading = ParserInput(Path(order["source"]), order["extension"], limits, processes=PROCESSES, told=tell)
     started = _cpu_s()
     _forget_peak()
     try:

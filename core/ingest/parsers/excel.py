@@ -53,10 +53,10 @@ class _Workbook:
                 if relation is not None and relation.kind == "worksheet":
                     sheets.append((element.get("name", ""), relation.target))
         self.reading.note(sheets=len(sheets))
-        sizes = [self.package.stated_bytes(part) for _, part in sheets]
-        for at, (name, part) in enumerate(sheets):
-            parts = self.reading.counted(self.package.stream(part), sum(sizes), sum(sizes[:at]))
-            yield from self._sheet(name, part, parts)
+        total, before = sum(self.package.stated_bytes(part) for _, part in sheets), 0
+        for name, part in sheets:
+            yield from self._sheet(name, part, self.reading.counted(self.package.stream(part), total, before))
+            before += self.package.stated_bytes(part)
 
     def _shared_strings(self, name: str) -> Iterator[str]:
         for _, element in events(self.package.stream(name), ("{*}si",)):

@@ -114,9 +114,6 @@ def _read(opened: Open, reading: ParserInput, runs: Sequence[range], sink: Conne
     ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
         return
-    # Otherwise nobody would see that the process which parses has ended, or another reader.
-    os.closerange(3, sink.fileno())
-    os.closerange(sink.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
     try:
         document = opened(reading)
         for run in runs:

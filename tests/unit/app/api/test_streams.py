@@ -88,6 +88,9 @@ def test_a_job_is_followed_to_its_end(kb: core.KnowledgeBase, url: str) -> None:
     assert found[-1] == ("end", {"id": upload.job_id, "state": "done"})
     changes = [data["change"] for name, data in found if name == "job"]
     assert changes == sorted(changes)
+    # A change is told again only where the share or the time left has moved.
+    told = [json.dumps(data) for name, data in found if name == "job"]
+    assert len(told) == len(set(told))
 
 
 def test_many_followers_hold_one_thread(kb: core.KnowledgeBase, url: str) -> None:
