@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.catalog.documents.embeddings import LOOK_AGAIN_S, PATIENCE_S
+from core.catalog.documents.embeddings import LOOK_AGAIN_S, PATIENCE_S, Missing
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, write_all
 from core.errors import EvoRAGError
 from core.indexes.active import ActiveIndex
@@ -46,11 +46,11 @@ class _Waiting:
     priority: int
     position: int = -1
     done: int = 0
-    batch: dict[bytes, int] = field(default_factory=dict)
+    batch: dict[bytes, Missing] = field(default_factory=dict)
     is_read: bool = False
     held_since: float | None = None
     """Since when others have held every text that it gave."""
-    told: int = 0
+    told: set[bytes] = field(default_factory=set)
     """Texts of the present round that were counted already."""
 
 
@@ -140,7 +140,7 @@ class EmbeddingQueue:
             page = self._catalog.embeddings.missing(
                 waiting.run.version_id, self._active.embedder.id, waiting.position, TURN_TEXTS
             )
-            waiting.batch.update((each.digest, each.length) for each in page)
+            waiting.batch.update((each.digest, each) for each in page)
             texts.update(waiting.batch)
             waiting.is_read = len(page) < TURN_TEXTS
             if not waiting.is_read:
@@ -180,7 +180,7 @@ class EmbeddingQueue:
     def _embed(self, chosen: Sequence[_Waiting]) -> None:
         # What began with one embedder is kept as its own, whatever serves meanwhile.
         embedder = self._active.embedder
-        lengths = {digest: length for waiting in chosen for digest, length in waiting.batch.items()}
+        lengths = {digest: each.length for waiting in chosen for digest, each in waiting.batch.items()}
         if not lengths:
             return
         with self._catalog.embeddings.claimed(embedder.id, list(lengths)) as free:
@@ -205,7 +205,7 @@ class EmbeddingQueue:
             few = [digest for digest in few if digest in texts]
 
             def tell(done: int, _: int, before: int = at) -> None:
-                self._tell_between(chosen, (before + done) / len(order))
+                self._tell_between(chosen, order[: before + done])
 
             vectors.append((few, embedder.embed_passages([texts[digest] for digest in few], tell)))
             if time.monotonic() - since >= _KEEP_S:
@@ -221,36 +221,36 @@ class EmbeddingQueue:
             failpoint("ingest.embeddings.kept")
         vectors.clear()
 
-    def _tell_between(self, chosen: Sequence[_Waiting], part: float) -> None:
+    def _tell_between(self, chosen: Sequence[_Waiting], embedded: Collection[bytes]) -> None:
         """Write how far the documents of a round are while it goes on; those that have ended meanwhile leave later."""
         now = time.monotonic()
-        if now - self._told < _TELL_S or part >= 1.0:
+        if now - self._told < _TELL_S:
             return
         self._told = now
-        self._count(chosen, part)
+        self._count(chosen, set(embedded))
         for waiting in chosen:
-            waiting.run.tell(min(waiting.done + waiting.told, waiting.total), waiting.total)
+            waiting.run.tell(min(waiting.done + len(waiting.told), waiting.total), waiting.total)
         write_all(self._catalog.jobs, [waiting.run for waiting in chosen], lambda _: None)
 
-    def _count(self, chosen: Sequence[_Waiting], part: float) -> None:
-        """Book this part of the round's texts, and the time that the lane has worked since, on their documents."""
+    def _count(self, chosen: Sequence[_Waiting], embedded: Collection[bytes]) -> None:
+        """Book the round's texts so far, and the time that the lane has worked since, on their documents."""
         now = time.monotonic()
         passed, self._worked = now - self._worked, now
-        texts = sum(len(waiting.batch) for waiting in chosen)
+        whole = sum(_weight(waiting) for waiting in chosen)
         for waiting in chosen:
-            more = max(int(len(waiting.batch) * part) - waiting.told, 0)
-            waiting.told += more
-            seconds = passed * len(waiting.batch) / texts if texts else 0.0
-            waiting.run.spend({"embedded_texts": more, "embedding_s": seconds})
+            new = [each for digest, each in waiting.batch.items() if digest in embedded and digest not in waiting.told]
+            waiting.told.update(each.digest for each in new)
+            used = {"embedded_texts": len(new), "embedded_tokens": sum(each.tokens for each in new)}
+            waiting.run.spend({**used, "embedding_s": passed * _weight(waiting) / whole if whole else 0.0})
 
     def _note_progress(self, going: Sequence[_Waiting]) -> list[_Waiting]:
         """Note how far each document is, and leave out those whose jobs have ended meanwhile."""
         due = {}
-        self._count(going, 1.0)
+        self._count(going, {digest for waiting in going for digest in waiting.batch})
         for waiting in going:
             waiting.done = min(waiting.done + len(waiting.batch), waiting.total)
             waiting.batch.clear()
-            waiting.told = 0
+            waiting.told.clear()
             if waiting.run.tell(waiting.done, waiting.total) and not waiting.is_read:
                 due[waiting.run] = waiting
         lost: list[StageRun] = []
@@ -288,6 +288,10 @@ class EmbeddingQueue:
         self._queue.remove(lambda each: each is waiting)
 
 
+def _weight(waiting: _Waiting) -> int:
+    return sum(each.tokens + 1 for each in waiting.batch.values())
+
+
 def _overdue(chosen: Sequence[_Waiting]) -> set[bytes]:
     """Return the texts of documents that have waited too long for other processes."""
     latest = time.monotonic() - PATIENCE_S
@@ -302,7 +306,7 @@ def _overdue(chosen: Sequence[_Waiting]) -> set[bytes]:
 def _leave_to_others(waiting: _Waiting, done: set[bytes]) -> None:
     """Take the texts out of a document's batch that other processes embed, and note since when these hold all."""
     given = bool(waiting.batch)
-    waiting.batch = {digest: length for digest, length in waiting.batch.items() if digest in done}
+    waiting.batch = {digest: each for digest, each in waiting.batch.items() if digest in done}
     if waiting.batch:
         waiting.held_since = None
     elif given and waiting.held_since is None:

@@ -204,7 +204,7 @@ class ParseAndChunk:
         def keep(run: StageRun) -> StageResult:
             if run in short and run.version_id not in kept:
                 return self._keep_long(run, versions[run.version_id], iter([list(short[run].chunks)]))
-            return StageResult(len(short[run].chunks) if run in short else None)
+            return _cut(short[run].chunks) if run in short else StageResult()
 
         done = self._each(keep, done)
         return [run for run in runs if run in done or run not in uncut]
@@ -217,17 +217,22 @@ class ParseAndChunk:
         """Keep the chunks of one version, some in each transaction."""
         self._catalog.chunks.begin(run.version_id, run.attempt)
         failpoint("ingest.chunking.begun")
-        done = 0
+        done = tokens = 0
         for batch in batches:
             if run.is_stopped:
                 raise Stopped
             self._catalog.chunks.add(run.version_id, run.doc_id, version.shown_title, batch, run.attempt)
             failpoint("ingest.chunks.added")
             done += len(batch)
+            tokens += sum(chunk.token_count for chunk in batch)
             run.advance(done, 0)
         if not self._catalog.chunks.finish(run.version_id, run.doc_id, run.attempt):
             raise EmptyDocument(f"No text was found in “{version.file_name}”.")
-        return StageResult(done)
+        return StageResult(done, {"tokens": tokens})
+
+
+def _cut(chunks: Sequence[Chunk]) -> StageResult:
+    return StageResult(len(chunks), {"tokens": sum(chunk.token_count for chunk in chunks)})
 
 
 def _packed(plain: Path, packed: Path) -> str:

@@ -67,6 +67,8 @@ class IngestPipeline:
         """
         owners = self._catalog.jobs.owners([job.id for job in jobs])
         runs = [StageRun(self._catalog.jobs, job, stop, owners[job.id]) for job in jobs]
+        for run in runs:
+            run.together = len(runs)
         runs = run_together(self._parse_and_chunk.parse, runs)
         runs = run_together(self._parse_and_chunk.chunk, runs)
         runs = run_together(self._keywords.index, runs)

@@ -78,6 +78,7 @@ class Publisher:
         """
         for run in runs:
             run.begin(Stage.INDEXING)
+            run.together = len(runs)
         going = write_all(self._catalog.jobs, runs, self._endings.cancelled) if runs else []
         failpoint("ingest.indexing.entered")
         while going and not going[0].is_stopped:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 from core.access import PROCESS, acting
 from core.jobs.time_left import (
     DEFAULT_PACE,
+    Embedding,
     JobCost,
-    Pace,
     Recent,
     advanced,
+    embedding_of,
     ends,
     in_turns,
     pace_of,
@@ -40,6 +41,7 @@ _FRESH_S = 0.25
 _READ_FOR_S = 10
 """The estimate is used so many times as long as making it took."""
 _MOST_ACTIVE = 5_000
+_MOST_ENDED = 1_000
 _REMEMBERED = 20_000
 _MOST_SHARE = 0.99
 
@@ -55,7 +57,7 @@ class _Shown:
     estimated: float = 0.0
     left: float | None = None
     left_at: float = 0.0
-    embedded: tuple[float, float] = (0.0, 0.0)
+    embedded: Embedding = field(default_factory=Embedding)
 
 
 @dataclass(slots=True)
@@ -77,6 +79,7 @@ class Estimates:
         self._lock = threading.Lock()
         self._pace, self._learnt_at = DEFAULT_PACE, -math.inf
         self._embedding: Recent | None = None
+        self._seen = 0
         self._shown: OrderedDict[str, _Shown] = OrderedDict()
         self._outlook = _Outlook()
 
@@ -130,7 +133,7 @@ class Estimates:
             if began - self._learnt_at >= _LEARN_EVERY_S:
                 self._learn(began)
             active = self._catalog.jobs.recent(active=True, limit=_MOST_ACTIVE)
-        self._measure(active)
+            self._measure([*active, *self._ended_since()])
         works = {job.id: self._work(job, self._known(job, began), began) for job in active}
         # The ledger lists the newest first; the oldest is taken first.
         tasks = in_turns(task_of(job, works[job.id]) for job in reversed(active))
@@ -144,22 +147,25 @@ class Estimates:
         if self._embedding is None:
             self._embedding = Recent(self._pace.seconds[Stage.EMBEDDING])
 
-    def _measure(self, active: Sequence[Job]) -> None:
-        """Follow how fast the embedding lane is now, by what its documents spent since they were read last."""
+    def _ended_since(self) -> list[Job]:
+        """Return jobs that have ended since this was asked last; of small ones most end between two looks."""
+        seen, self._seen = self._seen, self._catalog.jobs.newest_change()
+        return self._catalog.jobs.recent(_LEARNT, changed_since=seen, limit=_MOST_ENDED) if seen else []
+
+    def _measure(self, jobs: Sequence[Job]) -> None:
+        """Follow how fast the embedding lane is now, by what it spent on documents since they were read last."""
         assert self._embedding is not None
-        seconds = texts = 0.0
-        for job in active:
-            if job.state is JobState.RUNNING and job.stage is Stage.EMBEDDING:
-                spent = job.resources.get("embedding_s", 0.0), job.resources.get("embedded_texts", 0.0)
+        spent = Embedding()
+        for job in jobs:
+            now = embedding_of(job)
+            if now.tokens > 0:
                 shown = self._known(job, self._clock())
-                if spent[1] > shown.embedded[1]:
-                    seconds += spent[0] - shown.embedded[0]
-                    texts += spent[1] - shown.embedded[1]
-                    shown.embedded = spent
-        if texts > 0:
-            self._embedding.add(seconds, texts)
-        cost = self._embedding.cost
-        self._pace = Pace({**self._pace.seconds, Stage.EMBEDDING: cost}, self._pace.parsing, self._pace.chunks)
+                if now.tokens > shown.embedded.tokens:
+                    spent, shown.embedded = spent + (now - shown.embedded), now
+        if spent.tokens > 0:
+            self._embedding.add(spent.seconds, spent.tokens)
+        seconds = {**self._pace.seconds, Stage.EMBEDDING: self._embedding.cost}
+        self._pace = replace(self._pace, seconds=seconds)
 
 
 def _ended(job: Job) -> Job:

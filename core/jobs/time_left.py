@@ -1,6 +1,6 @@
 """How much of a job is done and how long the rest takes, from what its stages cost on this machine.
 
-A document's cost is that of its stages: bytes parsed, chunks cut and indexed, texts embedded. What is not counted yet
+A document's cost is that of its stages: bytes parsed, chunks cut and indexed, tokens embedded. What is not counted yet
 is estimated from the file's size. Documents share lanes, so the time left of one depends on what the others still need.
 """
 
@@ -25,30 +25,57 @@ _KNOWN_FROM = 0.05
 _RECENT_S = 5.0
 _PRIOR_S = 0.5
 _FOLLOWED_S = 1.5
+_BELIEVED_S = 2.0
+"""Time of embedding that the cost with which a new knowledge base begins counts for."""
+_TEXT_TOKENS = 25
+"""Tokens that cost as much as a text by itself, however short it is."""
+_SMALL_BYTES = 64 * 1024
+"""Up to this size a file costs until its embedding what files of its kind do, rather than by its bytes."""
 _DETAILED = 200
 """Jobs that are followed one by one through their lanes; of more, neighbours count as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """What the stages cost: seconds for a byte parsed, and for a chunk or text of the later ones."""
+    """What the stages cost: seconds for a byte parsed, a chunk cut or indexed, a token embedded.
+
+    Mappings go by the ending of the file; ``""`` stands for all others.
+    """
 
     seconds: Mapping[Stage, float] = field(
         default_factory=lambda: {
             Stage.PARSING: 1e-6,
             Stage.CHUNKING: 0.0005,
             Stage.KEYWORDS: 0.0005,
-            Stage.EMBEDDING: 0.03,
+            Stage.EMBEDDING: 0.0002,
             Stage.INDEXING: 0.0005,
         }
     )
     parsing: Mapping[str, float] = field(default_factory=lambda: {".pdf": 4e-6})
-    """Seconds for a byte, by the ending of the file."""
+    small: Mapping[str, float] = field(default_factory=lambda: {"": 0.015})
+    """Seconds for a small file until its embedding, whatever its size."""
+    small_publishing: float = 0.002
     chunks: Mapping[str, float] = field(default_factory=lambda: {"": 1 / 1_200, ".pdf": 1 / 2_000})
-    """Chunks of a byte, by the ending of the file; ``""`` stands for all others."""
+    """Chunks of a byte."""
+    tokens: Mapping[str, float] = field(default_factory=lambda: {"": 0.24, ".pdf": 0.18})
+    """Tokens of a byte."""
 
 
 DEFAULT_PACE = Pace()
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What the lane of embedding spent on texts, and how many tokens these count for."""
+
+    seconds: float = 0.0
+    tokens: float = 0.0
+
+    def __add__(self, other: Embedding) -> Embedding:
+        return Embedding(self.seconds + other.seconds, self.tokens + other.tokens)
+
+    def __sub__(self, other: Embedding) -> Embedding:
+        return Embedding(self.seconds - other.seconds, self.tokens - other.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,30 +128,51 @@ class Recent:
 def pace_of(ended: Iterable[Job]) -> Pace:
     """Return what the stages of finished documents cost; what none of them had costs the default."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    cost = DEFAULT_PACE.seconds[Stage.EMBEDDING]
+    seconds, tokens = _BELIEVED_S, _BELIEVED_S / cost
     for job in ended:
-        ending = ending_of(job)
-        for stage in _STAGES:
-            count, seconds = job.stage_counts.get(stage, 0), job.stage_seconds.get(stage, 0.0)
-            if stage is Stage.EMBEDDING:
-                count = int(job.resources.get("embedded_texts", 0))
-                seconds = job.resources.get("embedding_s", 0.0)
-            if count > 0 and seconds > 0:
-                found.setdefault((stage, ""), []).append((seconds / count, count))
-                if stage is Stage.PARSING:
-                    found.setdefault((stage, ending), []).append((seconds / count, count))
+        used, spent = job.resources, embedding_of(job)
+        if spent.tokens > 0:
+            seconds, tokens = seconds + spent.seconds, tokens + spent.tokens
+        endings = ("", ending_of(job))
         chunks = job.stage_counts.get(Stage.CHUNKING, 0)
         if chunks and job.size_bytes:
-            for key in ("", ending):
-                found.setdefault(("chunks", key), []).append((chunks / job.size_bytes, job.size_bytes))
+            _note(found, "chunks", endings, chunks / job.size_bytes, job.size_bytes)
+        if chunks and job.size_bytes and used.get("tokens"):
+            _note(found, "tokens", endings, used["tokens"] / job.size_bytes, job.size_bytes)
+        if job.attempts > 1 or "preparing_s" not in used:
+            continue
+        if _is_small(job):
+            _note(found, "small", endings, used["preparing_s"], 1.0)
+            _note(found, "small_publishing", ("",), used.get("publishing_s", 0.0), 1.0)
+            continue
+        for stage in (*_BEFORE, Stage.INDEXING):
+            count, took = job.stage_counts.get(stage, 0), job.stage_seconds.get(stage, 0.0)
+            if count > 0 and took > 0:
+                _note(found, stage, endings if stage is Stage.PARSING else ("",), took / count, count)
     costs = {key: _weighted_median(values) for key, values in found.items()}
+
+    def by_ending(name: str, default: Mapping[str, float]) -> Mapping[str, float]:
+        return {**default, **{ending: cost for (of, ending), cost in costs.items() if of == name}}
+
+    stages = {stage: costs[stage, ""] for stage in _STAGES if (stage, "") in costs}
     return Pace(
-        {**DEFAULT_PACE.seconds, **{stage: costs[stage, ""] for stage in _STAGES if (stage, "") in costs}},
-        {
-            **DEFAULT_PACE.parsing,
-            **{ending: cost for (of, ending), cost in costs.items() if of == Stage.PARSING and ending},
-        },
-        {**DEFAULT_PACE.chunks, **{ending: cost for (of, ending), cost in costs.items() if of == "chunks"}},
+        {**DEFAULT_PACE.seconds, **stages, Stage.EMBEDDING: seconds / tokens},
+        {ending: cost for ending, cost in by_ending(Stage.PARSING, DEFAULT_PACE.parsing).items() if ending},
+        by_ending("small", DEFAULT_PACE.small),
+        costs.get(("small_publishing", ""), DEFAULT_PACE.small_publishing),
+        by_ending("chunks", DEFAULT_PACE.chunks),
+        by_ending("tokens", DEFAULT_PACE.tokens),
     )
+
+
+def embedding_of(job: Job) -> Embedding:
+    """Return what of a job's texts was embedded so far, nothing where only their number was kept."""
+    used = job.resources
+    if "embedded_tokens" not in used:
+        return Embedding()
+    tokens = used["embedded_tokens"] + _TEXT_TOKENS * used.get("embedded_texts", 0.0)
+    return Embedding(used.get("embedding_s", 0.0), tokens)
 
 
 def ending_of(job: Job) -> str:
@@ -137,10 +185,9 @@ def work_of(job: Job, pace: Pace, in_stage_s: float) -> JobCost:
         return _counted(job, in_stage_s)
     chunks = _chunks(job, pace)
     texts = job.total if job.stage is Stage.EMBEDDING else job.stage_counts.get(Stage.EMBEDDING, chunks)
-    parsing = pace.parsing.get(ending_of(job), pace.seconds[Stage.PARSING])
-    costs = {stage: chunks * pace.seconds[stage] for stage in _STAGES}
-    costs[Stage.PARSING] = job.size_bytes * parsing
-    costs[Stage.EMBEDDING] = texts * pace.seconds[Stage.EMBEDDING]
+    costs = _prepared_for(job, pace, chunks)
+    tokens = _tokens_of_chunk(job, pace, chunks) + _TEXT_TOKENS
+    costs[Stage.EMBEDDING] = texts * tokens * pace.seconds[Stage.EMBEDDING]
     if job.state is not JobState.RUNNING or job.stage not in costs:
         is_over = job.state is JobState.RUNNING and job.stage is Stage.PUBLISHED
         return JobCost(sum(costs.values())) if is_over else _divided(costs, dict.fromkeys(costs, 0.0))
@@ -151,7 +198,7 @@ def work_of(job: Job, pace: Pace, in_stage_s: float) -> JobCost:
     if job.stage is not Stage.EMBEDDING:
         if part >= _KNOWN_FROM:
             costs[job.stage] = in_stage_s / part
-        elif in_stage_s > 0:
+        elif in_stage_s > 0 and costs[job.stage] > 0:
             part = max(part, _by_time(in_stage_s, costs[job.stage]))
             costs[job.stage] = max(costs[job.stage], in_stage_s / part)
     done[job.stage] = min(part, _MOST_SHARE) if job.stage is Stage.CHUNKING else part
@@ -227,6 +274,30 @@ def _chunks(job: Job, pace: Pace) -> float:
         # More than was expected is to come, nobody knows how much.
         return max(expected, counted * 1.1, 1.0)
     return max(float(counted or expected), 1.0)
+
+
+def _tokens_of_chunk(job: Job, pace: Pace, chunks: float) -> float:
+    counted = job.stage_counts.get(Stage.CHUNKING, 0)
+    if counted and "tokens" in job.resources:
+        return job.resources["tokens"] / counted
+    return job.size_bytes * pace.tokens.get(ending_of(job), pace.tokens[""]) / chunks
+
+
+def _prepared_for(job: Job, pace: Pace, chunks: float) -> dict[Stage, float]:
+    """Return the cost of all stages but embedding."""
+    ending = ending_of(job)
+    if _is_small(job):
+        costs = dict.fromkeys(_STAGES, 0.0)
+        costs[Stage.PARSING] = pace.small.get(ending, pace.small[""])
+        costs[Stage.INDEXING] = pace.small_publishing
+        return costs
+    costs = {stage: chunks * pace.seconds[stage] for stage in _STAGES}
+    costs[Stage.PARSING] = job.size_bytes * pace.parsing.get(ending, pace.seconds[Stage.PARSING])
+    return costs
+
+
+def _is_small(job: Job) -> bool:
+    return job.size_bytes <= _SMALL_BYTES
 
 
 def _by_time(passed_s: float, expected_s: float) -> float:
@@ -313,6 +384,17 @@ def _speeds(tasks: Sequence[QueuedWork], inside: Collection[int]) -> dict[int, f
     active = [at for at in inside if tasks[at].priority == foremost[tasks[at].user]]
     beside = Counter(tasks[at].user for at in active)
     return {at: 1.0 / len(foremost) / beside[tasks[at].user] for at in active}
+
+
+def _note(
+    found: dict[tuple[str, str], list[tuple[float, float]]],
+    name: str,
+    endings: Iterable[str],
+    value: float,
+    weight: float,
+) -> None:
+    for ending in endings:
+        found.setdefault((name, ending), []).append((value, weight))
 
 
 def _weighted_median(values: Sequence[tuple[float, float]]) -> float:

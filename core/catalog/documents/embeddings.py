@@ -38,11 +38,12 @@ PATIENCE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A content of a version that has no embedding: where it stands, its hash, its length in characters."""
+    """A content of a version that has no embedding: where it stands, its hash, its length in characters and tokens."""
 
     position: int
     digest: bytes
     length: int
+    tokens: int
 
 
 class Embeddings:
@@ -52,14 +53,14 @@ class Embeddings:
     def missing(self, version_id: int, model: str, after: int, limit: int) -> list[Missing]:
         """Return contents of the version, from behind a position on, that the model has not embedded."""
         query = (
-            select(version_chunks.c.position, chunks.c.content_hash, func.length(chunks.c.text))
+            select(version_chunks.c.position, chunks.c.content_hash, func.length(chunks.c.text), chunks.c.token_count)
             .join(chunks, chunks.c.id == version_chunks.c.chunk_id)
             .where(version_chunks.c.version_id == version_id, version_chunks.c.position > after, ~_embedded(model))
             .order_by(version_chunks.c.position)
             .limit(limit)
         )
         with self._database.read() as tx:
-            return [Missing(row[0], row[1], row[2]) for row in tx.execute(query)]
+            return [Missing(*row) for row in tx.execute(query)]
 
     def progress(self, version_ids: Collection[int], model: str) -> dict[int, tuple[int, int]]:
         """Return how many places of each version have an embedding, and how many contents have none."""

@@ -24,6 +24,12 @@ log = logging.getLogger(__name__)
 
 _INTERVAL_S = 0.25
 _NO_SPACE = 28
+_LANES = {
+    Stage.PARSING: "preparing_s",
+    Stage.CHUNKING: "preparing_s",
+    Stage.KEYWORDS: "preparing_s",
+    Stage.INDEXING: "publishing_s",
+}
 
 T = TypeVar("T")
 
@@ -50,6 +56,8 @@ class StageRun:
         self.doc_id, self.version_id = owner or jobs.owner(job.id)
         self.stop = stop
         self.stage = Stage.STORED
+        self.together = 1
+        """How many documents share the time of the present stage."""
         self._jobs = jobs
         self._results: dict[type[StageResult], StageResult] = {}
         self._done = self._total = 0
@@ -147,8 +155,10 @@ class StageRun:
 
     def _book(self) -> None:
         now = time.monotonic()
-        self._seconds[self.stage] = round(self._seconds.get(self.stage, 0.0) + now - self._started, 4)
-        self._started = now
+        passed, self._started = now - self._started, now
+        self._seconds[self.stage] = round(self._seconds.get(self.stage, 0.0) + passed, 4)
+        if self.stage in _LANES:
+            self.spend({_LANES[self.stage]: passed / self.together})
 
 
 class JobEndings(Protocol):
