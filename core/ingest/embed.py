@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -234,14 +234,22 @@ class EmbeddingQueue:
 
     def _count(self, chosen: Sequence[_Waiting], embedded: Collection[bytes]) -> None:
         """Book the round's texts so far, and the time that the lane has worked since, on their documents."""
+        new = {
+            waiting: [
+                each for digest, each in waiting.batch.items() if digest in embedded and digest not in waiting.told
+            ]
+            for waiting in chosen
+        }
+        whole = sum(_weight(texts) for texts in new.values())
+        if not whole:
+            return
         now = time.monotonic()
         passed, self._worked = now - self._worked, now
-        whole = sum(_weight(waiting) for waiting in chosen)
-        for waiting in chosen:
-            new = [each for digest, each in waiting.batch.items() if digest in embedded and digest not in waiting.told]
-            waiting.told.update(each.digest for each in new)
-            used = {"embedded_texts": len(new), "embedded_tokens": sum(each.tokens for each in new)}
-            waiting.run.spend({**used, "embedding_s": passed * _weight(waiting) / whole if whole else 0.0})
+        for waiting, texts in new.items():
+            waiting.told.update(each.digest for each in texts)
+            tokens = sum(each.tokens for each in texts)
+            seconds = passed * _weight(texts) / whole
+            waiting.run.spend({"embedded_texts": len(texts), "embedded_tokens": tokens, "embedding_s": seconds})
 
     def _note_progress(self, going: Sequence[_Waiting]) -> list[_Waiting]:
         """Note how far each document is, and leave out those whose jobs have ended meanwhile."""
@@ -288,8 +296,8 @@ class EmbeddingQueue:
         self._queue.remove(lambda each: each is waiting)
 
 
-def _weight(waiting: _Waiting) -> int:
-    return sum(each.tokens + 1 for each in waiting.batch.values())
+def _weight(texts: Iterable[Missing]) -> int:
+    return sum(each.tokens + 1 for each in texts)
 
 
 def _overdue(chosen: Sequence[_Waiting]) -> set[bytes]:

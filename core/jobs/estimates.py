@@ -14,29 +14,27 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from core.access import PROCESS, acting
-from core.jobs.time_left import (
+from core.jobs.pace import (
     DEFAULT_PACE,
     Embedding,
     JobCost,
     Recent,
-    advanced,
     embedding_of,
-    ends,
-    in_turns,
+    is_prepared,
     pace_of,
-    smoothed,
     stage_begun,
-    task_of,
     work_of,
 )
+from core.jobs.time_left import advanced, ends, in_turns, smoothed, task_of
 from core.model import Job, JobFilter, JobKind, JobState, Stage
+from core.platform.processors import usable_processors
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
 
 _LEARNT = JobFilter(states=(JobState.DONE,), kinds=(JobKind.INGEST,))
 _LEARNT_FROM = 50
-_LEARN_EVERY_S = 60.0
+_LEARN_EVERY_S = 5.0
 _FRESH_S = 0.25
 _READ_FOR_S = 10
 """The estimate is used so many times as long as making it took."""
@@ -44,6 +42,8 @@ _MOST_ACTIVE = 5_000
 _MOST_ENDED = 1_000
 _REMEMBERED = 20_000
 _MOST_SHARE = 0.99
+BESIDE = max(0.5, 1.0 - 1.0 / usable_processors())
+"""Part of the processors that embedding has while documents are read: its threads give way to those."""
 
 
 @dataclass(slots=True)
@@ -98,9 +98,10 @@ class Estimates:
         shown.share = min(advanced(shown.share, shown.estimated, work.share), _MOST_SHARE)
         shown.estimated, share = work.share, round(shown.share, 4)
         end = self._outlook.ends.get(job.id)
-        if end is None:
+        if end is None and shown.left is None:
             return replace(job, share=share, seconds_left=None)
-        left = max(end - (now - self._outlook.at), 0.0)
+        # A job that was foreseen once and is not any more has ended since it was read.
+        left = max((end or 0.0) - (now - self._outlook.at), 0.0)
         shown.left = left if shown.left is None else smoothed(shown.left, now - shown.left_at, left)
         shown.left_at = now
         return replace(job, share=share, seconds_left=round(shown.left, 1))
@@ -137,7 +138,7 @@ class Estimates:
         works = {job.id: self._work(job, self._known(job, began), began) for job in active}
         # The ledger lists the newest first; the oldest is taken first.
         tasks = in_turns(task_of(job, works[job.id]) for job in reversed(active))
-        found = ends([task for task in tasks if _is_known(task.work)], self._workers)
+        found = ends([task for task in tasks if _is_known(task.work)], self._workers, BESIDE)
         done = self._clock()
         self._outlook = _Outlook(began, done + max(_FRESH_S, (done - began) * _READ_FOR_S), found)
 
@@ -163,7 +164,8 @@ class Estimates:
                 if now.tokens > shown.embedded.tokens:
                     spent, shown.embedded = spent + (now - shown.embedded), now
         if spent.tokens > 0:
-            self._embedding.add(spent.seconds, spent.tokens)
+            beside = BESIDE if any(is_prepared(job) for job in jobs) else 1.0
+            self._embedding.add(spent.seconds * beside, spent.tokens)
         seconds = {**self._pace.seconds, Stage.EMBEDDING: self._embedding.cost}
         self._pace = replace(self._pace, seconds=seconds)
 

@@ -10,14 +10,17 @@ from typing import Any, cast
 
 import pytest
 
-from core.jobs.estimates import Estimates
-from core.jobs.time_left import JobCost, Pace, QueuedWork, ends, in_turns, pace_of, smoothed, work_of
+from core.jobs.estimates import BESIDE, Estimates
+from core.jobs.pace import JobCost, Pace, pace_of, work_of
+from core.jobs.time_left import QueuedWork, ends, in_turns, smoothed
 from core.model import Job, JobFilter, JobState, Stage
 from core.model.jobs import together
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 MEGABYTE = 1024 * 1024
 STEP_S = 0.25
+TOKENS = 250.0
+"""Of a text."""
 
 
 def job(name: str = "a.txt", **values: Any) -> Job:
@@ -47,19 +50,26 @@ class Machine:
     ended: dict[str, float] = field(default_factory=dict)
     embedded: dict[str, float] = field(default_factory=dict)
 
-    def recent(self, filters: JobFilter | None = None, *, active: bool = False, limit: int = 0) -> list[Job]:
-        return (
-            [each for each in reversed(self.jobs) if each.state in (JobState.QUEUED, JobState.RUNNING)]
-            if active
-            else []
-        )
+    def recent(
+        self, filters: JobFilter | None = None, *, active: bool = False, changed_since: int = 0, limit: int = 0
+    ) -> list[Job]:
+        unfinished = (JobState.QUEUED, JobState.RUNNING)
+        if active:
+            return [each for each in reversed(self.jobs) if each.state in unfinished]
+        if changed_since:
+            return [each for each in self.jobs if each.state is JobState.DONE and each.change > changed_since]
+        return []
+
+    def newest_change(self) -> int:
+        return max([1, *(each.change for each in self.jobs)])
 
     def pass_time(self) -> None:
         self.now += STEP_S
         self._prepare()
         inside = [each for each in self.jobs if each.stage is Stage.EMBEDDING and each.state is JobState.RUNNING]
+        part = BESIDE if any(each.stage is Stage.PARSING for each in self.jobs) else 1.0
         for each in inside:
-            self._embed(each, STEP_S / len(inside))
+            self._embed(each, STEP_S / len(inside), part)
 
     def _prepare(self) -> None:
         before = (Stage.PARSING,)
@@ -78,11 +88,13 @@ class Machine:
             total = self.texts[running.id]
             self._change(running, stage=Stage.EMBEDDING, total=total, stage_counts=counts, stage_seconds=seconds)
 
-    def _embed(self, each: Job, seconds: float) -> None:
-        done = self.embedded.get(each.id, 0.0) + seconds / self.text_s(self.now)
+    def _embed(self, each: Job, seconds: float, part: float) -> None:
+        done = self.embedded.get(each.id, 0.0) + part * seconds / self.text_s(self.now)
         self.embedded[each.id] = done
         spent = each.resources.get("embedding_s", 0.0) + seconds
-        used = {"embedding_s": spent, "embedded_texts": float(int(done))}
+        texts = float(int(done))
+        used = {"tokens": TOKENS * each.total, "embedding_s": spent}
+        used |= {"embedded_texts": texts, "embedded_tokens": texts * TOKENS}
         self._change(each, done=int(done), resources=used)
         if done >= each.total:
             self.ended[each.id] = self.now
@@ -90,7 +102,7 @@ class Machine:
 
     def _change(self, each: Job, **values: Any) -> None:
         at = next(at for at, known in enumerate(self.jobs) if known.id == each.id)
-        self.jobs[at] = replace(self.jobs[at], **values)
+        self.jobs[at] = replace(self.jobs[at], change=self.newest_change() + 1, **values)
 
 
 @dataclass
@@ -133,7 +145,7 @@ def begun(machine: Machine) -> float:
     return START.timestamp()
 
 
-@pytest.mark.parametrize("text_s", [0.025, 0.05, 0.4])
+@pytest.mark.parametrize("text_s", [0.03, 0.05, 0.4])
 def test_one_document_at_an_even_speed(text_s: float) -> None:
     machine = Machine([job()], {"a.txt": 1_000}, lambda _: text_s)
     said = watch(machine, all_ended)["a.txt"]
@@ -198,11 +210,65 @@ def test_costs_are_learnt_from_what_has_ended() -> None:
         stage=Stage.PUBLISHED,
         stage_counts={"parsing": MEGABYTE, "chunking": 2_000, "keywords": 2_000},
         stage_seconds={"parsing": 8.0, "chunking": 1.0, "keywords": 2.0},
-        resources={"embedded_texts": 2_000, "embedding_s": 500.0},
+        resources={
+            "preparing_s": 11.0,
+            "tokens": 2_000 * TOKENS,
+            "embedded_texts": 2_000,
+            "embedded_tokens": 2_000 * TOKENS,
+            "embedding_s": 500.0,
+        },
     )
     pace = pace_of([done])
-    assert (pace.seconds[Stage.EMBEDDING], pace.seconds[Stage.KEYWORDS]) == (0.25, 0.001)
-    assert work_of(job("new.pdf"), pace, 0.0).left == pytest.approx(511, rel=0.01)
+    assert pace.seconds[Stage.KEYWORDS] == 0.001
+    assert work_of(job("new.pdf"), pace, 0.0).left == pytest.approx(511, rel=0.02)
+
+
+def small(name: str, **values: Any) -> Job:
+    return replace(job(name), size_bytes=2_000, **values)
+
+
+def test_many_small_files_are_said_to_take_what_those_before_them_took() -> None:
+    ended = [
+        small(
+            f"{at}.md",
+            state=JobState.DONE,
+            stage=Stage.PUBLISHED,
+            stage_counts={"chunking": 1},
+            # Of a group: each of its files was eight seconds in its stages.
+            stage_seconds={"parsing": 5.0, "chunking": 1.0, "keywords": 2.0},
+            resources={
+                "preparing_s": 2.0 if at == 0 else 0.05,
+                "tokens": 400.0,
+                "embedded_texts": 1.0,
+                "embedded_tokens": 400.0,
+                "embedding_s": 0.1,
+            },
+        )
+        for at in range(50)
+    ]
+    work = work_of(small("new.md"), pace_of(ended), 0.0)
+    assert work.preparing == pytest.approx(0.05)
+    assert work.embedding == pytest.approx(0.1, rel=0.25)
+
+
+def test_first_small_file_says_little_of_the_others() -> None:
+    first = small("a.md", state=JobState.DONE, stage=Stage.PUBLISHED, resources={"preparing_s": 3.0})
+    assert work_of(small("b.md"), pace_of([first]), 0.0).preparing < 0.1
+
+
+def test_time_of_a_group_is_not_that_of_each_of_its_small_files() -> None:
+    running = small("a.md", state=JobState.RUNNING, stage=Stage.PARSING)
+    assert work_of(running, Pace(), 4.0).preparing < 0.1
+    assert work_of(running, Pace(), 30.0).share > 0.5, "a file that hangs"
+    shares = [work_of(running, Pace(), at).share for at in range(1, 20)]
+    assert shares == sorted(set(shares)), "the bar moves"
+
+
+def test_embedding_is_slower_while_documents_are_prepared() -> None:
+    prepared = QueuedWork("a", "ann", 0, False, True, JobCost(embedding=10.0))
+    waiting = QueuedWork("b", "ann", 0, False, False, JobCost(preparing=10.0, embedding=10.0))
+    assert ends([prepared, waiting], 1, beside=0.5) == pytest.approx({"a": 20.0, "b": 25.0})
+    assert ends([prepared, waiting], 1) == pytest.approx({"a": 10.0, "b": 20.0})
 
 
 def test_a_job_that_only_counts_goes_on_as_it_went() -> None:

@@ -23,7 +23,7 @@ from core.access import acting
 from core.catalog.jobs.job_scheduler import Choice
 from core.catalog.jobs.stage_run import StageRun
 from core.errors import NotFound
-from core.jobs.time_left import Pace
+from core.jobs.pace import Pace, Recent
 from core.model import Job, JobState, Principal, Query, Role, Stage
 from tests.builders import add, knowledge_base
 from tests.doubles import SilentGenerator, use
@@ -164,7 +164,17 @@ def parsing(kb: core.KnowledgeBase) -> str:
     return job_id
 
 
-def test_a_job_that_runs_is_told_again_though_nothing_is_written(kb: core.KnowledgeBase) -> None:
+def told_slowly(kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have reading count for most of the work, and nothing be learnt meanwhile."""
+    monkeypatch.setattr(kb._jobs._estimates, "_pace", Pace(small={"": 60.0}))
+    monkeypatch.setattr(kb._jobs._estimates, "_learn", lambda now: None)
+    monkeypatch.setattr(kb._jobs._estimates, "_embedding", Recent(0.0001))
+
+
+def test_a_job_that_runs_is_told_again_though_nothing_is_written(
+    kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told_slowly(kb, monkeypatch)
     job_id = parsing(kb)
     for follower in (JobFollower(kb, job_id), AllFollower(kb)):
         told = []
@@ -182,7 +192,7 @@ def test_a_job_that_runs_is_told_again_though_nothing_is_written(kb: core.Knowle
 def test_whoever_follows_hears_of_a_silent_stage_every_second(
     kb: core.KnowledgeBase, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kb._jobs._estimates, "_pace", Pace(parsing={".txt": 1e-3}))
+    told_slowly(kb, monkeypatch)
     job_id = parsing(kb)
     for path in (f"/api/v1/jobs/{job_id}/events", "/api/v1/jobs/events"):
         heard = []
