@@ -9,11 +9,8 @@ that are off by a third of what was left at most, or by two seconds.
 from __future__ import annotations
 
 import argparse
-import itertools
-import statistics
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +18,14 @@ from benchmarks import machine, runner
 from benchmarks.benchmark import Benchmark, Context
 from benchmarks.ingest import opened
 from benchmarks.ingest_sets import write_files, write_manual
+from benchmarks.time_told import Sample, judged
 from core import KnowledgeBase
 from core.model import JobState
 from core.model.jobs import together
 
 SETS = ("manual", "files", "both")
 SAMPLE_S = 0.5
-BEGUN = 0.1
-THIRD = 1 / 3
-CLOSE_S = 2.0
 _ACTIVE = (JobState.QUEUED, JobState.RUNNING)
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """What was told at a moment, in seconds since the first document was sent."""
-
-    at: float
-    share: float
-    left: float | None
 
 
 def sampled(kb: KnowledgeBase, files: Sequence[Path]) -> tuple[list[Sample], float]:
@@ -57,35 +43,6 @@ def sampled(kb: KnowledgeBase, files: Sequence[Path]) -> tuple[list[Sample], flo
             return found, now
         found.append(Sample(now, *together(jobs)))
         time.sleep(SAMPLE_S)
-
-
-def judged(samples: Sequence[Sample], took_s: float) -> dict[str, float]:
-    """Hold what was told against what became true."""
-    late = [sample for sample in samples if sample.at >= BEGUN * took_s]
-    off = [abs((sample.left if sample.left is not None else 0.0) - (took_s - sample.at)) for sample in late]
-    errors = [each / (took_s - sample.at) for each, sample in zip(off, late, strict=True)]
-    near = [error <= THIRD or each <= CLOSE_S for error, each in zip(errors, off, strict=True)]
-    report: dict[str, float] = {
-        "took_s": took_s,
-        "samples": len(late),
-        "longest_standstill_s": _standstill(samples),
-        "went_back": max([0.0, *(before.share - after.share for before, after in itertools.pairwise(samples))]),
-    }
-    if late:
-        report |= {"within_a_third": sum(near) / len(near), "median_error": statistics.median(errors)}
-    return report
-
-
-def _standstill(samples: Sequence[Sample]) -> float:
-    """Return the longest time in which the share stayed the same."""
-    longest = 0.0
-    since = samples[0] if samples else None
-    for sample in samples:
-        assert since is not None
-        if abs(sample.share - since.share) > 1e-4:
-            since = sample
-        longest = max(longest, sample.at - since.at)
-    return longest
 
 
 def written(folder: Path, name: str, options: argparse.Namespace, seed: int) -> list[Path]:
