@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import threading
 import traceback
 from collections.abc import Iterator
@@ -23,9 +25,11 @@ from core.catalog import Catalog, asking_schema, engine  # noqa: F401 (its table
 from core.catalog.engine import Database
 from core.catalog.schema import index_settings, metadata
 from core.errors import NotFound, Purged, StoreUnavailable
+from core.ingest.embed import ROUND_TEXTS
 from tests.builders import add, knowledge_base
 from tests.integration import test_conversations
 from tests.integration.test_keyword_first import Meeting, book
+from tests.servers import embedding_process
 from tests.servers.postgres import PostgresServer
 from tests.unit import test_accounts
 from tests.unit.catalog.documents import test_chunks, test_naming
@@ -305,3 +309,34 @@ def test_two_processes_embed_what_their_documents_share_once(tmp_path: Path) -> 
         texts = own.texts + theirs.texts
         assert len(texts) == len(set(texts)) >= 40
         assert {other.job(job_id).state.value for job_id in jobs} == {"done"}
+
+
+def test_what_a_killed_process_was_embedding_is_embedded_once_by_another(tmp_path: Path) -> None:
+    other = subprocess.Popen(
+        [sys.executable, "-m", "tests.servers.embedding_process", str(tmp_path / "other")],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert other.stdout is not None and other.stdout.readline() == "holding\n"
+        with knowledge_base(tmp_path / "own") as kb:
+            job_id = str(kb.add_file(f"{token_hex(4)}.html", io.BytesIO(embedding_process.TEXT)).job_id)
+            while kb._worker._prepare_some(large=None):
+                pass
+            own = Meeting(kb)
+            # The first round's texts are kept, and those of the second one are held.
+            kept, chunks = kb.job(job_id).done, kb.job(job_id).total
+            while kb._worker._embed_some() and len(own.texts) < chunks - kept - ROUND_TEXTS:
+                pass
+            held = set(own.texts)
+            assert kb.job(job_id).state.value == "running"
+            other.kill()
+            other.wait(20)
+            kb.work_off()
+            assert kb.job(job_id).state.value == "done"
+            assert kept == ROUND_TEXTS
+            assert len(own.texts) == len(set(own.texts)) == chunks - kept
+            assert len(set(own.texts) - held) == ROUND_TEXTS
+    finally:
+        other.kill()
+        other.wait(20)
