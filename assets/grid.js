@@ -99,13 +99,17 @@
   components.DocumentState = (props) => {
     const words = props.context.words;
     const meaning = words[`meaning_${props.value}`] || "neutral";
-    const { scheduled, hidden } = props.data;
+    const { scheduled, hidden, in_part: inPart } = props.data;
     const state = element(
       "span",
       { className: `meaning meaning-${meaning}` },
       icon(MEANINGS[meaning]),
       element("span", null, words[`state_${props.value}`] || props.value),
     );
+    if (inPart) {
+      const next = element("span", { className: "state-next", title: inPart }, inPart);
+      return element("span", { className: "state-cell" }, state, next);
+    }
     if (!scheduled && !hidden) {
       return state;
     }

@@ -177,6 +177,8 @@ class ParseAndChunk:
         if not is_there:
             raise Cancelled("The document was purged.")
         run.wait_for_store(lambda: self._blobs.put(found.packed, found.sha256))
+        if pages := found.values["metadata"].get("in_part"):
+            run.note("in_part", pages=pages)
         failpoint("ingest.parsed.kept")
 
     def chunk(self, runs: Sequence[StageRun]) -> list[StageRun]:

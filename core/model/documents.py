@@ -109,6 +109,8 @@ class Document:
     """Whose private document it is; empty where everyone sees it."""
     embedded_chunks: int | None = None
     """How many chunks of the version being indexed have an embedding; None where all of them have."""
+    in_part: str = ""
+    """Pages of the shown version that were not read as they are, such as ``3, 7–9``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,11 @@ class Version:
     """Its chunks can be found by their words."""
     embedded_chunks: int = 0
     """How many of its chunks can be found by their meaning."""
+
+    @property
+    def in_part(self) -> str:
+        """Pages that were not read as they are, such as ``3, 7–9``; ``metadata["losses"]`` has them by reason."""
+        return str(self.metadata.get("in_part", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +286,8 @@ class PlacedChunk:
     content_hash: bytes = b""
     versions: tuple[int, ...] = ()
     """All versions that hold it, where a question was asked of all versions."""
+    in_part: str = ""
+    """Pages of its version that were not read as they are, such as ``3, 7–9``."""
 
 
 @dataclass(frozen=True, slots=True)

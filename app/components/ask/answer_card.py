@@ -20,7 +20,7 @@ from app.components.shared.links import ask_href, passage_href
 from app.components.shared.passage import locator_text, passage
 from app.components.shared.states import badge, error_line
 from app.components.shared.times import exactly, when
-from app.components.shared.wording import sentence
+from app.components.shared.wording import in_part_words, sentence
 from app.i18n import has, seconds, t
 from core.model import AnswerType, Citation, Hit, Indexing, Intent, Leg, LegRank, Trace
 
@@ -213,6 +213,8 @@ def _evidence(hit: Hit, citations: Sequence[Citation], score: str, shown: Shown 
     about: list[Component] = [html.Small(place)]
     if len(hit.placed.versions) > 1:
         about.append(html.Small(t("answer.held_by", versions=holders(hit.placed.versions))))
+    if hit.placed.in_part:
+        about.append(badge("warning", in_part_words(hit.placed.in_part), t("version.in_part_explain")))
     if shown is not None:
         about.append(standing_badge(hit.placed, shown))
     head = [html.Span(str(hit.rank), className="rank"), html.Div([html.Div([*numbers, name]), *about])]

@@ -14,11 +14,13 @@ from dash.development.base_component import Component
 from app import links
 from app.components.attributes import aria
 from app.components.shared.icon import file_icon, icon
+from app.components.shared.states import badge
 from app.components.shared.times import when
+from app.components.shared.wording import in_part_words, of_pages
 from app.i18n import has, number, size, t
 from core.model import Document, Job, Version
 
-HIDDEN_METADATA = frozenset({"source_path", "language", "title", "blocks"})
+HIDDEN_METADATA = frozenset({"source_path", "language", "title", "blocks", "in_part", "losses"})
 
 
 def document_actions(document: Document, version: Version | None) -> html.Div:
@@ -113,6 +115,16 @@ def indexing(job: Job) -> html.Div:
     return html.Div(
         [html.Div([html.Span(words), html.Span(count)], className="label-row"), bar, ready], className="card-plain"
     )
+
+
+def losses(version: Version) -> html.Div:
+    """Say which pages were not read as they are, and why; what was left out on purpose is said without a warning."""
+    found = version.metadata.get("losses", {})
+    lines = [html.Li(of_pages(f"losses.{reason}", pages)) for reason, pages in found.items() if has(f"losses.{reason}")]
+    parts: list[Component] = [html.Ul(lines, className="plain-list")]
+    if version.in_part:
+        parts.insert(0, badge("warning", in_part_words(version.in_part)))
+    return html.Div(parts, className="losses degraded" if version.in_part else "losses muted", role="note")
 
 
 def _time_left(seconds: float | None) -> str:

@@ -9,6 +9,7 @@ import dash_ag_grid as dag
 
 from app import links
 from app.components.shared.icon import FILE_ICONS
+from app.components.shared.wording import in_part_words
 from app.i18n import has, t
 from core.model import Document
 
@@ -129,6 +130,7 @@ def row_of(document: Document) -> dict[str, Any]:
         "versions": document.version_count,
         "published": document.published_version,
         **_next(document),
+        **({"in_part": in_part_words(document.in_part)} if document.in_part else {}),
         "size": document.size_bytes,
         "chunks": document.chunk_count,
         "language": language_word(document.language),

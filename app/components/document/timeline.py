@@ -16,7 +16,7 @@ from app.components.shared.links import document_href
 from app.components.shared.periods import Period, periods, shown_before
 from app.components.shared.states import badge, error_line
 from app.components.shared.times import exactly, when
-from app.components.shared.wording import sentence
+from app.components.shared.wording import in_part_words, sentence
 from app.i18n import size, t
 from core.model import Document, Publication, Version
 
@@ -143,6 +143,8 @@ def _facts(version: Version) -> list[Any]:
         added = t("version.chunks", count=version.chunks_added, kept=version.chunks_kept)
         removed = t("version.chunks_removed", count=version.chunks_removed) if version.chunks_removed else ""
         facts.append(html.Span(added + removed, title=t("version.chunks_explain")))
+    if version.in_part:
+        facts.append(badge("warning", in_part_words(version.in_part)))
     return facts
 
 

@@ -9,6 +9,16 @@ from app.i18n import t
 EDGE = "\x00"
 
 
+def of_pages(key: str, pages: str) -> str:
+    """Return a message about pages as ``3, 7–9`` names them."""
+    return t(key, pages=pages, count=1 if pages.isdigit() else 2)
+
+
+def in_part_words(pages: str) -> str:
+    """Say which pages of a document were not read as they are."""
+    return of_pages("version.in_part", pages)
+
+
 def sentence(key: str, **values: Any) -> list[Any]:
     """Return the message ``key`` as text and components in the order of the language.
 

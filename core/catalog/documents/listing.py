@@ -234,6 +234,7 @@ def _listing(doc_ids: Collection[int] | None) -> Select[Any]:
             shown.c.language,
             shown.c.size_bytes,
             shown.c.chunk_count,
+            shown.c.metadata["in_part"].as_string().label("in_part"),
             newest.c.count.label("version_count"),
             newest.c.publish_at,
         )
@@ -268,6 +269,7 @@ def _document(row: Row[Any], tags: tuple[str, ...]) -> Document:
         is_text_entry=row.is_text_entry,
         publish_at=row.publish_at,
         owner="" if row.owner_id is None else owner_of(row.doc_key),
+        in_part=row.in_part or "",
     )
 
 

@@ -53,7 +53,13 @@ PLACED = select(
 ).join(version_chunks, version_chunks.c.chunk_id == chunks.c.id)
 
 NAMES = (
-    select(versions.c.id, versions.c.number, versions.c.file_name, documents.c.doc_key)
+    select(
+        versions.c.id,
+        versions.c.number,
+        versions.c.file_name,
+        documents.c.doc_key,
+        versions.c.metadata["in_part"].as_string().label("in_part"),
+    )
     .join(documents, documents.c.id == versions.c.doc_id)
     .where(versions.c.id.in_(bindparam("ids", expanding=True)))
 )

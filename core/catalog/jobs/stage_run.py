@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from core.catalog.jobs.ledger import Attempt, Jobs, Step
 from core.errors import Cancelled, DiskFull, EvoRAGError, ParserFailed
@@ -107,6 +107,10 @@ class StageRun:
         Raises: ``Stopped``, ``Cancelled``.
         """
         return retry_while_unavailable(act, go_on=self.check, note=partial(_note, self._jobs, [self]), stop=self.stop)
+
+    def note(self, code: str, **values: Any) -> None:
+        """Add a warning to the job's log."""
+        self._jobs.note([self.job.id], code, self.stage, **values)
 
     # ---- progress
 

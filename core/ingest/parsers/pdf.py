@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.errors import EmptyDocument
+from core.ingest.parsers.pdf_check import SelfCheck
 from core.ingest.parsers.pdf_flow import Flow
 from core.ingest.parsers.pdf_margins import without_running_lines
 from core.ingest.parsers.pdf_readers import pages
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from core.ingest.parsers.pdf_pdfium import PdfiumDocument
 
 SAMPLED_PAGES = 24
+FEW_PAGES = 3
+"""Documents with no more pages may consist of a table of contents, which is then what they say."""
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
@@ -28,14 +31,20 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         document.note_properties(reading)
         places = range(0, document.page_count, max(1, document.page_count // SAMPLED_PAGES))
         sampled = [page for page in map(document.page, places) if page is not None]
-        flow = Flow(Typography.of(without_running_lines(sampled), document.outline()))
+        style = Typography.of(without_running_lines(sampled), document.outline())
+        flow = Flow(style, has_contents=document.page_count > FEW_PAGES)
+        check = SelfCheck(reading)
         found = False
         for page in without_running_lines(pages(document, _opened, reading)):
             found = found or bool(page.lines)
-            yield from flow.page(page)
-        yield from flow.finish()
+            check.expect(page)
+            yield from check.checked(flow.page(page))
+            check.leave(page, flow.contents)
+        yield from check.checked(flow.finish())
         if not found:
             raise EmptyDocument("The PDF holds pictures of pages but no text.")
+        check.finish()
+        reading.note_losses()
     finally:
         document.close()
 

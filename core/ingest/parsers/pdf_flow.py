@@ -18,6 +18,7 @@ _BULLET = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※]\s*|[–
 _SENTENCE_END = re.compile(r"[。！？.!?:：][」』）)\"”’]*\s*\Z")
 _ENTRY = re.compile(r"\s*(?:\d[\d.]*|[A-Z]|第.{1,3}[章節])\s+\S.*\s\d{1,4}\s*\Z")
 _LEADERS = re.compile(r"(?:\.\s?|…\s?|・){5,}\s*[\divxlc]*\s*\Z", re.I)
+_DOTS = re.compile(r"(?:\.\s?|…\s?|・){5,}")
 _LABEL = re.compile(r"(?:chapter|appendix|part)\s+[\dA-Z]{1,5}\Z|第\s*\w{1,4}\s*[章部編]\Z", re.I)
 _HYPHEN = re.compile(r"[a-zà-ÿ]-\Z")
 LIST_LINES = 40
@@ -44,6 +45,10 @@ class Flow:
 
     style: Typography
     outline: Outline = field(default_factory=Outline)
+    has_contents: bool = True
+    """Lines of a table of contents are left out."""
+    contents: list[str] = field(default_factory=list)
+    """Lines of a table of contents on the present page that were left out."""
     _text: str = ""
     _kind: BlockKind = BlockKind.PARAGRAPH
     _first_page: int = 0
@@ -58,11 +63,12 @@ class Flow:
 
     def page(self, page: Page) -> Iterator[Block]:
         """Take one page; yields the blocks that it completes."""
+        entries: list[str] = []
         tables, lines = ruled_tables(page)
         for number, table in enumerate(tables):
             x0, y0, x1, _ = table.box
             lines.append(PageLine("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
-        found = rows([line for line in lines if not line.turn])
+        found = [row for line in rows([line for line in lines if not line.turn]) for row in _with_tables_apart(line)]
         leaders = sum(map(_leads_on, found))
         edges = _right_edges(found, self.style.leading)
         at = 0
@@ -72,7 +78,10 @@ class Flow:
             if row.pieces[0].table >= 0:
                 yield from self._ruled(tables[row.pieces[0].table], page.number)
                 continue
-            if not row.text.strip() or (leaders >= 3 and (_leads_on(row) or _ENTRY.match(row.text))):
+            if not row.text.strip():
+                continue
+            if leaders >= 3 and (_leads_on(row) or _ENTRY.match(row.text)):
+                entries.append(row.text)
                 continue
             level, taken = self.style.level_by_outline(page.number, found[at - 1 :])
             if not level:
@@ -94,6 +103,10 @@ class Flow:
                 continue
             yield from self._row(row, page.number, edges[at - 1])
         yield from self._asides(page.number, [line for line in lines if line.turn])
+        self.contents = entries if self.has_contents else []
+        if entries and not self.has_contents:
+            items = "\n".join(squeeze(_DOTS.sub(" ", entry)) for entry in entries)
+            yield self.outline.block(items, BlockKind.LIST, page=page.number)
 
     def _asides(self, page: int, lines: list[PageLine]) -> Iterator[Block]:
         """Yield what reads in other turns than its page: sideways labels and notes, which are no headings.
@@ -239,6 +252,15 @@ class Flow:
         yield from self._end_tabular()
         yield from self._end_text()
         yield from self._end_items()
+
+
+def _with_tables_apart(row: PageRow) -> list[PageRow]:
+    """Part a row that stands beside a table from the table, which follows it."""
+    beside = [piece for piece in row.pieces if piece.table < 0]
+    if len(beside) == len(row.pieces) or len(row.pieces) == 1:
+        return [row]
+    tables = [PageRow.of([piece]) for piece in row.pieces if piece.table >= 0]
+    return [PageRow.of(beside), *tables] if beside else tables
 
 
 def _leads_on(row: PageRow) -> bool:

@@ -83,6 +83,7 @@ def _cleared(window: deque[tuple[Page, dict[Sign, list[PageLine]]]], at: int) ->
         if running:
             dropped.update(map(id, lines))
     if dropped:
+        page.left_out = [line for line in page.lines if id(line) in dropped]
         page.lines = [line for line in page.lines if id(line) not in dropped]
     return page
 

@@ -21,6 +21,9 @@ pymupdf: Any = import_module("pymupdf")
 
 MAX_DRAWINGS = 20_000
 MAX_OUTLINE = 20_000
+PICTURE = 0.02
+"""Share of a page from which an image may hold text."""
+STROKES = 50
 _BOLD, _MONO = 16, 8
 _PAGES_KEPT = 64
 """Pages after which MuPDF gives back half of what it keeps of them."""
@@ -84,10 +87,13 @@ class MuPdfDocument:
     def _page(self, page: Any, number: int) -> Page:
         content = page.get_text("dict", flags=_FLAGS)
         size = content["width"], content["height"]
-        found = (raw for block in content["blocks"] for raw in block.get("lines", ()))
+        found = [raw for block in content["blocks"] for raw in block.get("lines", ())]
         lines = with_columns([line for raw in found for line in _lines(raw, size) if _is_legible(line.text)], size)
         turn = prevailing((line.length for line in lines), -page.rotation % 360)
-        return Page.of(number, size, lines, turn, _rules(page) if lines else ())
+        read = Page.of(number, size, lines, turn, _rules(page) if lines else ())
+        read.plain = "\n".join("".join(span["text"] for span in raw["spans"]) for raw in found)
+        read.has_picture = not lines and _is_drawn_on(page)
+        return read
 
     def close(self) -> None:
         self._document.close()
@@ -121,6 +127,14 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
             text += piece
     if box is not None:
         yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
+
+
+def _is_drawn_on(page: Any) -> bool:
+    """Tell whether a page shows a picture of some size, or so many strokes that they may be letters."""
+    whole = abs(page.rect)
+    if any(abs(pymupdf.Rect(each["bbox"]) & page.rect) > PICTURE * whole for each in page.get_image_info()):
+        return True
+    return len(page.get_cdrawings()) >= STROKES
 
 
 def _is_legible(text: str) -> bool:

@@ -81,6 +81,12 @@ class Page:
     height: float
     lines: list[PageLine]
     rules: list[Box] = field(default_factory=list)
+    plain: str = ""
+    """All that the library finds on the page, a line each."""
+    has_picture: bool = False
+    """Something is drawn on a page without a word."""
+    left_out: list[PageLine] = field(default_factory=list)
+    """Lines that are not read because neighbouring pages repeat them."""
 
     @classmethod
     def of(cls, number: int, size: Size, lines: list[PageLine], turn: int, rules: Sequence[Box] = ()) -> Page:

@@ -85,7 +85,10 @@ class PdfiumDocument:
                 # PDFium joins letters to words and lines only where they read upright for who looks at the page.
                 page.set_rotation(-turn % 360)
                 lines = with_columns(list(_lines(page.get_textpage(), corner, size)), size)
-            return Page.of(index + 1, size, lines, turn)
+            read = Page.of(index + 1, size, lines, turn)
+            read.plain = page.get_textpage().get_text_range()
+            read.has_picture = not lines and any(each.type == pdfium.FPDF_PAGEOBJ_IMAGE for each in page.get_objects())
+            return read
         finally:
             page.close()
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import ParserFailed
 from core.ingest.parsers.pdf_page import Page
-from core.ingest.parsers.reading import ParserInput
+from core.ingest.parsers.reading import Loss, ParserInput
 
 if TYPE_CHECKING:
     from core.ingest.parsers.pdf_mupdf import MuPdfDocument
@@ -40,7 +40,7 @@ _END_WITH_PARENT = 1
 
 
 def pages(document: Document, opened: Open, reading: ParserInput) -> Iterator[Page]:
-    """Yield the pages one by one; damaged ones cost a warning, and too many in a row the rest of the document."""
+    """Yield the pages one by one; damaged ones are noted, and too many in a row cost the rest of the document."""
     bad = 0
     with contextlib.closing(_all(document, opened, reading)) as found:
         for number, page in enumerate(found, start=1):
@@ -49,9 +49,11 @@ def pages(document: Document, opened: Open, reading: ParserInput) -> Iterator[Pa
                 bad = 0
                 yield page
                 continue
-            reading.warn("Damaged pages were left out.")
+            reading.miss(Loss.DAMAGED, number)
             bad += 1
             if bad > MAX_BAD_PAGES:
+                for left in range(number + 1, document.page_count + 1):
+                    reading.miss(Loss.DAMAGED, left)
                 break
 
 

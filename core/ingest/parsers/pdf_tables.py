@@ -18,7 +18,7 @@ MAX_RULES = 3_000
 
 @dataclass(frozen=True, slots=True)
 class RuledTable:
-    """A table with its place on the page and its rows, cell by cell; a merged cell stands in each row that it spans."""
+    """A table with its place on the page and its rows, cell by cell; a merged cell stands in its first row."""
 
     box: Box
     rows: tuple[tuple[str, ...], ...]
@@ -122,9 +122,4 @@ def _cells(
         while row > 0 and not ruled[row][column]:
             row -= 1
         cells[row][column] = join_lines(cells[row][column], line.text.strip())
-    for row in range(1, height):
-        for column in range(width):
-            if not ruled[row][column] and not cells[row][column]:
-                cells[row][column] = cells[row - 1][column]
-    distinct = [row for number, row in enumerate(cells) if number == 0 or row != cells[number - 1]]
-    return tuple(tuple(map(squeeze, row)) for row in distinct)
+    return tuple(tuple(map(squeeze, row)) for row in cells if any(row))

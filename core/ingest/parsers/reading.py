@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,22 @@ from core.model import Block
 
 MEBIBYTE = 1024 * 1024
 MAX_WARNINGS = 20
+
+
+class Loss(StrEnum):
+    """Why a page is not in the blocks as it is in the document."""
+
+    PICTURE = "picture"
+    """It shows pictures and holds no text."""
+    DAMAGED = "damaged"
+    WORDS = "words"
+    """A tenth of its words or more did not arrive."""
+    REPEATED = "repeated"
+    """Its words stand more than once."""
+    SIGNS = "signs"
+    """Its font does not tell which letters its signs are."""
+    CONTENTS = "contents"
+    """Lines of a table of contents were left out on purpose: they only name headings that follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +51,8 @@ class ParserInput:
     metadata: dict[str, Any] = field(default_factory=dict)
     processes: int = 1
     """How many processes may read parts of a long document at once."""
+    losses: dict[Loss, list[int]] = field(default_factory=dict)
+    """Pages that did not arrive as they are."""
     told: Callable[[int, int], None] | None = None
     """Hears how far the reading is, and of how much, where a parser knows it: pages, slides or bytes."""
 
@@ -59,11 +78,35 @@ class ParserInput:
             if value not in (None, ""):
                 self.metadata[key] = value
 
+    def miss(self, loss: Loss, page: int) -> None:
+        """Note that a page is not in the blocks as it is in the document."""
+        self.losses.setdefault(loss, []).append(page)
+
+    def note_losses(self) -> None:
+        """Keep which pages were lost: ``in_part`` names them all, ``losses`` by their reasons."""
+        found = {loss.value: page_ranges(pages) for loss, pages in sorted(self.losses.items())}
+        in_part = {page for loss, pages in self.losses.items() if loss is not Loss.CONTENTS for page in pages}
+        if found:
+            self.metadata["losses"] = found
+        if in_part:
+            self.metadata["in_part"] = page_ranges(in_part)
+
     def warn(self, message: str) -> None:
         """Tell the reader that something of the document is missing or doubtful."""
         warnings = self.metadata.setdefault("warnings", [])
         if message not in warnings and len(warnings) < MAX_WARNINGS:
             warnings.append(message)
+
+
+def page_ranges(pages: Iterable[int]) -> str:
+    """Return numbers of pages as people write them: ``3, 7–9``."""
+    runs: list[list[int]] = []
+    for page in sorted(set(pages)):
+        if runs and page == runs[-1][1] + 1:
+            runs[-1][1] = page
+        else:
+            runs.append([page, page])
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
 
 
 DocumentParser = Callable[[ParserInput], Iterator[Block]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ import pymupdf
 import pytest
 
 from core.errors import EmptyDocument, Encrypted
+from core.ingest.parsers.pdf_flow import Flow
+from core.ingest.parsers.pdf_page import Page
+from core.ingest.parsers.reading import page_ranges
 from core.model import Block, BlockKind
 from tests import programs
 from tests.unit.ingest import documents
@@ -148,7 +152,7 @@ def test_japanese_lines_join_without_blanks(tmp_path: Path) -> None:
     assert texts(read(tmp_path / "a.pdf")[0]) == [text, "令和6年4月1日から施行する。"]
 
 
-def test_ruled_tables_keep_their_cells_and_merged_ones_repeat(tmp_path: Path) -> None:
+def test_ruled_tables_keep_their_cells_and_merged_ones_stand_once(tmp_path: Path) -> None:
     document = pymupdf.open()
     page = document.new_page()
     cells = [["Region", "Year", "Sales"], ["North", "2023", "1,200"], ["", "2024", "1,350"], ["South", "2024", "980"]]
@@ -164,7 +168,7 @@ def test_ruled_tables_keep_their_cells_and_merged_ones_repeat(tmp_path: Path) ->
     document.save(tmp_path / "a.pdf")
     blocks, _ = read(tmp_path / "a.pdf")
     assert [(block.kind, block.text) for block in blocks] == [
-        (BlockKind.TABLE, "Region | Year | Sales\nNorth | 2023 | 1,200\nNorth | 2024 | 1,350\nSouth | 2024 | 980"),
+        (BlockKind.TABLE, "Region | Year | Sales\nNorth | 2023 | 1,200\n | 2024 | 1,350\nSouth | 2024 | 980"),
         (BlockKind.PARAGRAPH, "After the table."),
     ]
 
@@ -199,10 +203,78 @@ def test_lists_keep_one_item_a_line(tmp_path: Path) -> None:
 
 def test_a_table_of_contents_is_left_out_but_nothing_else(tmp_path: Path) -> None:
     entries = [(72, 100 + 16 * n, f"{n} Part number {n} " + ". " * 30 + str(n)) for n in range(1, 6)]
-    blocks, _ = read(
-        made(tmp_path, [(72, 70, "Contents", 16), *entries, *lines_of("Body. " + SENTENCE * 2, 72, 300, 90)])
-    )
-    assert [block.text.split(".")[0] for block in blocks] == ["Contents", "Body"]
+    page = [(72, 70, "Contents", 16), *entries, *lines_of("Body. " + SENTENCE * 2, 72, 300, 90)]
+    body = [lines_of(f"Body {number}. " + SENTENCE * 2, 72, 100, 90) for number in range(3)]
+    blocks, metadata = read(made(tmp_path, page, *body))
+    assert [block.text.split(".")[0] for block in blocks[:2]] == ["Contents", "Body"]
+    assert metadata["losses"] == {"contents": "1"} and "in_part" not in metadata
+    # It may be all that a short document says.
+    blocks, metadata = read(made(tmp_path, page))
+    assert "1 Part number 1 1" in flat(blocks)
+    assert "losses" not in metadata
+
+
+def test_a_table_beside_text_is_read(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    for x, y, text, size in lines_of(SENTENCE * 3, 72, 100, 40):
+        page.insert_text((x, y), text, fontsize=size)
+    for row, texts_of_row in enumerate([["Loan", "Rate"], ["Fixed", "4.04"], ["Variable", "5.37"]]):
+        for column, text in enumerate(texts_of_row):
+            page.insert_text((324 + 100 * column, 106 + 20 * row), text, fontsize=10)
+    for row in range(4):
+        page.draw_line((320, 92 + 20 * row), (520, 92 + 20 * row))
+    for x in (320, 420, 520):
+        page.draw_line((x, 92), (x, 152))
+    document.save(tmp_path / "a.pdf")
+    blocks, metadata = read(tmp_path / "a.pdf")
+    assert "Loan | Rate\nFixed | 4.04\nVariable | 5.37" in texts(blocks)
+    assert "losses" not in metadata
+
+
+def test_a_table_with_columns_of_merged_cells_says_each_word_once(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    for x in (72, 172, 272, 372):
+        page.draw_line((x, 100), (x, 300))
+    page.draw_line((72, 100), (372, 100))
+    page.draw_line((72, 300), (372, 300))
+    for row in range(1, 10):
+        page.draw_line((172, 100 + 20 * row), (272, 100 + 20 * row))
+    for row in range(10):
+        page.insert_text((180, 114 + 20 * row), f"row{row}", fontsize=10)
+    page.insert_text((80, 114), "everything", fontsize=10)
+    page.insert_text((280, 114), "beside", fontsize=10)
+    document.save(tmp_path / "a.pdf")
+    blocks, _ = read(tmp_path / "a.pdf")
+    words = flat(blocks).replace("|", " ").split()
+    assert sorted(words) == sorted(["everything", "beside", *(f"row{row}" for row in range(10))])
+
+
+def test_what_did_not_arrive_is_noted_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = made(tmp_path, *(lines_of(f"Page {number}. " + SENTENCE * 3, 72, 100, 90) for number in range(6)))
+    picture = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 200, 100))
+    with pymupdf.open(path) as document:
+        document.new_page().insert_image(pymupdf.Rect(100, 100, 400, 300), pixmap=picture)
+        document.new_page()
+        document.save(tmp_path / "b.pdf")
+    assert read(tmp_path / "b.pdf")[1]["losses"] == {"picture": "7"}, "an empty page lost nothing"
+    taken = Flow.page
+
+    def losing(flow: Flow, page: Page) -> Iterator[Block]:
+        for block in taken(flow, page):
+            yield from [block] * {2: 0, 3: 0, 5: 2}.get(block.locator.page or 0, 1)
+
+    monkeypatch.setattr(Flow, "page", losing)
+    monkeypatch.setattr(Flow, "_parts", lambda *_: True)
+    metadata = read(path)[1]
+    assert metadata["in_part"] == "2–3, 5"
+    assert metadata["losses"] == {"repeated": "5", "words": "2–3"}
+
+
+def test_pages_are_named_as_people_write_them() -> None:
+    assert page_ranges([3, 9, 8, 7, 7]) == "3, 7–9"
+    assert page_ranges([]) == ""
 
 
 def test_pdf_metadata(tmp_path: Path) -> None:

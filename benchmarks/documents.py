@@ -1,0 +1,230 @@
+"""What becomes of the files of a folder: which are read, which are refused and why, and how much of their text arrives.
+
+Every file of an accepted kind under ``FOLDER`` is checked and parsed as an upload is, in the sandboxed child. The words
+of PDFs are held against those that ``pdftotext`` finds, or PDFium where that is not installed, and those of so many
+documents of a word processor (``--converted``) against LibreOffice's. ``recall`` is the share of the reference's words
+that are in the blocks, ``multiple`` how many words stand there for one of the reference. Japanese and Chinese
+characters count as words each. A version that says itself what is missing is ``noticed``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks import machine, runner
+from benchmarks.benchmark import Benchmark, Context
+from core.blobs.block_file import read_blocks
+from core.errors import EvoRAGError
+from core.ingest.sandbox import ParserSandbox
+from core.ingest.validate import EXTENSIONS, check_type
+
+HEAD_BYTES = 8192
+FEW_WORDS = 20
+"""Documents with fewer words say nothing of shares."""
+LOW_RECALL, HIGH_MULTIPLE = 0.9, 1.1
+WORST = 20
+REFERENCE_S = 120
+_BY_WRITER = frozenset({"doc", "docx", "odt", "rtf"})
+_WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(f"[{_WIDE}]|[^\\W_{_WIDE}]+")
+_HYPHENATED = re.compile(r"(?<=[a-z])[-\u00ad]\n\s*(?=[a-z])")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one file."""
+
+    name: str
+    kind: str
+    code: str = ""
+    """Of the refusal, empty where the file was read."""
+    seconds: float = 0.0
+    peak_mb: float = 0.0
+    replaced: float = 0.0
+    """Share of characters that are U+FFFD or of private use."""
+    recall: float | None = None
+    multiple: float | None = None
+    is_noticed: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def words_of(text: str) -> Counter[str]:
+    """Return the words of a text, however its lines are broken and its letters are shaped."""
+    plain = unicodedata.normalize("NFKC", _HYPHENATED.sub("", text)).casefold()
+    return Counter(_WORD.findall(plain))
+
+
+def found_files(folders: Sequence[Path]) -> Iterator[Path]:
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix[1:].lower() in EXTENSIONS:
+                yield path
+
+
+def read(path: Path, parser: ParserSandbox, target: Path) -> tuple[Outcome, str]:
+    """Take a file as an upload is taken, and return what became of it with the text that was read."""
+    kind = path.suffix[1:].lower()
+    outcome, began = Outcome(path.name, kind), time.perf_counter()
+    try:
+        with path.open("rb") as file:
+            kind = check_type(path.name, file.read(HEAD_BYTES), path)
+        metadata = dict(parser.parse(path, kind, target))
+    except EvoRAGError as error:
+        outcome.code = error.code
+        return outcome, ""
+    finally:
+        outcome.seconds = time.perf_counter() - began
+    text = "\n".join(block.text for block in read_blocks(target))
+    outcome.peak_mb = metadata.get("peak_bytes", 0) / 2**20
+    outcome.is_noticed = bool(metadata.get("warnings") or metadata.get("losses"))
+    strange = sum(letter == "\ufffd" or "\ue000" <= letter <= "\uf8ff" for letter in text)
+    outcome.replaced = strange / len(text) if text else 0.0
+    outcome.metadata = metadata
+    return outcome, text
+
+
+def of_pdf(path: Path) -> str | None:
+    """Return the plain text of a PDF by another engine; None where that reads nothing either."""
+    if program := shutil.which("pdftotext"):
+        order = [program, "-q", "-enc", "UTF-8", str(path), "-"]
+        try:
+            return subprocess.run(order, capture_output=True, timeout=REFERENCE_S, check=True).stdout.decode()
+        except (subprocess.SubprocessError, UnicodeDecodeError):
+            return None
+    import pypdfium2
+
+    try:
+        with pypdfium2.PdfDocument(path) as document:
+            return "\n".join(page.get_textpage().get_text_range() for page in document)
+    except pypdfium2.PdfiumError:
+        return None
+
+
+def of_writer(path: Path) -> str | None:
+    """Return the plain text of a document by LibreOffice; None where it is not installed or reads nothing either."""
+    program = shutil.which("soffice")
+    if program is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="evorag-reference-") as folder:
+        profile = f"-env:UserInstallation=file://{folder}/profile"
+        order = [program, profile, "--headless", "--convert-to", "txt:Text (encoded):UTF8", "--outdir", folder]
+        try:
+            subprocess.run([*order, str(path)], capture_output=True, timeout=REFERENCE_S, check=True)
+            return (Path(folder) / f"{path.stem}.txt").read_text(encoding="utf-8-sig")
+        except (subprocess.SubprocessError, OSError, UnicodeDecodeError):
+            return None
+
+
+def compare(outcome: Outcome, text: str, reference: str | None) -> None:
+    expected = words_of(reference) if reference else Counter()
+    total = sum(expected.values())
+    if total >= FEW_WORDS:
+        found = words_of(text)
+        outcome.recall = sum((expected & found).values()) / total
+        outcome.multiple = sum(found.values()) / total
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the figures of the files of one kind."""
+    accepted = [each for each in outcomes if not each.code]
+    report: dict[str, Any] = {
+        "files": len(outcomes),
+        "read": len(accepted),
+        "refused": dict(Counter(each.code for each in outcomes if each.code)),
+    }
+    if accepted:
+        seconds = sorted(each.seconds for each in accepted)
+        report |= {
+            "seconds": {"median": median(seconds), "p95": seconds[int(0.95 * (len(seconds) - 1))], "most": seconds[-1]},
+            "peak_mb": max(each.peak_mb for each in accepted),
+            "strange_signs": sum(each.replaced > 0.01 for each in accepted),
+            "noticed": sum(each.is_noticed for each in accepted),
+        }
+    held = [each for each in accepted if each.recall is not None and each.multiple is not None]
+    if held:
+        low = [each for each in held if (each.recall or 0.0) < LOW_RECALL]
+        report |= {
+            "compared": len(held),
+            "mean_recall": fmean(each.recall or 0.0 for each in held),
+            "low_recall": len(low),
+            "low_recall_unnoticed": sum(not each.is_noticed for each in low),
+            "multiplied": sum((each.multiple or 0.0) > HIGH_MULTIPLE for each in held),
+            "most_multiple": max(each.multiple or 0.0 for each in held),
+        }
+    return report
+
+
+def worst(outcomes: Sequence[Outcome]) -> list[str]:
+    """Name the files that lost or multiplied most, worst first."""
+    held = [each for each in outcomes if each.recall is not None and each.multiple is not None]
+    held.sort(key=lambda each: min(each.recall or 0.0, 1 / max(each.multiple or 0.0, 1.0)))
+    return [
+        f"{each.name}: recall {each.recall:.3f}, multiple {each.multiple:.2f}{', noticed' * each.is_noticed}"
+        for each in held[:WORST]
+    ]
+
+
+def figures(context: Context) -> dict[str, Any]:
+    options = context.options
+    outcomes: list[Outcome] = []
+    converted = options.converted
+    parser = ParserSandbox(scratch=context.workspace)
+    try:
+        for path in found_files(options.folders):
+            outcome, text = read(path, parser, context.workspace / "blocks")
+            if not outcome.code and outcome.kind == "pdf":
+                compare(outcome, text, of_pdf(path))
+            elif not outcome.code and outcome.kind in _BY_WRITER and converted > 0:
+                converted -= 1
+                compare(outcome, text, of_writer(path))
+            outcomes.append(outcome)
+            if len(outcomes) % 100 == 0:
+                machine.note(f"{len(outcomes):,} files")
+    finally:
+        parser.close()
+    kinds = sorted({each.kind for each in outcomes})
+    report = {kind: summary([each for each in outcomes if each.kind == kind]) for kind in kinds}
+    slowest = sorted(outcomes, key=lambda each: -each.seconds)[:WORST]
+    return {
+        **report,
+        "worst": worst(outcomes),
+        "slowest": [f"{each.name}: {each.seconds:.1f} s {each.code}".strip() for each in slowest],
+    }
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--converted", type=int, default=20, help="documents that LibreOffice reads as well")
+
+
+BENCHMARK = Benchmark(
+    "documents",
+    figures,
+    add_options,
+    smallest={"converted": 0},
+    small={"converted": 5},
+    scale="converted",
+    takes_folders=True,
+    units={
+        ".*mean_recall": ("share", "higher"),
+        ".*(files|read|compared|noticed)": ("number", "neither"),
+        ".*refused.*": ("number", "neither"),
+        ".*(strange_signs|low_recall|low_recall_unnoticed|multiplied)": ("number", "lower"),
+        ".*multiple": ("ratio", "lower"),
+    },
+)
+
+
+if __name__ == "__main__":
+    runner.main(BENCHMARK)
