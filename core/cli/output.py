@@ -191,7 +191,8 @@ def warn_degraded(trace: Trace) -> None:
             note(f"warning: the {leg.name} store is being refilled{far}; this result may lack hits of it.")
     in_part = {hit.placed.name: hit.placed.in_part for hit in trace.hits if hit.placed.in_part}
     for name, pages in in_part.items():
-        note(f"warning: {name} was read in part; not as they are: page{'' if pages.isdigit() else 's'} {pages}.")
+        where = "" if pages == "*" else f"; not as they are: page{'' if pages.isdigit() else 's'} {pages}"
+        note(f"warning: {name} was read in part{where}.")
     if trace.indexing is not None:
         failed, percent = trace.indexing.failed, trace.indexing.percent
         if going_on := trace.indexing.documents - failed:

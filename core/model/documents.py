@@ -110,7 +110,7 @@ class Document:
     embedded_chunks: int | None = None
     """How many chunks of the version being indexed have an embedding; None where all of them have."""
     in_part: str = ""
-    """Pages of the shown version that were not read as they are, such as ``3, 7–9``."""
+    """Pages of the shown version that were not read as they are, such as ``3, 7–9``; ``*`` for parts without pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,10 @@ class Version:
 
     @property
     def in_part(self) -> str:
-        """Pages that were not read as they are, such as ``3, 7–9``; ``metadata["losses"]`` has them by reason."""
+        """Pages that were not read as they are, such as ``3, 7–9``; ``*`` for parts without pages.
+
+        ``metadata["losses"]`` has them by reason.
+        """
         return str(self.metadata.get("in_part", ""))
 
 
@@ -287,7 +290,7 @@ class PlacedChunk:
     versions: tuple[int, ...] = ()
     """All versions that hold it, where a question was asked of all versions."""
     in_part: str = ""
-    """Pages of its version that were not read as they are, such as ``3, 7–9``."""
+    """Pages of its version that were not read as they are, such as ``3, 7–9``; ``*`` for parts without pages."""
 
 
 @dataclass(frozen=True, slots=True)

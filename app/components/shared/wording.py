@@ -16,7 +16,7 @@ def of_pages(key: str, pages: str) -> str:
 
 def in_part_words(pages: str) -> str:
     """Say which pages of a document were not read as they are."""
-    return of_pages("version.in_part", pages)
+    return t("version.in_part_somewhere") if pages == "*" else of_pages("version.in_part", pages)
 
 
 def sentence(key: str, **values: Any) -> list[Any]:

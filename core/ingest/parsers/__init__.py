@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import chain
 
 from core.errors import UnsupportedType
-from core.ingest.parsers.reading import DocumentParser, ParserInput, ParserLimits
+from core.ingest.parsers.reading import DocumentParser, Loss, ParserInput, ParserLimits
 from core.ingest.parsers.wording import finished
 from core.model import Block
 
 __all__ = ["ParserLimits", "ParserInput", "parse"]
 
+EXPECTED_BYTES = 32 * 1024 * 1024
+MOST_RATIO = 200
+"""Characters that are read for a byte of a document, beyond those that any document may have: a bomb yields more."""
 _PARSERS = {
     "txt": "text:parse",
     "csv": "text:parse_csv",
@@ -40,5 +44,11 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         raise UnsupportedType(f"Files of type .{reading.extension} are not read.")
     module, _, function = place.partition(":")
     parser: DocumentParser = getattr(import_module(f"{__name__}.{module}"), function)
-    for block in parser(reading):
-        yield from finished(block)
+    most = max(EXPECTED_BYTES, MOST_RATIO * reading.path.stat().st_size)
+    for block in chain.from_iterable(map(finished, parser(reading))):
+        most -= len(block.text)
+        if most < 0:
+            reading.miss(Loss.CUT)
+            break
+        yield block
+    reading.note_losses()

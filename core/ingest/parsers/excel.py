@@ -10,7 +10,7 @@ from core.errors import EvoRAGError, ParserFailed
 from core.ingest.parsers.number_format import BUILTIN, is_date_format, shown
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import ParserInput
+from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
 from core.ingest.parsers.xml import Element, events, forget, tree
 from core.model import Block
@@ -76,7 +76,7 @@ class _Workbook:
             if cells:
                 yield from rows.add(number, cells, numeric)
             if self.cells_left <= 0:
-                self.reading.warn(f"Only the first {self.reading.limits.table_cells:,} cells were read.")
+                self.reading.miss(Loss.CUT)
                 break
         yield from rows.finish()
         yield from self._drawn_text(outline, name, part)
@@ -133,7 +133,7 @@ class _Workbook:
                     if text:
                         yield outline.block(text, sheet=name)
         except EvoRAGError:
-            self.reading.warn("Text boxes of a sheet could not be read.")
+            self.reading.miss(Loss.BOXES)
 
 
 def _column(reference: str, otherwise: int) -> int:

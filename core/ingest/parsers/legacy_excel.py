@@ -11,7 +11,7 @@ import xlrd
 from core.errors import Encrypted
 from core.ingest.parsers.number_format import general, is_date_format, shown
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import ParserInput
+from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
 from core.model import Block
 
@@ -45,7 +45,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             except MemoryError:
                 raise
             except Exception:
-                reading.warn("A damaged sheet was left out.")
+                reading.miss(Loss.SHEET)
                 continue
             outline = Outline()
             yield outline.heading(sheet.name, 1, sheet=sheet.name)
@@ -54,7 +54,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
                 cells, numeric = _row(book, sheet, number)
                 cells_left -= sheet.row_len(number)
                 if cells_left < 0:
-                    reading.warn(f"Only the first {reading.limits.table_cells:,} cells were read.")
+                    reading.miss(Loss.CUT)
                     break
                 if cells:
                     yield from rows.add(number + 1, cells, numeric)

@@ -44,7 +44,6 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         if not found:
             raise EmptyDocument("The PDF holds pictures of pages but no text.")
         check.finish()
-        reading.note_losses()
     finally:
         document.close()
 

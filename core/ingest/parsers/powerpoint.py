@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from core.errors import EvoRAGError
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import ParserInput
+from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
 from core.ingest.parsers.xml import Element, tree
 from core.model import Block, BlockKind
@@ -57,7 +57,7 @@ def _slide(package: Package, reading: ParserInput, part: str, number: int) -> It
                 if shape.placeholder == "body":
                     yield from shape.blocks(outline, number)
     except EvoRAGError:
-        reading.warn("The notes of a slide could not be read.")
+        reading.miss(Loss.NOTES)
 
 
 @dataclass(slots=True)

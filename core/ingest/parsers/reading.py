@@ -16,7 +16,7 @@ MAX_WARNINGS = 20
 
 
 class Loss(StrEnum):
-    """Why a page is not in the blocks as it is in the document."""
+    """Why a page, or another part, is not in the blocks as it is in the document."""
 
     PICTURE = "picture"
     """It shows pictures and holds no text."""
@@ -29,6 +29,13 @@ class Loss(StrEnum):
     """Its font does not tell which letters its signs are."""
     CONTENTS = "contents"
     """Lines of a table of contents were left out on purpose: they only name headings that follow."""
+    CUT = "cut"
+    """The document holds more than is read of one: cells, or text for its size."""
+    NOTES = "notes"
+    BOXES = "boxes"
+    """Text boxes."""
+    SHEET = "sheet"
+    """A damaged sheet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ class ParserInput:
     processes: int = 1
     """How many processes may read parts of a long document at once."""
     losses: dict[Loss, list[int]] = field(default_factory=dict)
-    """Pages that did not arrive as they are."""
+    """Pages that did not arrive as they are; none where a part is lost that has no page."""
     told: Callable[[int, int], None] | None = None
     """Hears how far the reading is, and of how much, where a parser knows it: pages, slides or bytes."""
 
@@ -78,18 +85,20 @@ class ParserInput:
             if value not in (None, ""):
                 self.metadata[key] = value
 
-    def miss(self, loss: Loss, page: int) -> None:
-        """Note that a page is not in the blocks as it is in the document."""
-        self.losses.setdefault(loss, []).append(page)
+    def miss(self, loss: Loss, page: int | None = None) -> None:
+        """Note that a page, or a part that has no page, is not in the blocks as it is in the document."""
+        pages = self.losses.setdefault(loss, [])
+        if page is not None:
+            pages.append(page)
 
     def note_losses(self) -> None:
-        """Keep which pages were lost: ``in_part`` names them all, ``losses`` by their reasons."""
+        """Keep which pages were lost, ``losses`` by their reasons, ``in_part`` all; ``*`` stands for parts without."""
         found = {loss.value: page_ranges(pages) for loss, pages in sorted(self.losses.items())}
-        in_part = {page for loss, pages in self.losses.items() if loss is not Loss.CONTENTS for page in pages}
+        lost = [pages for loss, pages in self.losses.items() if loss is not Loss.CONTENTS]
         if found:
             self.metadata["losses"] = found
-        if in_part:
-            self.metadata["in_part"] = page_ranges(in_part)
+        if lost:
+            self.metadata["in_part"] = page_ranges(page for pages in lost for page in pages) or "*"
 
     def warn(self, message: str) -> None:
         """Tell the reader that something of the document is missing or doubtful."""

@@ -9,7 +9,7 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.numbering import Numbering
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.reading import ParserInput
+from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import RowGroups, row_text
 from core.ingest.parsers.word_styles import Styles
 from core.ingest.parsers.wording import join_lines
@@ -62,7 +62,7 @@ class _Document:
                         self.notes[kind[:-1], attribute(note, "id") or ""] = text
                     forget(note)
         except EvoRAGError:
-            self.reading.warn("The notes of the document could not be read.")
+            self.reading.miss(Loss.NOTES)
 
     def _body(self) -> Iterator[Block]:
         tables: list[_Table] = []

@@ -20,7 +20,7 @@ import pytest
 from lxml import etree
 
 from core.errors import ArchiveLimit, EmptyDocument, EvoRAGError, ParserFailed, ParserLimit, XmlForbidden
-from core.ingest.parsers import xml
+from core.ingest.parsers import EXPECTED_BYTES, xml
 from core.ingest.sandbox import ParserLimits, ParserSandbox, read_blocks
 from core.model import Block
 from tests import programs
@@ -301,8 +301,20 @@ def test_more_cells_than_the_budget_give_a_part_and_a_warning(tmp_path: Path) ->
     made = ParserSandbox(ParserLimits(timeout_s=30, table_cells=50_000))
     metadata = made.parse(path, "xlsx", tmp_path / "out")
     made.close()
-    assert "50,000 cells" in metadata["warnings"][0]
+    assert (metadata["losses"], metadata["in_part"]) == ({"cut": ""}, "*")
     assert sum(block.text.count("\n") + 1 for block in read_blocks(tmp_path / "out")) == 5_000 + 1
+
+
+def test_a_workbook_that_repeats_one_long_text_is_cut_and_says_so(tmp_path: Path) -> None:
+    text = "".join(f"word{number} " for number in range(3_500))
+    rows = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(1, 20_001))
+    path = documents.xlsx(tmp_path / "a.xlsx", f"<sheetData>{rows}</sheetData>", f"<si><t>{text}</t></si>")
+    assert path.stat().st_size < 150_000
+    made = ParserSandbox(ParserLimits(timeout_s=60))
+    metadata = made.parse(path, "xlsx", tmp_path / "out")
+    made.close()
+    assert (metadata["losses"], metadata["in_part"]) == ({"cut": ""}, "*")
+    assert EXPECTED_BYTES * 0.9 < metadata["characters"] <= EXPECTED_BYTES
 
 
 # ---- pages ----------------------------------------------------------------------------------------------------------
