@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +14,14 @@ from core.model import Block
 
 MEBIBYTE = 1024 * 1024
 MAX_WARNINGS = 20
+_NO_TITLE = re.compile(
+    r"\(?(?:anonymous|untitled(?:[- ]?(?:document|\d+))?|(?:no )?title|unbenannt|sans titre|無題|名称未設定)\)?\.?"
+    r"|(?:microsoft )?(?:word|excel|powerpoint)(?: - .*|-(?:präsentation|dokument))?"
+    r"|powerpoint (?:presentation|プレゼンテーション)"
+    r"|(?:document|slide|presentation) ?\d*",
+    re.IGNORECASE,
+)
+"""What programs write as the title of a document that was given none."""
 
 
 class Loss(StrEnum):
@@ -76,13 +85,13 @@ class ParserInput:
             yield part
 
     def note(self, **values: Any) -> None:
-        """Keep what is known of the document: empty values are left out, times become ISO 8601."""
+        """Keep what is known of the document, times in ISO 8601, without empty values and titles that say nothing."""
         for key, value in values.items():
             if isinstance(value, datetime):
                 value = (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
             if isinstance(value, str):
                 value = " ".join(value.split())[:500]
-            if value not in (None, ""):
+            if value not in (None, "") and not (key == "title" and _NO_TITLE.fullmatch(str(value))):
                 self.metadata[key] = value
 
     def miss(self, loss: Loss, page: int | None = None) -> None:

@@ -287,6 +287,29 @@ def test_pdf_metadata(tmp_path: Path) -> None:
     assert metadata["created"] == "2024-04-01T09:30:00+09:00"
 
 
+@pytest.mark.parametrize(
+    "title",
+    ["(anonymous)", "Untitled", "untitled document", "無題", "Microsoft Word - draft 3.doc", "PowerPoint Presentation"],
+)
+def test_what_programs_write_where_no_title_was_given_is_none(tmp_path: Path, title: str) -> None:
+    document = pymupdf.open()
+    document.new_page().insert_text((72, 72), "text")
+    document.set_metadata({"title": title})
+    document.save(tmp_path / "a.pdf")
+    assert "title" not in read(tmp_path / "a.pdf")[1]
+
+
+@pytest.mark.parametrize(
+    "title", ["The Anonymous Letters", "Word processing in 1984", "Slide rules", "Untitled: a memoir"]
+)
+def test_titles_that_only_begin_like_those_are_kept(tmp_path: Path, title: str) -> None:
+    document = pymupdf.open()
+    document.new_page().insert_text((72, 72), "text")
+    document.set_metadata({"title": title})
+    document.save(tmp_path / "a.pdf")
+    assert read(tmp_path / "a.pdf")[1]["title"] == title
+
+
 def test_a_scan_without_text_says_that_it_needs_recognition(tmp_path: Path) -> None:
     with pytest.raises(EmptyDocument) as caught:
         read(made(tmp_path, []))
