@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.errors import Undecodable
+from core.ingest.parsers.alphabets import latin_encoding
 
 READ_BYTES = 256 * 1024
 SAMPLE_BYTES = 1024 * 1024
@@ -29,6 +30,24 @@ _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 _ODD = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x80-\x9f\ue000-\uf8ff\ufffd]")
 _CONTROLS = bytes(sorted({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x1B}))
 _NOT_PLAIN = re.compile(rb"[\x00\x1b\x80-\xff]")
+_CYRILLIC, _HAN = "\u0400-\u045f\u0490\u0491", "\u4e00-\u9fff\u3000-\u3002\u300a-\u3011\uff01-\uff5e“”‘’…—·"
+_SCRIPTS = {
+    "cp1251": _CYRILLIC,
+    "koi8_r": _CYRILLIC,
+    "koi8_u": _CYRILLIC,
+    "iso8859_5": _CYRILLIC,
+    "cp866": _CYRILLIC,
+    "cp1253": "\u0384-\u03ce",
+    "cp1255": "\u05b0-\u05f4",
+    "cp1256": "\u060c-\u06d2",
+    "cp874": "\u0e01-\u0e5b",
+    "gb18030": _HAN,
+    "big5": _HAN,
+    "cp949": "\uac00-\ud7a3",
+}
+"""Encodings beside those of Latin letters and Japanese, and the characters that a text in each consists of."""
+_LEAST_COHERENCE, _LEAST_OWN, _CERTAIN = 0.2, 0.85, 0.95
+_COMPARED_BYTES = 65_536
 _WESTERN_WORD = re.compile("[A-Za-z\u00c0-\u00ff]+")
 
 
@@ -68,14 +87,37 @@ def detect(data: bytes) -> str:
         return "utf-8"
     likeness = {name: _likeness(_decoded(data, name), name) for name in ("cp932", "euc_jp")}
     japanese = max(likeness, key=lambda name: likeness[name])
-    if likeness[japanese] >= 0.7:
+    if likeness[japanese] >= 0.7 and (_KANA.search(_decoded(data, japanese) or "") or not latin_encoding(data)):
         return japanese
     if replaced_share(data.decode("utf-8", "replace")) <= MAX_REPLACED:
         return "utf-8"
+    if found := latin_encoding(data) or _other_script(data):
+        return found
     text = _decoded(data, "cp1252")
     if text is not None and _is_western(text):
         return "cp1252"
     raise Undecodable("The characters of the file could not be read with certainty.")
+
+
+def _other_script(data: bytes) -> str:
+    """Return the encoding of a text in Cyrillic, Greek, Chinese, … letters; empty where it is not certain."""
+    if _own_share(data, "cp949") >= _CERTAIN:
+        return "cp949"
+    # It knows how often letters follow one another in some forty languages.
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:_COMPARED_BYTES], cp_isolation=list(_SCRIPTS)).best()
+    if best is None or best.encoding not in _SCRIPTS:
+        return ""
+    is_known = best.coherence >= _LEAST_COHERENCE or best.encoding == "cp949"
+    return best.encoding if is_known and _own_share(data, best.encoding) >= _LEAST_OWN else ""
+
+
+def _own_share(data: bytes, encoding: str) -> float:
+    """Return how much of what is beyond ASCII consists of the characters of an encoding's languages."""
+    text = _decoded(data, encoding) or ""
+    beyond = sum(character > "\x7f" for character in text)
+    return len(re.findall(f"[{_SCRIPTS[encoding]}]", text)) / beyond if beyond else 0.0
 
 
 def is_binary(data: bytes) -> bool:
