@@ -95,7 +95,7 @@ SENTENCES = {
     ("cp1257",): ("Knyga guli ant stalo. Prašome uždaryti duris, kai išeisite vėlai, nes šąla ir pučia vėjas.",),
     ("cp1252", "mac_roman"): (
         "Le livre est posé sur la table et la fenêtre est ouverte. Fermez la porte à clé le soir, s’il vous plaît.",
-        "Das Buch liegt auf dem Tisch, das Fenster ist geöffnet. Schließen Sie bitte abends die Tür, wenn Sie spät gehen.",
+        "Das Buch liegt auf dem Tisch, das Fenster ist geöffnet. Schließen Sie abends die Tür, wenn Sie spät gehen.",
         "El libro está en la mesa y la ventana está abierta. Mañana cerrará la puerta el señor Núñez, ¿verdad?",
     ),
     ("cp1252",): (
