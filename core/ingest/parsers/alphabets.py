@@ -30,9 +30,11 @@ _ALPHABETS = {
 _LETTERS = {language: frozenset(letters + letters.upper()) for language, letters in _ALPHABETS.items()}
 ENCODINGS = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257", "mac_roman")
 """In the order in which they are taken where several give a text the letters of a language about as well."""
-_CLEARLY = 1.25
-LEAST = 0.98
-"""Share of accented letters that have to belong to one language."""
+_CLEARLY, _BY_FAR = 1.25, 4.0
+FEW = 2
+"""Different letters of which a text has to use much more of an alphabet to be taken for one that comes later."""
+MOST, LEAST = 0.98, 0.85
+"""Share of accented letters that belong to one language, and that have to where no encoding has so many."""
 _MOST_ACCENTED = 0.25
 _JUDGED = 200_000
 _WORD = re.compile(r"[^\W\d_]+")
@@ -44,20 +46,24 @@ _INNER_SIGNS = frozenset("’·")
 
 def latin_encoding(data: bytes) -> str:
     """Return the encoding in which ``data`` is text of one language in Latin letters; empty where none is."""
-    found, most = "", 0.0
-    for encoding in ENCODINGS:
-        used = _used_of_one_language(data[:_JUDGED], encoding)
-        if used > _CLEARLY * most:
-            found, most = encoding, used
-    return found
+    found = {encoding: counted for encoding in ENCODINGS if (counted := _accented(data[:_JUDGED], encoding))}
+    for least in (MOST, LEAST):
+        chosen, most = "", 0.0
+        for encoding, accented in found.items():
+            used = max(_used(accented, known, least) for known in _LETTERS.values())
+            if used > (_CLEARLY if len(accented) > FEW else _BY_FAR) * most:
+                chosen, most = encoding, used
+        if chosen:
+            return chosen
+    return ""
 
 
-def _used_of_one_language(data: bytes, encoding: str) -> float:
-    """Return how much of the alphabet of a language a text uses that consists of its letters; 0 where none does."""
+def _accented(data: bytes, encoding: str) -> Counter[str] | None:
+    """Count the letters beyond ASCII of a text; None where it cannot be one in Latin letters."""
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
-        return 0.0
+        return None
     accented: Counter[str] = Counter()
     astray = letters = 0
     for word in _WORD.findall(text):
@@ -71,13 +77,14 @@ def _used_of_one_language(data: bytes, encoding: str) -> float:
             astray += sum(letter.isupper() for letter in word[1:] if letter > "\x7f")
     total = accented.total()
     if not total or total > _MOST_ACCENTED * letters or astray > 0.1 * total or not _are_signs_in_place(text):
-        return 0.0
-    return max(_used(accented, known) for known in _LETTERS.values())
+        return None
+    return accented
 
 
-def _used(accented: Counter[str], known: frozenset[str]) -> float:
+def _used(accented: Counter[str], known: frozenset[str], least: float) -> float:
+    """Return how much of an alphabet a text uses that consists of its letters; 0 where too many are of others."""
     own = [letter for letter in accented if letter in known]
-    if sum(accented[letter] for letter in own) < LEAST * accented.total():
+    if sum(accented[letter] for letter in own) < least * accented.total():
         return 0.0
     return len({letter.lower() for letter in own}) / len({letter.lower() for letter in known})
 

@@ -48,6 +48,13 @@ _SCRIPTS = {
 """Encodings beside those of Latin letters and Japanese, and the characters that a text in each consists of."""
 _LEAST_COHERENCE, _LEAST_OWN, _CERTAIN = 0.2, 0.85, 0.95
 _COMPARED_BYTES = 65_536
+_MOSTLY = 5
+"""So many characters of a text in UTF-8 are whole for each that is not: one in Latin-1 holds no whole ones."""
+_FREQUENT = {"gb18030": (0xB0, 0xD7), "big5": (0xA4, 0xC6)}
+"""First bytes of the Chinese characters that nearly all of a text consists of."""
+_MOST_FREQUENT, _FEWEST_SIGNS = 0.85, 4
+_WIDE = re.compile("[\u4e00-\u9fff\uac00-\ud7a3]")
+_WITHIN = re.compile("(?<=[a-z])[\u4e00-\u9fff\uac00-\ud7a3]+(?=[a-z])|(?<= )[\u4e00-\u9fff\uac00-\ud7a3](?=[a-z])")
 _WESTERN_WORD = re.compile("[A-Za-z\u00c0-\u00ff]+")
 
 
@@ -89,20 +96,28 @@ def detect(data: bytes) -> str:
     japanese = max(likeness, key=lambda name: likeness[name])
     if likeness[japanese] >= 0.7 and (_KANA.search(_decoded(data, japanese) or "") or not latin_encoding(data)):
         return japanese
-    if replaced_share(data.decode("utf-8", "replace")) <= MAX_REPLACED:
+    lenient = data.decode("utf-8", "replace")
+    is_nearly = replaced_share(lenient) <= MAX_REPLACED
+    if is_nearly and sum(character > "\x7f" for character in lenient) > _MOSTLY * lenient.count("\ufffd"):
         return "utf-8"
     if found := latin_encoding(data) or _other_script(data):
         return found
     text = _decoded(data, "cp1252")
     if text is not None and _is_western(text):
         return "cp1252"
+    if is_nearly:
+        return "utf-8"
     raise Undecodable("The characters of the file could not be read with certainty.")
 
 
 def _other_script(data: bytes) -> str:
     """Return the encoding of a text in Cyrillic, Greek, Chinese, … letters; empty where it is not certain."""
-    if _own_share(data, "cp949") >= _CERTAIN:
+    if _own_share(data, "cp949") >= _CERTAIN and not _is_within_words(_decoded(data, "cp949") or ""):
         return "cp949"
+    frequent = {encoding: _frequent_share(data, encoding) for encoding in _FREQUENT}
+    chinese = max(frequent, key=lambda encoding: frequent[encoding])
+    if frequent[chinese] >= _MOST_FREQUENT and _own_share(data, chinese) >= _LEAST_OWN:
+        return chinese
     # It knows how often letters follow one another in some forty languages.
     from charset_normalizer import from_bytes
 
@@ -118,6 +133,23 @@ def _own_share(data: bytes, encoding: str) -> float:
     text = _decoded(data, encoding) or ""
     beyond = sum(character > "\x7f" for character in text)
     return len(re.findall(f"[{_SCRIPTS[encoding]}]", text)) / beyond if beyond else 0.0
+
+
+def _frequent_share(data: bytes, encoding: str) -> float:
+    """Return how many of the Chinese characters are frequent ones of an encoding of theirs."""
+    first, last = _FREQUENT[encoding]
+    text = _decoded(data, encoding) or ""
+    signs = [sign for sign in text if "\u4e00" <= sign <= "\u9fff"]
+    if _is_within_words(text):
+        return 0.0
+    frequent = sum(first <= sign.encode(encoding)[0] <= last for sign in signs)
+    return frequent / len(signs) if len(signs) >= _FEWEST_SIGNS else 0.0
+
+
+def _is_within_words(text: str) -> bool:
+    """Tell whether wide characters stand in words of Latin letters: an accented one and the next were taken as one."""
+    wide = len(_WIDE.findall(text))
+    return len(_WITHIN.findall(text)) > 0.2 * wide
 
 
 def is_binary(data: bytes) -> bool:

@@ -137,6 +137,14 @@ def test_a_few_words_are_read_rightly_or_refused(encoding: str, text: str) -> No
         assert found == some
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "mac_roman"])
+def test_a_long_text_with_few_accents_keeps_them(tmp_path: Path, encoding: str) -> None:
+    text = "Il libro è sul tavolo. " + "La finestra resta aperta fino a sera, poi si chiude la porta. " * 20
+    (tmp_path / "a.txt").write_bytes(text.encode(encoding))
+    assert "\ufffd" not in texts(read(tmp_path / "a.txt")[0])[0]
+    assert detect(text.encode("cp1252")) == "cp1252"
+
+
 def test_garbage_after_a_good_start_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("日本語の文。\n".encode() * 100_000 + b"\xff\xfe\x80" * 200_000)
