@@ -79,7 +79,8 @@ def _cleared(window: deque[tuple[Page, dict[Sign, list[PageLine]]]], at: int) ->
             own = lines[0].text.strip() == str(page.number)
             running = _is_outermost(lines[0], page) and (own or repeated >= 1)
         else:
-            running = bool(others) and repeated >= needed
+            # Of two pages the first keeps what both say: it may be the head of a table or a form.
+            running = bool(others) and repeated >= needed and not (len(others) == 1 and at == 0)
         if running:
             dropped.update(map(id, lines))
     if dropped:

@@ -272,6 +272,15 @@ def test_what_did_not_arrive_is_noted_by_page(tmp_path: Path, monkeypatch: pytes
     assert metadata["losses"] == {"repeated": "5", "words": "2–3"}
 
 
+def test_of_two_pages_the_first_keeps_what_both_say_at_the_top(tmp_path: Path) -> None:
+    pages = [
+        [(72, 40, "Loan type and rate a year"), *lines_of(f"Page {number}. " + SENTENCE * 3, 72, 120, 90)]
+        for number in range(3)
+    ]
+    assert flat(read(made(tmp_path, *pages[:2]))[0]).count("Loan type") == 1
+    assert flat(read(made(tmp_path, *pages))[0]).count("Loan type") == 0
+
+
 def test_pages_are_named_as_people_write_them() -> None:
     assert page_ranges([3, 9, 8, 7, 7]) == "3, 7–9"
     assert page_ranges([]) == ""
