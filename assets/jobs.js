@@ -98,14 +98,11 @@
     });
   };
 
-  const FILE_ICONS = {
-    pdf: "file-earmark-pdf", doc: "file-earmark-word", docx: "file-earmark-word", xls: "file-earmark-excel",
-    xlsx: "file-earmark-excel", csv: "filetype-csv", ppt: "file-earmark-slides", pptx: "file-earmark-slides",
-    html: "file-earmark-code", htm: "file-earmark-code", md: "filetype-md", markdown: "filetype-md", txt: "filetype-txt",
-    zip: "file-earmark-zip", tar: "file-earmark-zip", gz: "file-earmark-zip", tgz: "file-earmark-zip", bz2: "file-earmark-zip",
-    xz: "file-earmark-zip",
+  let fileIcons;
+  const fileIcon = (name) => {
+    fileIcons ||= JSON.parse(document.getElementById("script-texts").dataset.fileIcons);
+    return fileIcons[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] || "file-earmark-text";
   };
-  const fileIcon = (name) => FILE_ICONS[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] || "file-earmark-text";
 
   /* ---- one row ------------------------------------------------------------------------------------------------------ */
   class Row {

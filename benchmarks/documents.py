@@ -28,7 +28,8 @@ from benchmarks.benchmark import Benchmark, Context
 from core.blobs.block_file import read_blocks
 from core.errors import EvoRAGError
 from core.ingest.sandbox import ParserSandbox
-from core.ingest.validate import EXTENSIONS, check_type
+from core.ingest.validate import check_type
+from core.model.file_types import EXTENSIONS
 
 HEAD_BYTES = 8192
 FEW_WORDS = 20

@@ -8,13 +8,14 @@ import dash
 from dash import html
 
 from app import links
-from app.components.document.upload_panel import EXTENSIONS, upload_panel
+from app.components.document.upload_panel import upload_panel
 from app.components.shared.states import empty, link_button, shows_errors
 from app.components.shell.frame import named_page, tab_title
 from app.context import kb
 from app.i18n import t
 from core import access
 from core.model import Role
+from core.model.file_types import EXTENSIONS
 
 dash.register_page(__name__, path=links.UPLOAD, title=tab_title("upload.title"))
 

@@ -15,29 +15,13 @@ from core.cli.session import doc_key
 from core.errors import EmptyDocument, NotFound
 from core.ingest.archives import archive_kind
 from core.ingest.archives.members import plan
+from core.model.file_types import EXTENSIONS
 
 if TYPE_CHECKING:
     from core.api import KnowledgeBaseApi
     from core.model import Upload
 
-EXTENSIONS = frozenset(
-    [
-        ".txt",
-        ".md",
-        ".markdown",
-        ".pdf",
-        ".doc",
-        ".docx",
-        ".xls",
-        ".xlsx",
-        ".ppt",
-        ".pptx",
-        ".html",
-        ".htm",
-        ".gdoc",
-        ".csv",
-    ]
-)
+_WANTED = frozenset(f".{extension}" for extension in EXTENSIONS)
 """What is looked for in folders. A file that is named itself is always tried, so that its error is seen."""
 
 
@@ -101,7 +85,7 @@ def _below(folder: Path) -> Iterator[Path]:
             skipped += path.is_symlink()
         elif path.is_dir():
             yield from _below(path)
-        elif path.suffix.lower() in EXTENSIONS:
+        elif path.suffix.lower() in _WANTED:
             yield path
         else:
             skipped += 1

@@ -17,8 +17,9 @@ from core.errors import BadFilename, EmptyDocument, InvalidInput, TooLarge, Unsu
 from core.ingest.archives import archive_kind
 from core.ingest.receive import Received, receive
 from core.ingest.upload_options import check_filing
-from core.ingest.validate import EXTENSIONS, check_type, clean_name, doc_key
+from core.ingest.validate import check_type, clean_name, doc_key
 from core.model import Filing
+from core.model.file_types import EXTENSIONS
 from core.platform.failpoints import failpoint
 
 if TYPE_CHECKING:

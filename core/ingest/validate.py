@@ -18,8 +18,8 @@ from core.errors import (
 )
 from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.encoding import is_binary
+from core.model.file_types import EXTENSIONS
 
-EXTENSIONS = ("txt", "md", "markdown", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "html", "htm", "gdoc", "csv")
 MAX_NAME_BYTES = 255
 
 _SEPARATORS = re.compile(r"[/\\]")
@@ -27,9 +27,22 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)\Z", re.I)
 _FORBIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 
-_TEXTS = frozenset({"txt", "md", "markdown", "csv", "html", "htm", "gdoc"})
 _PACKAGES = {"docx": "word/", "xlsx": "xl/", "pptx": "ppt/"}
-_STREAMS = {"doc": ("WordDocument",), "xls": ("Workbook", "Book"), "ppt": ("PowerPoint Document",)}
+_NAMED_PACKAGES = {
+    "odt": "application/vnd.oasis.opendocument.text",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "odp": "application/vnd.oasis.opendocument.presentation",
+    "epub": "application/epub+zip",
+}
+"""Archives whose first entry, ``mimetype``, says what they are."""
+_STREAMS = {
+    "doc": ("WordDocument",),
+    "xls": ("Workbook", "Book"),
+    "ppt": ("PowerPoint Document",),
+    "msg": ("__properties_version1.0",),
+}
+_OLD_SHEETS = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00")
+"""How workbooks of Excel 2 to 4 begin, which are no compound files yet."""
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _KNOWN_BINARY = (
@@ -80,7 +93,10 @@ def check_type(name: str, head: bytes, path: Path) -> str:
     if extension == "pdf":
         if b"%PDF-" not in head[:1024]:
             raise _mismatch(extension, head)
-    elif extension in _PACKAGES:
+    elif extension == "rtf":
+        if not head.lstrip().startswith(b"{\\rtf"):
+            raise _mismatch(extension, head)
+    elif extension in _PACKAGES or extension in _NAMED_PACKAGES:
         _check_package(extension, head, path)
     elif extension in _STREAMS:
         _check_compound(extension, head, path)
@@ -107,6 +123,8 @@ def _extension_of(head: bytes, path: Path) -> str:
         return _package_type(path)
     if head.startswith(_OLE):
         return next((extension for extension in _STREAMS if _has_stream(extension, path)), "")
+    if head.startswith(b"{\\rtf"):
+        return "rtf"
     if head.startswith(_KNOWN_BINARY) or is_binary(head):
         return ""
     return "html" if re.match(rb"\s*<(?:!doctype\s+html|html)\b", head, re.I) else "txt"
@@ -134,6 +152,12 @@ def _mismatch(extension: str, head: bytes) -> TypeMismatch:
 def _package_type(path: Path) -> str:
     with SafeArchive(path, 1 << 40) as archive:
         names = archive.names()
+        named = archive.read("mimetype")[:100].decode("latin-1").strip() if "mimetype" in archive else ""
+    for extension, mark in _NAMED_PACKAGES.items():
+        if named == mark or named == f"{mark}-template":
+            return extension
+    if "META-INF/container.xml" in names:
+        return "epub"
     if not any(name.lower() == "[content_types].xml" for name in names):
         return ""
     for extension, folder in _PACKAGES.items():
@@ -159,6 +183,8 @@ def _check_package(extension: str, head: bytes, path: Path) -> None:
 def _check_compound(extension: str, head: bytes, path: Path) -> None:
     if extension == "doc" and head.startswith(b"{\\rtf"):
         return
+    if extension == "xls" and head.startswith(_OLD_SHEETS):
+        return
     if not head.startswith(_OLE):
         raise _mismatch(extension, head)
     if _has_stream(extension, path):
@@ -177,9 +203,9 @@ def _has_stream(extension: str, path: Path) -> bool:
 
 def _contains(path: Path, stream: str, ends: bool = False) -> bool:
     """Whether the directory of a compound file names a stream."""
-    wanted = stream.encode("utf-16-le") + (b"\0\0" if ends else b"")
+    forms = (stream, stream.upper()) if ends else (stream,)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(wanted) >= 0
+        return any(content.find(form.encode("utf-16-le") + (b"\0\0" if ends else b"")) >= 0 for form in forms)
 
 
 def _check_text(extension: str, head: bytes) -> None:

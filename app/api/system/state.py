@@ -7,10 +7,13 @@ import flask
 from app.api.description.describe import obj, operation
 from app.context import kb
 from core.model import Counts, StoreHealth, to_dict
+from core.model.file_types import ARCHIVES, KINDS
 
 state = flask.Blueprint("state", __name__)
 
 WELL = obj(status={"type": "string", "enum": ["ok", "degraded"]}, stores=[StoreHealth], outbox=int, models_ready=bool)
+KIND = obj(kind=str, extensions=[str])
+FILE_TYPES = obj(kinds=[KIND], archives=[str])
 READY = obj(status={"type": "string", "enum": ["ready", "loading", "down"]})
 
 
@@ -41,6 +44,14 @@ def ready() -> tuple[flask.Response, int]:
     states = {store.state for store in now.stores}
     word = "down" if "down" in states else "ready" if now.models_ready and "loading" not in states else "loading"
     return flask.jsonify(status=word), 200 if word == "ready" else 503
+
+
+@state.get("/api/v1/file-types")
+@operation("File types", tag="state", answers={200: FILE_TYPES})
+def file_types() -> flask.Response:
+    """Answer which files are read: their extensions by kind, and those of archives that are unpacked."""
+    kinds = [{"kind": kind, "extensions": list(extensions)} for kind, extensions in KINDS.items()]
+    return flask.jsonify(kinds=kinds, archives=list(ARCHIVES))
 
 
 @state.get("/api/v1/counts")

@@ -17,8 +17,9 @@ from app.components.shared.icon import icon
 from app.components.shared.states import badge
 from app.i18n import t
 from core.model import Document, Query
+from core.model.file_types import EXTENSIONS, KIND_OF, KINDS
 
-TYPES = ("pdf", "docx", "xlsx", "pptx", "html", "md", "txt", "csv", "doc", "xls", "ppt", "gdoc")
+TYPES = tuple(extension for extension in EXTENSIONS if KIND_OF[extension] != "code")
 MAX_TOP_K = 50
 NOTHING = Offer()
 
@@ -100,7 +101,9 @@ def _summary(query: Query, chips: Sequence[html.Span]) -> html.Summary:
 
 def _fields(query: Query, documents: Sequence[Document], tags: Sequence[str]) -> html.Div:
     tag_names = list(dict.fromkeys([*query.filters.tags, *tags]))
-    types = list(dict.fromkeys([*TYPES, *query.filters.extensions]))
+    present = {document.name.rpartition(".")[2].lower() for document in documents}
+    code = [extension for extension in KINDS["code"] if extension in present]
+    types = list(dict.fromkeys([*TYPES, *code, *query.filters.extensions]))
     return html.Div(
         [
             _field("doc", document_options(documents), [document.doc_key for document in documents]),

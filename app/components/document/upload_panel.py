@@ -12,13 +12,8 @@ from app.components.document.version_forms import LABEL_CHARS, NOTE_CHARS, momen
 from app.components.shared import ids
 from app.components.shared.icon import icon
 from app.i18n import size, t
+from core.model.file_types import ARCHIVES, KINDS
 
-EXTENSIONS = (
-    "pdf", "docx", "doc", "xlsx", "xls", "pptx", "ppt", "html", "htm", "md", "markdown", "txt", "csv", "gdoc",
-)  # fmt: skip
-
-
-ARCHIVES = ("zip", "tar", "tar.gz", "tgz", "tar.bz2", "tbz2", "tar.xz", "txz")
 PICKED_ENDINGS = ("gz", "bz2", "xz")
 """What the browser's file dialog takes for the double endings of archives."""
 
@@ -33,6 +28,7 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
             icon("cloud-upload", "state-icon"),
             html.P(t("upload.zone"), className="state-title"),
             html.P(t("upload.kinds", size=size(max_bytes)), className="state-text"),
+            _all_kinds(),
             html.Div(
                 [
                     _pick("files", "plus-lg", t("upload.pick"), "btn btn-primary"),
@@ -63,6 +59,18 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
             tus=get_asset_url("vendor/tus/tus.min.js"),
             hasher=get_asset_url("workers/sha256.js"),
         ),
+    )
+
+
+def _all_kinds() -> html.Details:
+    """Every type that is read, by kind."""
+    rows = [
+        [html.Dt(t(f"file_kind.{kind}")), html.Dd(" ".join(extensions), lang="zxx")]
+        for kind, extensions in {**KINDS, "archive": ARCHIVES}.items()
+    ]
+    return html.Details(
+        [html.Summary(t("upload.all_kinds")), html.Dl([part for row in rows for part in row], className="file-kinds")],
+        className="upload-kinds",
     )
 
 

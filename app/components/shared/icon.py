@@ -5,22 +5,27 @@ from __future__ import annotations
 from dash import html
 
 from app.components.attributes import aria
+from core.model.file_types import KIND_OF
 
-FILE_ICONS = {
+_KIND_ICONS = {
     "pdf": "file-earmark-pdf",
-    "doc": "file-earmark-word",
-    "docx": "file-earmark-word",
-    "xls": "file-earmark-excel",
-    "xlsx": "file-earmark-excel",
-    "csv": "filetype-csv",
-    "ppt": "file-earmark-slides",
-    "pptx": "file-earmark-slides",
-    "html": "file-earmark-code",
-    "htm": "file-earmark-code",
-    "md": "filetype-md",
+    "word": "file-earmark-word",
+    "sheet": "file-earmark-excel",
+    "slides": "file-earmark-slides",
+    "web": "file-earmark-code",
     "markdown": "filetype-md",
-    "txt": "filetype-txt",
+    "mail": "send",
+    "book": "journal-text",
+    "data": "file-earmark-code",
+    "code": "file-earmark-code",
 }
+FILE_ICONS = {
+    **{extension: _KIND_ICONS.get(kind, "file-earmark-text") for extension, kind in KIND_OF.items()},
+    "csv": "filetype-csv",
+    "txt": "filetype-txt",
+    **dict.fromkeys(("zip", "tar", "gz", "tgz", "bz2", "tbz2", "xz", "txz"), "file-earmark-zip"),
+}
+"""The icon of each file type; scripts read them from ``data-file-icons``."""
 
 
 def icon(name: str, extra_class: str = "") -> html.Span:

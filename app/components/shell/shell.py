@@ -9,7 +9,7 @@ from dash import ClientsideFunction, Dash, Input, Output, dcc, html, page_contai
 from app import links
 from app.components.attributes import aria, dataset
 from app.components.shared import ids
-from app.components.shared.icon import icon
+from app.components.shared.icon import FILE_ICONS, icon
 from app.components.shell.account import account_dialog, account_entry, account_rows, signed_out_dialog
 from app.context import principal
 from app.i18n import LANGUAGES, language, messages, t
@@ -42,6 +42,8 @@ KEYS = (
     ("?", "keys.list"),
 )
 
+_FILE_ICONS = json.dumps(FILE_ICONS)
+
 
 def shell() -> html.Div:
     """Return the whole window in the language of the request; Dash calls this once for each load of the page."""
@@ -55,7 +57,7 @@ def shell() -> html.Div:
             _more_dialog(),
             account_dialog(principal()),
             signed_out_dialog(principal()),
-            html.Div(id=ids.SCRIPT_TEXTS, hidden=True, **dataset(texts=_script_texts())),
+            html.Div(id=ids.SCRIPT_TEXTS, hidden=True, **dataset(texts=_script_texts(), file_icons=_FILE_ICONS)),
             html.Div(id=ids.SHELL_PATH, hidden=True),
         ],
         className="shell",

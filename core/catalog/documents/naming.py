@@ -12,8 +12,8 @@ from core.catalog.documents.isolation import seen
 from core.catalog.documents.views import View, shown_versions
 from core.catalog.engine import Database
 from core.catalog.schema import documents, shown_now, versions
+from core.model.file_types import CALLED_BY_STEM
 
-EXTENSIONS = ("txt", "md", "markdown", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "html", "htm", "gdoc", "csv")
 _FEW = 500
 _MOST_SPELLINGS = 5_000
 """Names that a database is asked for; of more, every document is looked at here."""
@@ -51,7 +51,7 @@ class Naming:
         spelt: dict[str, set[str]] = {}
         for name in wanted:
             for form in {name, name.replace(" ", "-"), name.replace(" ", "_")}:
-                for spelling in (form, *(f"{form}.{extension}" for extension in EXTENSIONS)):
+                for spelling in (form, *(f"{form}.{extension}" for extension in CALLED_BY_STEM)):
                     spelt.setdefault(spelling, set()).add(name)
         if not spelt:
             return {}

@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 
 from core.errors import BadFilename
 from core.ingest.archives import archive_kind
-from core.ingest.validate import EXTENSIONS, MAX_NAME_BYTES, clean_name, doc_key
+from core.ingest.validate import MAX_NAME_BYTES, clean_name, doc_key
+from core.model.file_types import EXTENSIONS
 
 _IGNORED_FOLDER = "__MACOSX"
 _IGNORED = frozenset({".ds_store", "thumbs.db", "desktop.ini"})

@@ -10,6 +10,7 @@ from core.errors import UnsupportedType
 from core.ingest.parsers.reading import DocumentParser, Loss, ParserInput, ParserLimits
 from core.ingest.parsers.wording import finished
 from core.model import Block
+from core.model.file_types import KINDS
 
 __all__ = ["ParserLimits", "ParserInput", "parse"]
 
@@ -18,7 +19,9 @@ MOST_RATIO = 200
 """Characters that are read for a byte of a document, beyond those that any document may have: a bomb yields more."""
 _PARSERS = {
     "txt": "text:parse",
+    "log": "source:parse_log",
     "csv": "text:parse_csv",
+    "tsv": "text:parse_csv",
     "md": "markdown:parse",
     "markdown": "markdown:parse",
     "html": "html:parse",
@@ -31,6 +34,17 @@ _PARSERS = {
     "doc": "legacy:parse",
     "xls": "legacy:parse_workbook",
     "ppt": "legacy:parse",
+    "odt": "opendocument:parse_text",
+    "ods": "opendocument:parse_sheets",
+    "odp": "opendocument:parse_slides",
+    "rtf": "rich_text:parse",
+    "epub": "epub:parse",
+    "eml": "mail:parse",
+    "msg": "mail:parse_outlook",
+    "json": "records:parse_json",
+    "jsonl": "records:parse_jsonl",
+    "xml": "records:parse_xml",
+    **dict.fromkeys(KINDS["code"], "source:parse"),
 }
 
 

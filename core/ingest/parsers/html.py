@@ -59,7 +59,7 @@ def blocks_of(markup: str, outline: Outline, reading: ParserInput, *, is_whole: 
     """Yield the blocks of a page, or of a piece of one that stands in another document."""
     if _depth(markup) > MAX_DEPTH:
         reading.warn("The page is nested too deeply; its text was read without its structure.")
-        for paragraph in clean(_bare_text(markup)).split("\n\n"):
+        for paragraph in clean(bare_text(markup)).split("\n\n"):
             yield outline.block(paragraph.strip())
         return
     page = LexborHTMLParser(markup)
@@ -86,7 +86,7 @@ def _depth(markup: str) -> int:
     return deepest
 
 
-def _bare_text(markup: str) -> str:
+def bare_text(markup: str) -> str:
     text = _BARE.sub(lambda match: " " if match[1] is None else "\n\n", markup)
     return _ENTITY.sub(lambda match: unescape(match[0]), text)
 

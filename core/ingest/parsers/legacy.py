@@ -16,7 +16,7 @@ from core.ingest.parsers.reading import ParserInput
 from core.model import Block
 
 PROGRAMS = ("soffice", "libreoffice")
-_TARGETS = {"doc": "docx", "ppt": "pptx"}
+_TARGETS = {"doc": "docx", "ppt": "pptx", "rtf": "docx"}
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
@@ -55,7 +55,7 @@ def converter() -> str | None:
 
 def missing_for(extension: str) -> ConverterMissing | None:
     """Return what keeps files of a type from being read on this machine, None where nothing does."""
-    if extension not in _TARGETS or converter() is not None:
+    if extension not in _TARGETS or extension == "rtf" or converter() is not None:
         return None
     return ConverterMissing("LibreOffice, which reads files of this type, is not installed.")
 

@@ -45,6 +45,8 @@ class Loss(StrEnum):
     """Text boxes."""
     SHEET = "sheet"
     """A damaged sheet."""
+    ATTACHMENT = "attachment"
+    """A file that hangs on a mail and is of a type that is not read, or damaged."""
 
 
 @dataclass(frozen=True, slots=True)

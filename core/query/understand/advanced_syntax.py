@@ -10,8 +10,8 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 
-from core.catalog.documents.naming import EXTENSIONS
 from core.model import Filters, PlacedChunk, Syntax
+from core.model.file_types import EXTENSIONS, KINDS
 
 FIELDS = ("title", "type", "tag", "doc")
 _MOST = 50
@@ -19,11 +19,10 @@ _TOKEN = re.compile(
     r'(?P<not>(?<!\S)-)?(?:(?P<field>(?<!\S)[A-Za-z]{2,8}):)?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))|(?P<quote>")'
 )
 _TYPES = {
+    **KINDS,
     "excel": ("xlsx", "xls"),
     "word": ("docx", "doc"),
     "powerpoint": ("pptx", "ppt"),
-    "text": ("txt",),
-    "markdown": ("md", "markdown"),
     "html": ("html", "htm"),
 }
 _SPACE = re.compile(r"\s+")

@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
-from core.catalog.documents.naming import EXTENSIONS, Named
+from core.catalog.documents.naming import Named
 from core.model import Filters, ReadFilter
+from core.model.file_types import EXTENSIONS, KINDS
 from core.query.understand.dates import DATED, named_date
 
 Called = Callable[[Collection[str]], Mapping[str, Sequence[Named]]]
@@ -21,7 +22,7 @@ _KINDS = {
     "excel": ("xlsx", "xls"),
     "word": ("docx", "doc"),
     "powerpoint": ("pptx", "ppt"),
-    "markdown": ("md", "markdown"),
+    "markdown": KINDS["markdown"],
     "csv": ("csv",),
     "html": ("html", "htm"),
 }
@@ -65,7 +66,8 @@ _QUOTED = (
     re.compile(r"\b(?:in|from|within|per|according to)\s+(?:the\s+)?[“\"]([^“”\"]{2,80})[”\"]", re.IGNORECASE),
     re.compile(r"[「『]([^「」『』]{2,80})[」』](?=の中|のなか|に(?:よる?と|よれば|書|記載|おいて)|では)"),
 )
-_FILE = re.compile(rf"[\w.()（）+-]+\.(?:{'|'.join(EXTENSIONS)})(?![A-Za-z0-9])", re.IGNORECASE)
+_ENDINGS = "|".join(extension for extension in EXTENSIONS if len(extension) > 1)
+_FILE = re.compile(rf"[\w.()（）+-]+\.(?:{_ENDINGS})(?![A-Za-z0-9])", re.IGNORECASE)
 _WORDS = re.compile(r"[\w.+'’-]+(?: [\w.+'’-]+){0,7}")
 _MOST_SIGNS = 30
 

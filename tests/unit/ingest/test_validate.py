@@ -20,7 +20,8 @@ from core.errors import (
     UnreadableDocument,
     UnsupportedType,
 )
-from core.ingest.validate import EXTENSIONS, check_type, clean_name, doc_key
+from core.ingest.validate import check_type, clean_name, doc_key
+from core.model.file_types import EXTENSIONS
 from tests.unit.ingest import documents
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -151,7 +152,7 @@ def test_a_pdf_that_is_also_a_page_is_a_pdf_only_by_its_name(tmp_path: Path) -> 
         checked(tmp_path, "a.html", PDF + b"<html>hi</html>")
 
 
-@pytest.mark.parametrize("name", ["a.exe", "a.docm", "a.xlsm", "a.ini", "a.zip", "a.svg", "a.tar.gz", "a.pt"])
+@pytest.mark.parametrize("name", ["a.exe", "a.docm", "a.xlsm", "a.dll", "a.zip", "a.svg", "a.tar.gz", "a.pt"])
 def test_types_that_are_not_read_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnsupportedType) as caught:
         checked(tmp_path, name, b"text")

@@ -15,12 +15,11 @@ from flask.testing import FlaskClient
 
 import core
 from app import context, i18n
-from app.components.document.upload_panel import EXTENSIONS
 from app.components.shared.states import error_state, error_words
 from app.components.shell.shell import NAVIGATION, shell
 from core.errors import ParserFailed, StoreUnavailable
 from core.ingest.parsers import legacy
-from core.ingest.validate import EXTENSIONS as ACCEPTED
+from core.model.file_types import ARCHIVES, EXTENSIONS
 from tests.unit.app.drawn import press
 
 ASSETS = Path(i18n.__file__).parent.parent / "assets"
@@ -155,5 +154,10 @@ def test_window_is_readable_before_any_script_runs(client: FlaskClient) -> None:
         assert client.get(f"/assets/{path}").status_code == 200
 
 
-def test_page_offers_the_very_types_that_are_accepted() -> None:
-    assert set(EXTENSIONS) == set(ACCEPTED)
+def test_page_api_and_guide_name_the_very_types_that_are_accepted(client: FlaskClient) -> None:
+    told = client.get("/api/v1/file-types").get_json()
+    assert [extension for kind in told["kinds"] for extension in kind["extensions"]] == list(EXTENSIONS)
+    assert told["archives"] == list(ARCHIVES)
+    guide = Path("docs/guide.md").read_text(encoding="utf-8")
+    for kind in told["kinds"]:
+        assert f"| {' '.join(kind['extensions'])} |" in guide
