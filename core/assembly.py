@@ -42,6 +42,7 @@ from core.ingest.archives.store_archive import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
 from core.ingest.intake import Intake
 from core.ingest.pipeline import IngestPipeline
+from core.ingest.recognition.kept_pictures import Recognition
 from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.ingest.uploads.destination import DocumentOrArchive
 from core.ingest.uploads.transfers import Transfers
@@ -108,6 +109,15 @@ class JobSharing:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelNames:
+    """What is loaded by its name when it is first needed."""
+
+    embedder: str
+    ocr: str
+    """Module and class of what recognises characters, empty where nothing does."""
+
+
+@dataclass(frozen=True, slots=True)
 class Adapters:
     """What the composition root has chosen by the settings."""
 
@@ -115,8 +125,7 @@ class Adapters:
     blobs: BlobStore
     passwords: Passwords
     factories: IndexFactories
-    embedder: str
-    """Name of the configured embedder."""
+    models: ModelNames
     generators: Generators
     reranker: OpenReranker
     sharing: JobSharing
@@ -179,11 +188,11 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     storage = StorageParts(folder, catalog, blobs, Accounts(catalog, adapters.passwords, settings.session_hours))
 
     # What is searched.
-    active = opened_index(catalog, adapters.factories, adapters.embedder)
+    active = opened_index(catalog, adapters.factories, adapters.models.embedder)
     vocabulary = ActiveVocabulary(catalog, active)
     vocabulary.restore()
     projector = Projector(catalog, active, has_written, vocabulary.follow if folder.is_shared else None)
-    generations = Generations(catalog, active, projector, adapters.factories, adapters.embedder, has_written)
+    generations = Generations(catalog, active, projector, adapters.factories, adapters.models.embedder, has_written)
     recordings = Recordings(catalog, folder.recordings, quota, settings.neurons, is_alone=folder.is_alone)
     files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
     repair_jobs = RepairJobs(catalog, projector, _watched(active, vocabulary), files)
@@ -209,6 +218,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
 
     # How a document comes in and is worked on.
     parser = _parser(settings, folder)
+    recognition = Recognition(adapters.models.ocr, folder.recognised, folder.incoming)
     intake = Intake(blobs, folder.incoming, quota, settings.max_text_chars)
     archives = _archives(settings, storage, quota)
     is_read_here = not settings.jobs_url
@@ -224,7 +234,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
 
     ledger = LocalJobs(
         catalog,
-        IngestPipeline(catalog, blobs, parser, active, projector, folder.incoming, settings.chunk_tokens),
+        IngestPipeline(catalog, blobs, parser, active, projector, recognition, folder.incoming, settings.chunk_tokens),
         threads,
         settings.job_batch,
         settings.job_lease_s if folder.is_shared else None,

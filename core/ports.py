@@ -16,10 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from core.model import GeneratorHealth, IndexHit, Job, Part, Prompt, Sampling
+from core.model.recognition import RecognisedLine
 from core.model.terms import Clause
 
 Vector = npt.NDArray[np.float32]
 """Shape ``(dimension,)`` or ``(n, dimension)``, unit length."""
+
+Pixels = npt.NDArray[np.uint8]
+"""A picture, shape ``(height, width, 3)``: red, green and blue."""
 
 Progress = Callable[[int, int], None]
 """Called with what is done, of how much."""
@@ -31,8 +35,18 @@ Writing = abc.Generator[str, None, None]
 class Parser(Protocol):
     """Turns the bytes of one document into blocks, away from the caller's process."""
 
-    def parse(self, source: Path, extension: str, target: Path, progress: Progress | None = None) -> Mapping[str, Any]:
+    def parse(
+        self,
+        source: Path,
+        extension: str,
+        target: Path,
+        progress: Progress | None = None,
+        recognised: Path | str | None = None,
+    ) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` as JSON lines and return the document's metadata.
+
+        ``recognised`` is the file of lines that were recognised in its pictures so far, ``""`` for none yet; None
+        where nothing is recognised. Where some have yet to be, ``{"pictures": names}`` is returned and nothing written.
 
         ``progress`` hears of pages, slides or bytes where the format tells how many there are; what it raises ends the
         parsing.
@@ -41,6 +55,15 @@ class Parser(Protocol):
         """
 
     def close(self) -> None: ...
+
+
+class Ocr(Protocol):
+    """Recognises the characters of pictures; made and called in a child process."""
+
+    id: str
+
+    def lines(self, pixels: Pixels) -> list[RecognisedLine]:
+        """Return the lines of text in a picture, in any order."""
 
 
 class Embedder(Protocol):

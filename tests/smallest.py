@@ -56,6 +56,7 @@ ALONE: Mapping[str, Smallest] = {
     "latency": Smallest(
         (), ("p50_ms", "without_embedding/p95_ms", "answering/p50_ms", "cached/p50_ms", "writing_s", "resident_mb")
     ),
+    "ocr": Smallest((), ("pages", "rapidocr/clean/errors", "rapidocr/clean/s_a_page")),
     "pages": Smallest((), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),
     "spiking": Smallest(
         ("--model", "{model}"),

@@ -19,6 +19,8 @@ from core.catalog.documents.indexing import StoredVersion
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, still_running, write_all
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
+from core.ingest.recognition.kept_pictures import Recognition
+from core.ingest.recognition.queue import Pictures
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Stage
 from core.platform.failpoints import failpoint
@@ -41,6 +43,7 @@ class _Parsed(StageResult):
 
     packed: Path = Path()
     sha256: str = ""
+    original: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -58,6 +61,7 @@ class ParseAndChunk:
         scratch: Path,
         chunk_tokens: int,
         endings: JobEndings,
+        recognition: Recognition,
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs.store
@@ -66,6 +70,7 @@ class ParseAndChunk:
         self._scratch = scratch
         self._chunk_tokens = chunk_tokens
         self._endings = endings
+        self._recognition = recognition
 
     def parse(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Keep the blocks of versions as blobs, and what their parser said of them; return those that go on.
@@ -105,7 +110,7 @@ class ParseAndChunk:
             raise Stopped
         return going
 
-    def _parsed(self, run: StageRun, version: StoredVersion) -> _Parsed:
+    def _parsed(self, run: StageRun, version: StoredVersion) -> StageResult:
         target = self._scratch / secrets.token_hex(16)
         packed = target.with_suffix(".gz")
         try:
@@ -113,6 +118,9 @@ class ParseAndChunk:
             source = run.wait_for_store(lambda: self._blobs.path(version.sha256))
             details = self._details(version, source, target, run)
             failpoint("ingest.parsing.answered")
+            if wanted := details.get("pictures"):
+                return Pictures(None, {}, tuple(wanted))
+            run.keep(Pictures())
             used = {name: details.pop(name) for name in _USED if name in details}
             title = str(version.shown_title or details.pop("title", "") or PurePath(version.file_name).stem)
             details["source_path"] = version.file_name
@@ -121,7 +129,7 @@ class ParseAndChunk:
                 "language": detect_language(_sample(target)),
                 "metadata": details,
             }
-            return _Parsed(version.size_bytes, used, packed, _packed(target, packed), values)
+            return _Parsed(version.size_bytes, used, packed, _packed(target, packed), version.sha256, values)
         except BaseException:
             packed.unlink(missing_ok=True)
             raise
@@ -130,7 +138,8 @@ class ParseAndChunk:
 
     def _details(self, version: StoredVersion, source: Path, target: Path, run: StageRun) -> dict[str, Any]:
         try:
-            return dict(self._parser.parse(source, version.extension, target, run.advance))
+            recognised = (self._recognition.lines_file(version.sha256) or "") if self._recognition.is_on else None
+            return dict(self._parser.parse(source, version.extension, target, run.advance, recognised))
         except UnreadableDocument:
             if run.is_stopped:
                 # The parser was ended together with the process; it says nothing of the document.
@@ -180,6 +189,7 @@ class ParseAndChunk:
         if pages := found.values["metadata"].get("in_part"):
             run.note("in_part", pages=pages)
         failpoint("ingest.parsed.kept")
+        self._recognition.forget(found.original)
 
     def chunk(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Keep the chunks of versions; return those that go on. Raises: ``Stopped``."""

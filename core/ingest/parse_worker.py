@@ -15,6 +15,7 @@ from core.blobs.block_file import write_blocks
 from core.errors import EmptyDocument, EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers import parse
 from core.ingest.parsers.reading import ParserInput, ParserLimits
+from core.ingest.recognition.lines import read_lines
 from core.platform.processors import usable_processors
 from core.platform.sandboxed_child import Telling, limit, serve
 
@@ -30,7 +31,15 @@ def answer(order: dict[str, Any], tell: Telling) -> dict[str, Any]:
     limits = ParserLimits(**order["limits"])
     target = Path(order["target"])
     part = target.with_name(target.name + ".part")
-    reading = ParserInput(Path(order["source"]), order["extension"], limits, processes=PROCESSES, told=tell)
+    recognised = order.get("recognised")
+    reading = ParserInput(
+        Path(order["source"]),
+        order["extension"],
+        limits,
+        processes=PROCESSES,
+        recognised_lines=None if recognised is None else read_lines(Path(recognised)) if recognised else {},
+        told=tell,
+    )
     started = _cpu_s()
     _forget_peak()
     try:
@@ -42,12 +51,16 @@ def answer(order: dict[str, Any], tell: Telling) -> dict[str, Any]:
         )
         with part.open("wb", buffering=256 * 1024) as file:
             count, characters = write_blocks(parse(reading), file, limits.output_bytes)
+        if reading.pictures:
+            return {"pictures": reading.pictures}
         if not characters:
             raise EmptyDocument("No text was found in the document.")
         part.replace(target)
         reading.note(blocks=count, characters=characters)
         return {"metadata": {**reading.metadata, "cpu_s": round(_cpu_s() - started, 3), "peak_bytes": _peak_bytes()}}
     except EvoRAGError as error:
+        if reading.pictures and isinstance(error, EmptyDocument):
+            return {"pictures": reading.pictures}
         return {"error": error.as_dict(), "spent": isinstance(error, ParserLimit)}
     except MemoryError:
         return {"error": ParserLimit("The document needs more memory than parsing may use.").as_dict(), "spent": True}

@@ -3,6 +3,7 @@
 | stage      | module            | documents        | run by                                    |
 | ---------- | ----------------- | ---------------- | ----------------------------------------- |
 | parse      | parse_and_chunk   | several together | ``prepare``                               |
+| recognise  | recognition/queue | all in turns     | ``recognise``, a picture at a time        |
 | chunk      | parse_and_chunk   | several together | ``prepare``                               |
 | keywords   | index_by_keyword  | several together | ``prepare``                               |
 | show early | publish           | several together | ``prepare``                               |
@@ -31,6 +32,8 @@ from core.ingest.failures import Failures
 from core.ingest.index_by_keyword import KeywordIndexing, Placed, Placing
 from core.ingest.parse_and_chunk import ParseAndChunk
 from core.ingest.publish import Publisher
+from core.ingest.recognition.kept_pictures import Recognition
+from core.ingest.recognition.queue import RecognitionQueue
 from core.model import Job
 from core.ports import Parser
 
@@ -48,13 +51,17 @@ class IngestPipeline:
         parser: Parser,
         active: ActiveIndex,
         projector: Projector,
+        recognition: Recognition,
         scratch: Path,
         chunk_tokens: int,
     ) -> None:
         self._catalog = catalog
         self._failures = Failures(catalog, blobs.unclaimed, projector)
         placing = Placing(catalog, projector)
-        self._parse_and_chunk = ParseAndChunk(catalog, blobs, parser, scratch, chunk_tokens, self._failures)
+        self._parse_and_chunk = ParseAndChunk(
+            catalog, blobs, parser, scratch, chunk_tokens, self._failures, recognition
+        )
+        self.pictures = RecognitionQueue(catalog, blobs, recognition, self._failures)
         self._keywords = KeywordIndexing(catalog, projector, placing, self._failures)
         self.queue = EmbeddingQueue(catalog, active, projector, self._failures)
         self._publisher = Publisher(catalog, projector, placing, self._failures)
@@ -69,13 +76,30 @@ class IngestPipeline:
         runs = [StageRun(self._catalog.jobs, job, stop, owners[job.id]) for job in jobs]
         for run in runs:
             run.together = len(runs)
-        runs = run_together(self._parse_and_chunk.parse, runs)
+        going = self._prepare(runs)
+        return [job for job in jobs if job.id not in going]
+
+    def _prepare(self, runs: Sequence[StageRun]) -> set[str]:
+        """Return the ids of the jobs that go on, in the lane of embedding or in that of pictures."""
+        parsed = run_together(self._parse_and_chunk.parse, runs)
+        runs = run_together(self.pictures.take_out, parsed)
+        pictured = {run.job.id for run in parsed} - {run.job.id for run in runs}
         runs = run_together(self._parse_and_chunk.chunk, runs)
         runs = run_together(self._keywords.index, runs)
         runs = run_together(self._publisher.show_early, runs)
         runs = run_together(self.queue.add, runs)
-        going = {run.job.id for run in runs}
-        return [job for job in jobs if job.id not in going]
+        return pictured | {run.job.id for run in runs}
+
+    def recognise(self, run: StageRun) -> list[Job]:
+        """Recognise one picture of a document, and prepare it after its last one; return its job if that has ended."""
+        is_complete = self.pictures.turn(run)
+        if is_complete is False:
+            return []
+        if is_complete:
+            run.together = 1
+            if self._prepare([run]):
+                return []
+        return [run.job]
 
     @property
     def has_texts(self) -> bool:
@@ -104,6 +128,7 @@ class IngestPipeline:
     def close(self) -> None:
         """Let nothing be waited for that takes long; whoever has set ``stop`` before goes on with the rest later."""
         self._parse_and_chunk.close()
+        self.pictures.close()
 
     def discard(self, version_id: int) -> None:
         """Take a failed or cancelled version out of both indexes, except for what other versions share with it."""

@@ -44,7 +44,14 @@ class ParserSandbox:
         self._limits = limits or ParserLimits()
         self._children = ChildPool("core.ingest.parse_worker", scratch, max_orders=files_per_child)
 
-    def parse(self, source: Path, extension: str, target: Path, progress: Progress | None = None) -> Mapping[str, Any]:
+    def parse(
+        self,
+        source: Path,
+        extension: str,
+        target: Path,
+        progress: Progress | None = None,
+        recognised: Path | str | None = None,
+    ) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` and return the document's metadata.
 
         Raises: ``UnreadableDocument`` and its kinds, ``UnsupportedType``. ``target`` is complete or absent.
@@ -54,6 +61,7 @@ class ParserSandbox:
             "source": str(source.absolute()),
             "extension": extension,
             "target": str(target.absolute()),
+            "recognised": None if recognised is None else str(recognised),
             "limits": asdict(replace(self._limits, timeout_s=timeout_s)),
         }
         try:
@@ -65,6 +73,8 @@ class ParserSandbox:
             raise
         if "error" in reply:
             raise error_of(reply["error"])
+        if "pictures" in reply:
+            return {"pictures": reply["pictures"]}
         metadata: Mapping[str, Any] = reply["metadata"]
         return metadata
 

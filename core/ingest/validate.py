@@ -18,7 +18,7 @@ from core.errors import (
 )
 from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.encoding import is_binary
-from core.model.file_types import EXTENSIONS
+from core.model.file_types import EXTENSIONS, KIND_OF
 
 MAX_NAME_BYTES = 255
 
@@ -41,6 +41,13 @@ _STREAMS = {
     "ppt": ("PowerPoint Document",),
     "msg": ("__properties_version1.0",),
 }
+_IMAGES = {
+    "png": rb"\x89PNG\r\n\x1a\n",
+    "jpg": rb"\xff\xd8\xff",
+    "tif": rb"II\*\x00|MM\x00\*|II\+\x00|MM\x00\+",
+    "webp": rb"RIFF.{4}WEBP",
+}
+_SAME_IMAGE = {"jpeg": "jpg", "tiff": "tif"}
 _OLD_SHEETS = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00")
 """How workbooks of Excel 2 to 4 begin, which are no compound files yet."""
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
@@ -93,6 +100,9 @@ def check_type(name: str, head: bytes, path: Path) -> str:
     if extension == "pdf":
         if b"%PDF-" not in head[:1024]:
             raise _mismatch(extension, head)
+    elif KIND_OF[extension] == "image":
+        if not re.match(_IMAGES[_SAME_IMAGE.get(extension, extension)], head, re.S):
+            raise _mismatch(extension, head)
     elif extension == "rtf":
         if not head.lstrip().startswith(b"{\\rtf"):
             raise _mismatch(extension, head)
@@ -125,6 +135,9 @@ def _extension_of(head: bytes, path: Path) -> str:
         return next((extension for extension in _STREAMS if _has_stream(extension, path)), "")
     if head.startswith(b"{\\rtf"):
         return "rtf"
+    for extension, mark in _IMAGES.items():
+        if re.match(mark, head, re.S):
+            return extension
     if head.startswith(_KNOWN_BINARY) or is_binary(head):
         return ""
     return "html" if re.match(rb"\s*<(?:!doctype\s+html|html)\b", head, re.I) else "txt"

@@ -83,6 +83,7 @@ class LocalJobs:
         if workers:
             acts = [(f"worker-{number}", lambda: self._prepare_some(large=False), 0.0) for number in range(workers)]
             acts += [("large", self._work_on_large, _LARGE_LOOK_S), ("embedding", self._embed_some, 0.0)]
+            acts.append(("recognition", self._recognise_some, 0.0))
         self._threads = [
             threading.Thread(target=self._run, args=(act, pause_s), name=f"evorag-{name}", daemon=True)
             for name, act, pause_s in acts
@@ -110,6 +111,7 @@ class LocalJobs:
         """Remove what jobs that have ended, or the processes that worked on them, have left."""
         for version_id in self._catalog.jobs.left_behind():
             self._pipeline.discard(version_id)
+        self._pipeline.pictures.tidy()
         self._handlers.tidy()
 
     def wake(self) -> None:
@@ -119,7 +121,9 @@ class LocalJobs:
     def work_off(self) -> None:
         """Work on queued jobs in the calling thread until none is left."""
         with acting(PROCESS):
-            while self._prepare_some(large=None) or self._embed_some() or self._publish_long():
+            while (
+                self._prepare_some(large=None) or self._embed_some() or self._publish_long() or self._recognise_some()
+            ):
                 pass
 
     def work_until_idle(self, stop: threading.Event) -> None:
@@ -255,7 +259,17 @@ class LocalJobs:
                     self._taken.pop(job.id, None)
             self._handlers.after_job(jobs)
 
-    # ---- embedding and publishing
+    # ---- recognising, embedding and publishing
+
+    def _recognise_some(self) -> bool:
+        """Recognise one picture of the document whose turn it is; tell whether there was one."""
+        run = self._pipeline.pictures.next()
+        if run is None:
+            return False
+        self._work([run.job], lambda _: self._pipeline.recognise(run))
+        if self._pipeline.has_texts:
+            self.wake()
+        return not self._stop.is_set()
 
     def _work_on_large(self) -> bool:
         return self._publish_long() or self._prepare_some(large=True)
@@ -333,7 +347,7 @@ class LocalJobs:
         self._catalog.publications.withdraw(job_id)
         before = self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
         failpoint("jobs.cancelled")
-        waited = self._pipeline.queue.drop(job_id)
+        waited = self._pipeline.queue.drop(job_id) or self._pipeline.pictures.drop(job_id)
         if version_id and (waited or before is JobState.QUEUED):
             self._pipeline.discard(version_id)
         if job.kind == JobKind.REINDEX and before is JobState.QUEUED:
@@ -360,6 +374,7 @@ class LocalJobs:
         self._catalog.jobs.get(job_id)
         self._catalog.jobs.prioritise(job_id, priority)
         self._pipeline.queue.prioritise(job_id, priority)
+        self._pipeline.pictures.prioritise(job_id, priority)
         return self._catalog.jobs.get(job_id)
 
     def close(self) -> None:

@@ -14,6 +14,8 @@ from pathlib import PurePath
 
 from core.model import Job, JobKind, JobState, Stage
 
+_PICTURE_S = 5.0
+"""What recognising a page takes before any of a document has been recognised."""
 _STAGES = (Stage.PARSING, Stage.CHUNKING, Stage.KEYWORDS, Stage.EMBEDDING, Stage.INDEXING)
 _BEFORE = (Stage.PARSING, Stage.CHUNKING, Stage.KEYWORDS)
 _MOST_SHARE = 0.99
@@ -180,6 +182,10 @@ def work_of(job: Job, pace: Pace, in_stage_s: float) -> JobCost:
     if job.state is not JobState.RUNNING or job.stage not in costs:
         is_over = job.state is JobState.RUNNING and job.stage is Stage.PUBLISHED
         return JobCost(sum(costs.values())) if is_over else _divided(costs, dict.fromkeys(costs, 0.0))
+    if job.stage is Stage.PARSING and (pictures := job.resources.get("peak_pictures", 0)):
+        part = job.done / pictures
+        costs[Stage.PARSING] = in_stage_s / part if part >= _KNOWN_FROM else max(in_stage_s, pictures * _PICTURE_S)
+        return _divided(costs, {**dict.fromkeys(costs, 0.0), Stage.PARSING: part})
     at = _STAGES.index(job.stage)
     done = {stage: 1.0 if _STAGES.index(stage) < at else 0.0 for stage in costs}
     total = chunks if job.stage is Stage.CHUNKING else job.total

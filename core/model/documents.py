@@ -43,6 +43,8 @@ class Locator:
     sheet: str | None = None
     cells: str | None = None
     heading_path: tuple[str, ...] = ()
+    confidence: float | None = None
+    """How sure the recognition of characters was of the text, 0 to 1; None where the document holds it as text."""
 
 
 @dataclass(frozen=True, slots=True)

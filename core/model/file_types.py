@@ -13,6 +13,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "markdown": ("md", "markdown"),
     "text": ("txt", "log"),
     "book": ("epub",),
+    "image": ("png", "jpg", "jpeg", "tif", "tiff", "webp"),
     "mail": ("eml", "msg"),
     "data": ("json", "jsonl", "xml"),
     "code": (

@@ -47,6 +47,7 @@ class DataFolder:
         self.transfers = self.root / "transfers"
         self.models = self.root / "models"
         self.recordings = self.root / "recordings"
+        self.recognised = self.root / "recognised"
         self._own: IO[str] | None = None
         self._gate = self._take_gate() if shared else None
         try:

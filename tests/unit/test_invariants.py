@@ -143,6 +143,7 @@ def test_child_processes_begin_in_one_place() -> None:
         {
             "core/platform/": "starts them with an environment, limits and an end",
             "core/ingest/parsers/legacy.py": "runs within such a child",
+            "core/adapters/ocr/tesseract.py": "runs within such a child",
             "core/ingest/parsers/pdf_readers.py": "run within such a child, and end with it",
             "core/adapters/generation/command_generator.py": "the user's own program",
             "core/adapters/generation/command_launch.py": "the user's own program",

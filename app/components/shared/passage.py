@@ -31,6 +31,8 @@ def locator_text(locator: Locator, *, headings: bool = True) -> str:
         parts.append(locator.cells)
     if headings and locator.heading_path:
         parts.append(" › ".join(locator.heading_path))
+    if locator.confidence is not None:
+        parts.append(t("passage.recognised", percent=round(100 * locator.confidence)))
     return " · ".join(parts)
 
 

@@ -13,8 +13,8 @@ from core.catalog.documents.placing import place_slice
 from core.catalog.documents.publications import Showing, showing
 from core.catalog.documents.views import IS_GOING_ON, LACKS_VECTORS, View
 from core.catalog.engine import Database
-from core.catalog.schema import documents, publications, versions
-from core.model import Indexing, Part
+from core.catalog.schema import documents, jobs, publications, versions
+from core.model import Indexing, JobState, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ class StoredVersion:
 
 
 _FIELDS = tuple(IndexedVersion.__slots__)
+_ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 _STORED = tuple(StoredVersion.__slots__)
 
 _shown_then = publications.c.doc_id == versions.c.doc_id, publications.c.seq <= bindparam("sequence")
@@ -102,6 +103,14 @@ class IndexingTable:
     def stored(self, version_ids: Collection[int]) -> dict[int, StoredVersion]:
         """Return what is to be indexed of versions, by their ids."""
         return {of: StoredVersion(*fields) for of, fields in self._rows(version_ids, _STORED)}
+
+    def being_read(self) -> set[str]:
+        """Return the SHA-256 of the originals that jobs work on, or will."""
+        query = (
+            select(versions.c.sha256).join(jobs, jobs.c.version_id == versions.c.id).where(jobs.c.state.in_(_ACTIVE))
+        )
+        with self._database.read() as tx:
+            return set(tx.scalars(query.where(jobs.c.state.in_(_ACTIVE))))
 
     def _rows(self, version_ids: Collection[int], names: Sequence[str]) -> list[tuple[int, tuple[Any, ...]]]:
         columns = [versions.c[name] for name in names]

@@ -114,6 +114,17 @@ class StageRun:
 
     # ---- progress
 
+    @property
+    def total(self) -> int:
+        """How much there is to do in the present stage, 0 where nobody knows."""
+        return self._total
+
+    def rest(self) -> None:
+        """Book the time since the stage began as time of waiting: it counts for the stage and not for its lane."""
+        now = time.monotonic()
+        self._seconds[self.stage] = round(self._seconds.get(self.stage, 0.0) + now - self._started, 4)
+        self._started = now
+
     def begin(self, stage: Stage, total: int = 0) -> None:
         """Begin a stage without writing it yet; the time since the last one began is booked on that one."""
         self._book()

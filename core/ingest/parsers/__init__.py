@@ -41,6 +41,7 @@ _PARSERS = {
     "epub": "epub:parse",
     "eml": "mail:parse",
     "msg": "mail:parse_outlook",
+    **dict.fromkeys(KINDS["image"], "picture:parse"),
     "json": "records:parse_json",
     "jsonl": "records:parse_jsonl",
     "xml": "records:parse_xml",

@@ -12,6 +12,7 @@ from core.ingest.parsers.pdf_margins import without_running_lines
 from core.ingest.parsers.pdf_readers import pages
 from core.ingest.parsers.pdf_style import Typography
 from core.ingest.parsers.reading import ParserInput
+from core.ingest.parsers.recognised import Recognised
 from core.model import Block
 
 if TYPE_CHECKING:
@@ -30,17 +31,18 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         reading.note(parser=document.name)
         document.note_properties(reading)
         places = range(0, document.page_count, max(1, document.page_count // SAMPLED_PAGES))
-        sampled = [page for page in map(document.page, places) if page is not None]
+        recognised = Recognised(reading)
+        sampled = [recognised.page(page) for page in map(document.page, places) if page is not None]
         style = Typography.of(without_running_lines(sampled), document.outline())
         flow = Flow(style, has_contents=document.page_count > FEW_PAGES)
         check = SelfCheck(reading)
         found = False
-        for page in without_running_lines(pages(document, _opened, reading)):
+        for page in without_running_lines(map(recognised.page, pages(document, _opened, reading))):
             found = found or bool(page.lines)
             check.expect(page)
-            yield from check.checked(flow.page(page))
+            yield from check.checked(recognised.marked(flow.page(page)))
             check.leave(page, flow.contents)
-        yield from check.checked(flow.finish())
+        yield from check.checked(recognised.marked(flow.finish()))
         if not found:
             raise EmptyDocument("The PDF holds pictures of pages but no text.")
         check.finish()

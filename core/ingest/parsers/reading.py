@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.model import Block
+from core.model.recognition import RecognisedLine
 
 MEBIBYTE = 1024 * 1024
 MAX_WARNINGS = 20
@@ -71,6 +72,10 @@ class ParserInput:
     """How many processes may read parts of a long document at once."""
     losses: dict[Loss, list[int]] = field(default_factory=dict)
     """Pages that did not arrive as they are; none where a part is lost that has no page."""
+    recognised_lines: Mapping[str, Sequence[RecognisedLine] | None] | None = None
+    """What was recognised in pictures of the document, by their names; None where nothing is recognised at all."""
+    pictures: list[str] = field(default_factory=list)
+    """Names of the pictures that have yet to be recognised: numbers of pages."""
     told: Callable[[int, int], None] | None = None
     """Hears how far the reading is, and of how much, where a parser knows it: pages, slides or bytes."""
 
@@ -78,6 +83,18 @@ class ParserInput:
         """Say how far the reading is; of a total that turns out too small no more is done than that."""
         if self.told is not None:
             self.told(min(done, total), total)
+
+    @property
+    def can_recognise(self) -> bool:
+        return self.recognised_lines is not None
+
+    def recognised(self, name: str) -> Sequence[RecognisedLine] | None:
+        """Return the lines of a picture, None where there are none to be had; where nobody looked, it is asked for."""
+        if self.recognised_lines is None:
+            return None
+        if name not in self.recognised_lines and name not in self.pictures:
+            self.pictures.append(name)
+        return self.recognised_lines.get(name)
 
     def counted(self, parts: Iterable[bytes], total: int, before: int = 0) -> Iterator[bytes]:
         """Pass parts on that are bytes of ``total``, and tell how many were taken."""

@@ -171,7 +171,9 @@ class StoredComparison:
         return Row(CHANGES[record["change"]], old, new, words, cells, int(record["move"]) or None)
 
     def _line(self, record: np.void, side: str, text: str) -> Line:
-        kind, level, page, page_end, slide, sheet, cells, heading, _ = self._places[side][int(record[f"{side}_place"])]
+        kind, level, page, page_end, slide, sheet, cells, heading, *rest = self._places[side][
+            int(record[f"{side}_place"])
+        ]
         path = tuple(self.headings[heading])
         return Line(
             number=int(record[f"{side}_no"]),
@@ -180,7 +182,8 @@ class StoredComparison:
             start=int(record[f"{side}_start"]),
             kind=KINDS[kind],
             level=level,
-            locator=Locator(page, page_end, slide, sheet, cells, path),
+            # Comparisons of earlier releases end with the header row alone.
+            locator=Locator(page, page_end, slide, sheet, cells, path, rest[0] if len(rest) > 1 else None),
         )
 
     def new_bytes(self) -> bytes | mmap.mmap:

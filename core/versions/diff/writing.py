@@ -76,8 +76,8 @@ def write_places(folder: Path, difference: Difference, headings: list[tuple[str,
 
 def _place(place: LinePlace, headings: dict[tuple[str, ...], int]) -> list[Any]:
     kind, level, at, header = place
-    heading = headings[at.heading_path]
-    return [KINDS.index(kind), level, at.page, at.page_end, at.slide, at.sheet, at.cells, heading, header]
+    stands = (at.page, at.page_end, at.slide, at.sheet, at.cells)
+    return [KINDS.index(kind), level, *stands, headings[at.heading_path], at.confidence, header]
 
 
 def _write_marks(path: Path, difference: Difference, rows: Rows, watch: Watcher) -> None:

@@ -1,0 +1,88 @@
+"""What has been recognised of documents that are being read: each picture is kept once, and survives a crash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from core.errors import EvoRAGError
+from core.ingest.recognition.lines import Lines, line_of, read_lines
+from core.ingest.sandbox import error_of
+from core.model.recognition import RecognisedLine
+from core.platform.child_pool import ChildPool
+from core.platform.child_process import ChildLost
+from core.platform.processors import usable_processors
+
+TIMEOUT_S = 120.0
+MEMORY_BYTES = 6 * 1024**3
+_PER_CHILD = 500
+
+
+class Recognition:
+    """Recognises pictures in a child process of their own, and keeps their lines in files until they are read."""
+
+    def __init__(self, engine: str, folder: Path, scratch: Path) -> None:
+        """``engine`` names the module and class of the port ``Ocr``; empty where nothing is recognised."""
+        self.is_on = bool(engine)
+        self._engine = engine
+        self._folder = folder
+        self._children = ChildPool("core.ingest.recognition.worker", scratch, max_orders=_PER_CHILD)
+
+    def missing(self, sha256: str, names: Sequence[str]) -> list[str]:
+        """Return the pictures of an original that have yet to be recognised."""
+        kept = self._kept(sha256)
+        return [name for name in names if name not in kept]
+
+    def recognise(self, sha256: str, source: Path, extension: str, name: str) -> None:
+        """Recognise one picture and keep its lines; one that cannot be read, or takes too much, has none."""
+        order = {
+            "source": str(source.absolute()),
+            "extension": extension,
+            "name": name,
+            "engine": self._engine,
+            "threads": usable_processors(),
+            "timeout_s": TIMEOUT_S * usable_processors(),
+            "memory_bytes": MEMORY_BYTES,
+        }
+        try:
+            reply = self._children.ask(order, TIMEOUT_S)
+            if "error" in reply:
+                raise error_of(reply["error"])
+            found: list[RecognisedLine] | None = [line_of(fields) for fields in reply["lines"]]
+        except (ChildLost, EvoRAGError):
+            if self._children.is_closed:
+                raise
+            found = None
+        self._keep(sha256, name, found)
+
+    def lines_file(self, sha256: str) -> Path | None:
+        """Return the file that holds what was recognised of an original, where there is any."""
+        path = self._path(sha256)
+        return path if path.is_file() else None
+
+    def forget(self, sha256: str) -> None:
+        self._path(sha256).unlink(missing_ok=True)
+
+    def keep_only(self, sha256s: Collection[str]) -> None:
+        """Remove what was recognised of originals that nobody reads any more."""
+        for path in self._folder.glob("*.jsonl"):
+            if path.stem not in sha256s:
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        self._children.close()
+
+    def _path(self, sha256: str) -> Path:
+        return self._folder / f"{sha256}.jsonl"
+
+    def _kept(self, sha256: str) -> Lines:
+        path = self.lines_file(sha256)
+        return {} if path is None else read_lines(path)
+
+    def _keep(self, sha256: str, name: str, lines: Sequence[RecognisedLine] | None) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        entry = {"name": name, "lines": None if lines is None else [asdict(line) for line in lines]}
+        with self._path(sha256).open("a", encoding="utf-8", errors="replace") as file:
+            file.write(json.dumps(entry, ensure_ascii=False) + "\n")

@@ -1,0 +1,120 @@
+"""The lane of pictures: documents that wait for their pages to be recognised have turns of one picture each.
+
+It is the last of all lanes: a scan of three hundred pages keeps nobody waiting but those with scans of their own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.blobs.pinned import PinnedBlobs
+from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, write_all
+from core.ingest.fair_queue import FairQueue
+from core.ingest.recognition.kept_pictures import Recognition
+from core.model import Stage
+from core.platform.failpoints import failpoint
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures(StageResult):
+    """The pictures of a version whose text its parser needs; none once they have been recognised."""
+
+    names: tuple[str, ...] = ()
+
+
+class RecognitionQueue:
+    """Documents with pictures that have yet to be recognised."""
+
+    def __init__(self, catalog: Catalog, blobs: PinnedBlobs, recognition: Recognition, endings: JobEndings) -> None:
+        self._catalog = catalog
+        self._blobs = blobs.store
+        self._recognition = recognition
+        self._endings = endings
+        self._queue: FairQueue[StageRun] = FairQueue()
+
+    def take_out(self, runs: Sequence[StageRun]) -> list[StageRun]:
+        """Let those wait here that have pictures; return the others."""
+        waiting = [run for run in runs if _names(run)]
+        for run in waiting:
+            run.begin(Stage.PARSING, len(_names(run)))
+            run.spend({"peak_pictures": len(_names(run))})
+            run.note("recognising", count=len(_names(run)))
+        entered = write_all(self._catalog.jobs, waiting, self._endings.cancelled) if waiting else []
+        for run in entered:
+            self._queue.put(run.job.actor, run.job.priority, run)
+        return [run for run in runs if run not in waiting]
+
+    def is_empty(self) -> bool:
+        return self._queue.is_empty()
+
+    def next(self) -> StageRun | None:
+        """Return the document that has the next turn."""
+        return self._queue.next()
+
+    def turn(self, run: StageRun) -> bool | None:
+        """Recognise one picture of a document; tell whether that was the last one, None where the job has ended."""
+        if not run_stage(self._recognise, run, self._endings):
+            if not run.is_stopped:
+                self.forget(run)
+            return None
+        if run.is_stopped:
+            return None
+        if _names(run):
+            self._queue.put(run.job.actor, run.job.priority, run)
+            return False
+        run.rest()
+        return True
+
+    def forget(self, run: StageRun) -> None:
+        """Remove what was recognised of a document that was read, or will not be."""
+        for version in self._catalog.indexing.stored([run.version_id]).values():
+            self._recognition.forget(version.sha256)
+
+    def drop(self, job_id: str) -> bool:
+        """Take a document out of the lane whose job has ended; tell whether it waited there."""
+
+        def has_ended(run: StageRun) -> bool:
+            return run.job.id == job_id and not self._catalog.jobs.is_running(run.attempt)
+
+        run = self._queue.remove(has_ended)
+        if run is not None:
+            self.forget(run)
+        return run is not None
+
+    def prioritise(self, job_id: str, priority: int) -> None:
+        """Have a document's turns come earlier or later than those of its user's others."""
+        run = self._queue.remove(lambda each: each.job.id == job_id)
+        if run is not None:
+            self._queue.put(run.job.actor, priority, run)
+
+    def tidy(self) -> None:
+        """Remove what was recognised of documents that nobody works on any more."""
+        self._recognition.keep_only(self._catalog.indexing.being_read())
+
+    def close(self) -> None:
+        """End the recognition of the picture that is being read; the next start goes on with it."""
+        self._recognition.close()
+
+    def _recognise(self, run: StageRun) -> StageResult:
+        run.check()
+        version = self._catalog.indexing.stored([run.version_id])[run.version_id]
+        source = run.wait_for_store(lambda: self._blobs.path(version.sha256))
+        name, *left = _names(run)
+        began = time.monotonic()
+        failpoint("ingest.picture.begun")
+        self._recognition.recognise(version.sha256, source, version.extension, name)
+        failpoint("ingest.picture.kept")
+        total = int(run.total)
+        run.advance(total - len(left), total)
+        return Pictures(None, {"recognition_s": time.monotonic() - began}, tuple(left))
+
+
+def _names(run: StageRun) -> tuple[str, ...]:
+    found = run.result(Pictures)
+    return () if found is None else found.names
