@@ -7,7 +7,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from app.components.document.facts import document_facts, indexing, losses, tags_editor
+from app.components.document.facts import document_facts, indexing, left_out, losses, tags_editor
 from app.components.document.grid import STATES
 from app.components.document.preview import page_start, preview
 from app.components.document.timeline import Past, purged_words, timeline
@@ -42,6 +42,8 @@ def document_body(
         main.append(error_line(version.error))
     if version is not None and version.metadata.get("losses"):
         main.append(losses(version))
+    if version is not None and version.metadata.get("left_out"):
+        main.append(left_out(version))
     main.append(_text(past, version, stretch, chunk, span))
     aside = [
         html.Section(

@@ -20,7 +20,7 @@ from app.components.shared.wording import in_part_words, of_pages
 from app.i18n import has, number, size, t
 from core.model import Document, Job, Version
 
-HIDDEN_METADATA = frozenset({"source_path", "language", "title", "blocks", "in_part", "losses"})
+HIDDEN_METADATA = frozenset({"source_path", "language", "title", "blocks", "in_part", "losses", "left_out"})
 
 
 def document_actions(document: Document, version: Version | None) -> html.Div:
@@ -125,6 +125,14 @@ def losses(version: Version) -> html.Div:
     if version.in_part:
         parts.insert(0, badge("warning", in_part_words(version.in_part)))
     return html.Div(parts, className="losses degraded" if version.in_part else "losses muted", role="note")
+
+
+def left_out(version: Version) -> html.Details:
+    """Show how that begins which stands around the text of a web page and is not read."""
+    lines = [html.Li(line) for line in str(version.metadata["left_out"]).split("\n")]
+    return html.Details(
+        [html.Summary(t("version.left_out")), html.Ul(lines, className="plain-list muted")], className="left-out"
+    )
 
 
 def _time_left(seconds: float | None) -> str:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from html import unescape
+from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -13,6 +14,7 @@ from core.errors import Undecodable
 from core.ingest.parsers import text as plain
 from core.ingest.parsers.encoding import MAX_REPLACED, decoded, detect, replaced_share, sample
 from core.ingest.parsers.html_blocks import HtmlBlocks, is_hidden
+from core.ingest.parsers.html_main import MainText
 from core.ingest.parsers.html_pieces import pieces_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import ParserInput
@@ -34,6 +36,8 @@ _DECLARED = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-]
 _BARE = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template|svg)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 MAIN_SHARE = 0.4
+MOST_LINES, MOST_LINE = 40, 200
+"""How much is kept of what is left out of a page."""
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
@@ -66,7 +70,12 @@ def blocks_of(markup: str, outline: Outline, reading: ParserInput, *, is_whole: 
     _note_head(page, reading)
     body = page.body
     if body is not None:
-        yield from HtmlBlocks(outline).blocks(_main(body) if is_whole else body)
+        if not is_whole:
+            yield from HtmlBlocks(outline).blocks(body)
+            return
+        main = MainText.of(body, _marked(body))
+        yield from HtmlBlocks(outline, main.left_out).blocks(main.root)
+        _note_around(main, body, reading)
 
 
 def _depth(markup: str) -> int:
@@ -131,11 +140,18 @@ def _note_head(page: LexborHTMLParser, reading: ParserInput) -> None:
             reading.note(**{key: values.get("content") or ""})
 
 
-def _main(body: LexborNode) -> LexborNode:
+def _note_around(main: MainText, body: LexborNode, reading: ParserInput) -> None:
+    """Keep the beginnings of what was left out of a page, so that people can see it."""
+    lines = list(islice((text[:MOST_LINE] for text in main.around(body)), MOST_LINES))
+    if lines:
+        reading.metadata["left_out"] = clean("\n".join(lines))
+
+
+def _marked(body: LexborNode) -> LexborNode | None:
     """The element that holds the text a reader came for, where the page marks one."""
     total = len(body.text(deep=True)) or 1
     for selector in ("main", "[role=main]", "article"):
         found = [node for node in body.css(selector)[:2] if not is_hidden(node)]
         if len(found) == 1 and len(found[0].text(deep=True)) >= MAIN_SHARE * total:
             return found[0]
-    return body
+    return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
+from core.ingest.parsers.html_main import BLOCKS
 from core.ingest.parsers.html_tables import is_data_table, rows_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.tables import table_blocks
@@ -17,11 +18,6 @@ from core.model import Block, BlockKind
 _SKIPPED = frozenset({
     "script", "style", "noscript", "template", "svg", "head", "iframe", "object", "embed", "canvas", "audio", "video",
     "select", "button", "input", "textarea", "nav", "dialog", "datalist", "map", "rt", "rp", "-comment", "title",
-})  # fmt: skip
-_BLOCKS = frozenset({
-    "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt", "fieldset",
-    "figcaption", "figure", "footer", "form", "header", "hr", "main", "p", "section", "summary", "table", "tbody",
-    "thead", "tfoot", "tr", "td", "th", "caption", "li", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6",
 })  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "menu", "menubar"})
@@ -46,15 +42,37 @@ class HtmlBlocks:
     """What is open at one moment of the walk: inline text, a list, a stretch of code."""
 
     outline: Outline
+    left_out: Collection[int] = ()
+    """Elements that are not read, by ``mem_id``."""
     _inline: list[str] = field(default_factory=list)
     _items: list[str] = field(default_factory=list)
     _lists: list[tuple[str, int]] = field(default_factory=list)
     _marker: str = ""
     _code: int = 0
     _articles: int = 0
+    _skips: int = 0
+    """Elements that have been left out so far."""
 
     def blocks(self, root: LexborNode) -> Iterator[Block]:
-        """Yield the blocks below ``root`` in reading order."""
+        """Yield the blocks below ``root`` in reading order, without headings of what is left out."""
+        headings: list[tuple[Block, int]] = []
+        for block in self._walk(root):
+            if block.kind is BlockKind.HEADING:
+                while headings and headings[-1][0].level >= block.level and headings[-1][1] < self._skips:
+                    headings.pop()
+                if headings and headings[-1][0].level >= block.level:
+                    yield from (heading for heading, _ in headings)
+                    headings.clear()
+                headings.append((block, self._skips))
+            else:
+                yield from (heading for heading, _ in headings)
+                headings.clear()
+                yield block
+        while headings and headings[-1][1] < self._skips:
+            headings.pop()
+        yield from (heading for heading, _ in headings)
+
+    def _walk(self, root: LexborNode) -> Iterator[Block]:
         node = root.child
         while node is not None:
             below = None
@@ -86,6 +104,9 @@ class HtmlBlocks:
         yield from self._flush_list()
 
     def _is_skipped(self, node: LexborNode, tag: str) -> bool:
+        if node.mem_id in self.left_out:
+            self._skips += 1
+            return True
         if tag in _SKIPPED or tag.startswith("-") or is_hidden(node):
             return True
         if self._articles or tag not in ("header", "footer"):
@@ -93,7 +114,7 @@ class HtmlBlocks:
         return tag == "footer" or node.css_first("h1") is None
 
     def _enter(self, tag: str) -> Iterator[Block]:
-        if tag not in _BLOCKS:
+        if tag not in BLOCKS:
             return
         yield from self._flush()
         if tag in ("ul", "ol"):
@@ -108,7 +129,7 @@ class HtmlBlocks:
             self._articles += 1
 
     def _leave(self, tag: str) -> Iterator[Block]:
-        if tag not in _BLOCKS:
+        if tag not in BLOCKS:
             return
         if tag in _HEADINGS:
             text = self._taken().replace("\n", " ")

@@ -241,8 +241,10 @@ def test_purging_while_the_file_is_read_leaves_no_text(kb: core.KnowledgeBase, t
     kb.add_text("a", f"First {MARK}.")
     parse = kb._parser.parse
 
-    def purging(source: Path, extension: str, target: Path, progress: Progress | None = None) -> object:
-        details = parse(source, extension, target, progress)
+    def purging(
+        source: Path, extension: str, target: Path, progress: Progress | None = None, recognised: Path | None = None
+    ) -> object:
+        details = parse(source, extension, target, progress, recognised)
         kb.purge("a.txt")
         return details
 

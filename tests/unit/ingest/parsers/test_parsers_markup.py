@@ -166,3 +166,47 @@ def test_a_gdoc_export_is_read_as_page_or_as_text(tmp_path: Path) -> None:
     assert texts(read(path)[0]) == ["H", "x"]
     path.write_text("plain\n\nexport", encoding="utf-8")
     assert texts(read(path)[0]) == ["plain", "export"]
+
+
+SENTENCE = "The turquoise gate opens at nine and closes at five on every day but Monday. "
+PAGE = f"""<html><body>
+<div class="top"><ul><li><a href="/a">Home</a></li><li><a href="/b">All our products</a></li></ul></div>
+<div class="page"><h1>The gate</h1><p class="lead">A lead that stands before the text.</p>
+<div class="text"><p>{SENTENCE * 4}</p><h2>Care</h2><p>{SENTENCE * 3}</p>
+<div class="share-buttons"><span>Share this with your friends</span></div>
+<h2>Also of interest</h2><ul><li><a href="/1">Ten gates to see</a></li><li><a href="/2">Gates of the north</a></li></ul></div>
+<div class="comments"><h3>What others say</h3><p>{"I went there by bicycle and found it closed. "}</p></div></div>
+<div id="sidebar"><h3>Newest</h3><p><a href="/x">A link</a> <a href="/y">Another one</a></p></div>
+<footer>All rights reserved</footer></body></html>"""
+
+
+def test_html_without_a_marked_main_part_is_read_without_its_furniture(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text(PAGE)
+    blocks, metadata = read(path)
+    assert texts(blocks) == [
+        "The gate", "A lead that stands before the text.", (SENTENCE * 4).strip(), "Care", (SENTENCE * 3).strip(),
+    ]  # fmt: skip
+    shown = metadata["left_out"]
+    for said in ("All our products", "Share this", "Ten gates to see", "found it closed", "Another one", "All rights"):
+        assert said in shown, said
+
+
+def test_sections_of_a_manual_are_not_taken_for_furniture_by_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    sections = "".join(
+        f'<section id="{name}"><h2>{name}</h2><p>{SENTENCE * 2}</p></section>'
+        for name in ("comments", "navigation", "related-parts", "sharing", "rating")
+    )
+    listed = "<ul><li><a href='#x'>the valve</a>: opens the gate by hand when the current is gone</li></ul>"
+    path.write_text(f"<html><body><div class='document'><h1>Manual</h1>{sections}{listed}</div></body></html>")
+    blocks, metadata = read(path)
+    headings = [block.text for block in blocks if block.kind is BlockKind.HEADING]
+    assert headings == ["Manual", "comments", "navigation", "related-parts", "sharing", "rating"]
+    assert blocks[-1].text.startswith("• the valve: opens") and "left_out" not in metadata
+
+
+def test_page_that_is_a_list_of_links_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text("<html><body><h1>Links</h1><ul>" + "<li><a href='/x'>A place</a></li>" * 20 + "</ul></body></html>")
+    assert texts(read(path)[0])[1].count("A place") == 20
