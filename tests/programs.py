@@ -33,6 +33,7 @@ PACKAGES = {
     "redis-server": "redis-server (Debian's package redis-server)",
     "nginx": "nginx (Debian's package nginx)",
     "java": "Java",
+    "tesseract": "Tesseract (Debian's package tesseract-ocr)",
     "patch": "GNU patch",
     "docker": "Docker Compose",
     "hadolint": "hadolint",

@@ -28,7 +28,6 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
             icon("cloud-upload", "state-icon"),
             html.P(t("upload.zone"), className="state-title"),
             html.P(t("upload.kinds", size=size(max_bytes)), className="state-text"),
-            _all_kinds(),
             html.Div(
                 [
                     _pick("files", "plus-lg", t("upload.pick"), "btn btn-primary"),
@@ -44,6 +43,7 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
     return html.Div(
         [
             zone,
+            _all_kinds(),
             html.Div(choices, className="upload-choice"),
             html.P(t("upload.note"), className="field-hint upload-hint"),
             html.Div(**dataset(upload_rows=True)),

@@ -174,7 +174,8 @@ PAGE = f"""<html><body>
 <div class="page"><h1>The gate</h1><p class="lead">A lead that stands before the text.</p>
 <div class="text"><p>{SENTENCE * 4}</p><h2>Care</h2><p>{SENTENCE * 3}</p>
 <div class="share-buttons"><span>Share this with your friends</span></div>
-<h2>Also of interest</h2><ul><li><a href="/1">Ten gates to see</a></li><li><a href="/2">Gates of the north</a></li></ul></div>
+<h2>Also of interest</h2>
+<ul><li><a href="/1">Ten gates to see</a></li><li><a href="/2">Gates of the north</a></li></ul></div>
 <div class="comments"><h3>What others say</h3><p>{"I went there by bicycle and found it closed. "}</p></div></div>
 <div id="sidebar"><h3>Newest</h3><p><a href="/x">A link</a> <a href="/y">Another one</a></p></div>
 <footer>All rights reserved</footer></body></html>"""
