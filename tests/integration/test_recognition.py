@@ -198,3 +198,22 @@ def test_noise_is_no_text(tmp_path: Path) -> None:
 
 def test_place_without_recognition_says_nothing_of_it() -> None:
     assert "recognised" not in locator_text(Locator(page=3))
+
+
+@pytest.mark.parametrize("reader", ["MuPdfDocument", "PdfiumDocument"])
+def test_scan_with_a_stamp_is_still_a_scan(tmp_path: Path, reader: str) -> None:
+    from core.ingest.parsers.pdf_mupdf import MuPdfDocument
+    from core.ingest.parsers.pdf_pdfium import PdfiumDocument
+
+    kind = {"MuPdfDocument": MuPdfDocument, "PdfiumDocument": PdfiumDocument}[reader]
+    stamped = kind(scanned(tmp_path / "a.pdf", [TEXT, TEXT], plain=(2,), stamp="Scanned by a program"))
+    assert [page.has_picture for page in map(stamped.page, range(2)) if page is not None] == [True, False]
+    stamped.close()
+
+
+def test_stamp_of_a_scan_does_not_hide_its_text(tmp_path: Path) -> None:
+    path = scanned(tmp_path / "gate.pdf", [TEXT, OTHER], stamp="Scanned by a program")
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(path)
+        kb.work_off()
+        assert words(TEXT) | words(OTHER) <= words(kb.text_of("gate.pdf", 1))

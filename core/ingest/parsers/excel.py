@@ -3,28 +3,57 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from core.errors import EvoRAGError, ParserFailed
+from core.ingest.parsers import legacy
 from core.ingest.parsers.number_format import BUILTIN, is_date_format, shown
 from core.ingest.parsers.ooxml import Package, attribute, local
+from core.ingest.parsers.ooxml_extras import chart_blocks, remarks
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
 from core.ingest.parsers.xml import Element, events, forget, tree
-from core.model import Block
+from core.model import Block, BlockKind
 
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})\Z")
-MAX_COLUMNS = 16_384
+MAX_COLUMNS, MAX_NAMES = 16_384, 500
+_OPEN_FORMULA, _TAIL = re.compile(rb"(?:</f>|<f\b[^<>]{0,200}/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>"), 512
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an xlsx file, sheet by sheet. Raises: ``UnreadableDocument`` and its kinds."""
     reading.note(parser="xlsx")
+    if has_open_formulas(reading) and legacy.converter() is not None:
+        # LibreOffice computes what the program that wrote the file has left to others.
+        with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
+            computed = legacy.convert(reading.path, "xlsx", "xlsx", Path(folder), reading.limits.timeout_s)
+            yield from _read(replace(reading, path=computed))
+        return
+    yield from _read(reading)
+
+
+def _read(reading: ParserInput) -> Iterator[Block]:
     with Package(reading.path, 2 * reading.limits.output_bytes) as package:
         package.note_properties(reading)
         yield from _Workbook(package, reading).blocks()
+
+
+def has_open_formulas(reading: ParserInput) -> bool:
+    """Tell whether a cell of a workbook has a formula and no value."""
+    with Package(reading.path, 2 * reading.limits.output_bytes) as package:
+        for name in package.names():
+            if not name.lower().startswith("xl/worksheets/sheet"):
+                continue
+            tail = b""
+            for data in package.stream(name):
+                if _OPEN_FORMULA.search(tail + data):
+                    return True
+                tail = data[-_TAIL:]
+    return False
 
 
 @dataclass(slots=True)
@@ -44,19 +73,30 @@ class _Workbook:
             self.strings = list(self._shared_strings(name))
         for name in self.package.related(main, "styles"):
             self.formats = _formats(tree(self.package.read(name)))
-        sheets = []
+        sheets, hidden = [], list[str]()
         for element in tree(self.package.read(main)).iter("{*}sheet", "{*}workbookPr"):
             if local(element) == "workbookPr":
                 self.epoch_1904 = element.get("date1904") in ("1", "true")
             else:
                 relation = relations.get(attribute(element, "id") or "")
+                if element.get("state") in ("hidden", "veryHidden"):
+                    hidden.append(element.get("name", ""))
                 if relation is not None and relation.kind == "worksheet":
                     sheets.append((element.get("name", ""), relation.target))
-        self.reading.note(sheets=len(sheets))
+        self.reading.note(sheets=len(sheets), hidden_sheets=", ".join(hidden))
         total, before = sum(self.package.stated_bytes(part) for _, part in sheets), 0
         for name, part in sheets:
             yield from self._sheet(name, part, self.reading.counted(self.package.stream(part), total, before))
             before += self.package.stated_bytes(part)
+        names = [f"{name}: {place}" for name, place in self._defined_names(main)]
+        if names:
+            yield Outline().block("\n".join(names[:MAX_NAMES]), BlockKind.LIST)
+
+    def _defined_names(self, main: str) -> Iterator[tuple[str, str]]:
+        for element in tree(self.package.read(main)).iter("{*}definedName"):
+            name, place = element.get("name", ""), element.text or ""
+            if not name.startswith("_") and element.get("hidden") not in ("1", "true") and place:
+                yield name, " ".join(place.split())
 
     def _shared_strings(self, name: str) -> Iterator[str]:
         for _, element in events(self.package.stream(name), ("{*}si",)):
@@ -80,6 +120,11 @@ class _Workbook:
                 break
         yield from rows.finish()
         yield from self._drawn_text(outline, name, part)
+        try:
+            for remark in remarks(self.package, part):
+                yield outline.block(str(remark), sheet=name, cells=remark.place or None)
+        except EvoRAGError:
+            self.reading.miss(Loss.REMARKS)
 
     def _row(self, row: Element) -> tuple[Cells, bool]:
         cells: Cells = {}
@@ -98,13 +143,17 @@ class _Workbook:
 
     def _cell(self, element: Element) -> tuple[str, bool]:
         kind = element.get("t", "n")
-        value = ""
+        value, is_formula = "", False
         for child in element:
             name = local(child)
             if name == "v":
                 value = child.text or ""
+            elif name == "f":
+                is_formula = True
             elif name == "is":
                 return _rich_text(child), False
+        if is_formula and not value and kind != "str":
+            self.reading.miss(Loss.FORMULAS)
         if kind == "s":
             at = int(value) if value.isdigit() and len(value) < 10 else -1
             return (self.strings[at], False) if 0 <= at < len(self.strings) else ("", False)
@@ -126,6 +175,7 @@ class _Workbook:
     def _drawn_text(self, outline: Outline, name: str, part: str) -> Iterator[Block]:
         try:
             for drawing in self.package.related(part, "drawing"):
+                yield from chart_blocks(self.package, drawing, outline, self.reading, sheet=name)
                 for _, shape in events(self.package.stream(drawing), ("{*}txBody",)):
                     lines = ("".join(t.text or "" for t in p.iter("{*}t")) for p in shape.iter("{*}p"))
                     text = "\n".join(filter(None, lines))

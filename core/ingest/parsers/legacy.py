@@ -8,14 +8,20 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from core.errors import ConverterMissing, ParserFailed, ParserLimit
-from core.ingest.parsers import legacy_excel, powerpoint, word
+import olefile  # type: ignore[import-untyped]
+
+from core.errors import ConverterMissing, Encrypted, ParserFailed, ParserLimit
+from core.ingest.parsers import legacy_excel
 from core.ingest.parsers.legacy_excel import NotReadable
 from core.ingest.parsers.reading import ParserInput
 from core.model import Block
 
 PROGRAMS = ("soffice", "libreoffice")
+_LOCKED = tuple(bytes([flags]) for flags in range(256) if flags & 1)
+"""Second byte of the flags of a Word file that is encrypted."""
+_LOCKED_SLIDES = b"\xdf\xc4\xd1\xf3"
 _TARGETS = {"doc": "docx", "ppt": "pptx", "rtf": "docx"}
 
 
@@ -25,12 +31,36 @@ def parse(reading: ParserInput) -> Iterator[Block]:
     Raises: ``ConverterMissing`` where LibreOffice is not installed, ``ParserLimit`` when it does not end in time,
     ``ParserFailed`` when it makes nothing of the file, and what the converted document raises.
     """
+    _refuse_encrypted(reading)
     wanted = _TARGETS[reading.extension]
     with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
         converted = convert(reading.path, reading.extension, wanted, Path(folder), reading.limits.timeout_s)
         inner = ParserInput(converted, wanted, reading.limits, reading.metadata, losses=reading.losses)
+        from core.ingest.parsers import powerpoint, word
+
         yield from (word if wanted == "docx" else powerpoint).parse(inner)
     reading.metadata["parser"] = f"libreoffice+{wanted}"
+
+
+def _refuse_encrypted(reading: ParserInput) -> None:
+    """Raises: ``Encrypted`` where a doc or ppt file says that it is ([MS-DOC] 2.5.2, [MS-PPT] 2.3.2)."""
+    if not olefile.isOleFile(str(reading.path)):
+        return
+    try:
+        with olefile.OleFileIO(str(reading.path)) as compound:
+            is_locked = _is_locked(compound, reading.extension)
+    except (OSError, ValueError, IndexError):
+        return
+    if is_locked:
+        raise Encrypted("The document is protected by a password.")
+
+
+def _is_locked(compound: Any, extension: str) -> bool:
+    if extension == "doc" and compound.exists("WordDocument"):
+        return compound.openstream("WordDocument").read(12)[11:12] in _LOCKED
+    if compound.exists("EncryptedSummary"):
+        return True
+    return bool(compound.exists("Current User") and compound.openstream("Current User").read(16)[12:] == _LOCKED_SLIDES)
 
 
 def parse_workbook(reading: ParserInput) -> Iterator[Block]:

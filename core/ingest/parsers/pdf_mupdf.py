@@ -10,7 +10,7 @@ from typing import Any
 
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
-from core.ingest.parsers.pdf_page import SIGNS, Page, PageLine
+from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, is_stamp
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
 from core.ingest.parsers.reading import ParserInput
@@ -92,7 +92,7 @@ class MuPdfDocument:
         turn = prevailing((line.length for line in lines), -page.rotation % 360)
         read = Page.of(number, size, lines, turn, _rules(page) if lines else ())
         read.plain = "\n".join("".join(span["text"] for span in raw["spans"]) for raw in found)
-        read.has_picture = not lines and _is_drawn_on(page)
+        read.has_picture = _is_drawn_on(page) if not lines else is_stamp(lines) and _shown(page) > MOST_OF_PAGE
         return read
 
     def close(self) -> None:
@@ -129,10 +129,15 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
         yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
 
 
+def _shown(page: Any) -> float:
+    """Return the part of a page that its largest picture covers."""
+    parts = (abs(pymupdf.Rect(each["bbox"]) & page.rect) / (abs(page.rect) or 1) for each in page.get_image_info())
+    return float(max(parts, default=0.0))
+
+
 def _is_drawn_on(page: Any) -> bool:
     """Tell whether a page shows a picture of some size, or so many strokes that they may be letters."""
-    whole = abs(page.rect)
-    if any(abs(pymupdf.Rect(each["bbox"]) & page.rect) > PICTURE * whole for each in page.get_image_info()):
+    if _shown(page) > PICTURE:
         return True
     return len(page.get_cdrawings()) >= STROKES
 

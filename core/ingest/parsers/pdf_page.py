@@ -72,6 +72,16 @@ class PageRow:
         return cls(pieces, text, box, largest.size, all(piece.bold for piece in pieces), mono)
 
 
+FEW_WORDS = 20
+"""A page that a picture covers may be a scan with a stamp, or with the name of the program that made it."""
+MOST_OF_PAGE = 0.6
+
+
+def is_stamp(lines: Sequence[PageLine]) -> bool:
+    """Tell whether lines are so few that the text of their page may be in a picture."""
+    return sum(len(line.text.split()) for line in lines) < FEW_WORDS and sum(len(line.text) for line in lines) < 120
+
+
 @dataclass(slots=True)
 class Page:
     """One page, turned as most of its text reads; ``rules`` are straight lines drawn on it, each from start to end."""
@@ -84,7 +94,7 @@ class Page:
     plain: str = ""
     """All that the library finds on the page, a line each."""
     has_picture: bool = False
-    """Something is drawn on a page without a word."""
+    """Something is drawn on a page without a word, or a picture covers most of one with hardly any."""
     left_out: list[PageLine] = field(default_factory=list)
     """Lines that are not read because neighbouring pages repeat them."""
 

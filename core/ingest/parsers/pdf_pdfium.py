@@ -12,7 +12,7 @@ import pypdfium2.raw as _untyped
 
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
-from core.ingest.parsers.pdf_page import SIGNS, Page, PageLine
+from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, is_stamp
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
 from core.ingest.parsers.reading import ParserInput
@@ -87,13 +87,20 @@ class PdfiumDocument:
                 lines = with_columns(list(_lines(page.get_textpage(), corner, size)), size)
             read = Page.of(index + 1, size, lines, turn)
             read.plain = page.get_textpage().get_text_range()
-            read.has_picture = not lines and any(each.type == pdfium.FPDF_PAGEOBJ_IMAGE for each in page.get_objects())
+            read.has_picture = is_stamp(lines) and _shown(page) > (MOST_OF_PAGE if lines else 0)
             return read
         finally:
             page.close()
 
     def close(self) -> None:
         self._document.close()
+
+
+def _shown(page: Any) -> float:
+    """Return the part of a page that its largest picture covers."""
+    whole = page.get_width() * page.get_height() or 1
+    images = (each.get_bounds() for each in page.get_objects() if each.type == pdfium.FPDF_PAGEOBJ_IMAGE)
+    return max(((right - left) * (top - bottom) / whole for left, bottom, right, top in images), default=0.0)
 
 
 def _lines(content: Any, corner: tuple[float, float], page: Size) -> Iterator[PageLine]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from core.errors import EvoRAGError
 from core.ingest.parsers.ooxml import Package, attribute, local
+from core.ingest.parsers.ooxml_extras import chart_blocks, description, remarks
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
@@ -30,9 +31,31 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             if relation is not None and relation.kind == "slide":
                 slides.append(relation.target)
         reading.note(slides=len(slides))
+        authors = _authors(package, main)
         for number, part in enumerate(slides, 1):
             reading.tell(number, len(slides))
             yield from _slide(package, reading, part, number)
+            yield from chart_blocks(package, part, Outline(), reading, slide=number)
+            yield from _remarks(package, reading, part, number, authors)
+
+
+def _authors(package: Package, main: str) -> list[str]:
+    """Return who made remarks, by the numbers that these name them by."""
+    found: dict[int, str] = {}
+    for name in package.related(main, "commentAuthors"):
+        for element in tree(package.read(name)).iter("{*}cmAuthor"):
+            number = element.get("id", "")
+            if number.isdigit() and int(number) < 10_000:
+                found[int(number)] = element.get("name", "")
+    return [found.get(number, "") for number in range(max(found, default=-1) + 1)]
+
+
+def _remarks(package: Package, reading: ParserInput, part: str, number: int, authors: list[str]) -> Iterator[Block]:
+    try:
+        for remark in remarks(package, part, authors):
+            yield Outline().block(str(remark), slide=number)
+    except EvoRAGError:
+        reading.miss(Loss.REMARKS)
 
 
 def _relation_id(element: Element) -> str:
@@ -41,13 +64,18 @@ def _relation_id(element: Element) -> str:
 
 def _slide(package: Package, reading: ParserInput, part: str, number: int) -> Iterator[Block]:
     outline = Outline()
-    shapes = list(_shapes(tree(package.read(part))))
+    root = tree(package.read(part))
+    shapes = list(_shapes(root))
     title = next((shape for shape in shapes if shape.placeholder in _TITLES and shape.text()), None)
     if title is not None:
         yield outline.heading(title.text().replace("\n", " "), 1, slide=number)
     for shape in sorted(shapes, key=_reading_order):
         if shape is not title and shape.placeholder not in _NOT_SHOWN:
             yield from shape.blocks(outline, number)
+    for picture in root.iter("{*}pic"):
+        for properties in picture.iter("{*}cNvPr"):
+            if told := description(properties):
+                yield outline.block(f"[{told}]", slide=number)
     try:
         for diagram in package.related(part, "diagramData"):
             text = "\n".join(filter(None, map(_paragraph_text, tree(package.read(diagram)).iter("{*}p"))))

@@ -46,6 +46,10 @@ class Loss(StrEnum):
     """Text boxes."""
     SHEET = "sheet"
     """A damaged sheet."""
+    CHART = "chart"
+    REMARKS = "remarks"
+    FORMULAS = "formulas"
+    """Cells whose values nobody has computed."""
     ATTACHMENT = "attachment"
     """A file that hangs on a mail and is of a type that is not read, or damaged."""
 

@@ -28,13 +28,15 @@ class Recognised:
 
     def page(self, page: Page) -> Page:
         """Return a page with the lines that were recognised on it; ask for them where nobody has looked yet."""
-        if not page.has_picture or page.lines or any(map(str.isalnum, page.plain)):
+        if not page.has_picture:
             return page
         found = self.reading.recognised(str(page.number))
         if found is None:
             return page
         lines = [line for line in found if line.confidence >= _LEAST_SURE]
         page.has_picture = False
+        if sum(len(line.text) for line in lines) <= sum(len(line.text) for line in page.lines):
+            return page
         page.lines = _set(lines, page)
         page.plain = "\n".join(line.text for line in lines)
         if lines:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from core.errors import EvoRAGError
 from core.ingest.parsers.numbering import Numbering
 from core.ingest.parsers.ooxml import Package, attribute, local
+from core.ingest.parsers.ooxml_extras import chart_blocks, description, remarks
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import RowGroups, row_text
@@ -50,8 +51,33 @@ class _Document:
             self.numbering = Numbering.of(tree(self.package.read(name)))
         for kind in ("footnotes", "endnotes"):
             self._read_notes(kind)
+        self._read_remarks()
         yield from self._body()
         yield from self._flush_list()
+        yield from chart_blocks(self.package, self.main, self.outline, self.reading)
+        yield from self._heads_and_feet()
+
+    def _read_remarks(self) -> None:
+        try:
+            for remark in remarks(self.package, self.main):
+                self.notes["comment", remark.place] = str(remark)
+        except EvoRAGError:
+            self.reading.miss(Loss.REMARKS)
+
+    def _heads_and_feet(self) -> Iterator[Block]:
+        """Yield what the pages repeat at top and bottom, once."""
+        said: dict[str, None] = {}
+        for kind in ("header", "footer"):
+            for name in self.package.related(self.main, kind):
+                try:
+                    for paragraph in tree(self.package.read(name)).iter("{*}p"):
+                        said[" ".join(self.text(paragraph).split())] = None
+                except EvoRAGError:
+                    self.reading.miss(Loss.NOTES)
+        for text in (*said, *self.boxes_due):
+            if sum(map(str.isalpha, text)) > 2:
+                yield Outline().block(text)
+        self.boxes_due = []
 
     def _read_notes(self, kind: str) -> None:
         try:
@@ -141,6 +167,12 @@ class _Document:
                 continue
             elif name == "txbxContent":
                 self.boxes_due.append("\n".join(filter(None, (self.text(p) for p in element.iterchildren("{*}p")))))
+            elif name == "docPr":
+                if told := description(element):
+                    self.boxes_due.append(f"[{told}]")
+            elif name == "commentReference":
+                if told := self.notes.pop(("comment", attribute(element, "id") or ""), ""):
+                    self.notes_due.append(told)
             elif name in ("footnoteReference", "endnoteReference"):
                 parts.append(self._note_mark(name.removesuffix("Reference"), attribute(element, "id") or ""))
             elif name == "r" and _is_hidden(element):

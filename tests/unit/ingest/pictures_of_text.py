@@ -22,8 +22,11 @@ def picture_of(text: str, dpi: int = 150, font: str = "helv") -> bytes:
         return data
 
 
-def scanned(path: Path, texts: Sequence[str], plain: Sequence[int] = (), turn: int = 0) -> Path:
-    """Write a PDF whose pages are pictures of texts, but for those numbered ``plain``, which hold theirs as text."""
+def scanned(path: Path, texts: Sequence[str], plain: Sequence[int] = (), turn: int = 0, stamp: str = "") -> Path:
+    """Write a PDF whose pages are pictures of texts, but for those numbered ``plain``, which hold theirs as text.
+
+    A ``stamp`` stands on all of them as text.
+    """
     with pymupdf.open() as document:
         for number, text in enumerate(texts, start=1):
             page = document.new_page(width=SIZE[0], height=SIZE[1])
@@ -31,6 +34,8 @@ def scanned(path: Path, texts: Sequence[str], plain: Sequence[int] = (), turn: i
                 page.insert_textbox((72, 72, 523, 770), text, fontsize=12)
             else:
                 page.insert_image(page.rect, stream=picture_of(text))
+            if stamp:
+                page.insert_text((72, 820), stamp, fontsize=8)
             page.set_rotation(turn)
         document.save(path)
     return path

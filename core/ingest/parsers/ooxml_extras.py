@@ -1,0 +1,124 @@
+"""What stands beside the text of docx, xlsx and pptx: charts, remarks of readers, descriptions of pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+from core.errors import EvoRAGError
+from core.ingest.parsers.number_format import shown
+from core.ingest.parsers.ooxml import Package, attribute, local
+from core.ingest.parsers.outline import Outline
+from core.ingest.parsers.reading import Loss, ParserInput
+from core.ingest.parsers.tables import row_text, table_blocks
+from core.ingest.parsers.xml import Element, tree
+from core.model import Block
+
+MOST_POINTS = 5_000
+_NO_DESCRIPTION = re.compile(r"(?:[\w-]+ ?\d*|https?://\S+|\S+\.\w{3,4})\Z")
+"""Names of files and the like, which programs put where nobody described a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a reader noted in a document; ``place`` is a cell or the number of the note."""
+
+    place: str
+    author: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"[{self.author}: {self.text}]" if self.author else f"[{self.text}]"
+
+
+def description(element: Element) -> str:
+    """Return the alternative text of a picture, empty where it is only a name."""
+    text = " ".join((element.get("descr") or "").split())
+    return "" if len(text) < 4 or _NO_DESCRIPTION.match(text) else text
+
+
+def chart_blocks(package: Package, part: str, outline: Outline, reading: ParserInput, **place: Any) -> Iterator[Block]:
+    """Yield the charts that a part shows, each as its title and a table of its series."""
+    for name in package.related(part, "chart"):
+        try:
+            chart = _Chart.of(tree(package.read(name)))
+        except EvoRAGError:
+            reading.miss(Loss.CHART)
+            continue
+        if chart.title:
+            yield outline.block(chart.title, **place)
+        yield from table_blocks(chart.rows(), outline.locator(**place))
+
+
+@dataclass(slots=True)
+class _Chart:
+    title: str = ""
+    series: list[tuple[str, list[str]]] = field(default_factory=list)
+    categories: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, root: Element) -> _Chart:
+        found = cls()
+        for title in root.iter("{*}title"):
+            if local(title.getparent()) == "chart":
+                found.title = " ".join("".join(text.text or "" for text in title.iter("{*}t")).split())
+        for series in root.iter("{*}ser"):
+            name = next((_points(each) for each in series.iterchildren("{*}tx")), [])
+            values = next((_points(each) for each in series.iterchildren("{*}val", "{*}yVal")), [])
+            found.series.append((" ".join(name), values))
+            own = next((_points(each) for each in series.iterchildren("{*}cat", "{*}xVal")), [])
+            found.categories = max(found.categories, own, key=len)
+        return found
+
+    def rows(self) -> Iterator[str]:
+        if not any(values for _, values in self.series):
+            return
+        yield row_text(["", *(name for name, _ in self.series)])
+        columns = [self.categories, *(values for _, values in self.series)]
+        for cells in zip_longest(*columns, fillvalue=""):
+            if line := row_text(cells):
+                yield line
+
+
+def _points(element: Element) -> list[str]:
+    """Return the kept values of a reference as they are shown, those between them empty."""
+    code = next((each.text or "" for each in element.iter("{*}formatCode")), "General")
+    is_number = next(element.iter("{*}numCache", "{*}numLit"), None) is not None
+    found: dict[int, str] = {}
+    for point in element.iter("{*}pt"):
+        at = point.get("idx", "0")
+        value = " ".join(each.text or "" for each in point.iter("{*}v"))
+        if at.isdigit() and int(at) < MOST_POINTS:
+            found[int(at)] = _number(value, code) if is_number else " ".join(value.split())
+    if not found:
+        return [" ".join(each.text.split()) for each in element.iterchildren("{*}v") if each.text]
+    return [found.get(at, "") for at in range(max(found) + 1)]
+
+
+def _number(value: str, code: str) -> str:
+    try:
+        return shown(float(value), code or "General", False)
+    except ValueError:
+        return value
+
+
+def remarks(package: Package, part: str, authors: Sequence[str] = ()) -> list[Remark]:
+    """Return the remarks on a document's part, a sheet or a slide. Raises: ``EvoRAGError`` for damaged XML."""
+    found: list[Remark] = []
+    for name in package.related(part, "comments"):
+        root = tree(package.read(name))
+        names = [" ".join((each.text or "").split()) for each in root.iter("{*}author")] or list(authors)
+        for element in root.iter("{*}comment", "{*}cm"):
+            texts = (each.text or "" for each in element.iter("{*}t", "{*}text") if not len(each))
+            text = " ".join(" ".join(texts).split())
+            by = attribute(element, "author") or _at(names, attribute(element, "authorId"))
+            if text:
+                found.append(Remark(attribute(element, "ref") or attribute(element, "id") or "", by, text))
+    return found
+
+
+def _at(names: Sequence[str], index: str | None) -> str:
+    return names[int(index)] if index and index.isdigit() and int(index) < len(names) else ""
