@@ -56,6 +56,13 @@ class ChildPool:
         for child in idle:
             child.kill()
 
+    def rest(self) -> None:
+        """End the children that are idle, with what they hold in memory; the next order starts one anew."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.kill()
+
     def _take(self) -> Child:
         with self._lock:
             while self._idle:

@@ -217,3 +217,11 @@ def test_stamp_of_a_scan_does_not_hide_its_text(tmp_path: Path) -> None:
         kb.add_path(path)
         kb.work_off()
         assert words(TEXT) | words(OTHER) <= words(kb.text_of("gate.pdf", 1))
+
+
+def test_engine_is_ended_when_no_page_waits(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(scanned(tmp_path / "gate.pdf", [TEXT, OTHER]))
+        kb.work_off()
+        children = kb._worker._pipeline.pictures._recognition._children  # type: ignore[attr-defined]
+        assert children._idle == [] and not children.at_work

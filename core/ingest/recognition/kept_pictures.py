@@ -71,6 +71,10 @@ class Recognition:
             if path.stem not in sha256s:
                 path.unlink(missing_ok=True)
 
+    def rest(self) -> None:
+        """Give back the memory of the engine while there is nothing to recognise."""
+        self._children.rest()
+
     def close(self) -> None:
         self._children.close()
 

@@ -59,7 +59,10 @@ class RecognitionQueue:
 
     def turn(self, run: StageRun) -> bool | None:
         """Recognise one picture of a document; tell whether that was the last one, None where the job has ended."""
-        if not run_stage(self._recognise, run, self._endings):
+        goes_on = run_stage(self._recognise, run, self._endings)
+        if self._queue.is_empty() and not (goes_on and _names(run)):
+            self._recognition.rest()
+        if not goes_on:
             if not run.is_stopped:
                 self.forget(run)
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,8 @@ from core.ingest.recognition.pictures import pixels_of
 from core.platform.sandboxed_child import Telling, limit, serve
 from core.ports import Ocr
 
+NICENESS = 15
+"""Recognition is the last of all: passages are embedded at 10, documents parsed at 5."""
 _FILE_BYTES = 64 * 1024 * 1024
 _engines: dict[str, Ocr] = {}
 
@@ -42,4 +45,5 @@ def _engine(name: str, threads: int) -> Ocr:
 
 
 if __name__ == "__main__":
+    os.nice(NICENESS)
     serve(answer)
