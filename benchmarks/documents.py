@@ -4,7 +4,8 @@ Every file of an accepted kind under ``FOLDER`` is checked and parsed as an uplo
 of PDFs are held against those that ``pdftotext`` finds, or PDFium where that is not installed, and those of so many
 documents of a word processor (``--converted``) against LibreOffice's. ``recall`` is the share of the reference's words
 that are in the blocks, ``multiple`` how many words stand there for one of the reference. Japanese and Chinese
-characters count as words each. A version that says itself what is missing is ``noticed``.
+characters count as words each. A version that says itself what is missing is ``noticed``. Pages that are pictures are
+recognised, as far as ``--pictures`` allows.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from typing import Any
 
 from benchmarks import machine, runner
 from benchmarks.benchmark import Benchmark, Context
+from core.adapters.ocr import ocr_engine
 from core.blobs.block_file import read_blocks
 from core.errors import EvoRAGError
+from core.ingest.recognition.kept_pictures import Recognition
 from core.ingest.sandbox import ParserSandbox
 from core.ingest.validate import check_type
 from core.model.file_types import EXTENSIONS
@@ -58,6 +61,8 @@ class Outcome:
     recall: float | None = None
     multiple: float | None = None
     is_noticed: bool = False
+    is_recognised: bool = False
+    """Some of its text was in pictures, of which the reference engines know nothing."""
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -74,20 +79,50 @@ def found_files(folders: Sequence[Path]) -> Iterator[Path]:
                 yield path
 
 
-def read(path: Path, parser: ParserSandbox, target: Path) -> tuple[Outcome, str]:
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What reads documents as the pipeline does: the parser, and recognition of so many pictures of each."""
+
+    parser: ParserSandbox
+    recognition: Recognition
+    pictures: int
+
+    def parse(self, path: Path, kind: str, target: Path) -> dict[str, Any]:
+        """Raises: ``UnreadableDocument`` and its kinds."""
+        if not (self.recognition.is_on and self.pictures):
+            return dict(self.parser.parse(path, kind, target))
+        details = dict(self.parser.parse(path, kind, target, None, ""))
+        names = details.get("pictures", [])
+        if len(names) > self.pictures:
+            return dict(self.parser.parse(path, kind, target))
+        if names:
+            for name in names:
+                self.recognition.recognise(path.name, path, kind, name)
+            details = dict(self.parser.parse(path, kind, target, None, self.recognition.lines_file(path.name)))
+            self.recognition.forget(path.name)
+        return details
+
+    def close(self) -> None:
+        self.parser.close()
+        self.recognition.close()
+
+
+def read(path: Path, reader: Reader, target: Path) -> tuple[Outcome, str]:
     """Take a file as an upload is taken, and return what became of it with the text that was read."""
     kind = path.suffix[1:].lower()
     outcome, began = Outcome(path.name, kind), time.perf_counter()
     try:
         with path.open("rb") as file:
             kind = check_type(path.name, file.read(HEAD_BYTES), path)
-        metadata = dict(parser.parse(path, kind, target))
+        metadata = reader.parse(path, kind, target)
     except EvoRAGError as error:
         outcome.code = error.code
         return outcome, ""
     finally:
         outcome.seconds = time.perf_counter() - began
-    text = "\n".join(block.text for block in read_blocks(target))
+    blocks = list(read_blocks(target))
+    text = "\n".join(block.text for block in blocks)
+    outcome.is_recognised = any(block.locator.confidence is not None for block in blocks)
     outcome.peak_mb = metadata.get("peak_bytes", 0) / 2**20
     outcome.is_noticed = bool(metadata.get("warnings") or metadata.get("losses"))
     strange = sum(letter == "\ufffd" or "\ue000" <= letter <= "\uf8ff" for letter in text)
@@ -134,7 +169,7 @@ def compare(outcome: Outcome, text: str, reference: str | None) -> None:
     if total >= FEW_WORDS:
         found = words_of(text)
         outcome.recall = sum((expected & found).values()) / total
-        outcome.multiple = sum(found.values()) / total
+        outcome.multiple = None if outcome.is_recognised else sum(found.values()) / total
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -153,7 +188,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "strange_signs": sum(each.replaced > 0.01 for each in accepted),
             "noticed": sum(each.is_noticed for each in accepted),
         }
-    held = [each for each in accepted if each.recall is not None and each.multiple is not None]
+    held = [each for each in accepted if each.recall is not None]
     if held:
         low = [each for each in held if (each.recall or 0.0) < LOW_RECALL]
         report |= {
@@ -169,10 +204,10 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def worst(outcomes: Sequence[Outcome]) -> list[str]:
     """Name the files that lost or multiplied most, worst first."""
-    held = [each for each in outcomes if each.recall is not None and each.multiple is not None]
+    held = [each for each in outcomes if each.recall is not None]
     held.sort(key=lambda each: min(each.recall or 0.0, 1 / max(each.multiple or 0.0, 1.0)))
     return [
-        f"{each.name}: recall {each.recall:.3f}, multiple {each.multiple:.2f}{', noticed' * each.is_noticed}"
+        f"{each.name}: recall {each.recall:.3f}, multiple {each.multiple or 0:.2f}{', noticed' * each.is_noticed}"
         for each in held[:WORST]
     ]
 
@@ -181,10 +216,11 @@ def figures(context: Context) -> dict[str, Any]:
     options = context.options
     outcomes: list[Outcome] = []
     converted = options.converted
-    parser = ParserSandbox(scratch=context.workspace)
+    recognition = Recognition(ocr_engine("auto"), context.workspace / "recognised", context.workspace)
+    reader = Reader(ParserSandbox(scratch=context.workspace), recognition, options.pictures)
     try:
         for path in found_files(options.folders):
-            outcome, text = read(path, parser, context.workspace / "blocks")
+            outcome, text = read(path, reader, context.workspace / "blocks")
             if not outcome.code and outcome.kind == "pdf":
                 compare(outcome, text, of_pdf(path))
             elif not outcome.code and outcome.kind in _BY_WRITER and converted > 0:
@@ -194,7 +230,7 @@ def figures(context: Context) -> dict[str, Any]:
             if len(outcomes) % 100 == 0:
                 machine.note(f"{len(outcomes):,} files")
     finally:
-        parser.close()
+        reader.close()
     kinds = sorted({each.kind for each in outcomes})
     report = {kind: summary([each for each in outcomes if each.kind == kind]) for kind in kinds}
     slowest = sorted(outcomes, key=lambda each: -each.seconds)[:WORST]
@@ -207,6 +243,7 @@ def figures(context: Context) -> dict[str, Any]:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--converted", type=int, default=20, help="documents that LibreOffice reads as well")
+    parser.add_argument("--pictures", type=int, default=20, help="most pages of a scan that are recognised; 0 for none")
 
 
 BENCHMARK = Benchmark(
