@@ -120,7 +120,6 @@ class ParseAndChunk:
             failpoint("ingest.parsing.answered")
             if wanted := details.get("pictures"):
                 return Pictures(None, {}, tuple(wanted))
-            run.keep(Pictures())
             used = {name: details.pop(name) for name in _USED if name in details}
             title = str(version.shown_title or details.pop("title", "") or PurePath(version.file_name).stem)
             details["source_path"] = version.file_name

@@ -29,5 +29,14 @@ EXTENSIONS = tuple(extension for extensions in KINDS.values() for extension in e
 KIND_OF = {extension: kind for kind, extensions in KINDS.items() for extension in extensions}
 CALLED_BY_STEM = tuple(extension for extension in EXTENSIONS if KIND_OF[extension] not in ("code", "data"))
 """Types of documents that people call by their names without the extension: “the handbook”, hardly “the main”."""
-ARCHIVES = ("zip", "tar", "tar.gz", "tgz", "tar.bz2", "tbz2", "tar.xz", "txz")
-"""Archives whose members become documents."""
+ARCHIVES: Mapping[str, str] = {
+    "zip": "zip",
+    "tar": "tar",
+    "tar.gz": "gz",
+    "tgz": "gz",
+    "tar.bz2": "bz2",
+    "tbz2": "bz2",
+    "tar.xz": "xz",
+    "txz": "xz",
+}
+"""How names of archives end whose members become documents, and how each is packed."""

@@ -180,9 +180,9 @@ def test_engine_is_the_one_that_is_wanted_or_there(monkeypatch: pytest.MonkeyPat
     assert ocr_engine("off") == ""
     assert ocr_engine("auto") == ocr_engine("rapidocr") == "core.adapters.ocr.rapid:RapidOcr"
     monkeypatch.setattr("core.adapters.ocr.find_spec", lambda _: None)
-    monkeypatch.setattr("core.adapters.ocr.has_tesseract", lambda: False)
+    monkeypatch.setattr("core.adapters.ocr.tesseract", lambda: None)
     assert ocr_engine("auto") == ""
-    monkeypatch.setattr("core.adapters.ocr.has_tesseract", lambda: True)
+    monkeypatch.setattr("core.adapters.ocr.tesseract", lambda: "somewhere")
     assert ocr_engine("auto") == "core.adapters.ocr.tesseract:Tesseract"
 
 

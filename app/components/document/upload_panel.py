@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import dash_bootstrap_components as dbc
 from dash import get_asset_url, html
@@ -74,7 +74,7 @@ def _all_kinds() -> html.Details:
     )
 
 
-def _endings(extensions: Sequence[str]) -> str:
+def _endings(extensions: Iterable[str]) -> str:
     return ",".join(f".{name}" for name in extensions)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dash import html
 
 from app.components.attributes import aria
-from core.model.file_types import KIND_OF
+from core.model.file_types import ARCHIVES, KIND_OF
 
 _KIND_ICONS = {
     "pdf": "file-earmark-pdf",
@@ -23,7 +23,7 @@ FILE_ICONS = {
     **{extension: _KIND_ICONS.get(kind, "file-earmark-text") for extension, kind in KIND_OF.items()},
     "csv": "filetype-csv",
     "txt": "filetype-txt",
-    **dict.fromkeys(("zip", "tar", "gz", "tgz", "bz2", "tbz2", "xz", "txz"), "file-earmark-zip"),
+    **dict.fromkeys((ending.rpartition(".")[2] for ending in ARCHIVES), "file-earmark-zip"),
 }
 """The icon of each file type; scripts read them from ``data-file-icons``."""
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 import subprocess
 
 from PIL import Image
 
+from core.adapters.ocr import tesseract
 from core.errors import ParserFailed
 from core.model.recognition import RecognisedLine
 from core.ports import Pixels
 
-PROGRAM = "tesseract"
 _WANTED = ("jpn", "eng")
 _TIMEOUT_S = 100
 _WORD_LEVEL = "5"
@@ -25,7 +24,7 @@ class Tesseract:
     id = "tesseract"
 
     def __init__(self, threads: int) -> None:
-        program = shutil.which(PROGRAM)
+        program = tesseract()
         if program is None:
             raise ParserFailed("Tesseract is not installed.")
         self._program = program

@@ -121,9 +121,7 @@ class StageRun:
 
     def rest(self) -> None:
         """Book the time since the stage began as time of waiting: it counts for the stage and not for its lane."""
-        now = time.monotonic()
-        self._seconds[self.stage] = round(self._seconds.get(self.stage, 0.0) + now - self._started, 4)
-        self._started = now
+        self._book(in_lane=False)
 
     def begin(self, stage: Stage, total: int = 0) -> None:
         """Begin a stage without writing it yet; the time since the last one began is booked on that one."""
@@ -168,11 +166,11 @@ class StageRun:
         if not self._jobs.advance([self.step()]):
             raise Cancelled("The job was cancelled.")
 
-    def _book(self) -> None:
+    def _book(self, *, in_lane: bool = True) -> None:
         now = time.monotonic()
         passed, self._started = now - self._started, now
         self._seconds[self.stage] = round(self._seconds.get(self.stage, 0.0) + passed, 4)
-        if self.stage in _LANES:
+        if in_lane and self.stage in _LANES:
             self.spend({_LANES[self.stage]: passed / self.together})
 
 

@@ -6,17 +6,8 @@ import tarfile
 from dataclasses import dataclass
 
 from core.errors import TypeMismatch
+from core.model.file_types import ARCHIVES
 
-_ENDINGS = {
-    ".zip": "zip",
-    ".tar": "tar",
-    ".tar.gz": "gz",
-    ".tgz": "gz",
-    ".tar.bz2": "bz2",
-    ".tbz2": "bz2",
-    ".tar.xz": "xz",
-    ".txz": "xz",
-}
 _MARKS = {"zip": (b"PK\x03\x04", b"PK\x05\x06"), "gz": (b"\x1f\x8b",), "bz2": (b"BZh",), "xz": (b"\xfd7zXZ\x00",)}
 _BLOCK = tarfile.BLOCKSIZE
 
@@ -35,7 +26,8 @@ class ArchiveLimits:
 def archive_kind(name: str) -> str:
     """Return how a file of this name is packed: ``zip``, ``tar``, ``gz``, ``bz2``, ``xz``, empty where it is none."""
     lowered = name.lower()
-    return next((kind for ending, kind in _ENDINGS.items() if lowered.endswith(ending) and lowered != ending), "")
+    endings = ((f".{ending}", kind) for ending, kind in ARCHIVES.items())
+    return next((kind for ending, kind in endings if lowered.endswith(ending) and lowered != ending), "")
 
 
 def check_archive(name: str, head: bytes) -> str:

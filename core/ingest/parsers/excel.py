@@ -27,7 +27,7 @@ _OPEN_FORMULA, _TAIL = re.compile(rb"(?:</f>|<f\b[^<>]{0,200}/>)\s*(?:<v\s*/>|<v
 def parse(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an xlsx file, sheet by sheet. Raises: ``UnreadableDocument`` and its kinds."""
     reading.note(parser="xlsx")
-    if has_open_formulas(reading) and legacy.converter() is not None:
+    if legacy.converter() is not None and has_open_formulas(reading):
         # LibreOffice computes what the program that wrote the file has left to others.
         with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
             computed = legacy.convert(reading.path, "xlsx", "xlsx", Path(folder), reading.limits.timeout_s)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
-from core.ingest.parsers.html_main import BLOCKS
+from core.ingest.parsers.html_main import BLOCKS, HEADINGS
 from core.ingest.parsers.html_tables import is_data_table, rows_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.tables import table_blocks
@@ -19,7 +19,6 @@ _SKIPPED = frozenset({
     "script", "style", "noscript", "template", "svg", "head", "iframe", "object", "embed", "canvas", "audio", "video",
     "select", "button", "input", "textarea", "nav", "dialog", "datalist", "map", "rt", "rp", "-comment", "title",
 })  # fmt: skip
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "menu", "menubar"})
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
@@ -131,11 +130,11 @@ class HtmlBlocks:
     def _leave(self, tag: str) -> Iterator[Block]:
         if tag not in BLOCKS:
             return
-        if tag in _HEADINGS:
+        if tag in HEADINGS:
             text = self._taken().replace("\n", " ")
             if text:
                 yield from self._flush_list()
-                yield self.outline.heading(text, _HEADINGS[tag])
+                yield self.outline.heading(text, HEADINGS[tag])
             return
         yield from self._flush()
         if tag in ("ul", "ol") and self._lists:

@@ -22,7 +22,7 @@ BLOCKS = frozenset({
 })  # fmt: skip
 _UNREAD = frozenset({"script", "style", "noscript", "template", "svg", "select", "button", "nav", "iframe", "textarea"})
 _NEVER_SHOWN = frozenset({"script", "style", "noscript", "template", "svg", "iframe"})
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _RUNNING, _LINKED = 50, 0.5
 """Characters from which inline text is a sentence, and the share of links up to which it says something itself."""
 _LEAST_RUNNING = 250
@@ -174,7 +174,7 @@ def _furniture(root: LexborNode, measures: dict[int, _Measure], *, is_marked: bo
 
 def _is_furniture(node: LexborNode, measure: _Measure, whole: int, *, is_marked: bool) -> bool:
     tag = node.tag or ""
-    if tag in _HEADINGS or measure.running > _LARGE_PART * whole:
+    if tag in HEADINGS or measure.running > _LARGE_PART * whole:
         return False
     if measure.is_only_links and tag not in ("dl", "section"):
         return not (is_marked and measure.linked > whole)
@@ -274,7 +274,7 @@ def _measure(node: LexborNode, found: dict[int, _Measure], inline: dict[int, tup
         whole.linked = whole.text
     whole.text += said
     whole.linked += linked
-    if tag in BLOCKS and tag not in _HEADINGS and said >= _RUNNING and linked < _LINKED * said:
+    if tag in BLOCKS and tag not in HEADINGS and said >= _RUNNING and linked < _LINKED * said:
         whole.running += said - linked
     found[node.mem_id] = whole
     inline[node.mem_id] = (said, linked)

@@ -19,8 +19,6 @@ from core.ingest.parsers.reading import ParserInput
 from core.model import Block
 
 PROGRAMS = ("soffice", "libreoffice")
-_LOCKED = tuple(bytes([flags]) for flags in range(256) if flags & 1)
-"""Second byte of the flags of a Word file that is encrypted."""
 _LOCKED_SLIDES = b"\xdf\xc4\xd1\xf3"
 _TARGETS = {"doc": "docx", "ppt": "pptx", "rtf": "docx"}
 
@@ -31,13 +29,13 @@ def parse(reading: ParserInput) -> Iterator[Block]:
     Raises: ``ConverterMissing`` where LibreOffice is not installed, ``ParserLimit`` when it does not end in time,
     ``ParserFailed`` when it makes nothing of the file, and what the converted document raises.
     """
+    from core.ingest.parsers import powerpoint, word
+
     _refuse_encrypted(reading)
     wanted = _TARGETS[reading.extension]
     with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
         converted = convert(reading.path, reading.extension, wanted, Path(folder), reading.limits.timeout_s)
         inner = ParserInput(converted, wanted, reading.limits, reading.metadata, losses=reading.losses)
-        from core.ingest.parsers import powerpoint, word
-
         yield from (word if wanted == "docx" else powerpoint).parse(inner)
     reading.metadata["parser"] = f"libreoffice+{wanted}"
 
@@ -57,7 +55,8 @@ def _refuse_encrypted(reading: ParserInput) -> None:
 
 def _is_locked(compound: Any, extension: str) -> bool:
     if extension == "doc" and compound.exists("WordDocument"):
-        return compound.openstream("WordDocument").read(12)[11:12] in _LOCKED
+        # The lowest bit of the second byte of the flags.
+        return bool(compound.openstream("WordDocument").read(12)[11] & 1)
     if compound.exists("EncryptedSummary"):
         return True
     return bool(compound.exists("Current User") and compound.openstream("Current User").read(16)[12:] == _LOCKED_SLIDES)

@@ -26,7 +26,6 @@ _DEEPEST = 3
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".svg", ".emz", ".wmz", ".ics", ".vcf", ".p7s", ".asc")
 """Logos, signatures, cards and invitations: a mail is whole without them."""
 _UNSET_YEAR = 1900
-_depth = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,30 +177,25 @@ def _blocks(mail: _Mail, reading: ParserInput) -> Iterator[Block]:
 
 def _attached(name: str, data: bytes, outline: Outline, reading: ParserInput) -> Iterator[Block]:
     """Yield the text of an attachment under its name; what cannot be read is named and counted as lost."""
-    global _depth
     from core.ingest.parsers import parse as parse_any
     from core.ingest.validate import check_type
 
     yield outline.heading(name, 2)
-    above = outline.path
+    if reading.within >= _DEEPEST:
+        reading.miss(Loss.ATTACHMENT)
+        return
     with tempfile.TemporaryDirectory(prefix="evorag-mail-") as folder:
         path = Path(folder) / "attachment"
         path.write_bytes(data)
-        inner = ParserInput(path, "", reading.limits)
-        _depth += 1
+        inner = ParserInput(path, "", reading.limits, within=reading.within + 1)
         try:
-            if _depth > _DEEPEST:
-                reading.miss(Loss.ATTACHMENT)
-                return
             inner.extension = check_type(name, data[:65_536], path)
-            yield from _below(above, parse_any(inner))
+            yield from _below(outline.path, parse_any(inner))
             if "in_part" in inner.metadata:
                 reading.miss(Loss.ATTACHMENT)
         except EvoRAGError:
             if not name.lower().endswith(_PICTURES):
                 reading.miss(Loss.ATTACHMENT)
-        finally:
-            _depth -= 1
 
 
 def _below(above: tuple[str, ...], blocks: Iterable[Block]) -> Iterator[Block]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from core.errors import Encrypted, EvoRAGError, ParserFailed
 from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.ooxml import attribute, local
+from core.ingest.parsers.ooxml_extras import Remark
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
@@ -223,7 +225,7 @@ class _Text:
                 parts.append(self.text(child))
             parts.append(child.tail or "")
         # White space that is not written as an element is layout of the file.
-        return "".join(part if part.isspace() and part in ("\t", "\n") else part.replace("\n", " ") for part in parts)
+        return "".join(part if part in ("\t", "\n") else part.replace("\n", " ") for part in parts)
 
 
 def _noted(note: Element, text: _Text) -> Iterator[str]:
@@ -238,7 +240,7 @@ def remark_of(annotation: Element) -> str:
     """Return a remark on a document with the name of who made it."""
     who = "".join(element.text or "" for element in annotation.iter("{*}creator"))
     said = " ".join("".join(element.itertext()) for element in annotation.iter("{*}p"))
-    return f"[{who}: {said.strip()}]" if who else f"[{said.strip()}]"
+    return str(Remark("", who, said.strip()))
 
 
 def _slides(reading: ParserInput, root: Element, styles: _Styles) -> Iterator[Block]:
@@ -288,10 +290,7 @@ def _row(row: Element, shown: Callable[[Element], str]) -> Iterator[tuple[str, b
         kind = attribute(cell, "value-type") or "string"
         times = attribute(cell, "number-columns-repeated") or "1"
         count = min(int(times) if times.isdigit() and len(times) < 8 else 1, MAX_COLUMNS)
-        for _ in range(count if text else min(count, 1)):
-            yield text, kind not in ("string", "")
-        if not text and count > 1:
-            yield from (("", False) for _ in range(count - 1))
+        yield from repeat((text, kind not in ("string", "")), count)
 
 
 def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:

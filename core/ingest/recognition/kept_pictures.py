@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from core.errors import EvoRAGError
-from core.ingest.recognition.lines import Lines, line_of, read_lines
+from core.ingest.recognition.lines import line_of
 from core.ingest.sandbox import error_of
 from core.model.recognition import RecognisedLine
 from core.platform.child_pool import ChildPool
@@ -29,11 +29,6 @@ class Recognition:
         self._engine = engine
         self._folder = folder
         self._children = ChildPool("core.ingest.recognition.worker", scratch, max_orders=_PER_CHILD)
-
-    def missing(self, sha256: str, names: Sequence[str]) -> list[str]:
-        """Return the pictures of an original that have yet to be recognised."""
-        kept = self._kept(sha256)
-        return [name for name in names if name not in kept]
 
     def recognise(self, sha256: str, source: Path, extension: str, name: str) -> None:
         """Recognise one picture and keep its lines; one that cannot be read, or takes too much, has none."""
@@ -80,10 +75,6 @@ class Recognition:
 
     def _path(self, sha256: str) -> Path:
         return self._folder / f"{sha256}.jsonl"
-
-    def _kept(self, sha256: str) -> Lines:
-        path = self.lines_file(sha256)
-        return {} if path is None else read_lines(path)
 
     def _keep(self, sha256: str, name: str, lines: Sequence[RecognisedLine] | None) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -50,9 +50,6 @@ class RecognitionQueue:
             self._queue.put(run.job.actor, run.job.priority, run)
         return [run for run in runs if run not in waiting]
 
-    def is_empty(self) -> bool:
-        return self._queue.is_empty()
-
     def next(self) -> StageRun | None:
         """Return the document that has the next turn."""
         return self._queue.next()
@@ -81,11 +78,7 @@ class RecognitionQueue:
 
     def drop(self, job_id: str) -> bool:
         """Take a document out of the lane whose job has ended; tell whether it waited there."""
-
-        def has_ended(run: StageRun) -> bool:
-            return run.job.id == job_id and not self._catalog.jobs.is_running(run.attempt)
-
-        run = self._queue.remove(has_ended)
+        run = self._queue.remove(lambda each: each.job.id == job_id and not each.is_running)
         if run is not None:
             self.forget(run)
         return run is not None
@@ -113,8 +106,7 @@ class RecognitionQueue:
         failpoint("ingest.picture.begun")
         self._recognition.recognise(version.sha256, source, version.extension, name)
         failpoint("ingest.picture.kept")
-        total = int(run.total)
-        run.advance(total - len(left), total)
+        run.advance(run.total - len(left), run.total)
         return Pictures(None, {"recognition_s": time.monotonic() - began}, tuple(left))
 
 
