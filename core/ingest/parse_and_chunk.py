@@ -20,7 +20,7 @@ from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_s
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.recognition.kept_pictures import Recognition
-from core.ingest.recognition.queue import Pictures
+from core.ingest.recognition.queue import Pictures, waits_for_pictures
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Stage
 from core.platform.failpoints import failpoint
@@ -43,7 +43,6 @@ class _Parsed(StageResult):
 
     packed: Path = Path()
     sha256: str = ""
-    original: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -97,6 +96,9 @@ class ParseAndChunk:
             for run in entered:
                 if (parsed := run.result(_Parsed)) is not None:
                     parsed.packed.unlink(missing_ok=True)
+                if not run.is_stopped and not waits_for_pictures(run):
+                    # Read, failed or purged: nobody asks for these lines again.
+                    self._recognition.forget(versions[run.version_id].sha256)
         return [run for run in going if run in done or run not in unparsed]
 
     def _each(self, stage: Callable[[StageRun], StageResult], runs: Sequence[StageRun]) -> list[StageRun]:
@@ -119,7 +121,7 @@ class ParseAndChunk:
             details = self._details(version, source, target, run)
             failpoint("ingest.parsing.answered")
             if wanted := details.get("pictures"):
-                return Pictures(None, {}, tuple(wanted))
+                return Pictures(None, {}, tuple(wanted), version.sha256)
             used = {name: details.pop(name) for name in _USED if name in details}
             title = str(version.shown_title or details.pop("title", "") or PurePath(version.file_name).stem)
             details["source_path"] = version.file_name
@@ -128,7 +130,7 @@ class ParseAndChunk:
                 "language": detect_language(_sample(target)),
                 "metadata": details,
             }
-            return _Parsed(version.size_bytes, used, packed, _packed(target, packed), version.sha256, values)
+            return _Parsed(version.size_bytes, used, packed, _packed(target, packed), values)
         except BaseException:
             packed.unlink(missing_ok=True)
             raise
@@ -188,7 +190,6 @@ class ParseAndChunk:
         if pages := found.values["metadata"].get("in_part"):
             run.note("in_part", pages=pages)
         failpoint("ingest.parsed.kept")
-        self._recognition.forget(found.original)
 
     def chunk(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Keep the chunks of versions; return those that go on. Raises: ``Stopped``."""

@@ -33,7 +33,7 @@ from core.ingest.index_by_keyword import KeywordIndexing, Placed, Placing
 from core.ingest.parse_and_chunk import ParseAndChunk
 from core.ingest.publish import Publisher
 from core.ingest.recognition.kept_pictures import Recognition
-from core.ingest.recognition.queue import RecognitionQueue
+from core.ingest.recognition.queue import RecognitionQueue, Waiting
 from core.model import Job
 from core.ports import Parser
 
@@ -90,9 +90,10 @@ class IngestPipeline:
         runs = run_together(self.queue.add, runs)
         return pictured | {run.job.id for run in runs}
 
-    def recognise(self, run: StageRun) -> list[Job]:
+    def recognise(self, waiting: Waiting) -> list[Job]:
         """Recognise one picture of a document, and prepare it after its last one; return its job if that has ended."""
-        is_complete = self.pictures.turn(run)
+        run = waiting.run
+        is_complete = self.pictures.turn(waiting)
         if is_complete is False:
             return []
         if is_complete:

@@ -263,10 +263,10 @@ class LocalJobs:
 
     def _recognise_some(self) -> bool:
         """Recognise one picture of the document whose turn it is; tell whether there was one."""
-        run = self._pipeline.pictures.next()
-        if run is None:
+        waiting = self._pipeline.pictures.next()
+        if waiting is None:
             return False
-        self._work([run.job], lambda _: self._pipeline.recognise(run))
+        self._work([waiting.run.job], lambda _: self._pipeline.recognise(waiting))
         if self._pipeline.has_texts:
             self.wake()
         return not self._stop.is_set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,75 @@ def test_engine_is_ended_when_no_page_waits(tmp_path: Path) -> None:
         kb.work_off()
         children = kb._worker._pipeline.pictures._recognition._children  # type: ignore[attr-defined]
         assert children._idle == [] and not children.at_work
+
+
+def test_end_of_the_process_ends_no_job_whose_page_is_being_recognised(tmp_path: Path) -> None:
+    path = scanned(tmp_path / "gate.pdf", [TEXT, OTHER])
+    with knowledge_base(tmp_path, ocr="rapidocr", job_workers=1) as kb:
+        upload = kb.add_path(path)
+        pool = kb._worker._pipeline.pictures._recognition._children  # type: ignore[attr-defined]
+        end = time.monotonic() + 60
+        while not pool.at_work and time.monotonic() < end:
+            time.sleep(0.01)
+        assert pool.at_work
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        assert kb.job(str(upload.job_id)).state is JobState.QUEUED
+        kb.work_off()
+        assert kb.job(str(upload.job_id)).state is JobState.DONE
+        assert words(TEXT) | words(OTHER) <= words(kb.text_of("gate.pdf", 1))
+
+
+def test_priority_holds_for_every_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    order: list[str] = []
+    original = Recognition.recognise
+
+    def recognise(self: Recognition, sha256: str, source: Path, extension: str, name: str) -> None:
+        order.append(sha256)
+        if len(order) == 1:
+            kb.prioritise(str(second.job_id), 5)
+        original(self, sha256, source, extension, name)
+
+    monkeypatch.setattr(Recognition, "recognise", recognise)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(scanned(tmp_path / "first.pdf", [TEXT] * 3))
+        second = kb.add_path(scanned(tmp_path / "second.pdf", [OTHER] * 3))
+        kb.work_off()
+    assert order[1:4] == [order[1]] * 3 and order[4:] == [order[0]] * 2
+
+
+def test_purging_while_a_page_is_recognised_leaves_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    original = Recognition.recognise
+    turns: list[str] = []
+
+    def recognise(self: Recognition, sha256: str, source: Path, extension: str, name: str) -> None:
+        turns.append(name)
+        if len(turns) == 2:
+            kb.purge("gate.pdf")
+        original(self, sha256, source, extension, name)
+
+    monkeypatch.setattr(Recognition, "recognise", recognise)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(scanned(tmp_path / "gate.pdf", [TEXT] * 3))
+        kb.work_off()
+        assert not list((tmp_path / "data" / "recognised").glob("*"))
+        assert kb.version("gate.pdf", 1).state == "purged"
+    assert turns == ["1", "2"]
+
+
+def test_scan_without_any_text_fails_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    monkeypatch.setattr(RecognisedLine, "__init__", _unsure)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        upload = kb.add_path(scanned(tmp_path / "gate.pdf", [TEXT, TEXT]))
+        kb.work_off()
+        error = kb.job(str(upload.job_id)).error
+        assert error is not None and error["code"] == "empty_document"
+        assert not list((tmp_path / "data" / "recognised").glob("*"))
+
+
+def _unsure(line: RecognisedLine, text: str, box: tuple[float, float, float, float], confidence: float) -> None:
+    """Make a line that is noise, whatever the engine says."""
+    for name, value in (("text", text), ("box", box), ("confidence", min(confidence, 0.1))):
+        object.__setattr__(line, name, value)

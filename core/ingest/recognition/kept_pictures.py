@@ -7,13 +7,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from core.errors import EvoRAGError
 from core.ingest.recognition.lines import line_of
-from core.ingest.sandbox import error_of
 from core.model.recognition import RecognisedLine
 from core.platform.child_pool import ChildPool
 from core.platform.child_process import ChildLost
 from core.platform.processors import usable_processors
+from core.platform.retrying import Stopped
 
 TIMEOUT_S = 120.0
 MEMORY_BYTES = 6 * 1024**3
@@ -31,7 +30,10 @@ class Recognition:
         self._children = ChildPool("core.ingest.recognition.worker", scratch, max_orders=_PER_CHILD)
 
     def recognise(self, sha256: str, source: Path, extension: str, name: str) -> None:
-        """Recognise one picture and keep its lines; one that cannot be read, or takes too much, has none."""
+        """Recognise one picture and keep its lines; one that cannot be read, or takes too much, has none.
+
+        Raises: ``Stopped`` where the process ends meanwhile.
+        """
         order = {
             "source": str(source.absolute()),
             "extension": extension,
@@ -42,15 +44,12 @@ class Recognition:
             "memory_bytes": MEMORY_BYTES,
         }
         try:
-            reply = self._children.ask(order, TIMEOUT_S)
-            if "error" in reply:
-                raise error_of(reply["error"])
-            found: list[RecognisedLine] | None = [line_of(fields) for fields in reply["lines"]]
-        except (ChildLost, EvoRAGError):
+            lines = self._children.ask(order, TIMEOUT_S).get("lines")
+        except ChildLost:
             if self._children.is_closed:
-                raise
-            found = None
-        self._keep(sha256, name, found)
+                raise Stopped from None
+            lines = None
+        self._keep(sha256, name, None if lines is None else [line_of(fields) for fields in lines])
 
     def lines_file(self, sha256: str) -> Path | None:
         """Return the file that holds what was recognised of an original, where there is any."""

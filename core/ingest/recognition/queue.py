@@ -26,6 +26,16 @@ class Pictures(StageResult):
     """The pictures of a version whose text its parser needs; none once they have been recognised."""
 
     names: tuple[str, ...] = ()
+    sha256: str = ""
+    """Of the original; the catalogue tells it no more once the version is purged."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A document in the lane, and the priority that its turns have."""
+
+    run: StageRun
+    priority: int
 
 
 class RecognitionQueue:
@@ -36,28 +46,29 @@ class RecognitionQueue:
         self._blobs = blobs.store
         self._recognition = recognition
         self._endings = endings
-        self._queue: FairQueue[StageRun] = FairQueue()
+        self._queue: FairQueue[Waiting] = FairQueue()
 
     def take_out(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Let those wait here that have pictures; return the others."""
-        waiting = [run for run in runs if _names(run)]
+        waiting = [run for run in runs if waits_for_pictures(run)]
         for run in waiting:
             run.begin(Stage.PARSING, len(_names(run)))
             run.spend({"peak_pictures": len(_names(run))})
             run.note("recognising", count=len(_names(run)))
         entered = write_all(self._catalog.jobs, waiting, self._endings.cancelled) if waiting else []
         for run in entered:
-            self._queue.put(run.job.actor, run.job.priority, run)
+            self._put(Waiting(run, run.job.priority))
         return [run for run in runs if run not in waiting]
 
-    def next(self) -> StageRun | None:
+    def next(self) -> Waiting | None:
         """Return the document that has the next turn."""
         return self._queue.next()
 
-    def turn(self, run: StageRun) -> bool | None:
+    def turn(self, waiting: Waiting) -> bool | None:
         """Recognise one picture of a document; tell whether that was the last one, None where the job has ended."""
+        run = waiting.run
         goes_on = run_stage(self._recognise, run, self._endings)
-        if self._queue.is_empty() and not (goes_on and _names(run)):
+        if self._queue.is_empty() and not (goes_on and waits_for_pictures(run)):
             self._recognition.rest()
         if not goes_on:
             if not run.is_stopped:
@@ -65,29 +76,33 @@ class RecognitionQueue:
             return None
         if run.is_stopped:
             return None
-        if _names(run):
-            self._queue.put(run.job.actor, run.job.priority, run)
+        if waits_for_pictures(run):
+            self._put(waiting)
             return False
         run.rest()
         return True
 
     def forget(self, run: StageRun) -> None:
         """Remove what was recognised of a document that was read, or will not be."""
-        for version in self._catalog.indexing.stored([run.version_id]).values():
-            self._recognition.forget(version.sha256)
+        if (pictures := run.result(Pictures)) is not None:
+            self._recognition.forget(pictures.sha256)
 
     def drop(self, job_id: str) -> bool:
         """Take a document out of the lane whose job has ended; tell whether it waited there."""
-        run = self._queue.remove(lambda each: each.job.id == job_id and not each.is_running)
-        if run is not None:
-            self.forget(run)
-        return run is not None
+        waiting = self._queue.remove(lambda each: each.run.job.id == job_id and not each.run.is_running)
+        if waiting is not None:
+            self.forget(waiting.run)
+        return waiting is not None
 
     def prioritise(self, job_id: str, priority: int) -> None:
         """Have a document's turns come earlier or later than those of its user's others."""
-        run = self._queue.remove(lambda each: each.job.id == job_id)
-        if run is not None:
-            self._queue.put(run.job.actor, priority, run)
+        waiting = self._queue.remove(lambda each: each.run.job.id == job_id)
+        if waiting is not None:
+            waiting.priority = priority
+            self._put(waiting)
+
+    def _put(self, waiting: Waiting) -> None:
+        self._queue.put(waiting.run.job.actor, waiting.priority, waiting)
 
     def tidy(self) -> None:
         """Remove what was recognised of documents that nobody works on any more."""
@@ -107,7 +122,12 @@ class RecognitionQueue:
         self._recognition.recognise(version.sha256, source, version.extension, name)
         failpoint("ingest.picture.kept")
         run.advance(run.total - len(left), run.total)
-        return Pictures(None, {"recognition_s": time.monotonic() - began}, tuple(left))
+        return Pictures(None, {"recognition_s": time.monotonic() - began}, tuple(left), version.sha256)
+
+
+def waits_for_pictures(run: StageRun) -> bool:
+    """Tell whether a document lacks the text of some of its pictures."""
+    return bool(_names(run))
 
 
 def _names(run: StageRun) -> tuple[str, ...]:
