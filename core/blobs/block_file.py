@@ -34,6 +34,8 @@ def line_of(block: Block) -> bytes:
         fields["l"] = block.level
     if block.header:
         fields["h"] = block.header
+    if block.is_headless:
+        fields["n"] = 1
     if block.locator is not _NOWHERE and block.locator != _NOWHERE:
         found = ((name, getattr(block.locator, name)) for name in _PLACES)
         fields["loc"] = {name: value for name, value in found if value is not None and value != ()}
@@ -59,12 +61,18 @@ def write_blocks(blocks: Iterable[Block], file: BinaryIO, limit_bytes: int) -> t
 
 def read_blocks(path: Path) -> Iterator[Block]:
     """Yield the blocks of a file that ``write_blocks`` wrote, also when it was compressed with gzip since."""
-    for text, kind, level, locator, header in read_parts(path):
-        yield Block(text, kind, locator, level, header)
+    for fields, locator in _read(path):
+        kind, level, header = _KINDS[fields["k"]], fields.get("l", 0), fields.get("h", "")
+        yield Block(fields["t"], kind, locator, level, header, "n" in fields)
 
 
 def read_parts(path: Path) -> Iterator[Part]:
-    """Yield what ``read_blocks`` yields as bare fields; neighbours at one place share their locator."""
+    """Yield what a comparison needs of the blocks as bare fields; neighbours at one place share their locator."""
+    for fields, locator in _read(path):
+        yield fields["t"], _KINDS[fields["k"]], fields.get("l", 0), locator, fields.get("h", "")
+
+
+def _read(path: Path) -> Iterator[tuple[dict[str, Any], Locator]]:
     raw: dict[str, Any] | None = {}
     locator = _NOWHERE
     with path.open("rb") as file:
@@ -75,7 +83,7 @@ def read_parts(path: Path) -> Iterator[Part]:
             if fields.get("loc") != raw:
                 raw = fields.get("loc")
                 locator = _locator_of(raw) if raw else _NOWHERE
-            yield fields["t"], _KINDS[fields["k"]], fields.get("l", 0), locator, fields.get("h", "")
+            yield fields, locator
 
 
 def _inflated_lines(file: BinaryIO) -> Iterator[bytes]:

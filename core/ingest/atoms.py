@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.ingest.labels import Labels, label_at
 from core.model import BLOCK_JOINT, Block, BlockKind, Locator
 from core.text.language import token_weights
 from core.text.sentences import Span, split_sentences
@@ -27,7 +28,10 @@ Section = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A piece of the parsed text; ``gap`` is the white space between it and the atom before."""
+    """A piece of the parsed text; ``gap`` is the white space between it and the atom before.
+
+    ``header`` is the header row of a table, for other kinds the label that the text stands under.
+    """
 
     text: str
     gap: str
@@ -53,11 +57,13 @@ def cut_into_atoms(blocks: Iterable[Block], *, longest_tokens: int, cut_tokens: 
     section: Section = ()
     offset = 0
     gap = ""
+    labels = Labels()
     for block in blocks:
         if block.kind is BlockKind.HEADING:
             level = block.level or 1
             section = (*(each for each in section if each[0] < level), (level, block.text))
-        header = block.header.strip()
+        header = block.header.strip()[:_LONGEST_HEADER_CHARS]
+        stands = labels.of(block)
         done = 0
         for start, end, tokens in _spans(block, longest_tokens, cut_tokens):
             text = block.text[start:end]
@@ -70,11 +76,11 @@ def cut_into_atoms(blocks: Iterable[Block], *, longest_tokens: int, cut_tokens: 
                 is_heading=block.kind is BlockKind.HEADING and tokens <= _LARGEST_HEADING * cut_tokens,
                 starts_block=done == 0 and block.kind is not BlockKind.TABLE,
                 section=section,
-                header=header[:_LONGEST_HEADER_CHARS],
+                header=header if block.kind is BlockKind.TABLE else label_at(stands, start),
                 locator=block.locator,
             )
-            if block.kind is BlockKind.TABLE and not header:
-                header = text
+            if block.kind is BlockKind.TABLE and not (header or block.is_headless):
+                header = text[:_LONGEST_HEADER_CHARS]
             gap, done = "", end
         gap += block.text[done:] + BLOCK_JOINT
         offset += len(block.text) + len(BLOCK_JOINT)

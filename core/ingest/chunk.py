@@ -13,7 +13,7 @@ from itertools import takewhile
 from zlib import crc32
 
 from core.ingest.atoms import Atom, cut_into_atoms
-from core.model import Block, BlockKind, Chunk, Locator
+from core.model import Block, BlockKind, Chunk, Label, Locator
 from core.platform.precedence import give_way
 from core.text.language import estimate_tokens
 
@@ -87,7 +87,7 @@ class _Gathered:
             return True
         if here.slide != there.slide and self._tokens >= _LONE_SLIDE * self._target:
             return True
-        if atom.header and self._rows and atom.header not in self._rows:
+        if atom.kind is BlockKind.TABLE and atom.header and self._rows and atom.header not in self._rows:
             return True
         if not atom.is_heading or self._leads_to(atom):
             return False
@@ -150,8 +150,9 @@ def _chunk(position: int, atoms: list[Atom]) -> Chunk:
         end=last.end,
         kind=content.kind,
         locator=_locator(first.locator, last.locator, content.locator.heading_path),
-        header=_repeated_header(atoms),
+        header=_repeated_header(atoms) or _label_above(first),
         token_count=estimate_tokens(text),
+        labels=tuple(_labels(atoms)),
     )
 
 
@@ -170,3 +171,17 @@ def _repeated_header(atoms: list[Atom]) -> str:
     rows = [atom for atom in atoms if atom.kind is BlockKind.TABLE]
     shown = {atom.text for atom in rows}
     return next((atom.header for atom in rows if atom.header and atom.header not in shown), "")
+
+
+def _label_above(first: Atom) -> str:
+    """Return what the chunk's beginning stands under; whatever that is, it stands before the chunk."""
+    return "" if first.kind is BlockKind.TABLE else first.header
+
+
+def _labels(atoms: list[Atom]) -> Iterator[Label]:
+    """Yield what the atoms stand under, where it changes; for a table also that it has no header row."""
+    last = None if any(atom.kind is BlockKind.TABLE for atom in atoms) else ""
+    for atom in atoms:
+        if atom.header != last:
+            yield Label(atom.start - atoms[0].start, atom.header)
+        last = atom.header

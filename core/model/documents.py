@@ -10,6 +10,8 @@ from typing import Any
 
 BLOCK_JOINT = "\n\n"
 """What stands between two blocks in the parsed text of a version; spans count it."""
+LABEL_JOINT = " › "
+"""What stands between headings of a path, and between labels of which one stands under the other."""
 
 
 class BlockKind(StrEnum):
@@ -51,8 +53,9 @@ class Locator:
 class Block:
     """What a parser yields. A table's text is one row a line, cells joined by `` | ``.
 
-    ``header`` holds the header row of a table whenever it is *not* the first line of ``text`` (row groups after
-    the first), so that every group can be read alone. ``level`` is 1 to 6 for headings, 0 otherwise.
+    ``header`` is what the block stands under besides its headings. For a table, its header row whenever that is *not*
+    the first line of ``text`` (row groups after the first), so that every group can be read alone. For other kinds, the
+    term that it defines or the option that it explains. ``level`` is 1 to 6 for headings, 0 otherwise.
     """
 
     text: str
@@ -60,13 +63,24 @@ class Block:
     locator: Locator = Locator()
     level: int = 0
     header: str = ""
+    is_headless: bool = False
+    """A table without a header row: no row of it names the columns of the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """From character ``start`` of a chunk on, ``text`` is the term, option, item, question or header row above it."""
+
+    start: int
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A run of consecutive block text; ``parsed_text[start:end] == text`` holds exactly.
 
-    ``header`` repeats the header row of a table that was cut; it is indexed and shown, but is no part of the span.
+    ``header`` repeats what its beginning stands under and what an earlier chunk holds: the header row of a table that
+    was cut, else a term, option, item or question. It is indexed and shown, but is no part of the span.
     """
 
     position: int
@@ -77,11 +91,17 @@ class Chunk:
     locator: Locator = Locator()
     header: str = ""
     token_count: int = 0
+    labels: tuple[Label, ...] = ()
+    """What its stretches stand under, in order; before the first, nothing. A chunk with rows of a table has some."""
 
     def indexed_text(self, title: str) -> str:
-        """The text that both indexes read: title, heading path, repeated table header and the chunk itself."""
-        lines = [title, " › ".join(self.locator.heading_path), self.header, self.text]
+        """The text that both indexes read: title, heading path, what it stands under, and the chunk itself."""
+        lines = [title, LABEL_JOINT.join(self.locator.heading_path), self.header, self.text]
         return "\n".join(line for line in lines if line)
+
+    def label_at(self, offset: int) -> str:
+        """Return what the text at a character stands under besides its headings; empty where that is nothing."""
+        return next((label.text for label in reversed(self.labels) if label.start <= offset), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ def passage(chunk: Chunk, spans: Spans = ()) -> html.Div:
     texts = list(_blocks(chunk))
     is_one = sum(text.strip() not in chunk.locator.heading_path for text, _ in texts) == 1
     blocks = [_block(chunk, text, at, spans, is_one=is_one) for text, at in texts]
+    if chunk.header and not is_table(texts[0][0], chunk.kind):
+        blocks.insert(0, html.P(chunk.header, className="passage-heading"))
     return html.Div(blocks, className="passage")
 
 
@@ -72,7 +74,7 @@ def _blocks(chunk: Chunk) -> Iterator[tuple[str, int]]:
 
 def _block(chunk: Chunk, text: str, at: int, spans: Spans, *, is_one: bool) -> Component:
     if is_table(text, chunk.kind):
-        return _table(text, at, chunk.header, spans)
+        return _table(text, at, chunk.header if at == chunk.start else "", spans)
     pieces = marked(text, at, spans)
     if text.strip() in chunk.locator.heading_path or chunk.kind is BlockKind.HEADING:
         return html.P(pieces, className="passage-heading")

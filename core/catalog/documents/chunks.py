@@ -293,13 +293,16 @@ def _row(number: int, doc_id: int, digest: bytes, title: str, chunk: Chunk) -> d
 
 def _place(version_id: int, number: int, chunk: Chunk) -> dict[str, Any]:
     locator = to_dict(chunk.locator).items()
+    place = {name: value for name, value in locator if value is not None and name != "heading_path"}
+    if chunk.labels:
+        place["labels"] = [[label.start, label.text] for label in chunk.labels]
     return {
         "version_id": version_id,
         "position": chunk.position,
         "chunk_id": number,
         "start": chunk.start,
         "end": chunk.end,
-        "locator": {name: value for name, value in locator if value is not None and name != "heading_path"},
+        "locator": place,
     }
 
 

@@ -22,7 +22,7 @@ from core.catalog.documents.views import (
 from core.catalog.engine import Database
 from core.catalog.schema import chunks, document_tags, documents, embeddings, publications, version_chunks, versions
 from core.errors import Conflict, NotFound, Purged
-from core.model import BlockKind, Chunk, Filters, Locator, PlacedChunk, Preview, VersionRef
+from core.model import BlockKind, Chunk, Filters, Label, Locator, PlacedChunk, Preview, VersionRef
 from core.ports import Vector
 
 Names = tuple[int, str, str, str]
@@ -244,6 +244,10 @@ def _placed_chunk(row: Any, names: Names) -> PlacedChunk:
         position, start, end, locator, _version_id,
     ) = row  # fmt: skip
     number, file_name, doc_key, in_part = names
+    labels: tuple[Label, ...] = ()
+    if "labels" in locator:
+        locator = dict(locator)
+        labels = tuple(Label(start, said) for start, said in locator.pop("labels"))
     place = Locator(heading_path=tuple(heading_path), **locator)
-    chunk = Chunk(position, text, start, end, _KINDS[kind], place, header, token_count)
+    chunk = Chunk(position, text, start, end, _KINDS[kind], place, header, token_count, labels)
     return PlacedChunk(chunk_id, doc_id, doc_key, file_name, title, number, chunk, content_hash, in_part=in_part)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
+from core.ingest.parsers.definitions import DEFINITION_TAGS, Definitions
 from core.ingest.parsers.html_main import BLOCKS, HEADINGS
 from core.ingest.parsers.html_tables import is_data_table, rows_of
 from core.ingest.parsers.outline import Outline
@@ -48,9 +49,13 @@ class HtmlBlocks:
     _lists: list[tuple[str, int]] = field(default_factory=list)
     _marker: str = ""
     _code: int = 0
+    _definitions: Definitions = field(init=False)
     _articles: int = 0
     _skips: int = 0
     """Elements that have been left out so far."""
+
+    def __post_init__(self) -> None:
+        self._definitions = Definitions(self.outline)
 
     def blocks(self, root: LexborNode) -> Iterator[Block]:
         """Yield the blocks below ``root`` in reading order, without headings of what is left out."""
@@ -126,6 +131,8 @@ class HtmlBlocks:
             self._code += 1
         elif tag in ("article", "main"):
             self._articles += 1
+        elif tag in DEFINITION_TAGS:
+            self._definitions.enter(tag)
 
     def _leave(self, tag: str) -> Iterator[Block]:
         if tag not in BLOCKS:
@@ -145,6 +152,8 @@ class HtmlBlocks:
             self._code -= 1
         elif tag in ("article", "main"):
             self._articles -= 1
+        elif tag in DEFINITION_TAGS:
+            self._definitions.leave(tag)
 
     def _taken(self) -> str:
         raw = "".join(self._inline)
@@ -160,6 +169,7 @@ class HtmlBlocks:
         text = self._taken()
         if not text or text.isspace():
             return
+        self._definitions.read(text)
         if self._lists:
             indent = "  " * (len(self._lists) - 1)
             if self._marker or not self._items:

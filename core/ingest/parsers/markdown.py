@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from mdit_py_plugins.deflist import deflist_plugin
 
 from core.ingest.parsers import html
+from core.ingest.parsers.definitions import DEFINITION_TAGS, Definitions
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
@@ -36,7 +38,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
 
 
 def _markdown() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark", {"maxNesting": 40}).enable(["table", "strikethrough"])
+    markdown = MarkdownIt("commonmark", {"maxNesting": 40}).enable(["table", "strikethrough"]).use(deflist_plugin)
     # Addresses are dropped here whatever they are; refused ones would stay in the text.
     markdown.validateLink = lambda _: True  # type: ignore[method-assign, assignment]
     markdown.normalizeLink = lambda url: url  # type: ignore[method-assign]
@@ -93,6 +95,7 @@ class _Section:
     def __init__(self, outline: Outline, reading: ParserInput) -> None:
         self._outline = outline
         self._reading = reading
+        self._definitions = Definitions(outline)
         self._lists: list[int | None] = []
         self._items: list[str] = []
         self._marker = ""
@@ -115,6 +118,7 @@ class _Section:
                         self._item(text)
                     heading = 0
                 else:
+                    self._definitions.read(text)
                     yield from self._text(text, BlockKind.PARAGRAPH)
             elif kind in ("fence", "code_block"):
                 yield from self._text(token.content.rstrip("\n"), BlockKind.CODE)
@@ -140,6 +144,8 @@ class _Section:
             if not self._lists and self._items:
                 yield self._outline.block("\n".join(self._items), BlockKind.LIST)
                 self._items = []
+        elif token.tag in DEFINITION_TAGS:
+            (self._definitions.enter if token.nesting > 0 else self._definitions.leave)(token.tag)
         elif kind == "table_open":
             self._rows = []
         elif kind == "tr_open" and self._rows is not None:

@@ -12,6 +12,8 @@ from core.model import Block, BlockKind, Locator
 class Outline:
     """A stack of open headings; a heading closes those of its level and deeper ones."""
 
+    label: str = ""
+    """The term or option that the blocks explain, until the next heading."""
     _open: list[tuple[int, str]] = field(default_factory=list)
 
     @property
@@ -26,11 +28,12 @@ class Outline:
             self._open.pop()
         block = Block(text, BlockKind.HEADING, self.locator(**place), level)
         self._open.append((level, text[:MAX_TITLE_CHARS]))
+        self.label = ""
         return block
 
     def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, **place: object) -> Block:
-        """Return a block that stands under the open headings."""
-        return Block(text, kind, self.locator(**place))
+        """Return a block that stands under the open headings and the label."""
+        return Block(text, kind, self.locator(**place), header=self.label)
 
     def locator(self, **place: object) -> Locator:
         return Locator(heading_path=self.path, **place)  # type: ignore[arg-type]

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from core.ingest.labels import is_term
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.pdf_page import Page, PageLine, PageRow, rows
 from core.ingest.parsers.pdf_style import Typography
 from core.ingest.parsers.pdf_tables import RuledTable, ruled_tables
 from core.ingest.parsers.tables import RowGroups, row_text
 from core.ingest.parsers.wording import is_wide, join_lines, squeeze
-from core.model import Block, BlockKind
+from core.model import LABEL_JOINT, Block, BlockKind
 
 _BULLET = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※]\s*|[–\-*・]\s+|・|[①-⑳]\s*|\(?\d{1,3}[.)]\s+|\([a-z\d]\)\s+|[a-z]\)\s+)")
 _SENTENCE_END = re.compile(r"[。！？.!?:：][」』）)\"”’]*\s*\Z")
@@ -25,6 +26,8 @@ LIST_LINES = 40
 MAX_TEXT_CHARS = 30_000
 CODE_GAP = 3.2
 """Code goes on over a gap of this many sizes of its text: a blank line."""
+INDENT = 1.5
+"""Text that begins at least this many sizes of it to the right of a short line above is explained by that line."""
 CELL_GAP = 1.5
 """Blanks wider than this, in sizes of the text, part the cells of a table without rules."""
 
@@ -55,6 +58,12 @@ class Flow:
     _last: PageRow | None = None
     _last_page: int = 0
     _item_left: float = 0.0
+    _rows: int = 0
+    """Rows of the text that is open; ``_left`` is where the leftmost begins, from the left edge of its page's text."""
+    _left: float = 0.0
+    _page_left: float = 0.0
+    _terms: list[tuple[float, str]] = field(default_factory=list)
+    """Lines that the text below is indented under, with their left edges."""
     _items: list[str] = field(default_factory=list)
     _items_page: int = 0
     _tabular: list[_Tabular] = field(default_factory=list)
@@ -71,6 +80,7 @@ class Flow:
         found = [row for line in rows([line for line in lines if not line.turn]) for row in _with_tables_apart(line)]
         leaders = sum(map(_leads_on, found))
         edges = _right_edges(found, self.style.leading)
+        self._page_left = min((row.box[0] for row in found), default=0.0)
         at = 0
         while at < len(found):
             row = found[at]
@@ -94,6 +104,7 @@ class Flow:
                 level, taken = (following, max(more, 1) + 1) if following else (level, taken)
             if level:
                 yield from self.finish()
+                self._terms = []
                 text = ""
                 for part in found[at - 1 : at - 1 + taken]:
                     text = join_lines(text, part.text.strip())
@@ -163,6 +174,11 @@ class Flow:
         bullet = None if row.mono else _BULLET.match(text)
         if self._text and (bullet or self._parts(row, page, right)):
             yield from self._end_text(bullet is not None)
+        left = row.box[0] - self._page_left
+        self._rows, self._left = (self._rows + 1, min(self._left, left)) if self._text else (1, left)
+        if self._last is not None and page == self._last_page and row.box[3] < self._last.box[1]:
+            # The next column: what stood in the one before is not to the left of anything here.
+            self._terms = []
         if not self._text:
             self._first_page = page
             if row.mono:
@@ -215,6 +231,12 @@ class Flow:
         text, self._text = self._text, ""
         if not text:
             return
+        size = self._last.size if self._last is not None else self.style.body_size
+        self._terms = [term for term in self._terms if term[0] + INDENT * size <= self._left]
+        if self._kind is not BlockKind.LIST or not self._items:
+            self.outline.label = LABEL_JOINT.join(term for _, term in self._terms)
+        if self._rows == 1 and self._kind is not BlockKind.LIST and is_term(text):
+            self._terms.append((self._left, squeeze(text)))
         if self._kind is BlockKind.LIST:
             self._items.append(squeeze(text))
             self._items_page = self._items_page or self._first_page

@@ -43,7 +43,8 @@ class RowGroups:
     """Collects the rows of one table and hands them on as blocks of at most ``GROUP_BYTES`` and ``GROUP_ROWS``.
 
     Where a long table is cut depends on the rows around the cut, so that a row more or less changes few groups.
-    ``place`` makes the locator of a group from its first and last row number.
+    Without a ``header``, no row names the columns. ``place`` makes the locator of a group from its first and last row
+    number.
     """
 
     def __init__(self, place: Callable[[int, int], Locator], header: str = "") -> None:
@@ -70,7 +71,8 @@ class RowGroups:
         self._header_shown = True
         header = "" if opens_with_header else self.header
         text = "\n".join(line for line, _ in rows)
-        return Block(text, BlockKind.TABLE, self._place(rows[0][1], rows[-1][1]), header=header)
+        place = self._place(rows[0][1], rows[-1][1])
+        return Block(text, BlockKind.TABLE, place, header=header, is_headless=not self.header)
 
 
 def table_blocks(rows: Iterable[str], locator: Locator, has_header: bool = True) -> Iterator[Block]:

@@ -112,4 +112,4 @@ def finished(block: Block) -> Iterator[Block]:
         if len(text) > MAX_TITLE_CHARS:
             kind, level = BlockKind.PARAGRAPH, 0
     for piece in pieces(text):
-        yield Block(piece, kind, locator, level, header)
+        yield Block(piece, kind, locator, level, header, block.is_headless)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from core.model import Hit
 from core.query.answer.answer_types import offers
 from core.query.answer.question_profile import QuestionProfile
-from core.query.answer.quotable_units import quotable_units
+from core.query.answer.quotable_units import Unit, quotable_units
 from core.query.answer.trim_clauses import softmax
 from core.text.analysis import analyse
 
@@ -46,9 +46,14 @@ class Candidate:
     end: int
     text: str
     terms: frozenset[str]
-    header: str
+    unit: Unit
     features: dict[str, float]
     chance: float = 0.0
+
+    @property
+    def above(self) -> str:
+        """The header of a table row, or the label of another sentence."""
+        return self.unit.header or self.unit.label
 
 
 def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candidate]:
@@ -63,10 +68,7 @@ def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candi
             for candidate in found
         ]
     )
-    return [
-        Candidate(c.hit, c.order, c.start, c.end, c.text, c.terms, c.header, c.features, chance)
-        for c, chance in zip(found, chances, strict=True)
-    ]
+    return [replace(candidate, chance=chance) for candidate, chance in zip(found, chances, strict=True)]
 
 
 def passage_terms(hit: Hit) -> frozenset[str]:
@@ -81,10 +83,12 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     cut = list(islice(quotable_units(chunk, hit.placed.title), _MOST_UNITS))
     said = [f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut]
     terms = [frozenset(analyse(text)) for text in said]
+    labels = {label: frozenset(analyse(label)) for label in {unit.label for unit in cut}}
     wanted = profile.expectation.unit
     for order, unit in enumerate(cut):
         above = title_terms | (frozenset(analyse(unit.section)) if unit.section else path_terms)
-        near = [order] if unit.header else range(max(0, order - 1), min(len(cut), order + 2))
+        above |= labels[unit.label]
+        near = [order] if unit.is_row else range(max(0, order - 1), min(len(cut), order + 2))
         beside = [terms[i] for i in near if i == order or not cut[i].is_heading]
         offered = bool(offers(unit.text, profile.expectation, profile.text))
         features = {
@@ -100,4 +104,4 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "says_little": float(len(terms[order] - profile.weights.keys()) <= 1),
             "heading": float(unit.is_heading),
         }
-        yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit.header, features)
+        yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit, features)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from core.model import LABEL_JOINT
 from core.query.answer.answer_types import refers_back
 from core.query.answer.candidates import Candidate
 from core.query.answer.question_profile import QuestionProfile, similar
@@ -23,6 +24,7 @@ _CUT_MARK = "…"
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
+_LONGEST_SUBJECT = 80
 _LEAST_KEPT = 0.7
 _SHARES = (0.4, 0.5, 0.6)
 
@@ -92,7 +94,7 @@ class Composer:
 
     def _part(self, candidate: Candidate, room: int, forced: bool = False) -> AnswerPart:
         """Return the sentence as it is given; without text where no safe cut fits, unless ``forced``."""
-        if candidate.header:
+        if candidate.unit.is_row:
             text = _row_text(self._profile, candidate, room if forced else self._max_chars)
             if len(text) > room or not text:
                 text = candidate.text[: room - 1] + _CUT_MARK if forced else ""
@@ -122,9 +124,12 @@ def _value(part: AnswerPart) -> float:
 
 
 def _with_subject(profile: QuestionProfile, part: AnswerPart, room: int) -> AnswerPart:
-    """Put the title before a sentence that leaves out what it is about, when that may be what is asked."""
+    """Put its term before a sentence that leaves out what it is about, else the title where that may be asked."""
+    label = part.source.unit.label.rsplit(LABEL_JOINT, 1)[-1]
+    if _is_subject(label, part.source.text) and len(label) + 2 + len(part.text) <= room:
+        return replace(part, text=f"{label}: {part.text}")
     title = part.source.hit.placed.title.strip()
-    if profile.expectation.kind not in _SUBJECT_KINDS or part.source.header or not _TITLE.fullmatch(title):
+    if profile.expectation.kind not in _SUBJECT_KINDS or part.source.unit.is_row or not _TITLE.fullmatch(title):
         return part
     if _CODED.search(title) and part.source.hit.placed.name.startswith(title):
         return part
@@ -133,11 +138,18 @@ def _with_subject(profile: QuestionProfile, part: AnswerPart, room: int) -> Answ
     return part if title.casefold() in known or len(text) > room else replace(part, text=text)
 
 
+def _is_subject(label: str, text: str) -> bool:
+    """Whether a label names what a sentence under it is about: a short one that neither asks nor is in the sentence."""
+    return 0 < len(label) <= _LONGEST_SUBJECT and not label.endswith(("?", "？")) and label not in text
+
+
 def _row_text(profile: QuestionProfile, candidate: Candidate, room: int) -> str:
     """Write a table row as ``header: cell`` pairs; where it is too long, the cells that the question names."""
-    heads = [head.strip() for head in candidate.header.split(CELL_JOINT)]
+    heads = [head.strip() for head in candidate.unit.header.split(CELL_JOINT)]
     cells = [cell.strip() for cell in candidate.text.split(CELL_JOINT)]
-    if len(heads) != len(cells):
+    if not candidate.unit.header and len(cells) > 1:
+        heads, cells = [cells[0].rstrip(":： "), *[""] * (len(cells) - 2)], cells[1:]
+    elif len(heads) != len(cells):
         heads = [""] * len(cells)
     pairs = [f"{head}: {cell}" if head else cell for head, cell in zip(heads, cells, strict=True) if cell]
     text = "; ".join(pairs)

@@ -35,7 +35,7 @@ def compress(
     for index in sorted(range(len(found)), key=lambda i: (-found[i].chance, i)):
         candidate = found[index]
         source = by_hit[id(candidate.hit)]
-        price = len(candidate.text) + _MARK_CHARS + len(candidate.header) + 1
+        price = len(candidate.text) + _MARK_CHARS + len(candidate.above) + 1
         if source.number not in opened:
             price += len(source.head) + _MARK_CHARS + (len(SEPARATOR) if opened else 0)
         if price <= left or not kept:
@@ -55,7 +55,7 @@ def _joined(chosen: Sequence[Candidate]) -> str:
     """Return the sentences of one passage with what stands between neighbours, and marks where something does not."""
     text = chosen[0].hit.placed.chunk.text
     pieces: list[str] = []
-    header, end, before = "", 0, -1
+    above, end, before = "", 0, -1
     for candidate in chosen:
         is_next = candidate.order == before + 1
         gap = text[end : candidate.start] if is_next else ""
@@ -63,9 +63,9 @@ def _joined(chosen: Sequence[Candidate]) -> str:
             pieces.append(f" {LEFT_OUT} " if pieces else f"{LEFT_OUT} ")
         elif pieces:
             pieces.append("\n" if "\n" in gap else " " if gap else "")
-        if candidate.header and candidate.header != header:
-            header = candidate.header
-            pieces.append(f"{header}\n")
+        if candidate.above and candidate.above != above:
+            above = candidate.above
+            pieces.append(f"{above}\n")
         pieces.append(candidate.text)
         end, before = candidate.end, candidate.order
     if text[end:].strip():

@@ -21,7 +21,11 @@ _LONGEST_HEADING = 80
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A stretch of a chunk's text; ``header`` is that of a table row; ``section`` is the heading above it."""
+    """A stretch of a chunk's text.
+
+    ``header`` is that of a table row, ``section`` the heading above it, ``label`` the term, option, item or question
+    that it stands under.
+    """
 
     start: int
     end: int
@@ -29,6 +33,13 @@ class Unit:
     header: str = ""
     section: str = ""
     is_heading: bool = False
+    label: str = ""
+    is_row: bool = False
+
+    @property
+    def said(self) -> str:
+        """The text below what it stands under."""
+        return "\n".join(each for each in (self.header or self.label, self.text) if each)
 
 
 def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
@@ -45,18 +56,26 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
         for start, end in split_sentences(chunk.text[first:last]):
             text = chunk.text[first + start : first + end]
             is_heading = text.lstrip("# ") in headings or _looks_like_heading(chunk.text, first + start, first + end)
-            yield Unit(first + start, first + end, text, "", section, is_heading)
+            label = "" if is_heading else chunk.label_at(first + start)
+            yield Unit(first + start, first + end, text, "", section, is_heading, label)
             section = text if is_heading else section
 
 
 def _rows(chunk: Chunk, spans: list[tuple[int, int]], section: str) -> Iterator[Unit]:
+    if chunk.labels:
+        headers = {chunk.label_at(start).strip() for start, _ in spans}
+        for start, end in spans:
+            if len(spans) == 1 or chunk.text[start:end].strip() not in headers:
+                yield Unit(start, end, chunk.text[start:end], chunk.label_at(start), section, is_row=True)
+        return
+    # A chunk that was cut before labels were kept does not tell whether its first row is a header.
     goes_on = bool(chunk.header) and not chunk.text[: spans[0][0]].strip()
     header = chunk.header if goes_on else chunk.text[slice(*spans[0])]
     if len(spans) == 1 and not goes_on:
-        yield Unit(*spans[0], header, "", section)
+        yield Unit(*spans[0], header, "", section, is_row=True)
     for start, end in spans:
         if chunk.text[start:end].strip() != header.strip():
-            yield Unit(start, end, chunk.text[start:end], header, section)
+            yield Unit(start, end, chunk.text[start:end], header, section, is_row=True)
 
 
 def _looks_like_heading(text: str, start: int, end: int) -> bool:

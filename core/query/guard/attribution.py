@@ -108,8 +108,7 @@ class SupportPassage:
         cut = list(islice(quotable_units(chunk, placed.title), _MOST_UNITS))
         read: list[_Unit] = []
         for unit in cut:
-            said = f"{unit.header}\n{unit.text}" if unit.header else unit.text
-            read.append(_Unit(unit.start, unit.end, said, frozenset(analyse(said))))
+            read.append(_Unit(unit.start, unit.end, unit.said, frozenset(analyse(unit.said))))
         beside = [placed.title, *chunk.locator.heading_path, chunk.header, chunk.text[cut[-1].end if cut else 0 :]]
         terms = frozenset(analyse("\n".join(beside))).union(*(unit.terms for unit in read))
         plain = normalise(text).casefold()

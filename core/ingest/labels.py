@@ -1,0 +1,126 @@
+"""What each stretch of a document stands under besides headings: the term, option, list item or question above it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.model import LABEL_JOINT, Block, BlockKind
+
+LONGEST_LABEL = 200
+_LONGEST_TERM = 100
+"""A line of running text over an indented one is a term up to this length; an item of a list always is its label."""
+_DEEPER = 2
+_BLOCKS_OF_AN_ANSWER = 3
+_LONGEST_QUESTION = 300
+_MARKER = re.compile(r"(?:[•·*+–-]|\d{1,3}[.)])\s+")
+_ENDED = re.compile(r"[.。．!！?？:：;；,、，][」』）)\"'”’]*\Z|[」』]\Z")
+_QUESTION = re.compile(r"(?:Q|Ｑ|Question|問|質問)\s*[\d０-９]{0,3}\s*[.:：．、)）]\s*\S|[^\n]*[?？]\Z")
+_MARKED_QUESTION = re.compile(r"(?:Q|Ｑ|Question|問|質問)\s*[\d０-９]{0,3}\s*[.:：．、)）]")
+
+
+class Labels:
+    """Follows a document block by block.
+
+    A parser says what a definition, or a hanging paragraph of a page, stands under. What lines tell by their
+    indentation (options of a manual page as text, items of a list with more below them), and the question
+    of an entry of an FAQ, are found here.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
+        self._question = ""
+        self._answered = 0
+
+    def of(self, block: Block) -> Sequence[tuple[int, str]]:
+        """Return where in the block's text a label begins to hold, with the label, in order; the first at 0."""
+        if block.kind is BlockKind.HEADING:
+            self._open, self._question = [], ""
+            return [(0, "")]
+        if block.kind in (BlockKind.TABLE, BlockKind.CODE):
+            return [(0, block.header or (self._asked() if block.kind is BlockKind.CODE else ""))]
+        above = block.header[:LONGEST_LABEL] if block.header else self._asked_before(block)
+        found: list[tuple[int, str]] = []
+        for at, label in self._by_indent(block):
+            whole = LABEL_JOINT.join(each for each in (above, label) if each)[:LONGEST_LABEL]
+            if not found or found[-1][1] != whole:
+                found.append((at if found else 0, whole))
+        return found or [(0, above)]
+
+    def _asked_before(self, block: Block) -> str:
+        text = block.text.strip()
+        if block.kind is BlockKind.PARAGRAPH and len(text) <= _LONGEST_QUESTION and _QUESTION.match(text):
+            self._question, self._answered = text, 0
+            return ""
+        return self._asked()
+
+    def _asked(self) -> str:
+        if not self._question:
+            return ""
+        self._answered += 1
+        if self._answered > _BLOCKS_OF_AN_ANSWER and not _MARKED_QUESTION.match(self._question):
+            self._question = ""
+        return self._question[:LONGEST_LABEL]
+
+    def _by_indent(self, block: Block) -> list[tuple[int, str]]:
+        """Return the labels that indentation gives; those that a paragraph leaves open hold for the next one."""
+        is_list = block.kind is BlockKind.LIST
+        if is_list:
+            self._open = []
+        lines = _lines(block.text)
+        widest = max((line.end for line in lines), default=0)
+        found: list[tuple[int, str]] = []
+        for number, line in enumerate(lines):
+            self._open = [each for each in self._open if each[0] + _DEEPER <= line.indent]
+            found.append((line.at, LABEL_JOINT.join(label for _, label in self._open)))
+            following = lines[number + 1] if number + 1 < len(lines) else None
+            if is_list:
+                self._open.append((line.indent, _MARKER.sub("", line.text, count=1)[:LONGEST_LABEL]))
+            elif is_term(line.text) and not _wraps(line, following, widest, number):
+                self._open.append((line.indent, line.text))
+        if is_list:
+            self._open = []
+        return found
+
+
+def label_at(labels: Sequence[tuple[int, str]], offset: int) -> str:
+    """Return the label that holds at a character."""
+    return labels[bisect_right(labels, offset, key=lambda each: each[0]) - 1][1] if labels else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    at: int
+    indent: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        return self.indent + len(self.text)
+
+
+def _lines(text: str) -> list[_Line]:
+    """Return the lines that are not blank; a tab reaches to the next eighth column."""
+    found = []
+    at = 0
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped:
+            plain = line.expandtabs(8)
+            found.append(_Line(at, len(plain) - len(plain.lstrip()), stripped))
+        at += len(line) + 1
+    return found
+
+
+def _wraps(line: _Line, following: _Line | None, widest: int, number: int) -> bool:
+    """Whether a line ends because its paragraph was as wide as that, not because something new begins below it."""
+    if following is None:
+        return number > 0
+    return line.end + 1 + len(following.text.split(None, 1)[0]) > widest
+
+
+def is_term(text: str) -> bool:
+    """Whether a line that stands over an indented one may be what that explains: it is short and ends no sentence."""
+    return 0 < len(text) <= _LONGEST_TERM and not _ENDED.search(text)
