@@ -81,6 +81,8 @@ from core.training.facade import Trainings
 from core.versions.cache import ComparisonCache, DiffLimits
 from core.versions.documents import DocumentReader
 from core.versions.history import History
+from core.versions.pages.kept import KeptPages
+from core.versions.pages.service import DocumentPages
 from core.versions.publishing import Publishing
 from core.versions.purge import Purge
 from core.versions.schedule import Schedule
@@ -203,6 +205,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     training = Trainings(folder.models, generators, reader, quota.check_disk, is_alone=folder.is_alone)
     comparisons = _comparisons(settings, storage)
     comparison_service = ComparisonService(catalog, reader, comparisons)
+    pages = DocumentPages(reader, KeptPages(folder.pages, blobs.store, settings.page_cache_bytes, folder.incoming))
     history = History(catalog, projector)
     schedule = Schedule(catalog, history)
     threads = settings.job_workers if sharing.queue is None else 0
@@ -211,7 +214,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         blobs,
         projector,
         active.stores,
-        comparisons.forget,
+        (comparisons.forget, pages.forget),
         (recordings.redact, training.redact),
         in_background=sharing.queue is not None or threads > 0,
     )
@@ -317,7 +320,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
             IngestParts(
                 parser, adding, transfers, worker, JobFacade(catalog, worker, Estimates(catalog, settings.job_workers))
             ),
-            VersionParts(reader, control, schedule, purge, comparison_service, comparisons),
+            VersionParts(reader, control, schedule, purge, comparison_service, comparisons, pages),
             ModelParts(generators, recordings, training),
             questions,
             background,

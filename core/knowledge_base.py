@@ -19,6 +19,7 @@ from core.jobs.facade import JobFacade
 from core.model import Counts, Health, Role, StoreHealth, Trace, TraceSummary
 from core.ports import Embedder, KeywordIndex, VectorIndex
 from core.versions.documents import DocumentReader
+from core.versions.pages.service import DocumentPages
 from core.versions.publishing import Publishing
 from core.versions.service import ComparisonService
 
@@ -103,6 +104,7 @@ class VersionParts:
     purge: Purge
     comparing: ComparisonService
     comparisons: ComparisonCache
+    pages: DocumentPages
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,7 @@ class KnowledgeBase:
         self._purge = parts.versions.purge
         self._comparison_service = parts.versions.comparing
         self._comparisons = parts.versions.comparisons
+        self._pages = parts.versions.pages
         self.generators = parts.models.generators
         self.recordings = parts.models.recordings
         self.training = parts.models.training
@@ -208,6 +211,11 @@ class KnowledgeBase:
     original = _by("_reader", DocumentReader.original)
     download = _by("_reader", DocumentReader.download)
     tags = _by("_reader", DocumentReader.tags)
+    has_pages = _by("_pages", DocumentPages.has_pages)
+    pages = _by("_pages", DocumentPages.pages)
+    page_image = _by("_pages", DocumentPages.page_image)
+    page_text = _by("_pages", DocumentPages.page_text)
+    find_on_pages = _by("_pages", DocumentPages.find_on_pages)
 
     # ---- adding and changing
 
@@ -367,21 +375,10 @@ class KnowledgeBase:
         """Stop the workers and close the stores; running jobs go on at the next start."""
         if not self._closed.acquire(blocking=False):
             return
-        self._background.close()
-        self.transfers.close()
-        self._schedule.close()
-        self._purge.close()
-        self._worker.close()
-        self.evaluations.close()
-        self.training.close()
-        self._comparisons.close()
-        self.generations.close()
-        self._projector.close()
-        self._retriever.close()
-        self.generators.close()
-        self._parser.close()
-        self._active.close()
-        self.catalog.close()
+        flows = (self._background, self.transfers, self._schedule, self._purge, self._worker, self.evaluations)
+        work = (self.training, self._comparisons, self._pages, self.generations, self._projector, self._retriever)
+        for part in (*flows, *work, self.generators, self._parser, self._active, self.catalog):
+            part.close()
         # Until here somebody may be about to name a blob: other processes must not remove it.
         self._pins.close()
         self._folder.close()

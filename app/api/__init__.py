@@ -31,6 +31,7 @@ from app.api.uploads.routes import uploads
 from app.api.versions.audit import audit
 from app.api.versions.compare import compare
 from app.api.versions.diff import diff
+from app.api.versions.pages import pages
 from app.api.versions.routes import versions
 from app.context import KB_KEY
 
@@ -41,6 +42,7 @@ BLUEPRINTS = (
     compare,
     conversations,
     diff,
+    pages,
     documents,
     evaluations,
     generations,

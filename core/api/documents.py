@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from core.model import Document, LeftOut, Preview, Upload
+from core.model import Document, LeftOut, PageSize, PageText, Preview, Upload
 
 
 class DocumentsApi(Protocol):
@@ -41,6 +41,35 @@ class DocumentsApi(Protocol):
 
     def image(self, key: str, version: int, number: int, target: Path) -> Path:
         """Write an image of a version to a file as PNG; images count from 1. Raises: ``NotFound``, ``Conflict``."""
+
+    def has_pages(self, key: str, version: int) -> bool:
+        """Tell whether a version can be shown as pages. Raises: ``NotFound``, ``Purged``."""
+
+    def pages(self, key: str, version: int) -> list[PageSize]:
+        """Return the sizes of a version's pages; LibreOffice may take a minute to lay them out, once.
+
+        Raises: ``NotFound``, ``Purged``, ``UnreadableDocument`` and its kinds.
+        """
+
+    def page_image(self, key: str, version: int, page: int, target: Path, *, width: int = 1200) -> Path:
+        """Write a page to a file as a WebP picture at least ``width`` pixels wide, up to 2,400; pages count from 1.
+
+        Raises as ``pages`` does; ``InvalidInput`` for another width.
+        """
+
+    def page_text(
+        self, key: str, version: int, page: int, *, start: int | None = None, end: int | None = None
+    ) -> PageText:
+        """Return where the text of a page stands, marking characters ``start`` to ``end`` of the parsed text.
+
+        Raises as ``pages`` does.
+        """
+
+    def find_on_pages(self, key: str, version: int, text: str) -> list[int]:
+        """Return the numbers of the pages that hold ``text``, whatever its blanks and hyphens; at most 500.
+
+        Raises as ``pages`` does.
+        """
 
     def tags(self) -> list[str]:
         """Return all tags in use, sorted."""

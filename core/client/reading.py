@@ -18,6 +18,8 @@ from core.model import (
     Counts,
     Document,
     Health,
+    PageSize,
+    PageText,
     Preview,
     Publication,
     Row,
@@ -123,6 +125,31 @@ class DocumentClient:
         """Write an image of a version to a file; images count from 1. Raises: ``NotFound``, ``Conflict``."""
         self._saved(path_of("documents", key, "versions", version, "images", number), target)
         return target
+
+    def has_pages(self, key: str, version: int) -> bool:
+        """Tell whether a version can be shown as pages on the server. Raises: ``NotFound``, ``Purged``."""
+        return bool(self._http.get(path_of("documents", key, "versions", version, "has-pages"))["has_pages"])
+
+    def pages(self, key: str, version: int) -> list[PageSize]:
+        """Return the sizes of a version's pages. Raises: ``NotFound``, ``UnreadableDocument`` and its kinds."""
+        return values(PageSize, self._http.get(path_of("documents", key, "versions", version, "pages"))["pages"])
+
+    def page_image(self, key: str, version: int, page: int, target: Path, *, width: int = 1200) -> Path:
+        """Write a page to a file as a WebP picture. Raises as ``pages`` does; ``InvalidInput`` for a bad width."""
+        self._saved(path_of("documents", key, "versions", version, "pages", page), target, width=width)
+        return target
+
+    def page_text(
+        self, key: str, version: int, page: int, *, start: int | None = None, end: int | None = None
+    ) -> PageText:
+        """Return where the text of a page stands, marking a passage of the parsed text. Raises as ``pages`` does."""
+        path = path_of("documents", key, "versions", version, "pages", page, "text")
+        return from_dict(PageText, self._http.get(path, start=start, end=end))
+
+    def find_on_pages(self, key: str, version: int, text: str) -> list[int]:
+        """Return the numbers of the pages that hold ``text``. Raises as ``pages`` does."""
+        path = path_of("documents", key, "versions", version, "pages", "find")
+        return list(self._http.get(path, text=text)["pages"])
 
     def tags(self) -> list[str]:
         return list(self._http.get(path_of("tags"))["tags"])
@@ -270,8 +297,8 @@ class DocumentClient:
             if following is None:
                 return
 
-    def _saved(self, path: str, target: Path) -> None:
-        saved(self._http, path, target)
+    def _saved(self, path: str, target: Path, **params: Any) -> None:
+        saved(self._http, path, target, **params)
 
 
 def saved(http: Http, path: str, target: Path, **params: Any) -> None:

@@ -80,6 +80,7 @@ from core.model.generation import GeneratorHealth, GeneratorState, Prompt, Sampl
 from core.model.generations import Generation, GenerationState
 from core.model.insight import Advice, AnalysedText, LegPlace, Obstacle, Token, Vocabulary, WhyNot
 from core.model.jobs import Counts, Health, Job, JobEvent, JobFilter, JobKind, JobState, Stage, StoreHealth
+from core.model.pages import PageArea, PageRun, PageSize, PageText
 from core.model.questions import (
     Analysis,
     Answer,
@@ -190,6 +191,10 @@ __all__ = [
     "Obstacle",
     "PRECISIONS",
     "PRIVACY_LEVELS",
+    "PageArea",
+    "PageRun",
+    "PageSize",
+    "PageText",
     "Part",
     "PassagesStep",
     "PlacedChunk",

@@ -44,6 +44,7 @@ class DataFolder:
         self.keywords = self.root / "keywords"
         self.vectors = self.root / "vectors"
         self.comparisons = self.root / "comparisons"
+        self.pages = self.root / "pages"
         self.transfers = self.root / "transfers"
         self.models = self.root / "models"
         self.recordings = self.root / "recordings"

@@ -71,6 +71,10 @@ class DocumentReader:
             key, found.id, version, max(start, 0), min(max(count, 0), _LONGEST_PREVIEW)
         )
 
+    def texts_within(self, key: str, version: int, start: int, end: int, limit: int) -> list[tuple[int, str]]:
+        """Return the texts of the chunks that hold characters ``start`` to ``end``, with where each begins."""
+        return self._catalog.visibility.texts_within(self.kept(key, version).id, start, end, limit)
+
     @needs(Role.READER)
     def chunk_ids(self, key: str, version: int, limit: int) -> list[int]:
         """Return the ids of a version's first chunks, by position; a text that stands twice is there twice."""

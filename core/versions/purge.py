@@ -45,7 +45,7 @@ class Purge:
         blobs: PinnedBlobs,
         projector: Projector,
         stores: Callable[[], Sequence[tuple[str, Store]]],
-        forget: Forget,
+        forget: Sequence[Forget],
         redact: Sequence[Redact],
         *,
         in_background: bool,
@@ -59,7 +59,7 @@ class Purge:
         self._pins = blobs.pins
         self._projector = projector
         self._stores = stores
-        self._forget = forget
+        self._forget = tuple(forget)
         self._redact = tuple(redact)
         self._in_background = in_background
         self._starting = threading.Lock()
@@ -136,7 +136,8 @@ class Purge:
 
     def _remove(self, pending: Sequence[Tombstone]) -> bool:
         self._projector.flush_all()
-        self._forget([tombstone.version_id for tombstone in pending])
+        for forget in self._forget:
+            forget([tombstone.version_id for tombstone in pending])
         purged = {(tombstone.doc_key, tombstone.number) for tombstone in pending}
         # Recordings go with the questions that they are of, so that these come first.
         for quoting in (self._catalog.questions, self._catalog.question_sets, self._catalog.evaluations):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import docx
+import pymupdf
 from PIL import Image
 
 from core.api import AnswersApi, KnowledgeBaseApi
@@ -101,6 +102,16 @@ def packed() -> bytes:
     return written.getvalue()
 
 
+@cache
+def paged() -> bytes:
+    """Return a PDF with two pages."""
+    document = pymupdf.open()
+    for line in ("The pump is red and loud.", "The valve is blue and quiet."):
+        document.new_page(width=300, height=200).insert_text((30, 60), line)
+    written: bytes = document.tobytes()
+    return written
+
+
 def members(archive: Iterator[bytes]) -> list[str]:
     """Return the names of the members of a backup; what names itself by chance is known by its folder."""
     with tarfile.open(fileobj=io.BytesIO(b"".join(archive))) as opened:
@@ -125,6 +136,7 @@ def documents() -> Iterator[Step]:
         "add_file in parts", lambda s: s.indexed(s.kb.add_file("long.txt", io.BytesIO(LONG.encode()), priority=2))
     )
     yield Step("add_file illustrated", lambda s: s.indexed(s.kb.add_file("machine.docx", io.BytesIO(illustrated()))))
+    yield Step("add_file of pages", lambda s: s.indexed(s.kb.add_file("pump.pdf", io.BytesIO(paged()))))
     yield Step("add_file: a name that is none", lambda s: s.kb.add_file("..", io.BytesIO(b"x")))
     yield Step("add_file: of a type that is not read", lambda s: s.kb.add_file("a.exe", io.BytesIO(b"MZ")))
     yield Step("add_file: empty", lambda s: s.kb.add_file("empty.txt", io.BytesIO(b"")))
@@ -184,6 +196,14 @@ def documents() -> Iterator[Step]:
     yield Step("download: unknown", lambda s: s.kb.download("leave.md", 7, s.folder / "x"))
     yield Step("image", lambda s: s.kb.image("machine.docx", 1, 1, s.folder / "got.png").read_bytes())
     yield Step("image: unknown", lambda s: s.kb.image("machine.docx", 1, 2, s.folder / "none.png"))
+    yield Step("has_pages", lambda s: [s.kb.has_pages("pump.pdf", 1), s.kb.has_pages("leave.md", 1)])
+    yield Step("pages", lambda s: s.kb.pages("pump.pdf", 1))
+    yield Step("pages: none", lambda s: s.kb.pages("leave.md", 1))
+    yield Step("page_image", lambda s: s.kb.page_image("pump.pdf", 1, 1, s.folder / "p.webp", width=700).read_bytes())
+    yield Step("page_image: too wide", lambda s: s.kb.page_image("pump.pdf", 1, 1, s.folder / "p.webp", width=2401))
+    yield Step("page_image: unknown", lambda s: s.kb.page_image("pump.pdf", 1, 3, s.folder / "none.webp"))
+    yield Step("page_text", lambda s: s.kb.page_text("pump.pdf", 1, 1, start=0, end=10))
+    yield Step("find_on_pages", lambda s: s.kb.find_on_pages("pump.pdf", 1, "pump is RED"))
     yield Step("tags", lambda s: s.kb.tags())
     yield Step("set_tags", lambda s: s.kb.set_tags("leave.md", ["z", "a", " a "]))
     yield Step("set_tags: unknown", lambda s: s.kb.set_tags("nothing.md", ["z"]))

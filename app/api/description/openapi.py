@@ -55,6 +55,7 @@ PATH_VALUES = {
     "doc_key": Field({"type": "string", "minLength": 1}, "Key of a document.", example="handbook.pdf"),
     "number": Field({"type": "integer", "minimum": 1, "maximum": 2**31 - 1}, "Number of a version, from 1.", example=2),
     "image": Field({"type": "integer", "minimum": 1, "maximum": 2**31 - 1}, "Number of an image, from 1.", example=1),
+    "page": Field({"type": "integer", "minimum": 1, "maximum": 2**31 - 1}, "Number of a page, from 1.", example=1),
     "trace_id": Field({"type": "string", "minLength": 1}, "Id of a question that was asked."),
     "question_id": Field({"type": "string", "minLength": 1}, "Id of a saved question."),
     "job_id": Field({"type": "string", "minLength": 1}, "Id of a job."),

@@ -195,6 +195,19 @@ class Visibility:
             placed = tuple(_placed_chunk(row, names[version_id]) for row in rows)
             return Preview(doc_key, number, int(tx.scalar(total) or 0), placed)
 
+    def texts_within(self, version_id: int, start: int, end: int, limit: int) -> list[tuple[int, str]]:
+        """Return where each chunk of a version begins that holds some of these characters, and its text, in order."""
+        query = (
+            select(version_chunks.c.start, chunks.c.text)
+            .join(chunks, chunks.c.id == version_chunks.c.chunk_id)
+            .where(version_chunks.c.version_id == version_id)
+            .where(version_chunks.c.start < end, version_chunks.c.end > start)
+            .order_by(version_chunks.c.position)
+            .limit(limit)
+        )
+        with self._database.read() as tx:
+            return [(row.start, row.text) for row in tx.execute(query)]
+
     def documents_matching(self, filters: Filters) -> list[int] | None:
         """Return the ids of the documents that the filters allow of those that whoever acts sees; None: of all."""
         if filters == Filters():

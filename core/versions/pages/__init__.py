@@ -1,0 +1,1 @@
+"""Pages of documents as they look, drawn when somebody looks at them."""
