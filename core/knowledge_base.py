@@ -205,6 +205,7 @@ class KnowledgeBase:
     versions = _by("_reader", DocumentReader.versions)
     version = _by("_reader", DocumentReader.version)
     preview = _by("_reader", DocumentReader.preview)
+    blocks_within = _by("_reader", DocumentReader.blocks_within)
     chunk_ids = _by("_reader", DocumentReader.chunk_ids)
     text_of = _by("_reader", DocumentReader.text_of)
     texts = _by("_reader", DocumentReader.texts)

@@ -12,7 +12,7 @@ from core.access import needs
 from core.errors import NotFound, Purged
 from core.ingest.sandbox import read_blocks
 from core.ingest.upload_options import check_tags
-from core.model import BLOCK_JOINT, Document, Preview, Role, Version
+from core.model import BLOCK_JOINT, Block, Document, Preview, Role, Version
 from core.ports import BlobStore
 
 if TYPE_CHECKING:
@@ -70,6 +70,20 @@ class DocumentReader:
         return self._catalog.visibility.preview(
             key, found.id, version, max(start, 0), min(max(count, 0), _LONGEST_PREVIEW)
         )
+
+    @needs(Role.READER)
+    def blocks_within(self, key: str, version: int, start: int, end: int) -> list[tuple[int, Block]]:
+        """Return the blocks that hold characters ``start`` to ``end`` of the parsed text, with where each begins."""
+        parsed = self._catalog.documents.parsed_sha256(self.kept(key, version).id)
+        found: list[tuple[int, Block]] = []
+        at = 0
+        for block in read_blocks(self._blobs.path(parsed)) if parsed is not None else ():
+            if at >= end:
+                break
+            if at + len(block.text) > start:
+                found.append((at, block))
+            at += len(block.text) + len(BLOCK_JOINT)
+        return found
 
     def texts_within(self, key: str, version: int, start: int, end: int, limit: int) -> list[tuple[int, str]]:
         """Return the texts of the chunks that hold characters ``start`` to ``end``, with where each begins."""

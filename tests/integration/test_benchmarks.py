@@ -14,7 +14,10 @@ from benchmarks.runner import parse
 from tests.smallest import ALONE, ON_SERVERS, ROOT, missing_numbers, question_set, report_of, result_of
 from tests.unit.snn.small import small
 
-LONGEST = {"answers", "ingest", "pages", "spiking", "startup", "switches", "switches fit", "upload", "versions"}
+LONGEST = {
+    *("answers", "embedding", "ingest", "ocr", "pages", "spiking", "startup", "switches", "switches fit", "time_left"),
+    *("upload", "versions"),
+}
 """Those that take five seconds and more; one run in some takes each."""
 
 

@@ -14,6 +14,7 @@ STARTED = {"agreement": "elastic", "milvus_parts": "milvus"}
 NEEDED = {"catalogues": ("postgres",), "stores": ("milvus", "elastic")}
 
 
+@pytest.mark.shard
 @pytest.mark.parametrize("module", ON_SERVERS)
 def test_benchmark_measures_what_it_is_for(module: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     for name in NEEDED.get(module, ()):

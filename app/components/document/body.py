@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dash import dcc, html
 
+from app.components.attributes import aria
 from app.components.document.facts import document_facts, indexing, left_out, losses, tags_editor
 from app.components.document.grid import STATES
-from app.components.document.preview import page_start, preview
+from app.components.document.page_view import page_view
+from app.components.document.preview import page_start, pager, preview
 from app.components.document.timeline import Past, purged_words, timeline
+from app.components.document.typeset import Placed, typeset
 from app.components.document.version_forms import Form
 from app.components.shared.icon import icon
-from app.components.shared.links import Span
+from app.components.shared.links import Span, document_href
+from app.components.shared.passage import locator_text, passage
 from app.components.shared.states import badge, empty, error_line
 from app.components.shared.times import exactly
 from app.components.shared.wording import sentence
 from app.i18n import t
-from core.model import Job, Preview, Version
+from core.model import Job, PlacedChunk, Preview, Version
+
+MODES = ("pages", "text", "chunks")
+SYMBOLS = {"pages": "file-earmark-text", "text": "body-text", "chunks": "card-text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a version is shown, in which ways it can be, and for ``text`` its blocks with where each begins."""
+
+    mode: str = "text"
+    modes: Sequence[str] = MODES[1:]
+    blocks: Sequence[Placed] = ()
 
 
 def document_body(
     past: Past,
     version: Version | None,
     stretch: Preview | None,
+    shown: Shown,
     jobs: Sequence[Job],
     *,
     chunk: int | None,
@@ -44,8 +62,10 @@ def document_body(
         main.append(losses(version))
     if version is not None and version.metadata.get("left_out"):
         main.append(left_out(version))
-    main.append(_text(past, version, stretch, chunk, span))
+    main.append(_text(past, version, stretch, shown, chunk, span))
+    target = _target(stretch, chunk)
     aside = [
+        _as_text(target, span) if target is not None and shown.mode == "pages" else None,
         html.Section(
             [
                 html.H2(t("document.versions"), className="section-title", id="versions-title", tabIndex=-1),
@@ -91,7 +111,26 @@ def _draft_line(past: Past, version: Version) -> html.Div:
     return html.Div(parts, className="draft-line")
 
 
-def _text(past: Past, version: Version | None, stretch: Preview | None, chunk: int | None, span: Span | None) -> Any:
+def _target(stretch: Preview | None, chunk: int | None) -> PlacedChunk | None:
+    return next((each for each in stretch.chunks if each.chunk.position == chunk), None) if stretch else None
+
+
+def _as_text(target: PlacedChunk, span: Span | None) -> html.Section:
+    """The passage that the address marks on its page, as text beside it."""
+    place = locator_text(target.chunk.locator)
+    return html.Section(
+        [
+            html.H2(t("pages.as_text"), className="section-title"),
+            html.P(place, className="muted") if place else None,
+            passage(target.chunk, [span] if span else []),
+        ],
+        className="card-plain passage-beside",
+    )
+
+
+def _text(
+    past: Past, version: Version | None, stretch: Preview | None, shown: Shown, chunk: int | None, span: Span | None
+) -> Any:
     if version is not None and version.state == "purged":
         return _purged(version, past.purge_note(version), is_citation=chunk is not None)
     if stretch is None or version is None:
@@ -100,7 +139,28 @@ def _text(past: Past, version: Version | None, stretch: Preview | None, chunk: i
         return empty("hourglass-split" if waits else "slash-circle", t(f"document.{kind}"), t(f"document.{kind}_text"))
     if not stretch.chunks:
         return empty("slash-circle", t("document.nothing"), t("document.nothing_text"))
-    return preview(stretch, page_start(chunk or 0), chunk, span)
+    start = page_start(chunk or 0)
+    switch = _switch(version, shown, chunk, span)
+    if shown.mode == "pages":
+        return html.Div([switch, page_view(version, _target(stretch, chunk), span)], className="document-text")
+    if shown.mode == "text":
+        pages = pager(stretch, start, "" if shown.mode == shown.modes[0] else shown.mode)
+        content = [pages, typeset(shown.blocks, stretch.chunks, chunk, span), pages]
+        return html.Div([switch, *content], className="document-text")
+    return html.Div([switch, preview(stretch, start, chunk, span)], className="document-text")
+
+
+def _switch(version: Version, shown: Shown, chunk: int | None, span: Span | None) -> html.Nav:
+    """The ways to look at the text, as links, so that each has its address."""
+    found: list[Any] = []
+    for mode in shown.modes:
+        href = document_href(version.doc_key, version.number, chunk, span, mode)
+        content: list[Any] = [icon(SYMBOLS[mode]), t(f"document.view.{mode}")]
+        if mode == shown.mode:
+            found.append(html.Span(content, className="btn btn-secondary btn-sm", **aria(current=True)))
+        else:
+            found.append(dcc.Link(content, href=href, className="btn btn-secondary btn-sm"))
+    return html.Nav(found, className="document-views", **aria(label=t("document.views")))
 
 
 def _purged(version: Version, reason: str, *, is_citation: bool) -> html.Div:

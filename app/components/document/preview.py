@@ -27,7 +27,7 @@ def preview(view: Preview, start: int, target: int | None = None, span: Span | N
     return html.Div([pages, *chunks, pages if len(chunks) > 3 else None], className="preview")
 
 
-def pager(view: Preview, start: int) -> html.Nav | None:
+def pager(view: Preview, start: int, mode: str = "chunks") -> html.Nav | None:
     """The links to the stretches before and after the one that begins at ``start``; nothing for a short version."""
     if view.total_chunks <= PAGE_CHUNKS:
         return None
@@ -37,29 +37,28 @@ def pager(view: Preview, start: int) -> html.Nav | None:
     shown = t("document.shown", first=start + 1, last=last, count=view.total_chunks)
     return html.Nav(
         [
-            _step(view, before, "chevron-left", t("document.before")),
+            _step(view, before, mode, "chevron-left", t("document.before")),
             html.Span(shown),
-            _step(view, after, "chevron-right", t("document.after")),
+            _step(view, after, mode, "chevron-right", t("document.after")),
         ],
         className="pager",
         **aria(label=t("document.pages")),
     )
 
 
-def _step(view: Preview, position: int | None, symbol: str, word: str) -> html.Span | dcc.Link:
+def _step(view: Preview, position: int | None, mode: str, symbol: str, word: str) -> html.Span | dcc.Link:
     content: list[Component | str] = [icon(symbol), word] if symbol == "chevron-left" else [word, icon(symbol)]
     if position is None:
         return html.Span(content, className="btn btn-secondary btn-sm disabled", **aria(disabled=True))
-    return dcc.Link(
-        content, href=document_href(view.doc_key, view.version, position), className="btn btn-secondary btn-sm"
-    )
+    href = document_href(view.doc_key, view.version, position, mode=mode)
+    return dcc.Link(content, href=href, className="btn btn-secondary btn-sm")
 
 
 def _chunk(placed: PlacedChunk, is_target: bool, span: Span | None) -> html.Section:
     chunk = placed.chunk
     number = dcc.Link(
         f"#{chunk.position + 1}",
-        href=document_href(placed.doc_key, placed.version, chunk.position),
+        href=document_href(placed.doc_key, placed.version, chunk.position, mode="chunks"),
         className="chunk-number",
         title=t("document.chunk_link", number=chunk.position + 1),
     )

@@ -13,12 +13,14 @@ Place = tuple[str, int | None, int | None]
 """A document by its key, and a passage of it by its position and version where one is meant."""
 
 
-def document_href(doc_key: str, version: int | None = None, chunk: int | None = None, span: Span | None = None) -> str:
-    """The Document page, at a version, a chunk and a cited span of its parsed text where given."""
+def document_href(
+    doc_key: str, version: int | None = None, chunk: int | None = None, span: Span | None = None, mode: str = ""
+) -> str:
+    """The Document page, at a version, a chunk and a cited span of its parsed text where given, shown in some mode."""
     address = links.document(doc_key, version=version, chunk=chunk)
-    if span is None:
-        return address
-    return address + ("&" if "?" in address else "?") + urlencode({"start": span[0], "end": span[1]})
+    more = {"start": str(span[0]), "end": str(span[1])} if span is not None else {}
+    more |= {"view": mode} if mode else {}
+    return address + ("&" if "?" in address else "?") * bool(more) + urlencode(more)
 
 
 def passage_href(placed: PlacedChunk, span: Span | None = None) -> str:

@@ -74,7 +74,7 @@ def _blocks(chunk: Chunk) -> Iterator[tuple[str, int]]:
 
 def _block(chunk: Chunk, text: str, at: int, spans: Spans, *, is_one: bool) -> Component:
     if is_table(text, chunk.kind):
-        return _table(text, at, chunk.header if at == chunk.start else "", spans)
+        return table(text, at, chunk.header if at == chunk.start else "", spans)
     pieces = marked(text, at, spans)
     if text.strip() in chunk.locator.heading_path or chunk.kind is BlockKind.HEADING:
         return html.P(pieces, className="passage-heading")
@@ -84,17 +84,21 @@ def _block(chunk: Chunk, text: str, at: int, spans: Spans, *, is_one: bool) -> C
     return html.P(pieces)
 
 
-def _table(text: str, at: int, header: str, spans: Spans) -> html.Div:
+def table(text: str, at: int, header: str, spans: Spans, *, has_header: bool = True) -> html.Div:
+    """Rows of cells as a table below ``header``, else below the first of them where that ``has_header``."""
     rows: list[html.Tr] = []
     for line in text.split("\n"):
         rows.append(html.Tr(_cells(line, at, spans)))
         at += len(line) + 1
     if header:
         head = html.Tr([html.Th(cell, scope="col") for cell in header.split(CELL_JOINT)])
+    elif not has_header:
+        head = None
     else:
         head, rows = html.Tr([html.Th(cell.children, scope="col") for cell in rows[0].children]), rows[1:]
-    table = html.Table([html.Thead(head), html.Tbody(rows)], className="passage-table")
-    return html.Div(table, className="passage-scroll", tabIndex=0, role="group", **aria(label=t("passage.table")))
+    parts = [html.Thead(head) if head is not None else None, html.Tbody(rows)]
+    found = html.Table(parts, className="passage-table")
+    return html.Div(found, className="passage-scroll", tabIndex=0, role="group", **aria(label=t("passage.table")))
 
 
 def _cells(line: str, at: int, spans: Spans) -> list[html.Td]:

@@ -33,20 +33,25 @@ register_page(__name__, path="/document", title=tab_title("document.title"))
 
 
 @shows_errors
-def layout(key: str = "", version: str = "", chunk: str = "", start: str = "", end: str = "", **_: Any) -> html.Div:
-    """The document ``key``, at ``version`` (else the published one), with the passage that the address marks."""
+def layout(
+    key: str = "", version: str = "", chunk: str = "", start: str = "", end: str = "", view: str = "", **_: Any
+) -> html.Div:
+    """The document ``key``, at ``version`` (else the published one), with the passage that the address marks.
+
+    ``view`` is how it is shown: ``pages``, ``text`` or ``chunks``.
+    """
     if not key:
         raise NotFound(t("document.no_key"))
     first, last = _number(start), _number(end)
     span = (first, last) if first is not None and last is not None else None
-    view = View(key, _number(version), _number(chunk), span)
-    document = read(view).past.document
-    body, actions, is_still, interval, seen = drawn(view)
+    wanted = View(key, _number(version), _number(chunk), span, view)
+    document = read(wanted).past.document
+    body, actions, is_still, interval, seen = drawn(wanted)
     above = dcc.Link([icon("arrow-left"), t("document.back")], href=links.DOCUMENTS, className="back-link")
     content = [
         html.Div(body, id="document-body", className="document-columns"),
         purge_dialog(),
-        dcc.Store(id="document-view", data=[view.key, view.version, view.chunk, view.span]),
+        dcc.Store(id="document-view", data=[wanted.key, wanted.version, wanted.chunk, wanted.span, wanted.mode]),
         dcc.Store(id="document-open", data={}),
         dcc.Store(id="document-seen", data=seen),
         dcc.Store(id="document-moment"),

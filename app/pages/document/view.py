@@ -8,7 +8,7 @@ from typing import Any
 
 from dash import html
 
-from app.components.document.body import document_body
+from app.components.document.body import MODES, Shown, document_body
 from app.components.document.facts import document_actions
 from app.components.document.preview import PAGE_CHUNKS, page_start
 from app.components.document.timeline import Past
@@ -25,13 +25,15 @@ SLOW_MS = 3_000
 class View:
     """What the address asks to see; ``chunk`` is a position, ``span`` counts characters of the parsed text.
 
-    ``form`` is the form that is open in the timeline; ``everything`` says that all versions are listed.
+    ``mode`` is how the text is shown, empty for the way that fits the document best. ``form`` is the form that is open
+    in the timeline; ``everything`` says that all versions are listed.
     """
 
     key: str
     version: int | None = None
     chunk: int | None = None
     span: Span | None = None
+    mode: str = ""
     form: Form | None = None
     everything: bool = False
 
@@ -44,6 +46,7 @@ class Reading:
     past: Past
     version: Version | None
     stretch: Preview | None
+    shown: Shown
     jobs: tuple[Job, ...]
 
     @property
@@ -76,12 +79,24 @@ def read(view: View) -> Reading:
     else:
         version = _first_choice(versions, document.published_version)
     past = Past(document, versions, kb().publications(view.key), version.number if version else None)
-    stretch = None
+    stretch, shown = None, Shown()
     if version is not None and version.state == "ready":
         stretch = kb().preview(document.doc_key, version.number, page_start(view.chunk or 0), PAGE_CHUNKS)
+        shown = _shown(view, version, stretch)
     is_indexing = any(each.state == "stored" for each in versions)
     jobs = [job for job in kb().jobs(active=True) if job.doc_key == document.doc_key] if is_indexing else []
-    return Reading(view, past, version, stretch, tuple(jobs))
+    return Reading(view, past, version, stretch, shown, tuple(jobs))
+
+
+def _shown(view: View, version: Version, stretch: Preview) -> Shown:
+    """Choose how a version is shown: as pages where it has any, else as it reads; its blocks come with the latter."""
+    has_pages = kb().has_pages(version.doc_key, version.number)
+    modes = MODES if has_pages else MODES[1:]
+    mode = view.mode if view.mode in modes else modes[0]
+    if mode != "text" or not stretch.chunks:
+        return Shown(mode, modes)
+    first, last = stretch.chunks[0].chunk, stretch.chunks[-1].chunk
+    return Shown(mode, modes, kb().blocks_within(version.doc_key, version.number, first.start, last.end))
 
 
 def body_of(reading: Reading) -> list[Any]:
@@ -90,6 +105,7 @@ def body_of(reading: Reading) -> list[Any]:
         reading.past,
         reading.version,
         reading.stretch,
+        reading.shown,
         reading.jobs,
         chunk=view.chunk,
         span=view.span,
@@ -112,10 +128,11 @@ def drawn(view: View) -> tuple[list[Any], html.Div, bool, int, str]:
 
 def view_of(data: list[Any], opened: Mapping[str, Any] | None = None) -> View:
     """The view that the stores of the page keep: its address, and what is opened in its timeline."""
-    key, version, chunk, span = data
+    # A page that was opened before this server began may keep no mode.
+    key, version, chunk, span, mode = (*data, "")[:5]
     kept = opened or {}
     form = Form(str(kept["form"]), int(kept["number"])) if kept.get("form") else None
-    return View(key, version, chunk, tuple(span) if span else None, form, bool(kept.get("everything")))
+    return View(key, version, chunk, tuple(span) if span else None, mode, form, bool(kept.get("everything")))
 
 
 def _first_choice(versions: list[Version], published: int | None) -> Version | None:

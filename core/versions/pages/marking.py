@@ -94,7 +94,10 @@ def _within(places: Sequence[_Place], start: int, end: int) -> Iterator[tuple[in
             return
         inside = place.signs[max(start - place.begins, 0) : end - place.begins]
         if inside:
-            yield place.run, inside[0] / place.length, (inside[-1] + 1) / place.length
+            # Signs beside the first and the last letter of a run belong to them.
+            begins = 0 if inside[0] == place.signs[0] else inside[0]
+            ends = place.length if inside[-1] == place.signs[-1] else inside[-1] + 1
+            yield place.run, begins / place.length, ends / place.length
 
 
 def _merged(runs: Sequence[PageRun], covered: dict[int, tuple[float, float]]) -> Iterator[PageArea]:

@@ -108,11 +108,12 @@ def long(kb: core.KnowledgeBase) -> core.KnowledgeBase:
 
 
 def test_long_document_is_shown_in_stretches(window: Dash, long) -> None:
-    first = open_page(window, "/document?key=long.txt")
-    assert len(by_class(first, "chunk")) == PAGE_CHUNKS
-    assert [link.href for link in by_class(first, "pager")[0].children if hasattr(link, "href")] == [
-        f"/documents/long.txt?version=1&chunk={PAGE_CHUNKS}"
-    ]
+    for view, state in (("", ""), ("&view=chunks", "&view=chunks")):
+        first = open_page(window, f"/document?key=long.txt{view}")
+        assert len(by_class(first, "chunk" if view else "reading-part")) == PAGE_CHUNKS
+        assert [link.href for link in by_class(first, "pager")[0].children if hasattr(link, "href")] == [
+            f"/documents/long.txt?version=1&chunk={PAGE_CHUNKS}{state}"
+        ]
 
 
 def test_address_opens_the_stretch_that_holds_its_chunk(window: Dash, long) -> None:
