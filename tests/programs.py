@@ -1,7 +1,8 @@
 """The programs and files of the system that tests use; they are looked for here and nowhere else.
 
 A bare run (``make test-bare``) is one on a machine that has no more than Python's packages: it finds none of them, and
-neither does what it tests. ``python -m tests.programs`` prints the test files for which that makes a difference.
+neither does what it tests. ``python -m tests.programs`` prints the test files for which that makes a difference;
+those of a shard where one is chosen.
 """
 
 from __future__ import annotations
@@ -86,6 +87,17 @@ def bare_files() -> list[Path]:
     return [path for path in sorted(TESTS.rglob("test_*.py")) if _looks(path) or any(map(_looks, _fixtures_of(path)))]
 
 
+def bare_files_of_today() -> list[Path]:
+    """Return those of the shard that is chosen, or all."""
+    # A plugin of pytest, which rewrites its assertions when it is imported: not before.
+    from tests import shards
+
+    shards.settle()
+    shard = shards.chosen()
+    by_name = {path.relative_to(TESTS).as_posix(): path for path in bare_files()}
+    return [by_name[name] for name, number in shards.dealt(by_name).items() if shard in (None, number)]
+
+
 def _fixtures_of(path: Path) -> Iterator[Path]:
     """Yield the files of fixtures beside and above a test file; those of all tests only do the hiding."""
     for folder in path.parents:
@@ -127,4 +139,4 @@ if os.environ.get(SWITCH) == "1":
     _hide()
 
 if __name__ == "__main__":
-    print(*(path.relative_to(TESTS.parent) for path in bare_files()))
+    print(*(path.relative_to(TESTS.parent) for path in bare_files_of_today()))

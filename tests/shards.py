@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 SWITCH = "EVORAG_TEST_SHARD"
-SHARDS = 3
+SHARDS = 4
 
 
 def chosen() -> int | None:
@@ -42,10 +42,14 @@ def dealt(cases: Iterable[str]) -> Mapping[str, int]:
     return {case: place % SHARDS + 1 for place, case in enumerate(order)}
 
 
-def pytest_configure() -> None:
+def settle() -> None:
     """Turn ``today`` into a number once, before other processes of the run begin, since midnight may pass."""
     if os.environ.get(SWITCH) == "today":
         os.environ[SWITCH] = str(of_day(datetime.now(UTC).date()))
+
+
+def pytest_configure() -> None:
+    settle()
     chosen()
 
 

@@ -86,7 +86,7 @@ def test_rolled_back_by_one_button_and_back_again(tab: Page, tmp_path: Path, suf
     tab.locator(".timeline-foot").get_by_role("button", name="Roll back to version 1").click()
     expect(version(tab, 1)).to_contain_text("Published")
     expect(tab.locator("#notice")).to_contain_text("Rolled back: version 1 is shown again")
-    expect(tab.locator(".chunk").first).to_contain_text("900 yen")
+    expect(tab.locator(".document-main")).to_contain_text("900 yen")
     tab.locator(".timeline-foot").get_by_role("button", name="Unpublish").click()
     expect(tab.locator(".state-line")).to_contain_text("No answer uses this document now")
     tab.get_by_role("button", name="Show again").click()
@@ -139,7 +139,7 @@ def test_version_is_published_by_itself_at_its_time(tab: Page, tmp_path: Path, s
     expect(version(tab, 2)).to_contain_text("Scheduled")
     expect(version(tab, 2)).to_contain_text("Will be published on")
     expect(version(tab, 2)).to_contain_text("Shown since", timeout=60_000)
-    expect(tab.locator(".chunk").first).to_contain_text("seven")
+    expect(tab.locator(".document-main")).to_contain_text("seven")
 
 
 def test_version_is_purged_by_keyboard_alone(tab: Page, tmp_path: Path, suffix: str) -> None:

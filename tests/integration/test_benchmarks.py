@@ -14,12 +14,6 @@ from benchmarks.runner import parse
 from tests.smallest import ALONE, ON_SERVERS, ROOT, missing_numbers, question_set, report_of, result_of
 from tests.unit.snn.small import small
 
-LONGEST = {
-    *("answers", "embedding", "ingest", "ocr", "pages", "spiking", "startup", "switches", "switches fit", "time_left"),
-    *("upload", "versions"),
-}
-"""Those that take five seconds and more; one run in some takes each."""
-
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
@@ -87,9 +81,8 @@ def test_command_that_cannot_be_run_is_refused(options: list[str], capsys: pytes
     assert options[0] in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "module", [pytest.param(name, marks=pytest.mark.shard) if name in LONGEST else name for name in ALONE]
-)
+@pytest.mark.shard
+@pytest.mark.parametrize("module", ALONE)
 def test_benchmark_measures_what_it_is_for(module: str, places: dict[str, str], tmp_path: Path) -> None:
     smallest = ALONE[module]
     assert missing_numbers(report_of(module, smallest, places, tmp_path), smallest.numbers) == []

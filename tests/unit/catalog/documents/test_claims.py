@@ -108,13 +108,13 @@ def test_the_bytes_of_a_failed_version_start_its_job_again(kb: core.KnowledgeBas
 def test_sixty_four_threads_number_one_name_without_gap_or_duplicate(tmp_path: Path) -> None:
     with knowledge_base(tmp_path) as kb:
 
-        def fifty(thread: int) -> list[int]:
-            return [upload(kb, "busy.txt", f"thread {thread} text {n}").version for n in range(50)]
+        def twelve(thread: int) -> list[int]:
+            return [upload(kb, "busy.txt", f"thread {thread} text {n}").version for n in range(12)]
 
         with ThreadPoolExecutor(64) as threads:
-            numbers = [number for taken in threads.map(fifty, range(64)) for number in taken]
-        assert sorted(numbers) == list(range(1, 64 * 50 + 1))
-        assert [version.number for version in kb.versions("busy.txt")] == list(range(64 * 50, 0, -1))
+            numbers = [number for taken in threads.map(twelve, range(64)) for number in taken]
+        assert sorted(numbers) == list(range(1, 64 * 12 + 1))
+        assert [version.number for version in kb.versions("busy.txt")] == list(range(64 * 12, 0, -1))
 
 
 def test_an_upload_that_is_sent_again_after_the_document_was_hidden_is_shown(kb: core.KnowledgeBase) -> None:
