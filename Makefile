@@ -47,7 +47,7 @@ test: setup
 # EVORAG_TEST_SHARD=today takes a quarter of the longest tests, as continuous integration does; all run where it is unset.
 # Three processes, since tests of pages wait for a browser; each has whole files of tests in their order.
 tests: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder --durations=30
 
 # The tests that look for Debian's programs, as on a machine that has none: those that need one are skipped, the others
 # show what there is without it.

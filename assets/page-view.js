@@ -194,11 +194,11 @@
 
     async write(sheet, page, picture) {
       const isMarked = this.marked && page >= this.marked[0] && page <= this.marked[1];
-      const { start, end } = isMarked ? this.root.dataset : {};
+      const { start, end, reading } = isMarked ? this.root.dataset : {};
       const name = `${page}:${start ?? ""}`;
       try {
         if (!this.texts.has(name)) {
-          this.texts.set(name, asked(this.address(`${page}/text`, { start, end }), this.leaving.signal));
+          this.texts.set(name, asked(this.address(`${page}/text`, { start, end, reading }), this.leaving.signal));
         }
         const text = await this.texts.get(name);
         if (!picture.isConnected || sheet.querySelector(".sheet-text")) {

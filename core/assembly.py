@@ -42,6 +42,7 @@ from core.ingest.archives.store_archive import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
 from core.ingest.intake import Intake
 from core.ingest.pipeline import IngestPipeline
+from core.ingest.reader import reader_of
 from core.ingest.recognition.kept_pictures import Recognition
 from core.ingest.sandbox import ParserLimits, ParserSandbox
 from core.ingest.uploads.destination import DocumentOrArchive
@@ -85,6 +86,7 @@ from core.versions.pages.kept import KeptPages
 from core.versions.pages.service import DocumentPages
 from core.versions.publishing import Publishing
 from core.versions.purge import Purge
+from core.versions.rereading import Rereading
 from core.versions.schedule import Schedule
 from core.versions.service import ComparisonService
 
@@ -261,6 +263,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         is_shared=folder.is_shared,
     )
     control = Publishing(catalog, reader, history, schedule, purge, worker)
+    readings = Rereading(catalog, blobs.store, history, purge, worker, reader_of(settings.chunk_tokens))
 
     # How a question is answered.
     retriever = Retriever(catalog, active.now, settings.leg_timeout_s)
@@ -320,7 +323,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
             IngestParts(
                 parser, adding, transfers, worker, JobFacade(catalog, worker, Estimates(catalog, settings.job_workers))
             ),
-            VersionParts(reader, control, schedule, purge, comparison_service, comparisons, pages),
+            VersionParts(reader, control, readings, schedule, purge, comparison_service, comparisons, pages),
             ModelParts(generators, recordings, training),
             questions,
             background,

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from core.training.facade import Trainings
     from core.versions.cache import ComparisonCache
     from core.versions.purge import Purge
+    from core.versions.rereading import Rereading
     from core.versions.result import ComparisonResult
     from core.versions.schedule import Schedule
 
@@ -100,6 +101,7 @@ class VersionParts:
 
     reader: DocumentReader
     control: Publishing
+    readings: Rereading
     schedule: Schedule
     purge: Purge
     comparing: ComparisonService
@@ -167,6 +169,7 @@ class KnowledgeBase:
         self._jobs = parts.ingest.jobs
         self._reader = parts.versions.reader
         self._versions = parts.versions.control
+        self.readings = parts.versions.readings
         self._schedule = parts.versions.schedule
         self._purge = parts.versions.purge
         self._comparison_service = parts.versions.comparing

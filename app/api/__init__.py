@@ -32,6 +32,7 @@ from app.api.versions.audit import audit
 from app.api.versions.compare import compare
 from app.api.versions.diff import diff
 from app.api.versions.pages import pages
+from app.api.versions.readings import readings
 from app.api.versions.routes import versions
 from app.context import KB_KEY
 
@@ -51,6 +52,7 @@ BLUEPRINTS = (
     jobs,
     openapi,
     questions,
+    readings,
     receiving,
     recordings,
     search,

@@ -9,6 +9,7 @@ from dash.exceptions import PreventUpdate
 
 from app import links
 from app.components.document.overview import stores_card
+from app.components.settings.readings import ACT, readings, readings_card
 from app.components.settings.store_checks import WRITE_ANEW, progress, report, write_anew
 from app.components.shared.icon import icon
 from app.components.shared.states import empty, error_line, shows_errors
@@ -16,9 +17,10 @@ from app.components.shell.frame import page, tab_title
 from app.context import kb
 from app.i18n import t
 from core.errors import NotFound
-from core.model import JobState
+from core.model import JobState, ReadingState
 
 TICK_MS = 1_000
+LISTED = 20
 BUSY, READY = "btn btn-primary is-working", "btn btn-primary"
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 
@@ -35,7 +37,10 @@ def layout(job: str = "", **_: Any) -> html.Div:
     content = [
         stores_card(kb().health()),
         html.Section(html.Div(shown, id="stores-report", role="status"), className="card-plain"),
+        readings_card(_readings()),
         write_anew(),
+        dcc.Interval(id="readings-tick", interval=TICK_MS, disabled=not kb().readings.report().reading),
+        dcc.Store(id="readings-work", data=""),
         dcc.Interval(id="stores-tick", interval=TICK_MS, disabled=not is_active),
         dcc.Store(id="stores-job", data=job_id),
     ]
@@ -125,3 +130,52 @@ def follow(ticks: int | None, job_id: str | None) -> tuple[Any, ...]:
 def _shown(job_id: str) -> tuple[Any, ...]:
     shown, is_active, _ = _report(job_id)
     return shown, not is_active, job_id, is_active
+
+
+def _readings(at_work: str = "") -> list[Any]:
+    waiting = [] if at_work else kb().readings.list(ReadingState.WAITING, limit=LISTED)
+    return readings(kb().readings.report(), waiting, at_work)
+
+
+@callback(
+    Output("readings-body", "children"),
+    Output("readings-tick", "disabled"),
+    Output("readings-work", "data"),
+    Input({"type": ACT, "act": ALL}, "n_clicks"),
+    prevent_initial_call=True,
+)
+def act_on_readings(clicks: list[int | None]) -> tuple[Any, bool, str]:
+    """Read anew, drop, or begin to show or to take back, which goes on with every tick."""
+    if not any(clicks) or ctx.triggered_id is None:
+        raise PreventUpdate
+    act = ctx.triggered_id["act"]
+    if act == "begin":
+        kb().readings.begin()
+    elif act == "drop":
+        kb().readings.drop()
+    return _readings_now(act if act in ("show", "undo") else "")
+
+
+@callback(
+    Output("readings-body", "children", allow_duplicate=True),
+    Output("readings-tick", "disabled", allow_duplicate=True),
+    Output("readings-work", "data", allow_duplicate=True),
+    Input("readings-tick", "n_intervals"),
+    State("readings-work", "data"),
+    prevent_initial_call=True,
+)
+def follow_readings(ticks: int | None, at_work: str) -> tuple[Any, bool, str]:
+    """Show how far the reading is, and use or take back the next readings."""
+    if not ticks:
+        raise PreventUpdate
+    done = 0
+    if at_work == "show":
+        done = kb().readings.show()
+    elif at_work == "undo":
+        done = kb().readings.undo()
+    return _readings_now(at_work if done else "")
+
+
+def _readings_now(at_work: str) -> tuple[Any, bool, str]:
+    is_still = not at_work and not kb().readings.report().reading
+    return _readings(at_work), is_still, at_work

@@ -15,7 +15,7 @@ from core.api.knowledge_base import KnowledgeBaseApi
 from core.api.questions import AnswersApi, HistoryApi
 from core.api.recordings import RecordingsApi
 from core.api.stores import GenerationsApi, StoresApi
-from core.api.versions import ComparisonApi, VersionsApi
+from core.api.versions import ComparisonApi, ReadingsApi, VersionsApi
 
 __all__ = [
     "AnswersApi",
@@ -28,6 +28,7 @@ __all__ = [
     "InsightApi",
     "JobsApi",
     "KnowledgeBaseApi",
+    "ReadingsApi",
     "RecordingsApi",
     "StoresApi",
     "VersionsApi",

@@ -21,7 +21,9 @@ class DocumentsApi(Protocol):
     def document(self, key: str) -> Document:
         """Return one document, deleted or not. Raises: ``NotFound``."""
 
-    def preview(self, key: str, version: int, start: int = 0, count: int = 50) -> Preview:
+    def preview(
+        self, key: str, version: int, start: int = 0, count: int = 50, *, reading: int | None = None
+    ) -> Preview:
         """Return up to 500 consecutive chunks of a version. Raises: ``NotFound``, ``Purged``."""
 
     def text_of(self, key: str, version: int | None = None) -> str:
@@ -58,7 +60,14 @@ class DocumentsApi(Protocol):
         """
 
     def page_text(
-        self, key: str, version: int, page: int, *, start: int | None = None, end: int | None = None
+        self,
+        key: str,
+        version: int,
+        page: int,
+        *,
+        start: int | None = None,
+        end: int | None = None,
+        reading: int | None = None,
     ) -> PageText:
         """Return where the text of a page stands, marking characters ``start`` to ``end`` of the parsed text.
 

@@ -12,7 +12,7 @@ from core.api.jobs import JobsApi
 from core.api.questions import HistoryApi
 from core.api.recordings import RecordingsApi
 from core.api.stores import GenerationsApi, StoresApi
-from core.api.versions import VersionsApi
+from core.api.versions import ReadingsApi, VersionsApi
 
 
 class KnowledgeBaseApi(DocumentsApi, VersionsApi, JobsApi, HistoryApi, StoresApi, Protocol):
@@ -33,6 +33,9 @@ class KnowledgeBaseApi(DocumentsApi, VersionsApi, JobsApi, HistoryApi, StoresApi
 
     @property
     def insight(self) -> InsightApi: ...
+
+    @property
+    def readings(self) -> ReadingsApi: ...
 
     @property
     def recordings(self) -> RecordingsApi: ...

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import builtins
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Protocol
 
-from core.model import ChangeSummary, Publication, Row, Version
+from core.model import ChangeSummary, Publication, Reading, ReadingReport, Row, Version
 
 
 class ComparisonApi(Protocol):
@@ -99,3 +100,33 @@ class VersionsApi(Protocol):
         Raises: ``NotFound``; ``Conflict`` where the one version is published, or purged; ``Forbidden`` where others
         uploaded some of all versions.
         """
+
+
+class ReadingsApi(Protocol):
+    """Other readings of versions: what this EvoRAG makes of bytes that an earlier one has read.
+
+    ``keys`` names documents; None, or none, means all that the caller sees.
+    """
+
+    def report(self) -> ReadingReport:
+        """Return how many documents were read by an earlier reader, and what has been done about it."""
+
+    def list(
+        self, state: str | None = None, *, keys: Collection[str] | None = None, after: int = 0, limit: int = 50
+    ) -> builtins.list[Reading]:
+        """Return up to 500 readings that are not in use, by id from behind ``after`` on.
+
+        Raises: ``InvalidInput`` for a state that there is none of.
+        """
+
+    def begin(self, keys: Collection[str] | None = None, actor: str = "") -> int:
+        """Read documents anew in the background, beside what they show; return how many. Raises: ``NotFound``."""
+
+    def show(self, keys: Collection[str] | None = None, actor: str = "", *, limit: int = 100) -> int:
+        """Use the readings that wait, of up to ``limit`` documents; return of how many. Raises: ``NotFound``."""
+
+    def undo(self, keys: Collection[str] | None = None, actor: str = "", *, limit: int = 100) -> int:
+        """Go back to the readings that were in use before; return of how many documents. Raises: ``NotFound``."""
+
+    def drop(self, keys: Collection[str] | None = None, actor: str = "") -> int:
+        """Remove the readings that were never in use; return how many. Raises: ``NotFound``."""

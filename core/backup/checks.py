@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Select, func, or_, select
 
 from core.backup.rows import travelling
 from core.catalog.schema import (
+    IS_CURRENT,
     chunks,
     embeddings,
     generations,
@@ -72,7 +73,7 @@ def check(tx: Connection) -> None:
 
 def _faults() -> list[tuple[str, Select[Any]]]:
     base = versions.alias("base")
-    numbers = select(versions.c.doc_id).group_by(versions.c.doc_id)
+    numbers = select(versions.c.doc_id).where(IS_CURRENT).group_by(versions.c.doc_id)
     last = select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery()
     placed = version_chunks.join(versions, versions.c.id == version_chunks.c.version_id)
     placed = placed.join(chunks, chunks.c.id == version_chunks.c.chunk_id)

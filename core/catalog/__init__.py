@@ -23,6 +23,7 @@ from core.catalog.documents.listing import Documents
 from core.catalog.documents.naming import Naming
 from core.catalog.documents.publications import Decision, Publications, Showing
 from core.catalog.documents.purges import Purges, Tombstone
+from core.catalog.documents.rereading import ReadingTable
 from core.catalog.documents.schedules import Due, Schedules
 from core.catalog.documents.transfers import TransferLedger
 from core.catalog.documents.visibility import Visibility
@@ -41,7 +42,7 @@ from core.catalog.questions.history import Questions
 from core.catalog.questions.question_sets import QuestionSets
 from core.catalog.questions.recordings import RecordingTable
 from core.catalog.questions.saved import SavedQuestions
-from core.catalog.schema import chunks, documents, shown_now, version_chunks, versions
+from core.catalog.schema import IS_CURRENT, chunks, documents, shown_now, version_chunks, versions
 from core.catalog.vocabulary import VocabularyTable
 from core.model import Counts, JobFilter
 
@@ -61,7 +62,7 @@ __all__ = [
 ]
 
 
-_kept_bytes = select(func.coalesce(func.sum(versions.c.size_bytes), 0)).where(versions.c.state != "purged")
+_kept_bytes = select(func.coalesce(func.sum(versions.c.size_bytes), 0)).where(versions.c.state != "purged", IS_CURRENT)
 
 
 class Catalog:
@@ -86,6 +87,7 @@ class Catalog:
         self.first_versions = FirstVersions(self.database)
         self.schedules = Schedules(self.database)
         self.purges = Purges(self.database)
+        self.readings = ReadingTable(self.database)
         self.chunks = Chunks(self.database)
         self.embeddings = Embeddings(self.database)
         self.indexing = IndexingTable(self.database)
@@ -125,7 +127,9 @@ class Catalog:
                 placed = placed.join(versions, versions.c.id == version_chunks.c.version_id)
             return Counts(
                 documents=total(shown),
-                versions=total(select(func.count()).select_from(versions).where(versions.c.state == "ready")),
+                versions=total(
+                    select(func.count()).select_from(versions).where(versions.c.state == "ready", IS_CURRENT)
+                ),
                 chunks=total(placed),
                 questions=self.questions.count(),
                 running_jobs=sum(self.jobs.counts(JobFilter(states=ACTIVE)).values()),

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Select, and_, exists, func, insert, select, u
 from core.catalog.engine import Database
 from core.catalog.outbox import VECTOR
 from core.catalog.schema import (
+    NUMBER,
     chunks,
     documents,
     embeddings,
@@ -127,7 +128,7 @@ class ConsistencyTable:
     def names(self, version_ids: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return document key and number of versions."""
         found: dict[int, tuple[str, int]] = {}
-        query = select(versions.c.id, documents.c.doc_key, versions.c.number).join(documents)
+        query = select(versions.c.id, documents.c.doc_key, NUMBER).join(documents)
         with self._database.read() as tx:
             for few in _slices(version_ids):
                 found |= {row.id: (row.doc_key, row.number) for row in tx.execute(query.where(versions.c.id.in_(few)))}

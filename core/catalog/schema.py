@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Float,
     ForeignKey,
     Index,
@@ -88,10 +91,19 @@ versions = Table(
     Column("publish_early", Boolean, nullable=False, default=False),
     Column("keyword_ready", Boolean, nullable=False, default=False),
     Column("embedded_chunks", Integer, nullable=False, default=0),
+    Column("reading", Integer, nullable=False, server_default="1"),
+    Column("reading_of", Integer),
+    Column("reader", String(32), nullable=False, server_default=""),
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
     Index("versions_publish_at", "publish_at"),
     Index("versions_lacking", "id", sqlite_where=IS_LACKING_VECTORS, postgresql_where=IS_LACKING_VECTORS),
 )
+
+NUMBER: ColumnElement[Any] = func.coalesce(versions.c.reading_of, versions.c.number).label("number")
+"""The number by which people know a version. The row of another reading of it has one of its own, below zero, and this
+in ``reading_of``: so there is one row a number, which is what the version is now."""
+IS_CURRENT: ColumnElement[bool] = versions.c.number > 0
+"""Tells of a row of a version that it is not another reading, waiting or replaced."""
 
 publications = Table(
     "publications",

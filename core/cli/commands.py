@@ -32,6 +32,7 @@ from core.cli import (
     explain,
     generations,
     output,
+    readings,
     recordings,
     remote,
     stores,
@@ -284,6 +285,7 @@ app.add_typer(evaluations.commands, name="eval")
 app.add_typer(explain.vocabulary, name="vocabulary")
 app.add_typer(recordings.commands, name="recordings")
 app.add_typer(generations.commands, name="generations")
+app.add_typer(readings.commands, name="readings")
 app.add_typer(access.users, name="user")
 app.add_typer(access.keys, name="key")
 app.command()(backup.backup)
@@ -300,6 +302,7 @@ remote.offer(evaluations.commands)
 remote.offer(explain.vocabulary)
 remote.offer(recordings.commands)
 remote.offer(generations.commands)
+remote.offer(readings.commands)
 
 
 def main(arguments: list[str] | None = None) -> None:

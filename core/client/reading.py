@@ -93,11 +93,13 @@ class DocumentClient:
             Publication, list(self._pages(path_of("documents", key, "publications"), "publications", "before"))
         )
 
-    def preview(self, key: str, version: int, start: int = 0, count: int = 50) -> Preview:
+    def preview(
+        self, key: str, version: int, start: int = 0, count: int = 50, *, reading: int | None = None
+    ) -> Preview:
         """Return a stretch of a version's chunks, by position."""
         limit = min(max(count, 0), PREVIEW_PAGE)
         path = path_of("documents", key, "versions", version, "chunks")
-        return from_dict(Preview, self._http.get(path, start=max(start, 0), limit=limit))
+        return from_dict(Preview, self._http.get(path, start=max(start, 0), limit=limit, reading=reading))
 
     def text_of(self, key: str, version: int | None = None) -> str:
         """Return the text of a version, of the one that is shown by default."""
@@ -140,11 +142,18 @@ class DocumentClient:
         return target
 
     def page_text(
-        self, key: str, version: int, page: int, *, start: int | None = None, end: int | None = None
+        self,
+        key: str,
+        version: int,
+        page: int,
+        *,
+        start: int | None = None,
+        end: int | None = None,
+        reading: int | None = None,
     ) -> PageText:
         """Return where the text of a page stands, marking a passage of the parsed text. Raises as ``pages`` does."""
         path = path_of("documents", key, "versions", version, "pages", page, "text")
-        return from_dict(PageText, self._http.get(path, start=start, end=end))
+        return from_dict(PageText, self._http.get(path, start=start, end=end, reading=reading))
 
     def find_on_pages(self, key: str, version: int, text: str) -> list[int]:
         """Return the numbers of the pages that hold ``text``. Raises as ``pages`` does."""

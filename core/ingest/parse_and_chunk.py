@@ -19,6 +19,7 @@ from core.catalog.documents.indexing import StoredVersion
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, still_running, write_all
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
+from core.ingest.reader import reader_of
 from core.ingest.recognition.kept_pictures import Recognition
 from core.ingest.recognition.queue import Pictures, waits_for_pictures
 from core.ingest.sandbox import read_blocks
@@ -129,6 +130,7 @@ class ParseAndChunk:
                 "title": " ".join(title.split())[:500],
                 "language": detect_language(_sample(target)),
                 "metadata": details,
+                "reader": reader_of(self._chunk_tokens),
             }
             return _Parsed(version.size_bytes, used, packed, _packed(target, packed), values)
         except BaseException:

@@ -112,6 +112,7 @@ from core.model.questions import (
     TraceSummary,
     VersionRef,
 )
+from core.model.readings import Differences, Reading, ReadingReport, ReadingState
 from core.model.recordings import Artifact, Recording, RecordingPart, Training, TrainingState
 from core.model.training import (
     PRECISIONS,
@@ -150,6 +151,7 @@ __all__ = [
     "Conversation",
     "Counts",
     "Document",
+    "Differences",
     "DoneStep",
     "EvaluationRun",
     "Evidence",
@@ -207,6 +209,9 @@ __all__ = [
     "QuestionOutcome",
     "QuestionSet",
     "ReadFilter",
+    "Reading",
+    "ReadingReport",
+    "ReadingState",
     "Reason",
     "Refilling",
     "Recording",

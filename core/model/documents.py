@@ -170,6 +170,8 @@ class Version:
     """Its chunks can be found by their words."""
     embedded_chunks: int = 0
     """How many of its chunks can be found by their meaning."""
+    reading: int = 1
+    """Which reading of its bytes this is; one that was read anew has others."""
 
     @property
     def in_part(self) -> str:
@@ -188,7 +190,7 @@ class Publication:
     doc_key: str
     version: int | None
     action: str
-    """``publish``, ``rollback``, ``unpublish``, ``delete``, ``restore`` or ``purge``."""
+    """``publish``, ``rollback``, ``unpublish``, ``delete``, ``restore``, ``purge``; ``reread``: in another reading."""
     at: datetime
     actor: str = ""
     subject: int | None = None
@@ -313,6 +315,8 @@ class PlacedChunk:
     """All versions that hold it, where a question was asked of all versions."""
     in_part: str = ""
     """Pages of its version that were not read as they are, such as ``3, 7–9``; ``*`` for parts without pages."""
+    reading: int = 1
+    """The reading of its version that has it at this place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +327,7 @@ class Preview:
     version: int
     total_chunks: int
     chunks: tuple[PlacedChunk, ...]
+    reading: int = 1
 
 
 @dataclass(frozen=True, slots=True)

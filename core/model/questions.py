@@ -204,6 +204,8 @@ class Citation:
     start: int
     end: int
     locator: Locator = Locator()
+    reading: int = 1
+    """The reading of the version in which the sentence stands there."""
 
 
 @dataclass(frozen=True, slots=True)

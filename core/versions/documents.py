@@ -64,17 +64,21 @@ class DocumentReader:
         return found[0]
 
     @needs(Role.READER)
-    def preview(self, key: str, version: int, start: int = 0, count: int = 50) -> Preview:
-        """Return a stretch of a version's chunks, by position."""
-        found = self.kept(key, version)
+    def preview(
+        self, key: str, version: int, start: int = 0, count: int = 50, *, reading: int | None = None
+    ) -> Preview:
+        """Return a stretch of a version's chunks, by position; of the reading in use, or of another one."""
+        found = self.kept(key, version, reading)
         return self._catalog.visibility.preview(
             key, found.id, version, max(start, 0), min(max(count, 0), _LONGEST_PREVIEW)
         )
 
     @needs(Role.READER)
-    def blocks_within(self, key: str, version: int, start: int, end: int) -> list[tuple[int, Block]]:
+    def blocks_within(
+        self, key: str, version: int, start: int, end: int, *, reading: int | None = None
+    ) -> list[tuple[int, Block]]:
         """Return the blocks that hold characters ``start`` to ``end`` of the parsed text, with where each begins."""
-        parsed = self._catalog.documents.parsed_sha256(self.kept(key, version).id)
+        parsed = self._catalog.documents.parsed_sha256(self.kept(key, version, reading).id)
         found: list[tuple[int, Block]] = []
         at = 0
         for block in read_blocks(self._blobs.path(parsed)) if parsed is not None else ():
@@ -85,9 +89,11 @@ class DocumentReader:
             at += len(block.text) + len(BLOCK_JOINT)
         return found
 
-    def texts_within(self, key: str, version: int, start: int, end: int, limit: int) -> list[tuple[int, str]]:
+    def texts_within(
+        self, key: str, version: int, start: int, end: int, limit: int, *, reading: int | None = None
+    ) -> list[tuple[int, str]]:
         """Return the texts of the chunks that hold characters ``start`` to ``end``, with where each begins."""
-        return self._catalog.visibility.texts_within(self.kept(key, version).id, start, end, limit)
+        return self._catalog.visibility.texts_within(self.kept(key, version, reading).id, start, end, limit)
 
     @needs(Role.READER)
     def chunk_ids(self, key: str, version: int, limit: int) -> list[int]:
@@ -151,9 +157,14 @@ class DocumentReader:
                 return version
         raise NotFound(f"“{key}” has no version {number}.")
 
-    def kept(self, key: str, number: int) -> Version:
-        """Return a version that has its text. Raises: ``NotFound``, ``Purged``."""
+    def kept(self, key: str, number: int, reading: int | None = None) -> Version:
+        """Return a version that has its text, in the reading in use or another. Raises: ``NotFound``, ``Purged``."""
         found = self.version(key, number)
+        if reading is not None and reading != found.reading and found.state != "purged":
+            other = self._catalog.documents.reading(self._catalog.documents.id_of(key), number, reading)
+            if other is None:
+                raise NotFound(f"Version {number} of “{key}” has no reading {reading}.")
+            found = other
         if found.state == "purged":
             raise purged(key, number)
         return found

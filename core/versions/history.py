@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from core.access import actor as acting_for
@@ -58,6 +59,25 @@ class History:
         finally:
             self._projector.flush_soon()
 
+    def append_all(self, decisions: Sequence[Decision]) -> list[Publication]:
+        """Do what ``append`` does for several documents, which wait for the stores together; leave out conflicts."""
+        prepared = [
+            (each, self._catalog.publications.prepare(each.doc_id, each.version_id))
+            for each in decisions
+            if each.version_id is not None
+        ]
+        self._flush()
+        done: list[Publication] = []
+        for decision, expected in prepared:
+            with suppress(Conflict):
+                shown = self._catalog.publications.commit(decision, expected=expected)
+                done.append(shown if shown is not None else self.append(decision))
+                continue
+            assert decision.version_id is not None
+            self._catalog.publications.shelve(decision.doc_id, decision.version_id)
+        self._projector.flush_soon()
+        return done
+
     def resume(self) -> None:
         """Take back what a killed process had prepared and not published, where no other one is about to publish."""
         self._take_back(self._catalog.publications.prepared())
@@ -86,10 +106,13 @@ class History:
         if decision.version_id is None:
             return self._catalog.publications.showing(decision.doc_id)
         expected = self._catalog.publications.prepare(decision.doc_id, decision.version_id)
+        self._flush()
+        return expected
+
+    def _flush(self) -> None:
         try:
             self._projector.flush()
         except StoreUnavailable as error:
             # The store learns of it from the outbox when it is back.
             log.warning("published while a store does not answer: %s", error.code)
             self._projector.flush_soon()
-        return expected

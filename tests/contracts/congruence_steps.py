@@ -563,6 +563,15 @@ def stores() -> Iterator[Step]:
     yield Step("generations.switch: unknown", lambda s: s.kb.generations.switch(99))
     yield Step("generations.remove: serving", lambda s: s.kb.generations.remove(s.kb.generations.list()[-1].number))
     yield Step("generations.remove: unknown", lambda s: s.kb.generations.remove(99))
+    yield Step("readings.report", lambda s: s.kb.readings.report())
+    yield Step("readings.list", lambda s: s.kb.readings.list("waiting"))
+    yield Step("readings.list: no such state", lambda s: s.kb.readings.list("read"))
+    yield Step("readings.begin", lambda s: s.kb.readings.begin())
+    yield Step("readings.begin: unknown", lambda s: s.kb.readings.begin(["nothing.txt"]))
+    yield Step("readings.show", lambda s: s.kb.readings.show())
+    yield Step("readings.show: unknown", lambda s: s.kb.readings.show(["nothing.txt"]))
+    yield Step("readings.undo", lambda s: s.kb.readings.undo())
+    yield Step("readings.drop", lambda s: s.kb.readings.drop())
 
 
 def ending() -> Iterator[Step]:

@@ -19,7 +19,7 @@ from core.model import Publication, to_dict
 
 audit = flask.Blueprint("audit", __name__, url_prefix="/api/v1")
 
-ACTIONS = ("publish", "rollback", "unpublish", "delete", "restore", "purge")
+ACTIONS = ("publish", "rollback", "unpublish", "delete", "restore", "purge", "reread")
 COLUMNS = ("seq", "at", "actor", "action", "doc_key", "version", "subject", "note")
 BATCH = 1_000
 CHOSEN = {

@@ -67,6 +67,7 @@ def show_page(doc_key: str, number: str, page: str) -> flask.Response:
     query={
         "start": OFFSET("Mark the passage from this character of the parsed text on."),
         "end": OFFSET("Up to, not including, this one."),
+        "reading": whole("The reading in which they count; by default the one in use.", low=1),
     },
     answers={200: PageText},
     errors=REFUSALS,
@@ -74,7 +75,6 @@ def show_page(doc_key: str, number: str, page: str) -> flask.Response:
 def show_page_text(doc_key: str, number: str, page: str) -> flask.Response:
     """Answer the words of a page with their places, and the areas that a passage covers."""
     given = arguments()
-    found = kb().page_text(
-        doc_key, path_number(number), path_number(page, "page"), start=given["start"], end=given["end"]
-    )
+    span = {name: given[name] for name in ("start", "end", "reading")}
+    found = kb().page_text(doc_key, path_number(number), path_number(page, "page"), **span)
     return flask.jsonify(to_dict(found))

@@ -74,6 +74,7 @@ def show_version(doc_key: str, number: str) -> flask.Response:
     query={
         "start": whole("Position of the first one.", default=0),
         "limit": whole("Most chunks in the answer.", low=0, high=MOST_CHUNKS, default=50),
+        "reading": whole("Which reading of the version; by default the one in use.", low=1),
     },
     answers={200: Preview},
     errors=(Purged,),
@@ -81,7 +82,9 @@ def show_version(doc_key: str, number: str) -> flask.Response:
 def list_chunks(doc_key: str, number: str) -> flask.Response:
     """Answer a stretch of a version's text, cut where its chunks are cut; ``total_chunks`` counts all."""
     given = arguments()
-    return flask.jsonify(to_dict(kb().preview(doc_key, path_number(number), given["start"], given["limit"])))
+    reading = given["reading"]
+    found = kb().preview(doc_key, path_number(number), given["start"], given["limit"], reading=reading)
+    return flask.jsonify(to_dict(found))
 
 
 @versions.get("/versions/<number>/original")

@@ -59,7 +59,7 @@ def why_not_panel(found: WhyNot) -> html.Div:
     """The account of one passage for one question."""
     name = dcc.Link(
         t("whynot.passage", name=found.doc_key, version=found.version, position=found.position + 1),
-        href=document_href(found.doc_key, found.version, found.position),
+        href=document_href(found.doc_key, found.version, found.position, reading=None),
         className="passage-name",
     )
     flat = " ".join(found.text.split())

@@ -21,6 +21,7 @@ from core.model import Document, Publication
 ACTIONS = {
     "publish": "check2",
     "rollback": "arrow-counterclockwise",
+    "reread": "arrow-repeat",
     "unpublish": "eye-slash",
     "delete": "trash",
     "restore": "arrow-repeat",

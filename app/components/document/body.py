@@ -62,6 +62,8 @@ def document_body(
         main.append(losses(version))
     if version is not None and version.metadata.get("left_out"):
         main.append(left_out(version))
+    if version is not None and stretch is not None and stretch.reading != version.reading:
+        main.append(_other_reading(version))
     main.append(_text(past, version, stretch, shown, chunk, span))
     target = _target(stretch, chunk)
     aside = [
@@ -111,6 +113,15 @@ def _draft_line(past: Past, version: Version) -> html.Div:
     return html.Div(parts, className="draft-line")
 
 
+def _other_reading(version: Version) -> html.Div:
+    """Says that the address leads to another reading than the one in use, and where that is."""
+    href = document_href(version.doc_key, version.number)
+    return html.Div(
+        [html.Span(t("document.other_reading")), dcc.Link(t("document.reading_in_use"), href=href)],
+        className="draft-line",
+    )
+
+
 def _target(stretch: Preview | None, chunk: int | None) -> PlacedChunk | None:
     return next((each for each in stretch.chunks if each.chunk.position == chunk), None) if stretch else None
 
@@ -140,7 +151,7 @@ def _text(
     if not stretch.chunks:
         return empty("slash-circle", t("document.nothing"), t("document.nothing_text"))
     start = page_start(chunk or 0)
-    switch = _switch(version, shown, chunk, span)
+    switch = _switch(version, shown, chunk, span, stretch.reading)
     if shown.mode == "pages":
         return html.Div([switch, page_view(version, _target(stretch, chunk), span)], className="document-text")
     if shown.mode == "text":
@@ -150,11 +161,11 @@ def _text(
     return html.Div([switch, preview(stretch, start, chunk, span)], className="document-text")
 
 
-def _switch(version: Version, shown: Shown, chunk: int | None, span: Span | None) -> html.Nav:
+def _switch(version: Version, shown: Shown, chunk: int | None, span: Span | None, reading: int) -> html.Nav:
     """The ways to look at the text, as links, so that each has its address."""
     found: list[Any] = []
     for mode in shown.modes:
-        href = document_href(version.doc_key, version.number, chunk, span, mode)
+        href = document_href(version.doc_key, version.number, chunk, span, mode, reading)
         content: list[Any] = [icon(SYMBOLS[mode]), t(f"document.view.{mode}")]
         if mode == shown.mode:
             found.append(html.Span(content, className="btn btn-secondary btn-sm", **aria(current=True)))

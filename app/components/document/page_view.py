@@ -43,7 +43,7 @@ def _marked(target: PlacedChunk, span: Span | None) -> dict[str, str | int]:
     start, end = span or (chunk.start, chunk.end)
     page = chunk.locator.page or chunk.locator.slide
     sought = " ".join(chunk.text[max(start - chunk.start, 0) : end - chunk.start].split())[:_LONGEST_SOUGHT]
-    place: dict[str, str | int] = {"start": start, "end": end, "sought": sought}
+    place: dict[str, str | int] = {"start": start, "end": end, "reading": target.reading, "sought": sought}
     if page is not None:
         place |= {"first": page, "last": chunk.locator.page_end or page}
     return place

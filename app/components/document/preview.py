@@ -50,7 +50,7 @@ def _step(view: Preview, position: int | None, mode: str, symbol: str, word: str
     content: list[Component | str] = [icon(symbol), word] if symbol == "chevron-left" else [word, icon(symbol)]
     if position is None:
         return html.Span(content, className="btn btn-secondary btn-sm disabled", **aria(disabled=True))
-    href = document_href(view.doc_key, view.version, position, mode=mode)
+    href = document_href(view.doc_key, view.version, position, mode=mode, reading=view.reading)
     return dcc.Link(content, href=href, className="btn btn-secondary btn-sm")
 
 
@@ -58,7 +58,7 @@ def _chunk(placed: PlacedChunk, is_target: bool, span: Span | None) -> html.Sect
     chunk = placed.chunk
     number = dcc.Link(
         f"#{chunk.position + 1}",
-        href=document_href(placed.doc_key, placed.version, chunk.position, mode="chunks"),
+        href=document_href(placed.doc_key, placed.version, chunk.position, mode="chunks", reading=placed.reading),
         className="chunk-number",
         title=t("document.chunk_link", number=chunk.position + 1),
     )

@@ -8,27 +8,42 @@ from app import links
 from app.components.shared.query_options import Values, many, number, one, option_values, options_of
 from core.model import Citation, Filters, PlacedChunk, Query, format_as_of, parse_as_of
 
+NOW = "now"
+"""Stands in an address for the reading that is in use."""
+
 Span = tuple[int, int]
 Place = tuple[str, int | None, int | None]
 """A document by its key, and a passage of it by its position and version where one is meant."""
 
 
 def document_href(
-    doc_key: str, version: int | None = None, chunk: int | None = None, span: Span | None = None, mode: str = ""
+    doc_key: str,
+    version: int | None = None,
+    chunk: int | None = None,
+    span: Span | None = None,
+    mode: str = "",
+    reading: int | None = 1,
 ) -> str:
-    """The Document page, at a version, a chunk and a cited span of its parsed text where given, shown in some mode."""
+    """The Document page, at a version, a chunk and a cited span of its parsed text where given, shown in some mode.
+
+    Chunks and spans count in a reading of the version, the first one where the address names none, since links of old
+    name none; None is the one in use.
+    """
     address = links.document(doc_key, version=version, chunk=chunk)
     more = {"start": str(span[0]), "end": str(span[1])} if span is not None else {}
     more |= {"view": mode} if mode else {}
+    if chunk is not None and reading != 1:
+        more["reading"] = NOW if reading is None else str(reading)
     return address + ("&" if "?" in address else "?") * bool(more) + urlencode(more)
 
 
 def passage_href(placed: PlacedChunk, span: Span | None = None) -> str:
-    return document_href(placed.doc_key, placed.version, placed.chunk.position, span)
+    return document_href(placed.doc_key, placed.version, placed.chunk.position, span, reading=placed.reading)
 
 
 def citation_href(citation: Citation) -> str:
-    return document_href(citation.doc_key, citation.version, citation.position, (citation.start, citation.end))
+    span = citation.start, citation.end
+    return document_href(citation.doc_key, citation.version, citation.position, span, reading=citation.reading)
 
 
 def ask_search(query: Query, trace_id: str | None = None, why: Place | None = None) -> str:

@@ -22,6 +22,7 @@ from app import links
 from app.components.document.grid import tags_of
 from app.components.document.purge_dialog import purge_dialog
 from app.components.shared.icon import icon
+from app.components.shared.links import NOW
 from app.components.shared.states import shows_errors
 from app.components.shell.frame import page, tab_title
 from app.context import kb
@@ -34,24 +35,36 @@ register_page(__name__, path="/document", title=tab_title("document.title"))
 
 @shows_errors
 def layout(
-    key: str = "", version: str = "", chunk: str = "", start: str = "", end: str = "", view: str = "", **_: Any
+    key: str = "",
+    version: str = "",
+    chunk: str = "",
+    start: str = "",
+    end: str = "",
+    view: str = "",
+    reading: str = "",
+    **_: Any,
 ) -> html.Div:
     """The document ``key``, at ``version`` (else the published one), with the passage that the address marks.
 
-    ``view`` is how it is shown: ``pages``, ``text`` or ``chunks``.
+    ``view`` is how it is shown: ``pages``, ``text`` or ``chunks``. ``reading`` is the one in which both count.
     """
     if not key:
         raise NotFound(t("document.no_key"))
     first, last = _number(start), _number(end)
     span = (first, last) if first is not None and last is not None else None
-    wanted = View(key, _number(version), _number(chunk), span, view)
+    # Addresses of passages named no reading when there was only one.
+    counted = None if reading == NOW or _number(chunk) is None else _number(reading) or 1
+    wanted = View(key, _number(version), _number(chunk), span, view, counted)
     document = read(wanted).past.document
     body, actions, is_still, interval, seen = drawn(wanted)
     above = dcc.Link([icon("arrow-left"), t("document.back")], href=links.DOCUMENTS, className="back-link")
     content = [
         html.Div(body, id="document-body", className="document-columns"),
         purge_dialog(),
-        dcc.Store(id="document-view", data=[wanted.key, wanted.version, wanted.chunk, wanted.span, wanted.mode]),
+        dcc.Store(
+            id="document-view",
+            data=[wanted.key, wanted.version, wanted.chunk, wanted.span, wanted.mode, wanted.reading],
+        ),
         dcc.Store(id="document-open", data={}),
         dcc.Store(id="document-seen", data=seen),
         dcc.Store(id="document-moment"),

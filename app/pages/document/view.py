@@ -25,8 +25,9 @@ SLOW_MS = 3_000
 class View:
     """What the address asks to see; ``chunk`` is a position, ``span`` counts characters of the parsed text.
 
-    ``mode`` is how the text is shown, empty for the way that fits the document best. ``form`` is the form that is open
-    in the timeline; ``everything`` says that all versions are listed.
+    ``mode`` is how the text is shown, empty for the way that fits the document best, and ``reading`` which reading of
+    the version, None for the one in use. ``form`` is the form that is open in the timeline; ``everything`` says that
+    all versions are listed.
     """
 
     key: str
@@ -34,6 +35,7 @@ class View:
     chunk: int | None = None
     span: Span | None = None
     mode: str = ""
+    reading: int | None = None
     form: Form | None = None
     everything: bool = False
 
@@ -53,7 +55,16 @@ class Reading:
     def seen(self) -> str:
         """Changes whenever the page would look different."""
         versions = [
-            (each.number, each.state, each.is_published, each.is_draft, str(each.publish_at), each.note, each.label)
+            (
+                each.number,
+                each.reading,
+                each.state,
+                each.is_published,
+                each.is_draft,
+                str(each.publish_at),
+                each.note,
+                each.label,
+            )
             for each in self.past.versions
         ]
         jobs = [(job.id, str(job.stage), job.done, job.total, job.share, job.seconds_left) for job in self.jobs]
@@ -81,7 +92,9 @@ def read(view: View) -> Reading:
     past = Past(document, versions, kb().publications(view.key), version.number if version else None)
     stretch, shown = None, Shown()
     if version is not None and version.state == "ready":
-        stretch = kb().preview(document.doc_key, version.number, page_start(view.chunk or 0), PAGE_CHUNKS)
+        stretch = kb().preview(
+            document.doc_key, version.number, page_start(view.chunk or 0), PAGE_CHUNKS, reading=view.reading
+        )
         shown = _shown(view, version, stretch)
     is_indexing = any(each.state == "stored" for each in versions)
     jobs = [job for job in kb().jobs(active=True) if job.doc_key == document.doc_key] if is_indexing else []
@@ -96,7 +109,8 @@ def _shown(view: View, version: Version, stretch: Preview) -> Shown:
     if mode != "text" or not stretch.chunks:
         return Shown(mode, modes)
     first, last = stretch.chunks[0].chunk, stretch.chunks[-1].chunk
-    return Shown(mode, modes, kb().blocks_within(version.doc_key, version.number, first.start, last.end))
+    of = version.doc_key, version.number
+    return Shown(mode, modes, kb().blocks_within(*of, first.start, last.end, reading=view.reading))
 
 
 def body_of(reading: Reading) -> list[Any]:
@@ -126,13 +140,18 @@ def drawn(view: View) -> tuple[list[Any], html.Div, bool, int, str]:
     return body_of(reading), actions_of(reading), not reading.waits, interval, reading.seen
 
 
+def kept(view: View) -> list[Any]:
+    """What a store of the page keeps of its address, from which ``view_of`` makes it again."""
+    return [view.key, view.version, view.chunk, view.span, view.mode, view.reading]
+
+
 def view_of(data: list[Any], opened: Mapping[str, Any] | None = None) -> View:
     """The view that the stores of the page keep: its address, and what is opened in its timeline."""
-    # A page that was opened before this server began may keep no mode.
-    key, version, chunk, span, mode = (*data, "")[:5]
+    # A page that was opened before this server began may keep no mode, and no reading.
+    key, version, chunk, span, mode, reading = (*data, *("", None)[len(data) - 4 :])[:6]
     kept = opened or {}
     form = Form(str(kept["form"]), int(kept["number"])) if kept.get("form") else None
-    return View(key, version, chunk, tuple(span) if span else None, mode, form, bool(kept.get("everything")))
+    return View(key, version, chunk, tuple(span) if span else None, mode, reading, form, bool(kept.get("everything")))
 
 
 def _first_choice(versions: list[Version], published: int | None) -> Version | None:

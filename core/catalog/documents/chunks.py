@@ -17,7 +17,7 @@ from core.catalog.documents.placing import shelve
 from core.catalog.documents.removal import UNINDEXED, remove_orphans, remove_some
 from core.catalog.engine import Database
 from core.catalog.jobs.ledger import Attempt, running_among
-from core.catalog.schema import chunks, documents, embeddings, publications, version_chunks, versions
+from core.catalog.schema import NUMBER, chunks, documents, embeddings, publications, version_chunks, versions
 from core.errors import Cancelled
 from core.model import Chunk, Part
 from core.model.codec import to_dict
@@ -265,7 +265,7 @@ class Chunks:
                 few = wanted[at : at + _FEW]
                 last = newest.where(version_chunks.c.chunk_id.in_(few)).subquery()
                 query = (
-                    select(chunks, (versions.c.file_name + "#v" + cast(versions.c.number, String)).label("source"))
+                    select(chunks, (versions.c.file_name + "#v" + cast(NUMBER, String)).label("source"))
                     .join(last, last.c.chunk_id == chunks.c.id)
                     .join(versions, versions.c.id == last.c.version_id)
                 )

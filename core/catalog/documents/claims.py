@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, selec
 
 from core.catalog.engine import inserted_id
 from core.catalog.jobs.ledger import Attempt, NewJob, queue, queue_all
-from core.catalog.schema import NOT_A_DRAFT, document_tags, documents, jobs, publications, versions
+from core.catalog.schema import IS_CURRENT, NOT_A_DRAFT, document_tags, documents, jobs, publications, versions
 from core.model import Filing, JobKind, JobState, UploadOutcome
 
 _UNFILED = Filing()
@@ -215,7 +215,7 @@ def _same_bytes(tx: Connection, doc_id: int, new: NewVersion, shown_id: int | No
 
 
 def _newest(tx: Connection, doc_id: int, *conditions: ColumnElement[bool]) -> Row[Any] | None:
-    query = select(versions).where(versions.c.doc_id == doc_id, *conditions)
+    query = select(versions).where(versions.c.doc_id == doc_id, IS_CURRENT, *conditions)
     return tx.execute(query.order_by(versions.c.number.desc()).limit(1)).one_or_none()
 
 

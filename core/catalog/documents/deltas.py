@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, Select, delete, exists, func, insert, literal, select, union, update
 
-from core.catalog.schema import version_chunks, version_deltas, versions
+from core.catalog.schema import IS_CURRENT, version_chunks, version_deltas, versions
 
 _LONGEST_WAY = 1000
 
 
 def base_of(tx: Connection, version_id: int) -> int | None:
-    """Return the id of the newest earlier version of the document that has its chunks."""
-    own = tx.execute(select(versions.c.doc_id, versions.c.number).where(versions.c.id == version_id)).one()
+    """Return the id of the newest earlier version of the document that has its chunks; of a reading, its version's."""
+    columns = versions.c.doc_id, versions.c.number, versions.c.reading_of
+    own = tx.execute(select(*columns).where(versions.c.id == version_id)).one()
+    earlier = versions.c.number < own.number if own.reading_of is None else versions.c.number <= own.reading_of
     return tx.scalar(
         select(versions.c.id)
         .where(
             versions.c.doc_id == own.doc_id,
-            versions.c.number < own.number,
+            IS_CURRENT,
+            earlier,
             versions.c.chunk_count > 0,
             versions.c.state.in_(("ready", "stored")),
         )

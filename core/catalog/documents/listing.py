@@ -14,7 +14,7 @@ from core.catalog.documents.claims import Claim, NewVersion, add_tags, claim_all
 from core.catalog.documents.isolation import seen
 from core.catalog.documents.leftovers import FileKind, drop
 from core.catalog.engine import Database
-from core.catalog.schema import document_tags, documents, publications, versions
+from core.catalog.schema import IS_CURRENT, NUMBER, document_tags, documents, publications, versions
 from core.errors import NotFound
 from core.model import Document, Version
 
@@ -129,7 +129,7 @@ class Documents:
     def versions(self, doc_id: int) -> list[Version]:
         """Return the versions of a document, newest first."""
         with self._database.read() as tx:
-            rows = tx.execute(_version_rows().where(versions.c.doc_id == doc_id)).all()
+            rows = tx.execute(_version_rows().where(versions.c.doc_id == doc_id, IS_CURRENT)).all()
             published_id = tx.scalar(
                 select(publications.c.version_id)
                 .where(publications.c.doc_id == doc_id)
@@ -143,6 +143,13 @@ class Documents:
         with self._database.read() as tx:
             row = tx.execute(_version_rows().where(versions.c.id == version_id)).one()
         return _version(row, False)
+
+    def reading(self, doc_id: int, number: int, reading: int) -> Version | None:
+        """Return one reading of a version, current or not, without looking at what is published."""
+        own = versions.c.doc_id == doc_id, NUMBER.in_((number,)), versions.c.reading == reading
+        with self._database.read() as tx:
+            row = tx.execute(_version_rows().where(*own)).one_or_none()
+        return None if row is None else _version(row, False)
 
     def update_version(self, version_id: int, **values: Any) -> bool:
         """Change columns of a version; tell whether it was there to be changed, and not purged."""
@@ -212,7 +219,7 @@ def _listing(doc_ids: Collection[int] | None) -> Select[Any]:
         func.coalesce(func.max(kept_number), func.max(versions.c.number)).label("number"),
         func.count().label("count"),
         func.min(versions.c.publish_at).label("publish_at"),
-    ).where(versions.c.state != "cancelled")
+    ).where(versions.c.state != "cancelled", IS_CURRENT)
     if doc_ids is not None:
         decided = decided.where(publications.c.doc_id.in_(doc_ids))
         last_version = last_version.where(versions.c.doc_id.in_(doc_ids))
@@ -296,7 +303,7 @@ def _state(latest: FromClause, shown: FromClause) -> Case[str]:
 
 def _version_rows() -> Select[Any]:
     return (
-        select(versions, documents.c.doc_key)
+        select(versions, documents.c.doc_key, NUMBER.label("known_as"))
         .join(documents, documents.c.id == versions.c.doc_id)
         .order_by(versions.c.number.desc())
     )
@@ -307,7 +314,7 @@ def _version(row: Row[Any], is_published: bool) -> Version:
     return Version(
         id=row.id,
         doc_key=row.doc_key,
-        number=row.number,
+        number=row.known_as,
         file_name=row.file_name,
         extension=row.extension,
         sha256=row.sha256,
@@ -331,4 +338,5 @@ def _version(row: Row[Any], is_published: bool) -> Version:
         purged_by=row.purged_by,
         keyword_ready=row.keyword_ready,
         embedded_chunks=row.embedded_chunks,
+        reading=row.reading,
     )

@@ -53,7 +53,7 @@ def _ask(tx: Connection, chunk_ids: Select[Any], part: Part) -> None:
     chunk_id = chosen.c.chunk_id
     has_vector = exists().where(chunks.c.id == chunk_id, embeddings.c.content_hash == chunks.c.content_hash)
     # A document's only version, never shown, has no rows of which a question about the present could miss one.
-    several = exists().where(versions.c.doc_id == chunks.c.doc_id, versions.c.number > 1)
+    several = exists().where(versions.c.doc_id == chunks.c.doc_id, or_(versions.c.number > 1, versions.c.number < 0))
     was_shown = exists().where(publications.c.doc_id == chunks.c.doc_id)
     moves = select(or_(several, was_shown)).where(chunks.c.id == chunk_id).scalar_subquery()
     for store in (VECTOR, KEYWORD):

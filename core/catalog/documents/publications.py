@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, case, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, and_, case, exists, func, insert, or_, select, update
 
 from core.catalog.documents.isolation import seen
 from core.catalog.documents.placing import place, shelve
+from core.catalog.documents.rereading import swap
 from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
 from core.catalog.jobs.changes import next_change
@@ -18,7 +19,7 @@ from core.catalog.jobs.events import record, record_all
 from core.catalog.jobs.ledger import ACTIVE, Attempt, Step
 from core.catalog.outbox import has_moves
 from core.catalog.questions.cached_answers import drop_changed
-from core.catalog.schema import NOT_A_DRAFT, documents, jobs, publications, versions
+from core.catalog.schema import NOT_A_DRAFT, NUMBER, documents, jobs, publications, versions
 from core.errors import Cancelled, Conflict
 from core.model import JobState, Part, Publication, Stage
 
@@ -81,6 +82,7 @@ _PREPARED = versions.c.is_prepared, versions.c.state != "stored"
 _newest = select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery()
 _asked_of = select(_newest, has_moves, exists(versions.c.id).where(LACKS_VECTORS))
 _earlier = publications.alias("earlier")
+_present = versions.alias("present")
 
 
 class Publications:
@@ -123,14 +125,18 @@ class Publications:
         """Return the id of the version that was shown last before what is shown now, among those still kept."""
         with self._database.read() as tx:
             now = showing(tx, doc_id)
+            # What showed it may have been another reading than the version is now.
+            is_that = and_(_present.c.doc_id == versions.c.doc_id, _present.c.number == NUMBER)
             return tx.scalar(
-                select(publications.c.version_id)
+                select(_present.c.id)
+                .select_from(publications)
                 .join(versions, versions.c.id == publications.c.version_id)
+                .join(_present, is_that)
                 .where(
                     publications.c.doc_id == doc_id,
                     publications.c.seq < now.seq,
-                    publications.c.version_id.is_distinct_from(now.version_id),
-                    versions.c.state == "ready",
+                    _present.c.id.is_distinct_from(now.version_id),
+                    _present.c.state == "ready",
                 )
                 .order_by(publications.c.seq.desc())
                 .limit(1)
@@ -196,6 +202,10 @@ class Publications:
                 _admit(tx, row, present, finishing, early)
                 if decision.due is not None and row.publish_at != decision.due:
                     raise Conflict(f"Version {row.number} is no longer scheduled for this moment.")
+                if decision.action == "reread":
+                    if present.version_id is None or _number(tx, present.version_id) != row.reading_of:
+                        raise Conflict(f"Version {row.reading_of} is not the one that is shown any more.")
+                    swap(tx, row)
                 settled = {**NOT_A_DRAFT, "is_prepared": False}
                 tx.execute(update(versions).where(versions.c.id == version_id).values(**settled))
                 shown = {"name": row.file_name, "is_text_entry": row.is_text_entry}
@@ -337,7 +347,7 @@ def _check_chunks(version: Row[Any]) -> None:
 
 def _is_settled(tx: Connection, version: Row[Any]) -> bool:
     since = (
-        select(func.max(versions.c.number), func.sum(case((publications.c.version_id.is_(None), 1), else_=0)))
+        select(func.max(NUMBER), func.sum(case((publications.c.version_id.is_(None), 1), else_=0)))
         .select_from(publications)
         .outerjoin(versions, versions.c.id == publications.c.version_id)
         .where(
@@ -352,7 +362,7 @@ def _is_settled(tx: Connection, version: Row[Any]) -> bool:
 
 
 def _number(tx: Connection, version_id: int | None) -> int | None:
-    return tx.scalar(select(versions.c.number).where(versions.c.id == version_id)) if version_id else None
+    return tx.scalar(select(NUMBER).where(versions.c.id == version_id)) if version_id else None
 
 
 def showing(tx: Connection, doc_id: int) -> Showing:
@@ -369,7 +379,7 @@ def showing(tx: Connection, doc_id: int) -> Showing:
 
 def _rows() -> Select[Any]:
     return (
-        select(publications, documents.c.doc_key, versions.c.number)
+        select(publications, documents.c.doc_key, NUMBER)
         .join(documents, documents.c.id == publications.c.doc_id)
         .outerjoin(versions, versions.c.id == publications.c.version_id)
         .order_by(publications.c.seq.desc())

@@ -62,8 +62,9 @@ class Purges:
             kept = versions.c.doc_id == doc_id, versions.c.state != "purged"
             targets = select(versions.c.id, versions.c.number).where(*kept)
             if version_id is not None:
-                targets = targets.where(versions.c.id == version_id)
-            rows = tx.execute(targets).all()
+                own = select(versions.c.number).where(versions.c.id == version_id).scalar_subquery()
+                targets = targets.where(or_(versions.c.id == version_id, versions.c.reading_of == own))
+            rows = tx.execute(targets.order_by(versions.c.number.desc())).all()
             if not rows:
                 raise Conflict("It has been purged already.")
             if version_id is None:
@@ -76,11 +77,25 @@ class Purges:
                 )
             else:
                 done = append(tx, Decision(doc_id, shown_id, "purge", actor, note), rows[0].number)
-                remove_chunks(tx, version_id)
-                remove_orphans(tx, doc_id, version_id)
+                for row in rows:
+                    remove_chunks(tx, row.id)
+                    remove_orphans(tx, doc_id, row.id)
             _empty(tx, [row.id for row in rows], actor)
             tx.execute(update(documents).where(documents.c.id == doc_id).values(updated_at=datetime.now(UTC)))
         return done
+
+    def drop(self, version_id: int, actor: str) -> bool:
+        """Take another reading of a version out of the catalogue; tell whether it is one that nobody has seen."""
+        with self._database.write() as tx:
+            seen = exists().where(publications.c.version_id == versions.c.id)
+            own = versions.c.id == version_id, versions.c.reading_of.is_not(None), versions.c.state != "purged", ~seen
+            row = tx.execute(select(versions.c.doc_id).where(*own)).one_or_none()
+            if row is None:
+                return False
+            remove_chunks(tx, version_id)
+            remove_orphans(tx, row.doc_id, version_id)
+            _empty(tx, [version_id], actor)
+        return True
 
     def pending(self) -> list[Tombstone]:
         """Return the purged versions whose removal has not been finished."""

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, or_,
 from core.catalog.asking_schema import recordings
 from core.catalog.documents.leftovers import FileKind, drop, note
 from core.catalog.engine import Database
-from core.catalog.schema import documents, leftovers, transfers, users, versions
+from core.catalog.schema import IS_CURRENT, documents, leftovers, transfers, users, versions
 from core.model import Filing, Receipt, Transfer, TransferState, Upload
 from core.model.codec import from_dict, to_dict
 
@@ -123,7 +123,7 @@ class TransferLedger:
 
         Nobody (None) keeps everything while there are no users, and nothing where there are.
         """
-        kept = select(func.coalesce(func.sum(versions.c.size_bytes), 0)).where(versions.c.state != "purged")
+        kept = select(func.coalesce(func.sum(versions.c.size_bytes), 0)).where(versions.c.state != "purged", IS_CURRENT)
         recorded = select(func.coalesce(func.sum(recordings.c.size_bytes), 0))
         coming = select(func.coalesce(func.sum(_SIZE), 0)).where(transfers.c.state.in_(_OPEN))
         if except_ids:

@@ -9,7 +9,16 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, literal, select
 
 from core.catalog.documents.isolation import seen_by
-from core.catalog.schema import IS_LACKING_VECTORS, chunks, documents, jobs, publications, version_chunks, versions
+from core.catalog.schema import (
+    IS_LACKING_VECTORS,
+    NUMBER,
+    chunks,
+    documents,
+    jobs,
+    publications,
+    version_chunks,
+    versions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +64,11 @@ PLACED = select(
 NAMES = (
     select(
         versions.c.id,
-        versions.c.number,
+        NUMBER,
         versions.c.file_name,
         documents.c.doc_key,
         versions.c.metadata["in_part"].as_string().label("in_part"),
+        versions.c.reading,
     )
     .join(documents, documents.c.id == versions.c.doc_id)
     .where(versions.c.id.in_(bindparam("ids", expanding=True)))
@@ -83,7 +93,7 @@ _VISIBLE_PINNED = PLACED.where(
 )
 
 _EVER_SHOWN = (
-    select(version_chunks.c.chunk_id, version_chunks.c.version_id, versions.c.number, _shown_version.label("shown"))
+    select(version_chunks.c.chunk_id, version_chunks.c.version_id, NUMBER, _shown_version.label("shown"))
     .distinct()
     .join(chunks, chunks.c.id == version_chunks.c.chunk_id)
     .join(versions, versions.c.id == version_chunks.c.version_id)

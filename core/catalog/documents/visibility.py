@@ -25,7 +25,7 @@ from core.errors import Conflict, NotFound, Purged
 from core.model import BlockKind, Chunk, Filters, Label, Locator, PlacedChunk, Preview, VersionRef
 from core.ports import Vector
 
-Names = tuple[int, str, str, str]
+Names = tuple[int, str, str, str, int]
 """Number, file name and document key of a version, which never change."""
 
 _MOST_NAMES = 50_000
@@ -172,7 +172,9 @@ class Visibility:
     def _names_of(self, tx: Connection, version_ids: set[int]) -> Mapping[int, Names]:
         known = self._known
         if missing := [version_id for version_id in version_ids if version_id not in known]:
-            read = {row[0]: (row[1], row[2], row[3], row[4] or "") for row in tx.execute(NAMES, {"ids": missing})}
+            read = {
+                row[0]: (row[1], row[2], row[3], row[4] or "", row[5]) for row in tx.execute(NAMES, {"ids": missing})
+            }
             # Another dictionary instead of a changed one: other questions may be reading this one.
             known = {**(known if len(known) < _MOST_NAMES else {}), **read}
             known |= {version_id: self._known[version_id] for version_id in version_ids - known.keys()}
@@ -193,7 +195,7 @@ class Visibility:
             rows = tx.execute(query).all()
             names = self._names_of(tx, {version_id})
             placed = tuple(_placed_chunk(row, names[version_id]) for row in rows)
-            return Preview(doc_key, number, int(tx.scalar(total) or 0), placed)
+            return Preview(doc_key, number, int(tx.scalar(total) or 0), placed, names[version_id][4])
 
     def texts_within(self, version_id: int, start: int, end: int, limit: int) -> list[tuple[int, str]]:
         """Return where each chunk of a version begins that holds some of these characters, and its text, in order."""
@@ -256,11 +258,13 @@ def _placed_chunk(row: Any, names: Names) -> PlacedChunk:
         chunk_id, doc_id, content_hash, title, heading_path, header, kind, text, token_count,
         position, start, end, locator, _version_id,
     ) = row  # fmt: skip
-    number, file_name, doc_key, in_part = names
+    number, file_name, doc_key, in_part, reading = names
     labels: tuple[Label, ...] = ()
     if "labels" in locator:
         locator = dict(locator)
         labels = tuple(Label(start, said) for start, said in locator.pop("labels"))
     place = Locator(heading_path=tuple(heading_path), **locator)
     chunk = Chunk(position, text, start, end, _KINDS[kind], place, header, token_count, labels)
-    return PlacedChunk(chunk_id, doc_id, doc_key, file_name, title, number, chunk, content_hash, in_part=in_part)
+    return PlacedChunk(
+        chunk_id, doc_id, doc_key, file_name, title, number, chunk, content_hash, in_part=in_part, reading=reading
+    )

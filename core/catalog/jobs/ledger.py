@@ -17,7 +17,7 @@ from core.catalog.jobs.events import LogLine, interruptions, record, record_all,
 from core.catalog.jobs.job_scheduler import Choice, choose, is_any
 from core.catalog.jobs.leases import Lease, lost
 from core.catalog.jobs.listing import ACTIVE, JobLists, rows_of
-from core.catalog.schema import jobs, publications, version_chunks, versions
+from core.catalog.schema import IS_CURRENT, jobs, publications, version_chunks, versions
 from core.errors import Cancelled, Conflict, EvoRAGError, NotFound, Purged
 from core.model import Job, JobKind, JobState, Stage
 
@@ -338,8 +338,8 @@ def _requeue_version(tx: Connection, job: Row[Any], anew: bool) -> None:
         return
     if version.state not in ("failed", "cancelled"):
         raise Conflict("The same file was uploaded again since, and has another job.")
-    newest = tx.scalar(select(func.max(versions.c.id)).where(versions.c.doc_id == version.doc_id))
-    if newest != version.id:
+    newest = tx.scalar(select(func.max(versions.c.id)).where(versions.c.doc_id == version.doc_id, IS_CURRENT))
+    if version.number > 0 and newest != version.id:
         raise Conflict("A newer version of this document has been uploaded since.")
     tx.execute(own)
 

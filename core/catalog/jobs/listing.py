@@ -11,7 +11,7 @@ from core import access
 from core.catalog.engine import Database
 from core.catalog.jobs.changes import newest_change
 from core.catalog.jobs.events import log
-from core.catalog.schema import documents, jobs, versions
+from core.catalog.schema import NUMBER, documents, jobs, versions
 from core.errors import NotFound
 from core.model import Job, JobEvent, JobFilter, JobState, Stage
 
@@ -156,7 +156,7 @@ def _from(query: Select[Any]) -> Select[Any]:
 
 def _rows() -> Select[Any]:
     named = func.coalesce(func.nullif(jobs.c.name, ""), documents.c.name, "").label("shown_name")
-    return _from(select(jobs, documents.c.doc_key, named, versions.c.number, versions.c.keyword_ready))
+    return _from(select(jobs, documents.c.doc_key, named, NUMBER, versions.c.keyword_ready))
 
 
 def rows_of(tx: Connection, job_ids: Sequence[str]) -> list[Job]:

@@ -119,4 +119,5 @@ def _cite(number: int, part: AnswerPart) -> Citation:
         start=chunk.start + part.start,
         end=chunk.start + part.end,
         locator=chunk.locator,
+        reading=placed.reading,
     )

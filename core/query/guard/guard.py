@@ -249,5 +249,6 @@ def _number(citations: dict[tuple[int, int, int], Citation], support: Support) -
             start=chunk.start + support.start,
             end=chunk.start + support.end,
             locator=chunk.locator,
+            reading=placed.reading,
         )
     return citations[key].number

@@ -59,17 +59,24 @@ class DocumentPages:
 
     @needs(Role.READER)
     def page_text(
-        self, key: str, version: int, page: int, *, start: int | None = None, end: int | None = None
+        self,
+        key: str,
+        version: int,
+        page: int,
+        *,
+        start: int | None = None,
+        end: int | None = None,
+        reading: int | None = None,
     ) -> PageText:
         """Return where the text of a page stands, marking characters ``start`` to ``end`` of the parsed text.
 
-        Raises as ``pages`` does.
+        They count in the reading in use, or in another one. Raises as ``pages`` does.
         """
         found = self._page(key, version, page)
         file = self._unless_purged(key, found, self._kept.text(found, page))
         written = json.loads(file.read_text(encoding="ascii"))
         runs = tuple(from_dict(PageRun, each) for each in written)
-        passage = self._passage(key, version, start, end) if start is not None and end is not None else ""
+        passage = self._passage(key, version, start, end, reading) if start is not None and end is not None else ""
         return PageText(runs, marks_of(runs, passage) if passage else ())
 
     @needs(Role.READER)
@@ -109,8 +116,8 @@ class DocumentPages:
             raise NotFound(f"Version {version} of “{key}” has no page {page}.")
         return found
 
-    def _passage(self, key: str, version: int, start: int, end: int) -> str:
+    def _passage(self, key: str, version: int, start: int, end: int, reading: int | None) -> str:
         """Return characters of the parsed text, read from the chunks that hold them."""
-        chunks = self._reader.texts_within(key, version, start, end, _MOST_MARKED)
+        chunks = self._reader.texts_within(key, version, start, end, _MOST_MARKED, reading=reading)
         pieces = [text[max(start - begins, 0) : max(end - begins, 0)] for begins, text in chunks]
         return BLOCK_JOINT.join(piece for piece in pieces if piece)

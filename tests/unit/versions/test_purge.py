@@ -344,7 +344,11 @@ owner, name = {
     "log": (kb.catalog.database, "truncate_log"),
     "finished": (kb.catalog.purges, "finished"),
 }[step]
-setattr(owner, name, lambda *args: os.kill(os.getpid(), signal.SIGKILL))
+def killed(*args):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+setattr(owner, name, (killed,) if step == "forget" else killed)
 kb.purge("a.txt", 1)
 """
 

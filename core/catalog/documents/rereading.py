@@ -1,0 +1,223 @@
+"""Readings of a version: what other readers made of the same bytes, of which one is what the version is now."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, insert, select, update
+
+from core.catalog.documents.isolation import seen
+from core.catalog.engine import Database, inserted_id
+from core.catalog.jobs.ledger import NewJob, queue
+from core.catalog.schema import IS_CURRENT, NOT_A_DRAFT, documents, shown_now, versions
+from core.errors import Conflict
+from core.model import JobKind, ReadingState
+
+_present, _other = versions.alias("present"), versions.alias("other")
+_COPIED = (
+    *("doc_id", "file_name", "extension", "is_text_entry", "sha256", "sha1", "size_bytes", "claimed_seq"),
+    *("created_at", "actor", "note", "label"),
+)
+_MOVED = ("note", "label", "is_draft", "publish_at", "publish_actor")
+_of_present = and_(_present.c.doc_id == versions.c.doc_id, _present.c.number == versions.c.reading_of)
+_STATE: ColumnElement[Any] = case(
+    (versions.c.state == "stored", ReadingState.READING.value),
+    (versions.c.state != "ready", ReadingState.FAILED.value),
+    (versions.c.reading > _present.c.reading, ReadingState.WAITING.value),
+    else_=ReadingState.REPLACED.value,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRow:
+    """Another reading of a version, and the row of what the version is now."""
+
+    id: int
+    doc_id: int
+    doc_key: str
+    name: str
+    number: int
+    reading: int
+    state: ReadingState
+    chunk_count: int
+    metadata: dict[str, Any]
+    error: dict[str, Any] | None
+    present_id: int
+    present_chunks: int
+    is_shown: bool
+
+
+class ReadingTable:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def outdated(self, reader: str, doc_keys: Collection[str] | None = None) -> int:
+        """Return how many versions that are shown were read by another reader and are not read anew yet."""
+        with self._database.read() as tx:
+            chosen = _outdated(reader, doc_keys).subquery()
+            return int(tx.scalar(select(func.count()).select_from(chosen)) or 0)
+
+    def begin(self, reader: str, doc_keys: Collection[str] | None, actor: str, limit: int) -> int:
+        """Queue readings of up to ``limit`` versions that are shown, in one transaction; return how many."""
+        now = datetime.now(UTC)
+        with self._database.write() as tx:
+            rows = tx.execute(_outdated(reader, doc_keys).limit(limit)).all()
+            for row in rows:
+                _begin(tx, row, reader, actor, now)
+        return len(rows)
+
+    def counts(self) -> dict[ReadingState, int]:
+        """Return how many documents that whoever acts sees have readings of each state."""
+        query = select(_STATE.label("state"), func.count(versions.c.doc_id.distinct()))
+        with self._database.read() as tx:
+            rows = tx.execute(_joined(query).where(seen()).group_by(_STATE)).all()
+        return {ReadingState(state): count for state, count in rows}
+
+    def list(
+        self,
+        states: Collection[ReadingState],
+        *,
+        after: int = 0,
+        limit: int,
+        doc_keys: Collection[str] | None = None,
+        ids: Collection[int] | None = None,
+    ) -> Sequence[ReadingRow]:
+        """Return other readings than the present ones, of what whoever acts sees, by id from behind ``after`` on."""
+        query = _joined(
+            select(
+                versions.c.id,
+                versions.c.doc_id,
+                documents.c.doc_key,
+                versions.c.file_name.label("name"),
+                versions.c.reading_of.label("number"),
+                versions.c.reading,
+                _STATE.label("state"),
+                versions.c.chunk_count,
+                versions.c.metadata,
+                versions.c.error,
+                _present.c.id.label("present_id"),
+                _present.c.chunk_count.label("present_chunks"),
+                _present.c.id.in_(shown_now).label("is_shown"),
+            )
+        )
+        query = query.where(seen(), versions.c.id > after, _STATE.in_([state.value for state in states]))
+        if doc_keys is not None:
+            query = query.where(documents.c.doc_key.in_(doc_keys))
+        if ids is not None:
+            query = query.where(versions.c.id.in_(ids))
+        with self._database.read() as tx:
+            rows = tx.execute(query.order_by(versions.c.id).limit(limit)).all()
+        return [
+            ReadingRow(**{**row._mapping, "state": ReadingState(row.state), "metadata": row.metadata or {}})
+            for row in rows
+        ]
+
+    def replaced(self, *, limit: int, doc_keys: Collection[str] | None = None) -> Sequence[ReadingRow]:
+        """Return of versions that were read anew the reading that each had before, at most ``limit``."""
+        later = exists().where(
+            _other.c.doc_id == versions.c.doc_id,
+            _other.c.reading_of == versions.c.reading_of,
+            _other.c.state == "ready",
+            _other.c.reading > versions.c.reading,
+            _other.c.reading < _present.c.reading,
+        )
+        with self._database.read() as tx:
+            ids = _joined(select(versions.c.id)).where(_STATE.in_((ReadingState.REPLACED.value,)), ~later, seen())
+            if doc_keys is not None:
+                ids = ids.where(documents.c.doc_key.in_(doc_keys))
+            first = list(tx.scalars(ids.order_by(versions.c.id).limit(limit)))
+        return self.list((ReadingState.REPLACED,), limit=limit, ids=first)
+
+    def swap(self, version_id: int) -> None:
+        """Make a reading what its version is, where that is not shown. Raises: ``Conflict``."""
+        with self._database.write() as tx:
+            row = tx.execute(select(versions).where(versions.c.id == version_id)).one()
+            own = versions.c.doc_id == row.doc_id, versions.c.number == row.reading_of, versions.c.id.in_(shown_now)
+            if tx.scalar(select(versions.c.id).where(*own)) is not None:
+                raise Conflict(f"Version {row.reading_of} is shown.")
+            swap(tx, row)
+
+    def note(self, version_id: int, found: dict[str, Any]) -> None:
+        """Keep with a reading how it differs from what the version is."""
+        with self._database.write() as tx:
+            details = tx.scalar(select(versions.c.metadata).where(versions.c.id == version_id)) or {}
+            own = update(versions).where(versions.c.id == version_id, versions.c.state != "purged")
+            tx.execute(own.values(metadata={**details, "anew": found}))
+
+
+def swap(tx: Connection, row: Row[Any]) -> None:
+    """Make a reading what its version is; what it was until now becomes another reading. Raises: ``Conflict``."""
+    if row.reading_of is None:
+        raise Conflict(f"Reading {row.reading} is what version {row.number} is already.")
+    if row.state != "ready":
+        raise Conflict(f"Reading {row.reading} of version {row.reading_of} is {row.state}.")
+    own = versions.c.doc_id == row.doc_id, versions.c.number == row.reading_of
+    present = tx.execute(select(versions).where(*own)).one()
+    moved = {name: getattr(present, name) for name in _MOVED}
+    aside = {"number": -present.id, "reading_of": row.reading_of, **NOT_A_DRAFT}
+    tx.execute(update(versions).where(versions.c.id == present.id).values(**aside))
+    tx.execute(update(versions).where(versions.c.id == row.id).values(number=row.reading_of, reading_of=None, **moved))
+
+
+def _outdated(reader: str, doc_keys: Collection[str] | None) -> Select[Any]:
+    is_there = exists().where(
+        _other.c.doc_id == versions.c.doc_id,
+        _other.c.reading_of == versions.c.number,
+        _other.c.reader == reader,
+        _other.c.state.in_(("stored", "ready", "failed")),
+    )
+    query = (
+        select(versions, documents.c.owner_id, documents.c.doc_key)
+        .join(documents, documents.c.id == versions.c.doc_id)
+        .where(IS_CURRENT, versions.c.id.in_(shown_now), versions.c.reader != reader, ~is_there)
+        # What is embedded still ends first: its job would go on with a row that is not the version's any more.
+        .where(versions.c.state == "ready", versions.c.embedded_chunks >= versions.c.chunk_count, seen())
+        .order_by(versions.c.id)
+    )
+    return query if doc_keys is None else query.where(documents.c.doc_key.in_(doc_keys))
+
+
+def _begin(tx: Connection, row: Row[Any], reader: str, actor: str, now: datetime) -> None:
+    """Make the row of another reading of a version and queue its job: a draft, which nobody sees by itself."""
+    same = versions.c.doc_id == row.doc_id, versions.c.reading_of == row.number
+    last = tx.scalar(select(func.max(versions.c.reading)).where(*same)) or 0
+    lowest = tx.scalar(select(func.min(versions.c.number)).where(versions.c.doc_id == row.doc_id)) or 0
+    values = {
+        **{name: getattr(row, name) for name in _COPIED},
+        # Of its own until its id is known.
+        "number": min(lowest, 0) - 1,
+        "reading_of": row.number,
+        "reading": max(row.reading, last) + 1,
+        "reader": reader,
+        "state": "stored",
+        "is_draft": True,
+    }
+    version_id = inserted_id(tx.execute(insert(versions).values(**values)))
+    tx.execute(update(versions).where(versions.c.id == version_id).values(number=-version_id))
+    job = NewJob(
+        kind=JobKind.INGEST,
+        name=row.file_name,
+        size_bytes=row.size_bytes,
+        actor=actor,
+        owner_id=row.owner_id,
+        doc_id=row.doc_id,
+        version_id=version_id,
+        # After everything that somebody waits for.
+        priority=_PRIORITY,
+    )
+    queue(tx, job, now)
+
+
+_PRIORITY = -10
+
+
+def _joined(query: Select[Any]) -> Select[Any]:
+    return (
+        query.select_from(versions)
+        .join(documents, documents.c.id == versions.c.doc_id)
+        .join(_present, _of_present)
+        .where(versions.c.number < 0, versions.c.state != "purged", _present.c.state != "purged")
+    )

@@ -1,0 +1,16 @@
+"""What reads and cuts documents, by its number: whoever changes what comes of the same bytes raises it.
+
+Versions keep what read them (``versions.reader``); those of another reader can be read anew.
+"""
+
+from __future__ import annotations
+
+PARSERS = 2
+"""Raised when a parser gives another text, other places or another structure."""
+CHUNKING = 2
+"""Raised when the same text is cut, headed or labelled otherwise, or other text of a chunk is indexed."""
+
+
+def reader_of(chunk_tokens: int) -> str:
+    """Return what reads documents now, with chunks of about so many tokens."""
+    return f"{PARSERS}.{CHUNKING}.{chunk_tokens}"
