@@ -35,9 +35,9 @@ def readings(report: ReadingReport, waiting: Sequence[Reading], at_work: str = "
     parts: list[Any] = []
     if at_work:
         left = report.waiting if at_work == "show" else report.replaced
-        parts.append(_line("info", t(f"readings.at_work.{at_work}", count=left)))
+        parts.append(_line("working", t(f"readings.at_work.{at_work}", count=left)))
     if report.reading:
-        parts.append(_line("info", t("readings.reading", count=report.reading), _jobs()))
+        parts.append(_line("working", t("readings.reading", count=report.reading), _jobs()))
     if report.outdated:
         said = t("readings.outdated", count=report.outdated)
         parts.append(_line("warning", said, _button("begin", "arrow-repeat", report.outdated, "primary")))
@@ -79,7 +79,9 @@ def _button(act: str, symbol: str, count: int, kind: str = "secondary") -> html.
 def _item(found: Reading) -> html.Li:
     facts = [t("readings.chunks", old=number(found.present_chunk_count), new=number(found.chunk_count))]
     differences = found.differences
-    if differences is not None:
+    if differences == Differences():
+        facts.append(t("readings.same"))
+    elif differences is not None:
         facts.append(t("readings.words", gained=number(differences.gained), lost=number(differences.lost)))
     name = dcc.Link(found.name, href=document_href(found.doc_key, found.version), className="passage-name")
     head: list[Any] = [name, " ", html.Span(" · ".join(facts), className="muted")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
@@ -310,7 +310,9 @@ def _version_rows() -> Select[Any]:
 
 
 def _version(row: Row[Any], is_published: bool) -> Version:
-    details: Mapping[str, Any] = {"title": row.title, "language": row.language, **(row.metadata or {})}
+    details: dict[str, Any] = {"title": row.title, "language": row.language, **(row.metadata or {})}
+    # How it differed from the reading before: ``rereading.note``.
+    details.pop("anew", None)
     return Version(
         id=row.id,
         doc_key=row.doc_key,

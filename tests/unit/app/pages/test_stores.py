@@ -77,3 +77,56 @@ def test_page_is_for_administrators(window: Dash, role: Role) -> None:
         shown = text(open_page(window, "/stores"))
     assert "administrator" in shown.lower()
     assert "not checked" not in shown
+
+
+RULES = "\n\n".join(f"Rule {n}. The lamp of room {n} is cleaned every {n + 2} weeks by its keeper." for n in range(40))
+
+
+@pytest.fixture
+def outdated(kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> core.KnowledgeBase:
+    """A knowledge base whose document was read by another reader."""
+    add(kb, "rules", RULES)
+    kb.catalog.documents.update_version(kb.version("rules.txt", 1).id, reader="1.1.400")
+    return kb
+
+
+def test_documents_of_an_earlier_reader_are_read_anew_used_and_taken_back(
+    outdated: core.KnowledgeBase, window: Dash, client: FlaskClient
+) -> None:
+    kb = outdated
+    assert "1 document was read by an earlier EvoRAG" in text(open_page(window, "/stores"))
+    assert "1件の文書は以前のEvoRAG" in text(open_page(window, "/stores", "ja"))
+    press_one_of(client, {"type": "readings-act", "act": "begin"}, {})
+    assert "1 document is being read anew" in text(open_page(window, "/stores"))
+    kb.work_off()
+    found = text(open_page(window, "/stores"))
+    assert "1 document is read anew and waits" in found and "the same words" in found
+    for act, tick, reading in (("show", "show", 2), ("undo", "undo", 1)):
+        press_one_of(client, {"type": "readings-act", "act": act}, {})
+        for _ in range(2):
+            press(
+                window,
+                client,
+                "readings-tick.n_intervals",
+                {"readings-tick.n_intervals": 1, "readings-work.data": tick},
+            )
+        assert kb.version("rules.txt", 1).reading == reading
+    press_one_of(client, {"type": "readings-act", "act": "drop"}, {})
+    assert kb.readings.report().waiting == 0
+
+
+def test_page_says_when_every_document_was_read_by_this_reader(kb: core.KnowledgeBase, window: Dash) -> None:
+    add(kb, "rules", RULES)
+    assert "Every document that is shown was read by this EvoRAG" in text(open_page(window, "/stores"))
+
+
+def test_link_of_an_old_citation_shows_the_reading_it_was_made_from(outdated: core.KnowledgeBase, window: Dash) -> None:
+    address = "/documents/rules.txt?version=1&chunk=0&start=0&end=7"
+    outdated.readings.begin()
+    outdated.work_off()
+    assert "earlier reading" not in text(open_page(window, address))
+    outdated.readings.show()
+    assert "earlier reading" in text(open_page(window, address))
+    assert "earlier reading" not in text(open_page(window, address + "&reading=2"))
+    assert "earlier reading" not in text(open_page(window, address + "&reading=now"))
+    assert "earlier reading" not in text(open_page(window, "/documents/rules.txt?version=1"))
