@@ -123,7 +123,10 @@ class ReadingsApi(Protocol):
         """Read documents anew in the background, beside what they show; return how many. Raises: ``NotFound``."""
 
     def show(self, keys: Collection[str] | None = None, actor: str = "", *, limit: int = 100) -> int:
-        """Use the readings that wait, of up to ``limit`` documents; return of how many. Raises: ``NotFound``."""
+        """Use the readings that wait or were withdrawn, of up to ``limit`` documents; return of how many.
+
+        Raises: ``NotFound``.
+        """
 
     def undo(self, keys: Collection[str] | None = None, actor: str = "", *, limit: int = 100) -> int:
         """Go back to the readings that were in use before; return of how many documents. Raises: ``NotFound``."""

@@ -92,11 +92,11 @@ def _all(kb: KnowledgeBaseApi, act: Callable[..., int], docs: list[str] | None) 
         while count := act(keys):
             done += count
             left = kb.readings.report()
-            show_bar(done, done + (left.waiting if act.__name__ == "show" else left.replaced), "")
+            show_bar(done, done + (left.waiting + left.withdrawn if act.__name__ == "show" else left.replaced), "")
 
 
 def _print_report(found: ReadingReport) -> None:
-    counted = ("outdated", "reading", "failed", "waiting", "replaced")
+    counted = ("outdated", "reading", "failed", "waiting", "withdrawn", "replaced")
     output.print_rows(("reader", *counted), [[found.reader, *(getattr(found, name) for name in counted)]])
 
 

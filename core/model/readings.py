@@ -15,6 +15,8 @@ class ReadingState(StrEnum):
     FAILED = "failed"
     WAITING = "waiting"
     """It is read and indexed, and waits for somebody to show it."""
+    WITHDRAWN = "withdrawn"
+    """It was in use, and somebody went back to the reading before."""
     REPLACED = "replaced"
     """It was in use before, and can be again."""
 
@@ -63,4 +65,5 @@ class ReadingReport:
     reading: int
     failed: int
     waiting: int
+    withdrawn: int
     replaced: int

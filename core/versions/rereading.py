@@ -90,13 +90,12 @@ class Rereading:
 
     @needs(Role.ADMIN)
     def show(self, keys: Collection[str] | None = None, actor: str = "", *, limit: int = _AT_ONCE) -> int:
-        """Use the readings that wait, of all documents or of these, at most ``limit``; return of how many.
+        """Use the readings that wait or were withdrawn, of all documents or of these; return of how many.
 
-        Until it returns 0 there may be more. Raises: ``NotFound``.
+        Of at most ``limit``: until it returns 0 there may be more. Raises: ``NotFound``.
         """
         self._known(keys)
-        states = (ReadingState.WAITING,)
-        rows = self._catalog.readings.list(states, limit=min(max(limit, 1), _MOST), doc_keys=keys or None)
+        rows = self._catalog.readings.usable(limit=min(max(limit, 1), _MOST), doc_keys=keys or None)
         return self._use(rows, actor)
 
     @needs(Role.ADMIN)

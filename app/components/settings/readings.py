@@ -34,7 +34,7 @@ def readings(report: ReadingReport, waiting: Sequence[Reading], at_work: str = "
     """How the documents stand, and what can be done; ``at_work`` is what is being done with them now, if anything."""
     parts: list[Any] = []
     if at_work:
-        left = report.waiting if at_work == "show" else report.replaced
+        left = report.waiting + report.withdrawn if at_work == "show" else report.replaced
         parts.append(_line("working", t(f"readings.at_work.{at_work}", count=left)))
     if report.reading:
         parts.append(_line("working", t("readings.reading", count=report.reading), _jobs()))
@@ -49,6 +49,9 @@ def readings(report: ReadingReport, waiting: Sequence[Reading], at_work: str = "
         parts.append(html.Ul([_item(each) for each in waiting], className="plain-list reading-list"))
         if report.waiting > len(waiting):
             parts.append(html.P(t("readings.more", count=report.waiting - len(waiting)), className="muted"))
+    if report.withdrawn and not at_work:
+        again = () if report.waiting else (_button("show", "check2", report.withdrawn),)
+        parts.append(_line("neutral", t("readings.withdrawn", count=report.withdrawn), *again))
     if report.failed:
         parts.append(
             _line("error", t("readings.failed", count=report.failed), dcc.Link(t("readings.jobs"), href=links.JOBS))

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exist
 from core.catalog.documents.isolation import seen
 from core.catalog.engine import Database, inserted_id
 from core.catalog.jobs.ledger import NewJob, queue
-from core.catalog.schema import IS_CURRENT, NOT_A_DRAFT, documents, shown_now, versions
+from core.catalog.schema import IS_CURRENT, NOT_A_DRAFT, documents, publications, shown_now, versions
 from core.errors import Conflict
 from core.model import JobKind, ReadingState
 
@@ -26,8 +26,9 @@ _of_present = and_(_present.c.doc_id == versions.c.doc_id, _present.c.number == 
 _STATE: ColumnElement[Any] = case(
     (versions.c.state == "stored", ReadingState.READING.value),
     (versions.c.state != "ready", ReadingState.FAILED.value),
-    (versions.c.reading > _present.c.reading, ReadingState.WAITING.value),
-    else_=ReadingState.REPLACED.value,
+    (versions.c.reading < _present.c.reading, ReadingState.REPLACED.value),
+    (exists().where(publications.c.version_id == versions.c.id), ReadingState.WITHDRAWN.value),
+    else_=ReadingState.WAITING.value,
 )
 
 
@@ -83,7 +84,7 @@ class ReadingTable:
         after: int = 0,
         limit: int,
         doc_keys: Collection[str] | None = None,
-        ids: Collection[int] | None = None,
+        ids: Collection[int] | Select[tuple[int]] | None = None,
     ) -> Sequence[ReadingRow]:
         """Return other readings than the present ones, of what whoever acts sees, by id from behind ``after`` on."""
         query = _joined(
@@ -114,6 +115,18 @@ class ReadingTable:
             ReadingRow(**{**row._mapping, "state": ReadingState(row.state), "metadata": row.metadata or {}})
             for row in rows
         ]
+
+    def usable(self, *, limit: int, doc_keys: Collection[str] | None = None) -> Sequence[ReadingRow]:
+        """Return of versions the newest reading that is ready and not in use, at most ``limit``."""
+        later = exists().where(
+            _other.c.doc_id == versions.c.doc_id,
+            _other.c.reading_of == versions.c.reading_of,
+            _other.c.state == "ready",
+            _other.c.reading > versions.c.reading,
+        )
+        newest = select(versions.c.id).where(~later)
+        states = ReadingState.WAITING, ReadingState.WITHDRAWN
+        return self.list(states, limit=limit, doc_keys=doc_keys, ids=newest)
 
     def replaced(self, *, limit: int, doc_keys: Collection[str] | None = None) -> Sequence[ReadingRow]:
         """Return of versions that were read anew the reading that each had before, at most ``limit``."""

@@ -113,8 +113,8 @@ def test_it_is_taken_back_and_shown_again(kb: core.KnowledgeBase) -> None:
     after = found(kb)
     assert kb.readings.undo() == 2
     assert found(kb) == before and kb.version("rules.txt", 1).reading == 1
-    assert counts(kb) == (0, 0, 2, 0)
-    assert kb.readings.undo() == 0
+    assert (counts(kb), kb.readings.report().withdrawn) == ((0, 0, 0, 0), 2)
+    assert kb.readings.undo() == kb.readings.drop() == 0
     assert kb.readings.show() == 2
     assert found(kb) == after
 

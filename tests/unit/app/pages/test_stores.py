@@ -111,8 +111,14 @@ def test_documents_of_an_earlier_reader_are_read_anew_used_and_taken_back(
                 {"readings-tick.n_intervals": 1, "readings-work.data": tick},
             )
         assert kb.version("rules.txt", 1).reading == reading
+    assert "1 document went back to its former reading" in text(open_page(window, "/stores"))
+
+
+def test_reading_that_nobody_used_is_discarded(outdated: core.KnowledgeBase, window: Dash, client: FlaskClient) -> None:
+    outdated.readings.begin()
+    outdated.work_off()
     press_one_of(client, {"type": "readings-act", "act": "drop"}, {})
-    assert kb.readings.report().waiting == 0
+    assert (outdated.readings.report().waiting, outdated.readings.report().outdated) == (0, 1)
 
 
 def test_page_says_when_every_document_was_read_by_this_reader(kb: core.KnowledgeBase, window: Dash) -> None:
