@@ -37,7 +37,7 @@ from tests.unit.catalog.jobs import test_ledger
 from tests.unit.catalog.test_schema import migrations
 from tests.unit.catalog.test_state_machine import KnowledgeBaseMachine
 from tests.unit.ingest.uploads import test_transfers
-from tests.unit.versions import test_history, test_purge
+from tests.unit.versions import test_history, test_purge, test_rereading
 
 AGAIN = (
     test_accounts.test_one_of_two_administrators_who_remove_each_other_stays,
@@ -244,6 +244,21 @@ def test_a_knowledge_base_works_on_it_from_the_first_upload_to_the_purge(tmp_pat
             kb.text_of("開館時間.txt", 1)
         catalogue = kb.health().stores[0]
         assert (catalogue.engine, catalogue.state) == ("postgresql", "ok")
+
+
+def test_what_an_earlier_reader_has_read_is_read_anew_and_taken_back(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path, chunk_tokens=400) as kb:
+        add(kb, "rules", test_rereading.RULES)
+        was = kb.preview("rules.txt", 1)
+    with knowledge_base(tmp_path, chunk_tokens=48) as kb:
+        assert kb.readings.begin() == 1
+        kb.work_off()
+        assert (kb.readings.report().waiting, len(kb.readings.list("waiting"))) == (1, 1)
+        assert kb.readings.show() == 1
+        assert kb.preview("rules.txt", 1).total_chunks > was.total_chunks
+        assert kb.preview("rules.txt", 1, reading=1) == was
+        assert kb.readings.undo() == 1
+        assert (kb.preview("rules.txt", 1), kb.readings.report().withdrawn) == (was, 1)
 
 
 def test_a_nul_is_kept_as_the_sign_for_what_cannot_be_shown(catalog: Catalog) -> None:

@@ -56,6 +56,8 @@ class KnowledgeBaseMachine(RuleBasedStateMachine):
         self.past: list[dict[str, int | None]] = [{}]
         self.log: dict[str, list[int | None]] = {}
         self.hidden: dict[str, tuple[str, int]] = {}
+        self.readings: dict[tuple[str, int], tuple[int, int]] = {}
+        """Which reading of a version is in use, and how many there are."""
 
     def teardown(self) -> None:
         if hasattr(self, "kb"):
@@ -118,6 +120,38 @@ class KnowledgeBaseMachine(RuleBasedStateMachine):
             assert (upload.outcome, upload.version) == (UploadOutcome.UNCHANGED, same)
             if at is not None and same != shown:
                 known[same - 1].at = at
+
+    @rule(key=keys)
+    def read_anew(self, key: str) -> None:
+        """What is shown is read by a newer reader, and all newer readings of the document are used."""
+        shown = self.shown.get(key)
+        if shown is not None:
+            in_use, count = self.readings.get((key, shown), (1, 1))
+            self.kb.catalog.documents.update_version(self.kb.version(key, shown).id, reader="former")
+            assert self.kb.readings.begin([key]) == (in_use == count)
+            self.kb.work_off()
+            self.readings[key, shown] = in_use, count + (in_use == count)
+        newer = {at: count for at, (in_use, count) in self.readings_of(key).items() if in_use < count}
+        if key in self.versions:
+            assert self.kb.readings.show([key]) == len(newer)
+        self.use(key, newer)
+
+    @rule(key=keys)
+    def take_back_readings(self, key: str) -> None:
+        former = {at: in_use - 1 for at, (in_use, _) in self.readings_of(key).items() if in_use > 1}
+        if key in self.versions:
+            assert self.kb.readings.undo([key]) == len(former)
+        self.use(key, former)
+
+    def readings_of(self, key: str) -> dict[int, tuple[int, int]]:
+        return {at: of for (name, at), of in self.readings.items() if name == key and self.is_kept(key, at)}
+
+    def use(self, key: str, chosen: dict[int, int]) -> None:
+        for number, reading in chosen.items():
+            self.readings[key, number] = reading, self.readings[key, number][1]
+            assert self.kb.version(key, number).reading == reading
+            if self.shown.get(key) == number:
+                self.show_in_model(key, number)
 
     @rule(key=keys, number=numbers, hour=st.one_of(st.none(), hours))
     def schedule(self, key: str, number: int, hour: int | None) -> None:
