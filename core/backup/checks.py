@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, func, or_, select
+from sqlalchemy import Connection, Select, exists, func, or_, select
 
 from core.backup.rows import travelling
 from core.catalog.schema import (
@@ -88,6 +88,17 @@ def _faults() -> list[tuple[str, Select[Any]]]:
         (
             "a version without its file",
             select(versions.c.id).where(versions.c.state != "purged", func.length(versions.c.sha256) != 64),
+        ),
+        (
+            "another reading of no version",
+            select(versions.c.id).where(
+                or_(versions.c.number < 1, versions.c.reading_of.is_not(None)),
+                ~exists().where(
+                    base.c.doc_id == versions.c.doc_id,
+                    base.c.number == versions.c.reading_of,
+                    versions.c.number < 0,
+                ),
+            ),
         ),
         ("a version from later than all publications", select(versions.c.id).where(versions.c.claimed_seq > last)),
         (

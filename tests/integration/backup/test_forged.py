@@ -63,6 +63,8 @@ ROWS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "path for a conversation": ("conversations", put(id="a/b")),
     "higher version number": ("versions", put(number=7)),
     "version of number zero": ("versions", put(number=0)),
+    "reading of no version": ("versions", put(number=-1, reading_of=9)),
+    "version that is a reading as well": ("versions", put(reading_of=1)),
     "version from the future": ("versions", put(claimed_seq=10**6)),
     "version on another document's": ("versions", put(base_id=4)),
     "version on none that there is": ("versions", put(base_id=10**6)),
@@ -249,4 +251,4 @@ def test_place_is_usable_after_a_refusal(archive: bytes, tmp_path: Path) -> None
 def test_archive_that_was_only_taken_apart_and_put_together_is_taken(members: Members, tmp_path: Path) -> None:
     begin(tmp_path / "data")
     same = with_row(members, "versions", put(note="said later"))
-    assert import_from(settings(tmp_path), io.BytesIO(together(same))).rows["versions"] == 6
+    assert import_from(settings(tmp_path), io.BytesIO(together(same))).rows["versions"] == 8
