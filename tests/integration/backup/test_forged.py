@@ -245,7 +245,7 @@ def test_place_is_usable_after_a_refusal(archive: bytes, tmp_path: Path) -> None
         import_from(settings(tmp_path), io.BytesIO(archive[:-2_000]))
     import_from(settings(tmp_path), io.BytesIO(archive))
     with knowledge_base(tmp_path) as kb:
-        assert len(kb.documents()) == 3
+        assert len(kb.documents()) == 4
 
 
 def test_archive_that_was_only_taken_apart_and_put_together_is_taken(members: Members, tmp_path: Path) -> None:
