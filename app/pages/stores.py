@@ -21,6 +21,8 @@ from core.model import JobState, ReadingState
 
 TICK_MS = 1_000
 LISTED = 20
+AT_ONCE = 25
+"""Readings that are used or taken back with one tick."""
 BUSY, READY = "btn btn-primary is-working", "btn btn-primary"
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 
@@ -170,9 +172,9 @@ def follow_readings(ticks: int | None, at_work: str) -> tuple[Any, bool, str]:
         raise PreventUpdate
     done = 0
     if at_work == "show":
-        done = kb().readings.show()
+        done = kb().readings.show(limit=AT_ONCE)
     elif at_work == "undo":
-        done = kb().readings.undo()
+        done = kb().readings.undo(limit=AT_ONCE)
     return _readings_now(at_work if done else "")
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, insert, select, update
 
 from core.catalog.documents.isolation import seen
-from core.catalog.engine import Database, inserted_id
-from core.catalog.jobs.ledger import NewJob, queue
+from core.catalog.engine import Database
+from core.catalog.jobs.ledger import NewJob, queue_all
 from core.catalog.schema import IS_CURRENT, NOT_A_DRAFT, documents, publications, shown_now, versions
 from core.errors import Conflict
 from core.model import JobKind, ReadingState
@@ -66,8 +66,8 @@ class ReadingTable:
         now = datetime.now(UTC)
         with self._database.write() as tx:
             rows = tx.execute(_outdated(reader, doc_keys).limit(limit)).all()
-            for row in rows:
-                _begin(tx, row, reader, actor, now)
+            if rows:
+                _begin(tx, rows, reader, actor, now)
         return len(rows)
 
     def counts(self) -> dict[ReadingState, int]:
@@ -171,7 +171,9 @@ def swap(tx: Connection, row: Row[Any]) -> None:
     own = versions.c.doc_id == row.doc_id, versions.c.number == row.reading_of
     present = tx.execute(select(versions).where(*own)).one()
     moved = {name: getattr(present, name) for name in _MOVED}
-    aside = {"number": -present.id, "reading_of": row.reading_of, **NOT_A_DRAFT}
+    aside = {"number": row.number, "reading_of": row.reading_of, **NOT_A_DRAFT}
+    # They change their numbers, each of which one row has at any moment.
+    tx.execute(update(versions).where(versions.c.id == row.id).values(number=0))
     tx.execute(update(versions).where(versions.c.id == present.id).values(**aside))
     tx.execute(update(versions).where(versions.c.id == row.id).values(number=row.reading_of, reading_of=None, **moved))
 
@@ -194,35 +196,52 @@ def _outdated(reader: str, doc_keys: Collection[str] | None) -> Select[Any]:
     return query if doc_keys is None else query.where(documents.c.doc_key.in_(doc_keys))
 
 
-def _begin(tx: Connection, row: Row[Any], reader: str, actor: str, now: datetime) -> None:
-    """Make the row of another reading of a version and queue its job: a draft, which nobody sees by itself."""
-    same = versions.c.doc_id == row.doc_id, versions.c.reading_of == row.number
-    last = tx.scalar(select(func.max(versions.c.reading)).where(*same)) or 0
-    lowest = tx.scalar(select(func.min(versions.c.number)).where(versions.c.doc_id == row.doc_id)) or 0
-    values = {
-        **{name: getattr(row, name) for name in _COPIED},
-        # Of its own until its id is known.
-        "number": min(lowest, 0) - 1,
-        "reading_of": row.number,
-        "reading": max(row.reading, last) + 1,
-        "reader": reader,
-        "state": "stored",
-        "is_draft": True,
-    }
-    version_id = inserted_id(tx.execute(insert(versions).values(**values)))
-    tx.execute(update(versions).where(versions.c.id == version_id).values(number=-version_id))
-    job = NewJob(
-        kind=JobKind.INGEST,
-        name=row.file_name,
-        size_bytes=row.size_bytes,
-        actor=actor,
-        owner_id=row.owner_id,
-        doc_id=row.doc_id,
-        version_id=version_id,
-        # After everything that somebody waits for.
-        priority=_PRIORITY,
+def _begin(tx: Connection, rows: Sequence[Row[Any]], reader: str, actor: str, now: datetime) -> None:
+    """Make the rows of other readings and queue their jobs: drafts, which nobody sees by themselves."""
+    doc_ids = [row.doc_id for row in rows]
+    own = versions.c.doc_id.in_(doc_ids)
+    lowest = dict(
+        tx.execute(select(versions.c.doc_id, func.min(versions.c.number)).where(own).group_by(versions.c.doc_id)).all()
     )
-    queue(tx, job, now)
+    others = select(versions.c.doc_id, versions.c.reading_of, func.max(versions.c.reading)).where(own)
+    last = {
+        (doc_id, number): reading
+        for doc_id, number, reading in tx.execute(others.group_by(versions.c.doc_id, versions.c.reading_of))
+    }
+    made = [
+        {
+            **{name: getattr(row, name) for name in _COPIED},
+            "number": min(lowest[row.doc_id], 0) - 1,
+            "reading_of": row.number,
+            "reading": max(row.reading, last.get((row.doc_id, row.number), 0)) + 1,
+            "reader": reader,
+            "state": "stored",
+            "is_draft": True,
+        }
+        for row in rows
+    ]
+    tx.execute(insert(versions), made)
+    numbers = {each["doc_id"]: each["number"] for each in made}
+    ids = {
+        row.doc_id: row.id
+        for row in tx.execute(select(versions.c.doc_id, versions.c.id, versions.c.number).where(own))
+        if row.number == numbers[row.doc_id]
+    }
+    works = [
+        NewJob(
+            kind=JobKind.INGEST,
+            name=row.file_name,
+            size_bytes=row.size_bytes,
+            actor=actor,
+            owner_id=row.owner_id,
+            doc_id=row.doc_id,
+            version_id=ids[row.doc_id],
+            # After everything that somebody waits for.
+            priority=_PRIORITY,
+        )
+        for row in rows
+    ]
+    queue_all(tx, works, [now + timedelta(microseconds=place) for place in range(len(works))])
 
 
 _PRIORITY = -10
