@@ -322,14 +322,14 @@
         return;
       }
       const whole = words.map((word) => word.dataset.plain).join("");
-      const hit = new Set();
+      const hits = [];
       for (let at = whole.indexOf(this.wanted); at >= 0; at = whole.indexOf(this.wanted, at + 1)) {
-        hit.add([at, at + this.wanted.length]);
+        hits.push([at, at + this.wanted.length]);
       }
       let done = 0;
       words.forEach((word) => {
         const end = done + word.dataset.plain.length;
-        const isHit = [...hit].some(([first, last]) => first < end && last > done);
+        const isHit = hits.some(([first, last]) => first < end && last > done);
         word.classList.toggle("sheet-hit", isHit && end > done);
         done = end;
       });

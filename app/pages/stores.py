@@ -9,7 +9,7 @@ from dash.exceptions import PreventUpdate
 
 from app import links
 from app.components.document.overview import stores_card
-from app.components.settings.readings import ACT, readings, readings_card
+from app.components.settings.readings import ACT, readings_card, readings_of
 from app.components.settings.store_checks import WRITE_ANEW, progress, report, write_anew
 from app.components.shared.icon import icon
 from app.components.shared.states import empty, error_line, shows_errors
@@ -36,13 +36,14 @@ def layout(job: str = "", **_: Any) -> html.Div:
     check = html.Button(
         [icon("search"), t("stores.check")], id="stores-check", type="button", className=READY, disabled=is_active
     )
+    shown_readings, is_still, at_work = _readings()
     content = [
         stores_card(kb().health()),
         html.Section(html.Div(shown, id="stores-report", role="status"), className="card-plain"),
-        readings_card(_readings()),
+        readings_card(shown_readings),
         write_anew(),
-        dcc.Interval(id="readings-tick", interval=TICK_MS, disabled=not kb().readings.report().reading),
-        dcc.Store(id="readings-work", data=""),
+        dcc.Interval(id="readings-tick", interval=TICK_MS, disabled=is_still),
+        dcc.Store(id="readings-work", data=at_work),
         dcc.Interval(id="stores-tick", interval=TICK_MS, disabled=not is_active),
         dcc.Store(id="stores-job", data=job_id),
     ]
@@ -134,9 +135,11 @@ def _shown(job_id: str) -> tuple[Any, ...]:
     return shown, not is_active, job_id, is_active
 
 
-def _readings(at_work: str = "") -> list[Any]:
+def _readings(at_work: str = "") -> tuple[list[Any], bool, str]:
+    """Return what to show of the readings, whether nothing changes by itself, and what is being done."""
+    found = kb().readings.report()
     waiting = [] if at_work else kb().readings.list(ReadingState.WAITING, limit=LISTED)
-    return readings(kb().readings.report(), waiting, at_work)
+    return readings_of(found, waiting, at_work), not (at_work or found.reading), at_work
 
 
 @callback(
@@ -155,7 +158,7 @@ def act_on_readings(clicks: list[int | None]) -> tuple[Any, bool, str]:
         kb().readings.begin()
     elif act == "drop":
         kb().readings.drop()
-    return _readings_now(act if act in ("show", "undo") else "")
+    return _readings(act if act in ("show", "undo") else "")
 
 
 @callback(
@@ -175,9 +178,4 @@ def follow_readings(ticks: int | None, at_work: str) -> tuple[Any, bool, str]:
         done = kb().readings.show(limit=AT_ONCE)
     elif at_work == "undo":
         done = kb().readings.undo(limit=AT_ONCE)
-    return _readings_now(at_work if done else "")
-
-
-def _readings_now(at_work: str) -> tuple[Any, bool, str]:
-    is_still = not at_work and not kb().readings.report().reading
-    return _readings(at_work), is_still, at_work
+    return _readings(at_work if done else "")

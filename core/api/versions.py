@@ -112,9 +112,9 @@ class ReadingsApi(Protocol):
         """Return how many documents were read by an earlier reader, and what has been done about it."""
 
     def list(
-        self, state: str | None = None, *, keys: Collection[str] | None = None, after: int = 0, limit: int = 50
+        self, state: str | None = None, *, key: str | None = None, after: int = 0, limit: int = 50
     ) -> builtins.list[Reading]:
-        """Return up to 500 readings that are not in use, by id from behind ``after`` on.
+        """Return up to 500 readings that are not in use, of all documents or of one, by id from behind ``after`` on.
 
         Raises: ``InvalidInput`` for a state that there is none of.
         """

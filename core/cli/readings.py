@@ -27,8 +27,7 @@ Docs = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="The
 def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Say how many documents an earlier EvoRAG has read, and what has been done about it."""
     with opened(data_dir) as kb:
-        found = kb.readings.report()
-    output.print_json(found) if as_json else _print_report(found)
+        _end(kb, as_json=as_json)
 
 
 @commands.command("list")
@@ -51,26 +50,23 @@ def begin(docs: Docs = None, data_dir: DataDir = None, as_json: AsJson = False) 
                     kb.work_off()
                 else:
                     time.sleep(_POLL_S)
-        found = kb.readings.report()
-    output.print_json(found) if as_json else _print_report(found)
+        _end(kb, as_json=as_json)
 
 
 @commands.command()
 def show(docs: Docs = None, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Use the readings that wait; questions as of the past and old citations still find what there was."""
     with opened(data_dir) as kb:
-        _all(kb, kb.readings.show, docs)
-        found = kb.readings.report()
-    output.print_json(found) if as_json else _print_report(found)
+        _all(kb.readings.show, docs, lambda: kb.readings.report().usable)
+        _end(kb, as_json=as_json)
 
 
 @commands.command()
 def undo(docs: Docs = None, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Go back to the readings that were in use before."""
     with opened(data_dir) as kb:
-        _all(kb, kb.readings.undo, docs)
-        found = kb.readings.report()
-    output.print_json(found) if as_json else _print_report(found)
+        _all(kb.readings.undo, docs, lambda: kb.readings.report().replaced)
+        _end(kb, as_json=as_json)
 
 
 @commands.command()
@@ -78,21 +74,26 @@ def drop(docs: Docs = None, data_dir: DataDir = None, as_json: AsJson = False) -
     """Remove the readings that were never in use."""
     with opened(data_dir) as kb:
         kb.readings.drop(_keys(docs))
-        found = kb.readings.report()
-    output.print_json(found) if as_json else _print_report(found)
+        _end(kb, as_json=as_json)
 
 
 def _keys(docs: list[str] | None) -> list[str] | None:
     return [doc_key(name) for name in docs] if docs else None
 
 
-def _all(kb: KnowledgeBaseApi, act: Callable[..., int], docs: list[str] | None) -> None:
+def _all(act: Callable[[list[str] | None], int], docs: list[str] | None, left: Callable[[], int]) -> None:
+    """Do something with a few documents at a time until none is left."""
     keys, done = _keys(docs), 0
     with output.bar("Documents") as show_bar:
         while count := act(keys):
             done += count
-            left = kb.readings.report()
-            show_bar(done, done + (left.waiting + left.withdrawn if act.__name__ == "show" else left.replaced), "")
+            show_bar(done, done + left(), "")
+
+
+def _end(kb: KnowledgeBaseApi, *, as_json: bool) -> None:
+    """Print how the documents stand now."""
+    found = kb.readings.report()
+    output.print_json(found) if as_json else _print_report(found)
 
 
 def _print_report(found: ReadingReport) -> None:

@@ -25,29 +25,28 @@ class RemoteReadings:
         return from_dict(ReadingReport, self._http.get(path_of("readings")))
 
     def list(
-        self, state: str | None = None, *, keys: Collection[str] | None = None, after: int = 0, limit: int = 50
+        self, state: str | None = None, *, key: str | None = None, after: int = 0, limit: int = 50
     ) -> builtins.list[Reading]:
-        """Return readings that are not in use, of one document where ``keys`` has one, by id."""
-        doc = next(iter(keys or ()), None)
-        found = self._http.get(path_of("readings", "list"), state=state, doc=doc, after=after, limit=limit)
+        """Return readings that are not in use, of all documents or of one, by id."""
+        found = self._http.get(path_of("readings", "list"), state=state, doc=key, after=after, limit=limit)
         return [from_dict(Reading, each) for each in found["readings"]]
 
     def begin(self, keys: Collection[str] | None = None, actor: str = "") -> int:
         """Read documents anew in the background, beside what they show; return how many."""
-        return int(self._http.post(path_of("readings"), {"docs": builtins.list(keys or ())})["count"])
+        return self._count((), keys)
 
     def show(self, keys: Collection[str] | None = None, actor: str = "", *, limit: int = 100) -> int:
         """Use the readings that wait, of up to ``limit`` documents; return of how many."""
-        return self._some("show", keys, limit)
+        return self._count(("show",), keys, limit=limit)
 
     def undo(self, keys: Collection[str] | None = None, actor: str = "", *, limit: int = 100) -> int:
         """Go back to the readings that were in use before; return of how many documents."""
-        return self._some("undo", keys, limit)
+        return self._count(("undo",), keys, limit=limit)
 
     def drop(self, keys: Collection[str] | None = None, actor: str = "") -> int:
         """Remove the readings that were never in use; return how many."""
-        return int(self._http.post(path_of("readings", "drop"), {"docs": builtins.list(keys or ())})["count"])
+        return self._count(("drop",), keys)
 
-    def _some(self, act: str, keys: Collection[str] | None, limit: int) -> int:
-        given = {"docs": builtins.list(keys or ()), "limit": limit}
-        return int(self._http.post(path_of("readings", act), given)["count"])
+    def _count(self, act: tuple[str, ...], keys: Collection[str] | None, **more: int) -> int:
+        given = {"docs": builtins.list(keys or ()), **more}
+        return int(self._http.post(path_of("readings", *act), given)["count"])

@@ -67,3 +67,8 @@ class ReadingReport:
     waiting: int
     withdrawn: int
     replaced: int
+
+    @property
+    def usable(self) -> int:
+        """Documents whose readings are ready and not in use."""
+        return self.waiting + self.withdrawn

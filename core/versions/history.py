@@ -38,19 +38,20 @@ class History:
         by = storable_actor(acting_for(actor))
         return self.append(Decision(doc_id, version_id, action, by, check_note(note)))
 
-    def append(self, decision: Decision) -> Publication:
-        """Show a version, or nothing, from now on.
+    def append(self, decision: Decision, expected: Showing | None = None) -> Publication:
+        """Show a version, or nothing, from now on; ``expected`` is what was shown when it was prepared, if it was.
 
         Raises: ``Conflict`` where the version cannot be shown or is shown already, or there is nothing to unpublish.
         """
         try:
             while True:
-                expected = self._prepared(decision)
+                expected = expected or self._prepared(decision)
                 if decision.action == "unpublish" and expected.version_id is None:
                     raise Conflict("The document shows nothing.")
                 done = self._catalog.publications.commit(decision, expected=expected)
                 if done is not None:
                     return done
+                expected = None
         except Exception:
             # What was prepared is not to stay among what is shown.
             if decision.version_id is not None:
@@ -60,7 +61,7 @@ class History:
             self._projector.flush_soon()
 
     def append_all(self, decisions: Sequence[Decision]) -> list[Publication]:
-        """Do what ``append`` does for several documents, which wait for the stores together; leave out conflicts."""
+        """Show versions of several documents, which wait for the stores together; leave out conflicts."""
         prepared = [
             (each, self._catalog.publications.prepare(each.doc_id, each.version_id))
             for each in decisions
@@ -70,12 +71,7 @@ class History:
         done: list[Publication] = []
         for decision, expected in prepared:
             with suppress(Conflict):
-                shown = self._catalog.publications.commit(decision, expected=expected)
-                done.append(shown if shown is not None else self.append(decision))
-                continue
-            assert decision.version_id is not None
-            self._catalog.publications.shelve(decision.doc_id, decision.version_id)
-        self._projector.flush_soon()
+                done.append(self.append(decision, expected))
         return done
 
     def resume(self) -> None:

@@ -62,16 +62,17 @@ class Rereading:
 
     @needs(Role.READER)
     def list(
-        self, state: str | None = None, *, keys: Collection[str] | None = None, after: int = 0, limit: int = 50
+        self, state: str | None = None, *, key: str | None = None, after: int = 0, limit: int = 50
     ) -> list[Reading]:
-        """Return other readings than those in use, by id from behind ``after`` on, each with what it gains and loses.
+        """Return other readings than those in use, each with what it gains and loses, by id from behind ``after`` on.
 
         Raises: ``InvalidInput`` for a state that there is none of.
         """
         if state is not None and state not in set(ReadingState):
             raise InvalidInput(f"A reading is one of: {', '.join(ReadingState)}.")
         states = tuple(ReadingState) if state is None else (ReadingState(state),)
-        rows = self._catalog.readings.list(states, after=after, limit=min(max(limit, 1), _MOST), doc_keys=keys or None)
+        keys = None if key is None else (key,)
+        rows = self._catalog.readings.list(states, after=after, limit=min(max(limit, 1), _MOST), doc_keys=keys)
         return [self._told(row) for row in rows]
 
     @needs(Role.ADMIN)

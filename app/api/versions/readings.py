@@ -43,8 +43,7 @@ def report_readings() -> flask.Response:
 def list_readings() -> flask.Response:
     """Answer readings by id, each that waits with the words that it gains and loses against the one in use."""
     given = arguments()
-    keys = [given["doc"]] if given["doc"] else None
-    found = kb().readings.list(given["state"], keys=keys, after=given["after"], limit=given["limit"])
+    found = kb().readings.list(given["state"], key=given["doc"] or None, after=given["after"], limit=given["limit"])
     return flask.jsonify(readings=[to_dict(each) for each in found])
 
 

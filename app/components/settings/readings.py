@@ -19,7 +19,7 @@ ACT = "readings-act"
 
 
 def readings_card(content: Sequence[Any]) -> html.Section:
-    """The part of the page that ``readings`` fills."""
+    """The part of the page that ``readings_of`` fills."""
     return html.Section(
         [
             html.H2(t("readings.title"), className="section-title", id="readings-title"),
@@ -30,11 +30,11 @@ def readings_card(content: Sequence[Any]) -> html.Section:
     )
 
 
-def readings(report: ReadingReport, waiting: Sequence[Reading], at_work: str = "") -> list[Any]:
+def readings_of(report: ReadingReport, waiting: Sequence[Reading], at_work: str = "") -> list[Any]:
     """How the documents stand, and what can be done; ``at_work`` is what is being done with them now, if anything."""
     parts: list[Any] = []
     if at_work:
-        left = report.waiting + report.withdrawn if at_work == "show" else report.replaced
+        left = report.usable if at_work == "show" else report.replaced
         parts.append(_line("working", t(f"readings.at_work.{at_work}", count=left)))
     if report.reading:
         parts.append(_line("working", t("readings.reading", count=report.reading), _jobs()))
@@ -46,7 +46,7 @@ def readings(report: ReadingReport, waiting: Sequence[Reading], at_work: str = "
         buttons = _button("show", "check2", report.waiting, "primary"), _button("drop", "x-lg", report.waiting)
         parts.append(_line("ok", t("readings.waiting", count=report.waiting), *buttons))
         parts.append(html.P(t("readings.stays"), className="hint"))
-        parts.append(html.Ul([_item(each) for each in waiting], className="plain-list reading-list"))
+        parts.append(html.Ul([_item(each) for each in waiting], className="plain-list rereading-list"))
         if report.waiting > len(waiting):
             parts.append(html.P(t("readings.more", count=report.waiting - len(waiting)), className="muted"))
     if report.withdrawn and not at_work:
@@ -101,4 +101,4 @@ def _lines(found: Differences) -> list[Any]:
     ]
     if not rows:
         return []
-    return [html.Details([html.Summary(t("readings.lines")), html.Ul(rows, className="plain-list reading-lines")])]
+    return [html.Details([html.Summary(t("readings.lines")), html.Ul(rows, className="plain-list rereading-lines")])]

@@ -21,8 +21,16 @@ _COPIED = (
     *("doc_id", "file_name", "extension", "is_text_entry", "sha256", "sha1", "size_bytes", "claimed_seq"),
     *("created_at", "actor", "note", "label"),
 )
+_PRIORITY = -10
+"""After everything that somebody waits for."""
 _MOVED = ("note", "label", "is_draft", "publish_at", "publish_actor")
 _of_present = and_(_present.c.doc_id == versions.c.doc_id, _present.c.number == versions.c.reading_of)
+_later = (
+    _other.c.doc_id == versions.c.doc_id,
+    _other.c.reading_of == versions.c.reading_of,
+    _other.c.state == "ready",
+    _other.c.reading > versions.c.reading,
+)
 _STATE: ColumnElement[Any] = case(
     (versions.c.state == "stored", ReadingState.READING.value),
     (versions.c.state != "ready", ReadingState.FAILED.value),
@@ -85,9 +93,27 @@ class ReadingTable:
         after: int = 0,
         limit: int,
         doc_keys: Collection[str] | None = None,
-        ids: Collection[int] | Select[tuple[int]] | None = None,
     ) -> Sequence[ReadingRow]:
         """Return other readings than the present ones, of what whoever acts sees, by id from behind ``after`` on."""
+        return self._rows(states, limit, doc_keys, versions.c.id > after)
+
+    def usable(self, *, limit: int, doc_keys: Collection[str] | None = None) -> Sequence[ReadingRow]:
+        """Return of versions the newest reading that is ready and not in use, at most ``limit``."""
+        states = ReadingState.WAITING, ReadingState.WITHDRAWN
+        return self._rows(states, limit, doc_keys, ~exists().where(*_later))
+
+    def replaced(self, *, limit: int, doc_keys: Collection[str] | None = None) -> Sequence[ReadingRow]:
+        """Return of versions that were read anew the reading that each had before, at most ``limit``."""
+        between = exists().where(*_later, _other.c.reading < _present.c.reading)
+        return self._rows((ReadingState.REPLACED,), limit, doc_keys, ~between)
+
+    def _rows(
+        self,
+        states: Collection[ReadingState],
+        limit: int,
+        doc_keys: Collection[str] | None,
+        condition: ColumnElement[bool],
+    ) -> Sequence[ReadingRow]:
         query = _joined(
             select(
                 versions.c.id,
@@ -105,45 +131,15 @@ class ReadingTable:
                 _present.c.id.in_(shown_now).label("is_shown"),
             )
         )
-        query = query.where(seen(), versions.c.id > after, _STATE.in_([state.value for state in states]))
+        query = query.where(seen(), condition, _STATE.in_([state.value for state in states]))
         if doc_keys is not None:
             query = query.where(documents.c.doc_key.in_(doc_keys))
-        if ids is not None:
-            query = query.where(versions.c.id.in_(ids))
         with self._database.read() as tx:
             rows = tx.execute(query.order_by(versions.c.id).limit(limit)).all()
         return [
             ReadingRow(**{**row._mapping, "state": ReadingState(row.state), "metadata": row.metadata or {}})
             for row in rows
         ]
-
-    def usable(self, *, limit: int, doc_keys: Collection[str] | None = None) -> Sequence[ReadingRow]:
-        """Return of versions the newest reading that is ready and not in use, at most ``limit``."""
-        later = exists().where(
-            _other.c.doc_id == versions.c.doc_id,
-            _other.c.reading_of == versions.c.reading_of,
-            _other.c.state == "ready",
-            _other.c.reading > versions.c.reading,
-        )
-        newest = select(versions.c.id).where(~later)
-        states = ReadingState.WAITING, ReadingState.WITHDRAWN
-        return self.list(states, limit=limit, doc_keys=doc_keys, ids=newest)
-
-    def replaced(self, *, limit: int, doc_keys: Collection[str] | None = None) -> Sequence[ReadingRow]:
-        """Return of versions that were read anew the reading that each had before, at most ``limit``."""
-        later = exists().where(
-            _other.c.doc_id == versions.c.doc_id,
-            _other.c.reading_of == versions.c.reading_of,
-            _other.c.state == "ready",
-            _other.c.reading > versions.c.reading,
-            _other.c.reading < _present.c.reading,
-        )
-        with self._database.read() as tx:
-            ids = _joined(select(versions.c.id)).where(_STATE.in_((ReadingState.REPLACED.value,)), ~later, seen())
-            if doc_keys is not None:
-                ids = ids.where(documents.c.doc_key.in_(doc_keys))
-            first = list(tx.scalars(ids.order_by(versions.c.id).limit(limit)))
-        return self.list((ReadingState.REPLACED,), limit=limit, ids=first)
 
     def swap(self, version_id: int) -> None:
         """Make a reading what its version is, where that is not shown. Raises: ``Conflict``."""
@@ -236,15 +232,11 @@ def _begin(tx: Connection, rows: Sequence[Row[Any]], reader: str, actor: str, no
             owner_id=row.owner_id,
             doc_id=row.doc_id,
             version_id=ids[row.doc_id],
-            # After everything that somebody waits for.
             priority=_PRIORITY,
         )
         for row in rows
     ]
     queue_all(tx, works, [now + timedelta(microseconds=place) for place in range(len(works))])
-
-
-_PRIORITY = -10
 
 
 def _joined(query: Select[Any]) -> Select[Any]:
