@@ -134,10 +134,10 @@ def decode(model: Any, prompt: Tensor, count: int) -> Iterator[tuple[float, floa
     """Write greedily; yield the wall and processor seconds of each token after the first."""
     cache = transformers.DynamicCache(config=model.config)
     with torch.inference_mode():
-        logits = model(prompt, past_key_values=cache, use_cache=True, logits_to_keep=1).logits
+        logits = model(prompt, cache=cache, use_cache=True, logits_to_keep=1).logits
         for _ in range(count):
             wall, own = time.perf_counter(), time.thread_time()
-            logits = model(logits[:, -1:].argmax(-1), past_key_values=cache, use_cache=True).logits
+            logits = model(logits[:, -1:].argmax(-1), cache=cache, use_cache=True).logits
             yield time.perf_counter() - wall, time.thread_time() - own
 
 

@@ -93,5 +93,4 @@ def _before(population: nn.Module) -> Callable[..., Any]:
 
 
 def _encode_cached(module: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    cache = spiking.SpikingCache(kwargs.get("past_key_values"), module.populations)
-    return args, {**kwargs, "past_key_values": cache}
+    return args, {**kwargs, "cache": spiking.SpikingCache(kwargs.get("cache"), module.populations)}

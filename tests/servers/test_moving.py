@@ -57,7 +57,7 @@ def test_the_catalogue_moves_out_and_back_and_numbers_go_on(house: Path, postgre
         with pytest.raises(DataFolderInUse):
             migrate(new, settings(tmp_path / "elsewhere"))
     begin(tmp_path / "third" / "data")
-    assert import_from(settings(tmp_path / "third"), io.BytesIO(archive)).rows["documents"] == 5
+    assert import_from(settings(tmp_path / "third"), io.BytesIO(archive)).rows["documents"] == 6
 
 
 def test_import_is_refused_as_a_whole(house: Path, postgres: Any, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_cache_keeps_spikes_and_each_token_is_encoded_once(family: str) -> None:
     model = converted(family)
     heard: dict[str, list[Tensor]] = defaultdict(list)
     with listening(model, lambda name, population, x, output: heard[name].append(output.flatten(0, 1))):
-        cache = model.generate(PROMPT, max_new_tokens=6, do_sample=False, return_dict_in_generate=True).past_key_values
+        cache = model.generate(PROMPT, max_new_tokens=6, do_sample=False, return_dict_in_generate=True).cache
     assert {name: len(torch.cat(outputs)) for name, outputs in heard.items()} == dict.fromkeys(
         sizes(model.config), PROMPT.shape[1] + 5
     )
@@ -127,7 +127,7 @@ def test_model_with_and_without_a_cache_says_the_same(family: str, more: dict[st
     with torch.inference_mode():
         cached = model(PROMPT, use_cache=True)
         assert torch.equal(cached.logits, model(PROMPT, use_cache=False).logits)
-        step = model(PROMPT[:, -1:], past_key_values=cached.past_key_values).logits
+        step = model(PROMPT[:, -1:], cache=cached.cache).logits
         whole = model(torch.cat([PROMPT, PROMPT[:, -1:]], dim=1), use_cache=False).logits[:, -1:]
     assert torch.allclose(step, whole, atol=1e-3)
 
