@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 
 from core.ingest.labels import is_term
 from core.ingest.parsers.outline import Outline
-from core.ingest.parsers.pdf_page import Page, PageLine, PageRow, rows
+from core.ingest.parsers.pdf_aligned import Drawn, aligned_tables
+from core.ingest.parsers.pdf_columns import columns, rows
+from core.ingest.parsers.pdf_page import Page, PageLine, PageRow, rows_of_column
 from core.ingest.parsers.pdf_style import Typography
-from core.ingest.parsers.pdf_tables import RuledTable, ruled_tables
-from core.ingest.parsers.tables import RowGroups, row_text
-from core.ingest.parsers.wording import is_wide, join_lines, squeeze
+from core.ingest.parsers.pdf_tables import PdfTable, ruled_tables
+from core.ingest.parsers.tables import RowGroups
+from core.ingest.parsers.wording import first_word_width, join_lines, squeeze
 from core.model import LABEL_JOINT, Block, BlockKind
 
 _BULLET = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※]\s*|[–\-*・]\s+|・|[①-⑳]\s*|\(?\d{1,3}[.)]\s+|\([a-z\d]\)\s+|[a-z]\)\s+)")
@@ -28,18 +30,6 @@ CODE_GAP = 3.2
 """Code goes on over a gap of this many sizes of its text: a blank line."""
 INDENT = 1.5
 """Text that begins at least this many sizes of it to the right of a short line above is explained by that line."""
-CELL_GAP = 1.5
-"""Blanks wider than this, in sizes of the text, part the cells of a table without rules."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Tabular:
-    """A row whose wide gaps make it look like the row of a table."""
-
-    row: PageRow
-    cells: list[str]
-    page: int
-    right: float
 
 
 @dataclass(slots=True)
@@ -66,18 +56,14 @@ class Flow:
     """Lines that the text below is indented under, with their left edges."""
     _items: list[str] = field(default_factory=list)
     _items_page: int = 0
-    _tabular: list[_Tabular] = field(default_factory=list)
-    _table: RuledTable | None = None
+    _table: PdfTable | None = None
     _header: str = ""
 
     def page(self, page: Page) -> Iterator[Block]:
         """Take one page; yields the blocks that it completes."""
         entries: list[str] = []
         tables, lines = ruled_tables(page)
-        for number, table in enumerate(tables):
-            x0, y0, x1, _ = table.box
-            lines.append(PageLine("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number))
-        found = [row for line in rows([line for line in lines if not line.turn]) for row in _with_tables_apart(line)]
+        found = self._rows_of(page, tables, [line for line in lines if not line.turn])
         leaders = sum(map(_leads_on, found))
         edges = _right_edges(found, self.style.leading)
         self._page_left = min((row.box[0] for row in found), default=0.0)
@@ -86,7 +72,7 @@ class Flow:
             row = found[at]
             at += 1
             if row.pieces[0].table >= 0:
-                yield from self._ruled(tables[row.pieces[0].table], page.number)
+                yield from self._tabulated(tables[row.pieces[0].table], page.number)
                 continue
             if not row.text.strip():
                 continue
@@ -112,12 +98,29 @@ class Flow:
                 at += taken - 1
                 self._last, self._last_page, self._table = None, page.number, None
                 continue
-            yield from self._row(row, page.number, edges[at - 1])
+            yield from self._line(row, page.number, edges[at - 1])
         yield from self._asides(page.number, [line for line in lines if line.turn])
         self.contents = entries if self.has_contents else []
         if entries and not self.has_contents:
             items = "\n".join(squeeze(_DOTS.sub(" ", entry)) for entry in entries)
             yield self.outline.block(items, BlockKind.LIST, page=page.number)
+
+    def _rows_of(self, page: Page, tables: list[PdfTable], lines: list[PageLine]) -> list[PageRow]:
+        """The rows of a page in reading order; a row stands for each table, aligned ones are added to ``tables``."""
+        drawn = Drawn([rule for rule in page.rules if rule[2] - rule[0] > rule[3] - rule[1]], page.shades)
+        found: list[PageRow] = []
+        for column in columns(
+            [*lines, *map(self._stand_in, range(len(tables)), tables)], self.style.gutters, page.rules
+        ):
+            aligned, left = aligned_tables(column, drawn, self.style.leading)
+            left += map(self._stand_in, range(len(tables), len(tables) + len(aligned)), aligned)
+            tables += aligned
+            found += (row for line in rows_of_column(left) for row in _with_tables_apart(line))
+        return found
+
+    def _stand_in(self, number: int, table: PdfTable) -> PageLine:
+        x0, y0, x1, _ = table.box
+        return PageLine("", (x0, y0, x1, y0 + 1), self.style.body_size, table=number)
 
     def _asides(self, page: int, lines: list[PageLine]) -> Iterator[Block]:
         """Yield what reads in other turns than its page: sideways labels and notes, which are no headings.
@@ -130,7 +133,7 @@ class Flow:
             flow = Flow(self.style, self.outline)
             for row, right in zip(found, edges, strict=True):
                 if row.text.strip():
-                    yield from flow._row(row, page, right)
+                    yield from flow._line(row, page, right)
             yield from flow.finish()
 
     def _level_by_look(self, row: PageRow) -> int:
@@ -144,30 +147,6 @@ class Flow:
         before, row = rest[0], rest[1]
         alike = abs(row.size - first.size) < 0.3 and row.bold == first.bold and row.pieces[0].table < 0
         return alike and 0 < row.box[3] - before.box[3] < 1.5 * row.size and self.style.level_by_look(row, 0) > 0
-
-    def _row(self, row: PageRow, page: int, right: float) -> Iterator[Block]:
-        cells = _cells(row)
-        if len(cells) > 1 and not row.mono:
-            if self._tabular and (page != self._tabular[-1].page or not _aligned(self._tabular[-1].row, row)):
-                yield from self._end_tabular()
-            self._tabular.append(_Tabular(row, cells, page, right))
-            return
-        yield from self._end_tabular()
-        yield from self._line(row, page, right)
-
-    def _end_tabular(self) -> Iterator[Block]:
-        held, self._tabular = self._tabular, []
-        if len(held) >= 3:
-            yield from self.finish()
-            page = held[0].page
-            groups = RowGroups(lambda _first, _last: self.outline.locator(page=page), row_text(held[0].cells))
-            for each in held:
-                yield from groups.add(row_text(each.cells))
-            yield from groups.flush()
-            self._last, self._last_page = held[-1].row, page
-        else:
-            for each in held:
-                yield from self._line(each.row, each.page, each.right)
 
     def _line(self, row: PageRow, page: int, right: float) -> Iterator[Block]:
         text = row.text.strip()
@@ -224,7 +203,7 @@ class Flow:
             return True
         indented = row.box[0] - last.box[0] > 0.8 * row.size and last.box[0] <= self._item_left + 0.5 * row.size
         left_free = right - last.box[2]
-        needed = _first_word_width(row) + (0.5 if ended else 2.0) * row.size
+        needed = first_word_width(row.text, row.box[2] - row.box[0], row.size) + (0.5 if ended else 2.0) * row.size
         return (indented and ended and self._kind is BlockKind.PARAGRAPH) or left_free > needed
 
     def _end_text(self, item_follows: bool = False) -> Iterator[Block]:
@@ -255,14 +234,15 @@ class Flow:
             end = self._last_page if self._last_page > first else None
             yield self.outline.block("\n".join(items), BlockKind.LIST, page=first, page_end=end)
 
-    def _ruled(self, table: RuledTable, page: int) -> Iterator[Block]:
+    def _tabulated(self, table: PdfTable, page: int) -> Iterator[Block]:
         yield from self.finish()
         lines = table.lines
-        goes_on = self._table is not None and self._table.edges == table.edges and page == self._last_page + 1
+        last = self._table
+        goes_on = last is not None and page - self._last_page in (0, 1) and last.goes_on_in(table)
         if goes_on and lines and lines[0] == self._header:
             lines = lines[1:]
         elif not goes_on:
-            self._header = lines[0] if lines else ""
+            self._header = lines[0] if lines and table.has_header else ""
         groups = RowGroups(lambda _first, _last: self.outline.locator(page=page), self._header)
         for line in lines:
             yield from groups.add(line)
@@ -271,7 +251,6 @@ class Flow:
 
     def finish(self) -> Iterator[Block]:
         """Yield what is still open."""
-        yield from self._end_tabular()
         yield from self._end_text()
         yield from self._end_items()
 
@@ -304,35 +283,3 @@ def _right_edges(found: Sequence[PageRow], leading: float) -> list[float]:
     if found:
         edges.extend([max(each.box[2] for each in found[start:])] * (len(found) - start))
     return edges
-
-
-def _first_word_width(row: PageRow) -> float:
-    """How much room the first word of a row takes; in Japanese two characters, as a line may end between any others."""
-    text = row.text.strip()
-    if is_wide(text):
-        return 2 * row.size
-    return (row.box[2] - row.box[0]) / len(text) * len(text.split(None, 1)[0])
-
-
-def _cells(row: PageRow) -> list[str]:
-    cells: list[str] = []
-    before: PageLine | None = None
-    for piece in row.pieces:
-        if before is not None and piece.box[0] - before.box[2] < CELL_GAP * piece.size:
-            cells[-1] = join_lines(cells[-1], squeeze(piece.text.strip()))
-        else:
-            cells.append(squeeze(piece.text.strip()))
-        before = piece
-    return cells
-
-
-def _aligned(above: PageRow, row: PageRow) -> bool:
-    """Whether two rows share at least two columns, by their left or right edges."""
-    near = 0.8 * row.size
-    shared = sum(
-        any(
-            abs(piece.box[0] - other.box[0]) < near or abs(piece.box[2] - other.box[2]) < near for other in above.pieces
-        )
-        for piece in row.pieces
-    )
-    return shared >= 2 and 0 < row.box[3] - above.box[3] < 3 * row.size

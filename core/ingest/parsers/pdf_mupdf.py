@@ -24,6 +24,8 @@ MAX_OUTLINE = 20_000
 PICTURE = 0.02
 """Share of a page from which an image may hold text."""
 STROKES = 50
+MIN_SHADE, MAX_SHADE = 6.0, 150.0
+"""Heights, in points, of areas that may be filled rows of tables."""
 _BOLD, _MONO = 16, 8
 _PAGES_KEPT = 64
 """Pages after which MuPDF gives back half of what it keeps of them."""
@@ -90,7 +92,7 @@ class MuPdfDocument:
         found = [raw for block in content["blocks"] for raw in block.get("lines", ())]
         lines = with_columns([line for raw in found for line in _lines(raw, size) if _is_legible(line.text)], size)
         turn = prevailing((line.length for line in lines), -page.rotation % 360)
-        read = Page.of(number, size, lines, turn, _rules(page) if lines else ())
+        read = Page.of(number, size, lines, turn, *(_drawn(page) if lines else ((), ())))
         read.plain = "\n".join("".join(span["text"] for span in raw["spans"]) for raw in found)
         read.has_picture = _is_drawn_on(page) if not lines else is_stamp(lines) and _shown(page) > MOST_OF_PAGE
         return read
@@ -155,22 +157,26 @@ def _spot(span: dict[str, Any], turn: int, page: Size) -> Box:
     return turned(box, turn, page)
 
 
-def _rules(page: Any) -> list[Box]:
-    found: list[Box] = []
+def _drawn(page: Any) -> tuple[list[Box], list[Box]]:
+    """The straight rules of a page, and the areas that are filled behind its text."""
+    rules: list[Box] = []
+    shades: list[Box] = []
     drawings = page.get_cdrawings()
     if len(drawings) > MAX_DRAWINGS:
-        return found
+        return rules, shades
     for drawing in drawings:
         stroked = "s" in drawing["type"]
         for item in drawing["items"]:
             if item[0] == "l":
                 (x0, y0), (x1, y1) = item[1], item[2]
                 if abs(x1 - x0) < 1 or abs(y1 - y0) < 1:
-                    found.append((min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
+                    rules.append((min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
             elif item[0] == "re":
                 x0, y0, x1, y1 = item[1]
                 if min(x1 - x0, y1 - y0) < 3:
-                    found.append((x0, y0, x1, y1))
+                    rules.append((x0, y0, x1, y1))
                 elif stroked:
-                    found.extend(((x0, y0, x1, y0), (x0, y1, x1, y1), (x0, y0, x0, y1), (x1, y0, x1, y1)))
-    return found
+                    rules.extend(((x0, y0, x1, y0), (x0, y1, x1, y1), (x0, y0, x0, y1), (x1, y0, x1, y1)))
+                elif MIN_SHADE < y1 - y0 < MAX_SHADE:
+                    shades.append((x0, y0, x1, y1))
+    return rules, shades

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import median
 
 from core.ingest.parsers.pdf_turn import Box, Size, returned, turned, turned_size
 
@@ -91,6 +90,8 @@ class Page:
     height: float
     lines: list[PageLine]
     rules: list[Box] = field(default_factory=list)
+    shades: list[Box] = field(default_factory=list)
+    """Filled areas behind the text, such as rows of a table."""
     plain: str = ""
     """All that the library finds on the page, a line each."""
     has_picture: bool = False
@@ -99,11 +100,21 @@ class Page:
     """Lines that are not read because neighbouring pages repeat them."""
 
     @classmethod
-    def of(cls, number: int, size: Size, lines: list[PageLine], turn: int, rules: Sequence[Box] = ()) -> Page:
+    def of(
+        cls,
+        number: int,
+        size: Size,
+        lines: list[PageLine],
+        turn: int,
+        rules: Sequence[Box] = (),
+        shades: Sequence[Box] = (),
+    ) -> Page:
         """A page as a library stores it, turned so that text of ``turn`` reads upright."""
         for line in lines:
             line.turn = (line.turn - turn) % 360
-        return cls(number, *turned_size(size, turn), lines, [turned(rule, turn, size) for rule in rules])
+        width, height = turned_size(size, turn)
+        lying = [turned(rule, turn, size) for rule in rules]
+        return cls(number, width, height, lines, lying, [turned(shade, turn, size) for shade in shades])
 
     @property
     def size(self) -> Size:
@@ -121,15 +132,8 @@ class Page:
         return turned(returned(line.box, line.turn, self.size), turn, self.size)
 
 
-def rows(lines: Sequence[PageLine]) -> list[PageRow]:
-    """The lines of a page as rows in reading order: column by column where the page has columns."""
-    found: list[PageRow] = []
-    for column in columns(list(lines)):
-        found.extend(_rows_of_column(column))
-    return found
-
-
-def _rows_of_column(lines: list[PageLine]) -> Iterator[PageRow]:
+def rows_of_column(lines: Sequence[PageLine]) -> Iterator[PageRow]:
+    """Yield what stands side by side as rows, from top to bottom."""
     pending: list[PageLine] = []
     top = bottom = 0.0
     for line in sorted(lines, key=lambda line: (round((line.box[1] + line.box[3]) / 2, 1), line.box[0])):
@@ -147,73 +151,3 @@ def _rows_of_column(lines: list[PageLine]) -> Iterator[PageRow]:
 def _fits_beside(pending: list[PageLine], line: PageLine) -> bool:
     left, right = line.box[0], line.box[2]
     return all(min(right, other.box[2]) - max(left, other.box[0]) < 0.5 * line.size for other in pending)
-
-
-def columns(lines: list[PageLine], depth: int = 0) -> list[list[PageLine]]:
-    """Split the lines of a page into stretches to be read one after the other, each from top to bottom.
-
-    Lines that cross the gutter, such as a title over two columns, part the page into bands.
-    """
-    gutter = _gutter(lines) if depth < 3 else None
-    if gutter is None:
-        return [lines]
-    found: list[list[PageLine]] = []
-    left: list[PageLine] = []
-    right: list[PageLine] = []
-
-    def flush() -> None:
-        for side in (left, right):
-            if side:
-                found.extend(columns(list(side), depth + 1))
-                side.clear()
-
-    for line in sorted(lines, key=lambda line: line.box[1]):
-        if line.box[2] <= gutter + 1:
-            left.append(line)
-        elif line.box[0] >= gutter - 1:
-            right.append(line)
-        else:
-            flush()
-            if found and found[-1] and _crosses(found[-1][-1], gutter):
-                found[-1].append(line)
-            else:
-                found.append([line])
-    flush()
-    return found
-
-
-def _crosses(line: PageLine, gutter: float) -> bool:
-    return line.box[0] < gutter - 1 and line.box[2] > gutter + 1
-
-
-def _gutter(lines: list[PageLine]) -> float | None:
-    """Where a page of two columns parts, or ``None``: few lines cross it, and both sides are set as running text."""
-    if len(lines) < 16:
-        return None
-    low = min(line.box[0] for line in lines)
-    high = max(line.box[2] for line in lines)
-    step = (high - low) / 100
-    if step <= 0.5:
-        return None
-    crossing = [0] * 101
-    for line in lines:
-        first, last = int((line.box[0] - low) / step) + 1, int((line.box[2] - low) / step)
-        for at in range(max(first, 0), min(last, 100) + 1):
-            crossing[at] += 1
-    fewest = min(crossing[20:81])
-    if fewest > 0.2 * len(lines):
-        return None
-    places = [at for at in range(20, 81) if crossing[at] == fewest]
-    gutter = low + median(places) * step
-    left = [line for line in lines if line.box[2] <= gutter + 1]
-    right = [line for line in lines if line.box[0] >= gutter - 1]
-    if min(len(left), len(right)) < max(5, 0.15 * len(lines)):
-        return None
-    for side in (left, right):
-        edges = min(line.box[0] for line in side), max(line.box[2] for line in side)
-        widths = [line.width for line in side if not line.mono]
-        if not widths or median(widths) < 0.6 * (edges[1] - edges[0]):
-            return None
-    top, bottom = max(min(line.box[1] for line in side) for side in (left, right)), 0.0
-    bottom = min(max(line.box[3] for line in side) for side in (left, right))
-    return gutter if bottom - top > 4 * median(line.size for line in lines) else None

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from core.ingest.parsers.pdf_page import Page, PageRow, rows
+from core.ingest.parsers.pdf_columns import gutters, rows
+from core.ingest.parsers.pdf_page import Page, PageRow
 
 LARGER = 1.12
 """Text this much larger than running text is a heading."""
@@ -38,11 +39,13 @@ class Typography:
     """Distance from one line to the next, in sizes of the text."""
     sizes: list[float] = field(default_factory=list)
     outline: Mapping[int, Sequence[tuple[int, str]]] = field(default_factory=dict)
+    gutters: Sequence[float] = ()
     _levels: dict[float, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, pages: Iterable[Page], outline: Mapping[int, Sequence[tuple[int, str]]]) -> Typography:
         """Measure the sampled pages."""
+        pages = list(pages)
         characters: Counter[float] = Counter()
         large: Counter[float] = Counter()
         distances = []
@@ -58,7 +61,7 @@ class Typography:
                 large[_rounded(row.size)] += 1
         body = max(characters, key=lambda size: characters[size], default=10.0)
         sizes = sorted((size for size in large if size >= LARGER * body), reverse=True)
-        return cls(body, min(max(median(distances), 0.9), 2.2) if distances else 1.2, sizes, outline)
+        return cls(body, min(max(median(distances), 0.9), 2.2) if distances else 1.2, sizes, outline, gutters(pages))
 
     def level_by_outline(self, page: int, found: Sequence[PageRow]) -> tuple[int, int]:
         """Return the level of the heading that ``found`` begins with, by the bookmarks, and how many rows it takes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from core.ingest.parsers.pdf_page import Page, PageLine
 from core.ingest.parsers.pdf_turn import Box, prevailing, turned
@@ -14,24 +15,40 @@ from core.ingest.parsers.wording import join_lines, squeeze
 NEAR = 3.0
 """Lines closer than this, in points, meet."""
 MAX_RULES = 3_000
+SHIFT = 6.0
+"""Columns of a table that goes on elsewhere are shifted against each other by less, in points."""
 
 
 @dataclass(frozen=True, slots=True)
-class RuledTable:
-    """A table with its place on the page and its rows, cell by cell; a merged cell stands in its first row."""
+class PdfTable:
+    """A table with its place on the page and its rows, cell by cell; a merged cell stands in its first row.
+
+    ``columns`` are their left and right edges.
+    """
 
     box: Box
     rows: tuple[tuple[str, ...], ...]
-    edges: tuple[int, ...]
+    columns: tuple[tuple[float, float], ...]
+    has_header: bool = True
 
     @property
     def lines(self) -> list[str]:
         return [line for line in map(row_text, self.rows) if line]
 
+    def goes_on_in(self, other: PdfTable) -> bool:
+        """Whether the columns of a table on the next page, or in the next column of this one, are the same."""
+        if len(self.columns) != len(other.columns):
+            return False
+        here, there = self.columns[0][0], other.columns[0][0]
+        return all(
+            abs(left - here - other_left + there) < SHIFT or abs(right - here - other_right + there) < SHIFT
+            for (left, right), (other_left, other_right) in zip(self.columns, other.columns, strict=True)
+        )
 
-def ruled_tables(page: Page) -> tuple[list[RuledTable], list[PageLine]]:
+
+def ruled_tables(page: Page) -> tuple[list[PdfTable], list[PageLine]]:
     """Return the tables of a page and the lines that stand in none."""
-    found: list[RuledTable] = []
+    found: list[PdfTable] = []
     left = page.lines
     if not page.rules or len(page.rules) > MAX_RULES:
         return found, left
@@ -48,7 +65,7 @@ def ruled_tables(page: Page) -> tuple[list[RuledTable], list[PageLine]]:
         rows = _cells([(line, page.place(line, turn)) for line in _in_order(inside)], rules, *grid)
         if sum(sum(map(bool, row)) > 1 for row in rows) < 1 or not inside:
             continue
-        found.append(RuledTable(box, rows, tuple(round(x) for x in grid[0])))
+        found.append(PdfTable(box, rows, tuple(pairwise(grid[0]))))
         taken = set(map(id, inside))
         left = [line for line in left if id(line) not in taken]
     return found, left

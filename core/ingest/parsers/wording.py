@@ -58,6 +58,14 @@ def is_wide(text: str) -> bool:
     return _WIDE_START.match(text) is not None
 
 
+def first_word_width(text: str, width: float, size: float) -> float:
+    """How much room the first word of a line takes; in Japanese two letters, as a line may end between any others."""
+    text = text.strip()
+    if is_wide(text):
+        return 2 * size
+    return width / len(text) * len(text.split(None, 1)[0]) if text else 0.0
+
+
 def squeeze(text: str) -> str:
     """Return typeset ``text`` with runs of blanks as one space and without those that only the typesetting made.
 
