@@ -20,7 +20,7 @@ from core.ingest.parsers.wording import first_word_width, is_wide, join_lines, s
 
 MAX_LINES = 2_000
 """A column of more lines is read as text: what aligns there is not worth the time."""
-STRIP = 0.5
+STRIP = 0.4
 """The narrowest blank between two columns, in sizes of the text."""
 APART = 2.2
 """Slots with more space between them, in sizes of the text, are not of one table."""
@@ -42,11 +42,16 @@ Span = tuple[float, float]
 class _Slot:
     top: float
     bottom: float
-    pieces: list[PageLine]
+    lines: list[PageLine]
+
+    @property
+    def pieces(self) -> list[PageLine]:
+        """Its texts, those apart that wide blanks part."""
+        return [piece for line in self.lines for piece in line.parted()]
 
     @property
     def size(self) -> float:
-        return max(piece.size for piece in self.pieces)
+        return max(line.size for line in self.lines)
 
     @property
     def spans(self) -> list[Span]:
@@ -95,7 +100,7 @@ def aligned_tables(lines: Sequence[PageLine], drawn: Drawn, leading: float) -> t
         run, columns = _run(slots, at, drawn)
         table = _table(run, columns, drawn, leading) if len(run) > 1 else None
         if table is None:
-            left.extend(slots[at].pieces)
+            left.extend(slots[at].lines)
             at += 1
         else:
             found.append(table)
@@ -109,8 +114,8 @@ def _slots(lines: Sequence[PageLine]) -> list[_Slot]:
         half = LETTERS / 2 * min(line.size, line.box[3] - line.box[1])
         top, bottom = _middle(line) - half, _middle(line) + half
         last = slots[-1] if slots else None
-        if last is not None and top < last.bottom - 0.1 * line.size and line.table < 0 and last.pieces[0].table < 0:
-            last.pieces.append(line)
+        if last is not None and top < last.bottom - 0.1 * line.size and line.table < 0 and last.lines[0].table < 0:
+            last.lines.append(line)
             last.top, last.bottom = min(last.top, top), max(last.bottom, bottom)
         else:
             slots.append(_Slot(top, bottom, [line]))
@@ -132,8 +137,8 @@ def _merged(spans: Iterator[Span] | Sequence[Span], near: float) -> list[Span]:
 
 
 def _is_text(slot: _Slot) -> bool:
-    return any(piece.table >= 0 or _LEADERS.search(piece.text) for piece in slot.pieces) or all(
-        piece.mono for piece in slot.pieces
+    return any(line.table >= 0 or _LEADERS.search(line.text) for line in slot.lines) or all(
+        line.mono for line in slot.lines
     )
 
 

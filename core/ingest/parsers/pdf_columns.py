@@ -35,7 +35,7 @@ def gutters(pages: Sequence[Page]) -> list[float]:
     places: list[list[float]] = []
     for page in pages:
         lines = page.upright
-        place = _gutter(lines) if len(lines) <= MAX_LINES else None
+        place = _gutter(lines, page.rules) if len(lines) <= MAX_LINES else None
         if place is None:
             continue
         for known in places:
@@ -56,7 +56,7 @@ def columns(
     Lines that cross the gutter, such as a title over two columns, part the page into bands. ``hints`` are the gutters
     of the document, where a page may part although its columns hold little running text.
     """
-    gutter = _gutter(lines) if depth < MAX_DEPTH else None
+    gutter = _gutter(lines, rules) if depth < MAX_DEPTH else None
     if gutter is None and depth == 0:
         gutter = next((hint for hint in hints if _parts(lines, hint)), None)
     if gutter is None:
@@ -74,8 +74,7 @@ def columns(
     spans = _ruled_over(rules, gutter)
     crossing: list[PageLine] | None = None
     for line in sorted(lines, key=lambda line: line.box[1]):
-        middle = (line.box[1] + line.box[3]) / 2
-        over = any(top < middle < bottom for top, bottom in spans)
+        over = _is_over(line, spans)
         if line.box[2] <= gutter + 1 and not over:
             left.append(line)
         elif line.box[0] >= gutter - 1 and not over:
@@ -91,15 +90,32 @@ def columns(
 
 
 def _ruled_over(rules: Sequence[Box], gutter: float) -> list[tuple[float, float]]:
-    """From where to where rules of one length that cross the gutter follow each other: a table over both columns."""
+    """From where to where rules of one length that cross the gutter follow each other: a table over both columns.
+
+    What is drawn cell by cell is one rule.
+    """
+    joined: list[Box] = []
+    for left, top, right, bottom in sorted(rules, key=lambda rule: (round(rule[1]), rule[0])):
+        if bottom - top >= 3:
+            continue
+        last = joined[-1] if joined else None
+        if last is not None and abs(last[1] - top) < 1 and left - last[2] < 3:
+            joined[-1] = last[0], last[1], max(last[2], right), last[3]
+        else:
+            joined.append((left, top, right, bottom))
     by_length: dict[tuple[int, int], list[float]] = {}
-    for left, top, right, bottom in rules:
-        if bottom - top < 3 and left < gutter - 20 and right > gutter + 20:
+    for left, top, right, _ in joined:
+        if left < gutter - 20 and right > gutter + 20:
             by_length.setdefault((round(left / 4), round(right / 4)), []).append(top)
     return [(min(tops), max(tops)) for tops in by_length.values() if len(tops) > 2]
 
 
-def _gutter(lines: Sequence[PageLine]) -> float | None:
+def _is_over(line: PageLine, spans: Sequence[tuple[float, float]]) -> bool:
+    middle = (line.box[1] + line.box[3]) / 2
+    return any(top < middle < bottom for top, bottom in spans)
+
+
+def _gutter(lines: Sequence[PageLine], rules: Sequence[Box]) -> float | None:
     """Where a page of two columns parts, or ``None``: few lines cross it, and both sides are set as running text."""
     if len(lines) < 16:
         return None
@@ -119,7 +135,8 @@ def _gutter(lines: Sequence[PageLine]) -> float | None:
     places = [at for at in range(20, 81) if crossing[at] == fewest]
     for run in _runs(places):
         gutter = low + median(run) * step
-        sides = _sides(lines, gutter)
+        spans = _ruled_over(rules, gutter)
+        sides = _sides([line for line in lines if not _is_over(line, spans)], gutter)
         if min(map(len, sides)) < max(5, 0.15 * len(lines)) or not all(map(_is_running, sides)):
             continue
         if _are_rows(*sides):

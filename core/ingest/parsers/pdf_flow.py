@@ -58,6 +58,7 @@ class Flow:
     _items_page: int = 0
     _table: PdfTable | None = None
     _header: str = ""
+    _first_row: str = ""
 
     def page(self, page: Page) -> Iterator[Block]:
         """Take one page; yields the blocks that it completes."""
@@ -239,10 +240,13 @@ class Flow:
         lines = table.lines
         last = self._table
         goes_on = last is not None and page - self._last_page in (0, 1) and last.goes_on_in(table)
-        if goes_on and lines and lines[0] == self._header:
+        if not goes_on:
+            self._first_row = lines[0] if lines else ""
+            self._header = self._first_row if table.has_header else ""
+        elif lines and lines[0] == self._first_row:
+            # What a table repeats where it goes on names its columns, however it is set.
+            self._header = self._first_row
             lines = lines[1:]
-        elif not goes_on:
-            self._header = lines[0] if lines and table.has_header else ""
         groups = RowGroups(lambda _first, _last: self.outline.locator(page=page), self._header)
         for line in lines:
             yield from groups.add(line)

@@ -24,6 +24,8 @@ MAX_OUTLINE = 20_000
 PICTURE = 0.02
 """Share of a page from which an image may hold text."""
 STROKES = 50
+WIDE_BLANK = 0.4
+"""In sizes of the text: wider than most blanks between words, and as wide as some between the cells of a row."""
 MIN_SHADE, MAX_SHADE = 6.0, 150.0
 """Heights, in points, of areas that may be filled rows of tables."""
 _BOLD, _MONO = 16, 8
@@ -102,12 +104,13 @@ class MuPdfDocument:
 
 
 def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
-    """The parts of a line of MuPDF's that blanks wider than two letters separate."""
+    """The parts of a line of MuPDF's that blanks wider than two letters separate, with their wider blanks."""
     turn = turn_of(*raw["dir"])
     text = ""
     box: Box | None = None
     weight = bold = mono = 0
     size = 0.0
+    gaps: list[tuple[int, float, float]] = []
     for span in raw["spans"]:
         piece = span["text"]
         if not piece.isascii():
@@ -116,9 +119,11 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
         spot = span["bbox"] if turn == 0 else _spot(span, turn, page)
         gap = spot[0] - box[2] if box else 0.0
         if box is not None and count and gap > 2 * span["size"]:
-            yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
-            text, box, weight, bold, mono, size = "", None, 0, 0, 0, 0.0
+            yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn, gaps=gaps)
+            text, box, weight, bold, mono, size, gaps = "", None, 0, 0, 0, 0.0, []
         if count:
+            if box is not None and gap > WIDE_BLANK * span["size"] and text[-1:] != "\u3000":
+                gaps.append((len(text), box[2], spot[0]))
             box = spot if box is None else (box[0], min(box[1], spot[1]), max(box[2], spot[2]), max(box[3], spot[3]))
             weight += count
             size += span["size"] * count
@@ -128,7 +133,7 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
         if box is not None:
             text += piece
     if box is not None:
-        yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn)
+        yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn, gaps=gaps)
 
 
 def _shown(page: Any) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from core.ingest.parsers.pdf_turn import Box, Size, returned, turned, turned_size
@@ -30,6 +30,19 @@ class PageLine:
     mono: bool = False
     table: int = -1
     turn: int = 0
+    gaps: list[tuple[int, float, float]] = field(default_factory=list)
+    """Where in the text blanks are wider than usual, and from where to where these reach."""
+
+    def parted(self) -> list[PageLine]:
+        """The texts between its wide blanks."""
+        if not self.gaps:
+            return [self]
+        starts = [(0, self.box[0]), *((at, right) for at, _, right in self.gaps)]
+        ends = [*((at, left) for at, left, _ in self.gaps), (len(self.text), self.box[2])]
+        return [
+            replace(self, text=self.text[start:end], box=(left, self.box[1], right, self.box[3]), gaps=[])
+            for (start, left), (end, right) in zip(starts, ends, strict=True)
+        ]
 
     @property
     def length(self) -> tuple[int, int]:
