@@ -27,6 +27,8 @@ class Smallest:
 
     options: tuple[str, ...]
     numbers: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    """Programs without which there is nothing to measure."""
 
 
 # A second word tells runs of one benchmark apart.
@@ -55,6 +57,11 @@ ALONE: Mapping[str, Smallest] = {
     ),
     "latency": Smallest(
         (), ("p50_ms", "without_embedding/p95_ms", "answering/p50_ms", "cached/p50_ms", "writing_s", "resident_mb")
+    ),
+    "layout": Smallest(
+        (),
+        ("all/order", "all/tables", "en/headings", "columns_1/s_a_page"),
+        needs=("chromium-headless-shell", "soffice"),
     ),
     "ocr": Smallest((), ("pages", "rapidocr/clean/errors", "rapidocr/clean/s_a_page")),
     "pages": Smallest((), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import startup
 from benchmarks.runner import parse
+from tests import programs
 from tests.smallest import ALONE, ON_SERVERS, ROOT, missing_numbers, question_set, report_of, result_of
 from tests.unit.snn.small import small
 
@@ -85,4 +86,7 @@ def test_command_that_cannot_be_run_is_refused(options: list[str], capsys: pytes
 @pytest.mark.parametrize("module", ALONE)
 def test_benchmark_measures_what_it_is_for(module: str, places: dict[str, str], tmp_path: Path) -> None:
     smallest = ALONE[module]
+    for name in smallest.needs:
+        if reason := programs.missing(name):
+            pytest.skip(reason)
     assert missing_numbers(report_of(module, smallest, places, tmp_path), smallest.numbers) == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
 
@@ -27,11 +27,18 @@ APART = 2.2
 LETTERS = 0.9
 """The height of a line's letters in sizes of its text, around the middle of its box."""
 FEW_ROWS = 3
+NEAR_SLOTS = 8
+ALIGNED = 1.0
+"""Texts whose edges are this close, in points, are aligned."""
+ALIGNED_ROWS = 0.75
+"""Share of the texts of a column that are aligned with each other where nothing is drawn."""
 BESIDE = 12.0
 """How far, in points, the outer rules and shades of a table may stand from its text."""
 TEXT_CHARS = 12
 """Lines of running text have more characters, half as many in Japanese."""
-_MARK = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※–\-*・]|[①-⑳]|\(?\w{1,3}[.)]|\(\w{1,3}\)|\[\d{1,3}\])\Z")
+_MARK = re.compile(
+    r"(?:[•·∙‣▪■□◆◇●○◦➢✓※–\-*・]|[①-⑳]|\(?(?:\w{1,3}[.)]|\d{1,2}(?:\.\d{1,2}){1,3}\.?\)?)|\(\w{1,3}\)|\[\d{1,3}\])\Z"
+)
 _LEADERS = re.compile(r"(?:\.\s?|…\s?|・){5,}")
 _FIGURE = re.compile(r"[\d.,:;%+\-–−/()\s¥$€£]*\d[\d.,:;%+\-–−/()\s¥$€£]*\Z")
 
@@ -43,11 +50,8 @@ class _Slot:
     top: float
     bottom: float
     lines: list[PageLine]
-
-    @property
-    def pieces(self) -> list[PageLine]:
-        """Its texts, those apart that wide blanks part."""
-        return [piece for line in self.lines for piece in line.parted()]
+    pieces: list[PageLine] = field(default_factory=list)
+    """Its texts, those apart that a blank parts which others near it share."""
 
     @property
     def size(self) -> float:
@@ -94,6 +98,7 @@ def aligned_tables(lines: Sequence[PageLine], drawn: Drawn, leading: float) -> t
     if len(lines) > MAX_LINES:
         return found, list(lines)
     slots = _slots(lines)
+    _part(slots)
     left: list[PageLine] = []
     at = 0
     while at < len(slots):
@@ -120,6 +125,24 @@ def _slots(lines: Sequence[PageLine]) -> list[_Slot]:
         else:
             slots.append(_Slot(top, bottom, [line]))
     return slots
+
+
+def _part(slots: Sequence[_Slot]) -> None:
+    """Part texts at their wide blanks where other texts near them begin below or above: cells that nearly touch."""
+    edges = [
+        [*(line.box[0] for line in sorted(slot.lines, key=lambda line: line.box[0])[1:]),
+         *(right for line in slot.lines for _, _, right in line.gaps)]
+        for slot in slots
+    ]  # fmt: skip
+    for at, slot in enumerate(slots):
+        near = edges[max(0, at - NEAR_SLOTS) : at] + edges[at + 1 : at + 1 + NEAR_SLOTS]
+        for line in slot.lines:
+            gaps = [gap for gap in line.gaps if _shared(gap[2], near) >= FEW_ROWS - 1]
+            slot.pieces += line.parted(gaps) if gaps else [line]
+
+
+def _shared(place: float, near: Sequence[Sequence[float]]) -> int:
+    return sum(any(abs(edge - place) <= ALIGNED for edge in edges) for edges in near)
 
 
 def _middle(line: PageLine) -> float:
@@ -151,13 +174,15 @@ def _run(slots: Sequence[_Slot], at: int, drawn: Drawn) -> tuple[Sequence[_Slot]
     widest, several, end = 0.0, 1, at + 1
     for slot in slots[at + 1 :]:
         gap = slot.top - slots[end - 1].bottom
-        if _is_text(slot) or gap > APART * first.size or abs(slot.size - first.size) > 0.25 * first.size:
+        if _is_text(slot) or gap > APART * first.size or abs(slot.size - first.size) > 0.12 * first.size:
             break
         spans = slot.spans
         joined = _merged([*columns, *spans], STRIP * first.size)
         if len(joined) < 2 or (len(joined) < len(columns) and several > 1):
             break
         box = (columns[0][0], first.top, columns[-1][1], slot.bottom)
+        if _is_titled(slots[end - 1], slot) and not _is_between(slot, box, drawn):
+            break
         if end - at >= FEW_ROWS and gap > 1.5 * widest + 0.3 * first.size and not _is_between(slot, box, drawn):
             break
         columns = joined
@@ -169,6 +194,13 @@ def _run(slots: Sequence[_Slot], at: int, drawn: Drawn) -> tuple[Sequence[_Slot]
         run.pop()
     columns = _merged([span for slot in run for span in slot.spans], STRIP * first.size)
     return run, columns
+
+
+def _is_titled(before: _Slot, slot: _Slot) -> bool:
+    """Whether a slot is set like a heading below cells: bold, with nothing but its number beside it."""
+    first, *others = slot.pieces
+    alone = not others or (len(others) == 1 and _MARK.match(first.text.strip()) is not None)
+    return alone and all(line.bold for line in slot.lines) and not all(line.bold for line in before.lines)
 
 
 def _is_between(slot: _Slot, box: Box, drawn: Drawn) -> bool:
@@ -211,7 +243,7 @@ def _table(run: Sequence[_Slot], columns: Sequence[Span], drawn: Drawn, leading:
     several = sum(len(slot.spans) > 1 for slot in run)
     if len(columns) < 2 or several < (2 if len(borders) > 1 else FEW_ROWS):
         return None
-    if not borders and (_is_list(run, columns) or _is_running_text(run, columns)):
+    if not borders and not _stands_undrawn(run, columns):
         return None
     groups = _rows(run, columns, borders, leading)
     rows = tuple(_cells(group, columns) for group in groups)
@@ -220,12 +252,39 @@ def _table(run: Sequence[_Slot], columns: Sequence[Span], drawn: Drawn, leading:
     return PdfTable(box, rows, tuple(columns), _has_header(groups, rows, borders))
 
 
+def _stands_undrawn(run: Sequence[_Slot], columns: Sequence[Span]) -> bool:
+    """Whether texts are cells although nothing is drawn around them."""
+    if _is_list(run, columns) or _is_running_text(run, columns):
+        return False
+    alone = sum(all(_column(piece, columns) == 0 for piece in slot.pieces) for slot in run)
+    return alone <= sum(len(slot.spans) > 1 for slot in run) and _is_aligned(run, columns)
+
+
 def _is_list(run: Sequence[_Slot], columns: Sequence[Span]) -> bool:
     """Whether what looks like the first of two columns are the marks of list items."""
     if len(columns) > 2:
         return False
     marks = [piece.text.strip() for slot in run for piece in slot.pieces if _column(piece, columns) == 0]
     return sum(_MARK.match(mark) is not None for mark in marks) > 0.6 * len(marks)
+
+
+def _is_aligned(run: Sequence[_Slot], columns: Sequence[Span]) -> bool:
+    """Whether the texts of each column but the first are aligned at their left, their right or their middle."""
+    for number in range(1, len(columns)):
+        firsts = [
+            min(own, key=lambda piece: piece.box[0])
+            for slot in run
+            if (own := [piece for piece in slot.pieces if _column(piece, columns) == number])
+        ]
+        places = (
+            [piece.box[0] for piece in firsts],
+            [piece.box[2] for piece in firsts],
+            [(piece.box[0] + piece.box[2]) / 2 for piece in firsts],
+        )
+        most = max(sum(abs(place - other) <= ALIGNED for other in edges) for edges in places for place in edges)
+        if most < max(min(2, len(firsts)), ALIGNED_ROWS * len(firsts)):
+            return False
+    return True
 
 
 def _is_running_text(run: Sequence[_Slot], columns: Sequence[Span]) -> bool:

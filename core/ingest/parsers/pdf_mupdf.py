@@ -50,7 +50,7 @@ class MuPdfDocument:
             self._document: Any = pymupdf.open(path, filetype="pdf")
             locked = bool(self._document.needs_pass and not self._document.authenticate(""))
             self.page_count: int = 0 if locked else self._document.page_count
-        except (RuntimeError, ValueError) as error:
+        except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
             raise ParserFailed("The PDF is damaged beyond reading.") from error
         if locked:
             raise Encrypted("The PDF is protected by a password.")
@@ -85,7 +85,7 @@ class MuPdfDocument:
             pymupdf.TOOLS.store_shrink(50)
         try:
             return self._page(self._document.load_page(index), index + 1)
-        except (RuntimeError, ValueError, IndexError):
+        except (RuntimeError, ValueError, IndexError, pymupdf.mupdf.FzErrorBase):
             return None
 
     def _page(self, page: Any, number: int) -> Page:

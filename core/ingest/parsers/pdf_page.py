@@ -33,12 +33,10 @@ class PageLine:
     gaps: list[tuple[int, float, float]] = field(default_factory=list)
     """Where in the text blanks are wider than usual, and from where to where these reach."""
 
-    def parted(self) -> list[PageLine]:
-        """The texts between its wide blanks."""
-        if not self.gaps:
-            return [self]
-        starts = [(0, self.box[0]), *((at, right) for at, _, right in self.gaps)]
-        ends = [*((at, left) for at, left, _ in self.gaps), (len(self.text), self.box[2])]
+    def parted(self, gaps: Sequence[tuple[int, float, float]]) -> list[PageLine]:
+        """The texts between some of its wide blanks."""
+        starts = [(0, self.box[0]), *((at, right) for at, _, right in gaps)]
+        ends = [*((at, left) for at, left, _ in gaps), (len(self.text), self.box[2])]
         return [
             replace(self, text=self.text[start:end], box=(left, self.box[1], right, self.box[3]), gaps=[])
             for (start, left), (end, right) in zip(starts, ends, strict=True)
