@@ -8,14 +8,16 @@ set and costs an embedding of every sentence.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from core.model import Hit
 from core.query.answer.answer_types import offers
+from core.query.answer.named_labels import named, names_of
 from core.query.answer.question_profile import QuestionProfile
-from core.query.answer.quotable_units import Unit, quotable_units
+from core.query.answer.quotable_units import CELL_JOINT, Unit, quotable_units
 from core.query.answer.trim_clauses import softmax
 from core.text.analysis import analyse
 
@@ -31,9 +33,19 @@ SENTENCE_WEIGHTS = {
     "unit": 1.35,
     "says_little": -1.68,
 }
-HEADING_WEIGHT = -6.0
-"""Set, not fitted: the question sets hold no headings."""
+SET_WEIGHTS = {"heading": -6.0, "named": 3.0, "first_named": 1.0, "default": 2.0}
+"""Set, not fitted: the question sets hold no headings, options and settings.
+
+``named``: the question names what the sentence stands under; ``first_named``: and what that means is asked, which
+the first sentence there says; ``default``: a default is asked for, and said.
+"""
 _MOST_UNITS = 80
+_MEANING = re.compile(
+    r"\bwhat (?:do(?:es)?|is|are)\b(?!.*\b(?:default|unit|range|limit|maximum|minimum)\b)|\bmean(?:s|ing)?\b|\bfor\?"
+    r"|とは|意味|何を(?:する|し)|どうな[るり]|役割",
+    re.IGNORECASE,
+)
+_DEFAULT = re.compile(r"\bdefault(?:s|ed)?\b|既定|デフォルト|初期値|省略時", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,8 +75,7 @@ def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candi
         return []
     chances = softmax(
         [
-            sum(weight * candidate.features[name] for name, weight in SENTENCE_WEIGHTS.items())
-            + HEADING_WEIGHT * candidate.features["heading"]
+            sum(weight * candidate.features[name] for name, weight in (SENTENCE_WEIGHTS | SET_WEIGHTS).items())
             for candidate in found
         ]
     )
@@ -72,8 +83,17 @@ def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candi
 
 
 def passage_terms(hit: Hit) -> frozenset[str]:
-    """Return the terms of a passage with its title, headings and table header."""
-    return frozenset(analyse(hit.placed.chunk.indexed_text(hit.placed.title)))
+    """Return the terms of a passage with its title, headings, table header, and the names that it explains."""
+    chunk = hit.placed.chunk
+    names = (name for label in chunk.labels for name in names_of(label.text))
+    return frozenset(analyse(chunk.indexed_text(hit.placed.title))).union(names)
+
+
+def _subject(unit: Unit, heading: str) -> str:
+    """What a unit stands under: the first cell of its row, its label, else its heading."""
+    if unit.is_row:
+        return unit.text.split(CELL_JOINT)[0]
+    return unit.label or unit.section or heading
 
 
 def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
@@ -83,8 +103,12 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     cut = list(islice(quotable_units(chunk, hit.placed.title), _MOST_UNITS))
     said = [f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut]
     terms = [frozenset(analyse(text)) for text in said]
-    labels = {label: frozenset(analyse(label)) for label in {unit.label for unit in cut}}
+    labels = {label: frozenset(analyse(label)).union(names_of(label)) for label in {unit.label for unit in cut}}
     wanted = profile.expectation.unit
+    asks_meaning = _MEANING.search(profile.text) is not None
+    asks_default = _DEFAULT.search(profile.text) is not None
+    heading = chunk.locator.heading_path[-1] if chunk.locator.heading_path else ""
+    sure = [named(_subject(unit, heading), profile.text) for unit in cut]
     for order, unit in enumerate(cut):
         above = title_terms | (frozenset(analyse(unit.section)) if unit.section else path_terms)
         above |= labels[unit.label]
@@ -103,5 +127,8 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "unit": float(bool(wanted) and wanted in unit.text),
             "says_little": float(len(terms[order] - profile.weights.keys()) <= 1),
             "heading": float(unit.is_heading),
+            "named": sure[order],
+            "first_named": sure[order] * (asks_meaning and (order == 0 or cut[order - 1].label != unit.label)),
+            "default": float(asks_default and _DEFAULT.search(unit.text) is not None),
         }
         yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit, features)

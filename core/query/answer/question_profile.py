@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from core.model import Hit
 from core.query.answer.answer_types import Expectation, expected_answer
+from core.query.answer.named_labels import is_name, question_words
 from core.text.analysis import analyse, analyse_query, keywords
 from core.text.language import detect_language
 
@@ -59,6 +60,7 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
     A term that no hit holds weighs as one that no document holds. Without a keyword leg all terms weigh the same.
     """
     terms = analyse_query(question)
+    terms = [*terms, *_further_names(question, terms)]
     spoken = [term for term in terms if term not in _FILLERS] or terms
     known = {score.term: score for hit in hits if hit.keyword for score in hit.keyword.terms}
     sizes = [_corpus_size(score.idf, score.document_frequency) for score in known.values() if score.idf > 0]
@@ -71,6 +73,11 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
         pairs=letter_pairs(question) if language == "ja" else _pairs_of_words(question, spoken),
         expectation=expected_answer(question),
     )
+
+
+def _further_names(question: str, terms: Collection[str]) -> list[str]:
+    """Names such as ``-i`` and ``%D``, of which no term is left."""
+    return sorted(word for word in question_words(question) if is_name(word) and set(analyse(word)).isdisjoint(terms))
 
 
 def is_small_talk(question: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from core.model import Chunk
+from core.model import LABEL_JOINT, Chunk
 from core.text.sentences import split_sentences
 
 CELL_JOINT = " | "
@@ -45,6 +45,7 @@ class Unit:
 def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
     """Yield the units of a chunk in order; the header rows of tables are no units of their own."""
     headings = {title.strip(), *chunk.locator.heading_path}
+    terms = [label.text.rsplit(LABEL_JOINT, 1)[-1] for label in chunk.labels]
     section = ""
     lines = [(match.start(), match.end()) for match in _LINE.finditer(chunk.text)]
     for is_row, group in groupby(lines, key=lambda line: CELL_JOINT in chunk.text[line[0] : line[1]]):
@@ -55,7 +56,11 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
         first, last = spans[0][0], spans[-1][1]
         for start, end in split_sentences(chunk.text[first:last]):
             text = chunk.text[first + start : first + end]
-            is_heading = text.lstrip("# ") in headings or _looks_like_heading(chunk.text, first + start, first + end)
+            is_heading = (
+                text.lstrip("# ") in headings
+                or any(text.strip() in term for term in terms)
+                or _looks_like_heading(chunk.text, first + start, first + end)
+            )
             label = "" if is_heading else chunk.label_at(first + start)
             yield Unit(first + start, first + end, text, "", section, is_heading, label)
             section = text if is_heading else section

@@ -70,34 +70,35 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """A sentence by its clauses: where they are, how likely each answers, and which shares most with the question."""
+    """A sentence by its clauses: where they are, and how likely each answers."""
 
     sentence: str
     spans: list[Span]
     chances: list[float]
-    shared: int
 
 
 def divide(sentence: str, profile: QuestionProfile) -> Divided:
     spans = split_clauses(sentence)
     if len(spans) == 1:
-        return Divided(sentence, spans, [1.0], 0)
-    features, shared = clause_features(sentence, spans, profile)
+        return Divided(sentence, spans, [1.0])
+    features, _ = clause_features(sentence, spans, profile)
     chances = softmax([sum(CLAUSE_WEIGHTS[name] * value for name, value in row.items()) for row in features])
-    return Divided(sentence, spans, chances, shared)
-
-
-def trim(divided: Divided) -> Cut:
-    """Return what of a sentence is worth giving: ends are cut away where that is safe.
-
-    The clause that shares most with the question is kept, so that a reader sees what the answer is about.
-    """
-    return _shorten(divided, len(divided.sentence), keep=divided.shared)
+    return Divided(sentence, spans, chances)
 
 
 def squeeze(divided: Divided, budget: int) -> Cut:
     """Return the clauses of at most ``budget`` characters that most likely answer; one clause may be longer."""
-    return _shorten(divided, budget)
+    spans, chances = divided.spans, divided.chances
+    first, last, lost = 0, len(spans) - 1, 0.0
+    while first < last:
+        end = min((first, last), key=lambda i: chances[i])
+        if lost + chances[end] > SAFE_LOSS and spans[last][1] - spans[first][0] <= budget:
+            break
+        lost += chances[end]
+        first, last = (first + 1, last) if end == first else (first, last - 1)
+    start, stop = spans[first][0], spans[last][1]
+    chosen = divided.sentence[start:stop]
+    return Cut(start, start + len(chosen.rstrip(_LOOSE) or chosen), 1 - lost)
 
 
 def fill(sentence: str, profile: QuestionProfile, cut: Cut, budget: int) -> Cut:
@@ -130,20 +131,6 @@ def _window(sentence: str, profile: QuestionProfile, cut: Cut, budget: int) -> C
     start = max(cut.start, min(best, cut.end - budget))
     start = next((at for at in range(start, min(start + _LONG_WORD, cut.end)) if _gap_before(sentence, at)), start)
     return Cut(start, min(start + budget, cut.end), cut.kept / 2)
-
-
-def _shorten(divided: Divided, budget: int, keep: int = -1) -> Cut:
-    spans, chances = divided.spans, divided.chances
-    first, last, lost = 0, len(spans) - 1, 0.0
-    while first < last:
-        end = min((end for end in (first, last) if end != keep), key=lambda i: chances[i])
-        if lost + chances[end] > SAFE_LOSS and spans[last][1] - spans[first][0] <= budget:
-            break
-        lost += chances[end]
-        first, last = (first + 1, last) if end == first else (first, last - 1)
-    start, stop = spans[first][0], spans[last][1]
-    chosen = divided.sentence[start:stop]
-    return Cut(start, start + len(chosen.rstrip(_LOOSE) or chosen), 1 - lost)
 
 
 def softmax(scores: list[float]) -> list[float]:

@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.model import Hit
+from core.query.answer.named_labels import named
 from core.query.answer.question_profile import QuestionProfile
 
-FEATURE_WEIGHTS = {"bm25": 0.1, "cosine": 0.2, "coverage": 0.2, "window": 0.1, "pairs": 0.3, "exact": 0.1}
-"""Rounded from conditional logits over half of the questions of an English and a Japanese set, which agree: a fit on
-either language alone, and even equal weights, order the other one nearly as well (`benchmarks/switches.py --fit`)."""
+FEATURE_WEIGHTS = {
+    **{"bm25": 0.09, "cosine": 0.17, "coverage": 0.17, "window": 0.09, "pairs": 0.26, "exact": 0.09},
+    "named": 0.13,
+}
+"""``named`` is set, since the question sets hold no options and settings. The others are rounded from conditional
+logits over half of the questions of an English and a Japanese set, which agree: a fit on either alone, and even equal
+weights, order the other one nearly as well (`benchmarks/switches.py --fit`)."""
 
 WINDOW_CHARS = {"ja": 80, "en": 200}
 _MOST_CHARS = 8_000
@@ -35,6 +40,7 @@ class Looked:
     pairs: tuple[str, ...]
     exact: tuple[str, ...]
     window_chars: int
+    question: str
 
 
 def looked_for(profile: QuestionProfile) -> Looked:
@@ -48,6 +54,7 @@ def looked_for(profile: QuestionProfile) -> Looked:
         pairs=tuple(sorted(profile.pairs))[:_MOST_PAIRS],
         exact=tuple(text for text in exact if text),
         window_chars=WINDOW_CHARS.get(profile.language, 200),
+        question=profile.text,
     )
 
 
@@ -63,7 +70,8 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
     """Return the features of one passage that its text tells, each 0 to 1.
 
     ``coverage``: the weight of the question's terms that it or its headings hold; ``window``: of those that stand
-    together; ``pairs``: the share of the question's letter pairs; ``exact``: of its codes and quoted phrases.
+    together; ``pairs``: the share of the question's letter pairs; ``exact``: of its codes and quoted phrases;
+    ``named``: how surely the question names what some of it stands under, such as an option.
     """
     chunk = hit.placed.chunk
     above = plain(" ".join((hit.placed.title, *chunk.locator.heading_path, chunk.header)))
@@ -83,6 +91,7 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
         "window": _best_window(looked, places),
         "pairs": held / len(looked.pairs) if looked.pairs else 0.0,
         "exact": exact / len(looked.exact) if looked.exact else 0.0,
+        "named": max((named(label.text, looked.question) for label in chunk.labels), default=0.0),
     }
 
 

@@ -328,3 +328,14 @@ def test_marks_that_a_document_writes_itself_are_not_taken_for_citations() -> No
     answer = ask("How many people does the plant employ?", text)
     assert answer.text == "The plant employs 3,776 people (1), says the report(2)and (source 3). [1]"
     assert answer.citations[0].text == text
+
+
+def test_further_sentences_are_given_whole_or_not_at_all() -> None:
+    sentences = [sentence for text in (PLANT, CANTEEN) for sentence in re.split(r"(?<=[.]) ", text)]
+    given = set()
+    for max_chars in (130, 180, 250, 400):
+        answer = ask("How many people does the plant between the rivers employ?", PLANT, CANTEEN, max_chars=max_chars)
+        assert "3,776" in answer.text
+        assert all(citation.text in sentences for citation in answer.citations), max_chars
+        given.add(len(answer.citations))
+    assert len(given) > 1

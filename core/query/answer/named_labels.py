@@ -1,0 +1,68 @@
+"""What a label names, and whether a question names it: an option, a setting, a directive, the first cell of a row.
+
+Manuals say what something does under its name, and mention the name anywhere: only the former answers.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+
+from core.model import LABEL_JOINT
+
+_WORD = re.compile(
+    r"(?:--?|[%$@.])?[a-z0-9](?:[a-z0-9_.:+-]*[a-z0-9_+])?|(?<!\S)[!*?^&|#]+(?!\S)|[\u3040-\u30ff\u3400-\u9fff々]+"
+)
+_NEGATABLE = re.compile(r"--\[no-?\]-?")
+_ASIDE = re.compile(r"[(（\[［<＜{][^)）\]］>＞}]*[)）\]］>＞}]?")
+_NEXT = re.compile(r"[,、;/|\n]|\bor\b")
+_CAMEL = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*\b")
+_LONGEST_LABEL = 200
+_LONGEST_QUESTION = 2_000
+SURE, _CALLED = 1.0, 0.6
+"""How much it says that a question holds a name that can be nothing else, or a word that may be meant otherwise."""
+
+
+@lru_cache(maxsize=64)
+def question_words(question: str) -> frozenset[str]:
+    """Return the words of a question as labels are written, hyphens and underscores included."""
+    return frozenset(_WORD.findall(_folded(question)[:_LONGEST_QUESTION]))
+
+
+@lru_cache(maxsize=4_000)
+def names_of(label: str) -> Mapping[str, float]:
+    """Return what the innermost part of a label names: ``-k, --keep (since 2.1)`` names ``-k`` and ``--keep``."""
+    last = label.rsplit(LABEL_JOINT, 1)[-1]
+    if len(last) > _LONGEST_LABEL:
+        return {}
+    plain = _ASIDE.sub(" ", _NEGATABLE.sub("--", last))
+    parts = [_WORD.findall(part) for part in _NEXT.split(_folded(plain))]
+    found = {words[0]: _CALLED for words in parts if len(words) == 1}
+    found |= {word: SURE for words in parts for word in words if is_name(word)}
+    return found | {word.casefold(): SURE for word in _CAMEL.findall(plain)}
+
+
+def is_name(word: str) -> bool:
+    """Tell whether a word can hardly be anything but the name of an option, a setting, a file or the like."""
+    return word[0] in "-%$@." or "_" in word or (not word.isdigit() and any(map(str.isdigit, word)))
+
+
+def named(label: str, question: str) -> float:
+    """Return how surely a question names what a label does, 0 to 1."""
+    if not label:
+        return 0.0
+    words = question_words(question)
+    return max(
+        (
+            sure
+            for name, sure in names_of(label).items()
+            if name in words or (len(name) > 1 and not name.isascii() and any(name in word for word in words))
+        ),
+        default=0.0,
+    )
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()

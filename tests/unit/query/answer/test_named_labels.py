@@ -1,0 +1,95 @@
+"""What a question names, the manual explains under that name: settings, options, first cells of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import core
+from core import EvoRAG, Query
+from core.query.answer.named_labels import named, names_of
+from tests.builders import knowledge_base
+
+SETTINGS = """<html><head><title>Settings of the pump</title></head><body><h1>Settings</h1><dl>
+<dt>spare_flow (number)</dt><dd>Sets the flow that is kept back. It must be less than max_flow, else max_flow is used
+for both. The default value is 3.</dd>
+<dt>max_flow (number)</dt><dd>Determines the greatest flow. The default is typically 100 litres, but less where the
+pipe is narrow. This parameter can only be set at the start.</dd>
+<dt>-i, --interactive</dt><dd>Shows what would be done and asks before each step.</dd>
+<dt>-x</dt><dd>Also cleans the inner filter, which is left alone normally unless -i is given or max_flow is zero.</dd>
+</dl><table><tr><th>Code</th><th>Meaning</th></tr><tr><td>E17</td><td>The inlet is closed</td></tr>
+<tr><td>E18</td><td>The motor is hot, see E17 for what to do</td></tr></table></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("label", "names"),
+    [
+        ("max_connections (integer)", {"max_connections"}),
+        ("-k, --keep-index, --no-keep-index", {"-k", "--keep-index", "--no-keep-index"}),
+        ("-c command --command=command", {"-c", "--command"}),
+        ("--[no-]reject-shallow", {"--reject-shallow"}),
+        ("SSL › ssl_ca_file (string)", {"ssl_ca_file"}),
+        ("git clone --depth <depth>", {"--depth"}),
+        ("KeepAliveTimeout Directive", {"keepalivetimeout"}),
+        ("保存期間", {"保存期間"}),
+        ("%D", {"%d"}),
+        ("What can be done against leaks?", set()),
+        ("word " * 60, set()),
+    ],
+)
+def test_names_of_a_label(label: str, names: set[str]) -> None:
+    assert set(names_of(label)) == names
+
+
+def test_a_name_that_can_be_nothing_else_says_more_than_a_word() -> None:
+    assert named("max_flow (number)", "What is max_flow for?") > named("port", "Which port is used?") > 0
+    assert named("max_flow", "max_flowの既定値はいくつですか") == named("max_flow", "max_flow?")
+    assert named("保存期間", "記録の保存期間は何年ですか") > 0
+    assert named("spare_flow", "What is max_flow for?") == named("-x", "What is x?") == named("", "Anything?") == 0
+
+
+@pytest.fixture(scope="module")
+def rag(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EvoRAG]:
+    with knowledge_base(tmp_path_factory.mktemp("manual")) as kb:
+        filled(kb, tmp_path_factory.mktemp("files"))
+        yield EvoRAG(kb=kb)
+
+
+def filled(kb: core.KnowledgeBase, folder: Path) -> None:
+    path = folder / "settings.html"
+    path.write_text(SETTINGS, encoding="utf-8")
+    with path.open("rb") as stream:
+        kb.add_file(path.name, stream)
+    kb.work_off()
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is the default value of max_flow?", "The default is typically 100 litres"),
+        ("What does the option -i do?", "-i, --interactive: Shows what would be done"),
+        ("What does -x do?", "-x: Also cleans the inner filter"),
+        ("What does E17 mean?", "Code: E17; Meaning: The inlet is closed"),
+    ],
+)
+def test_what_stands_under_the_name_answers(rag: EvoRAG, question: str, said: str) -> None:
+    answer = rag.ask(Query(question)).answer
+    assert said in answer.text
+
+
+def test_a_term_alone_is_no_part_of_an_answer(rag: EvoRAG) -> None:
+    answer = rag.ask(Query("What is the default value of max_flow?")).answer
+    assert all(citation.text not in ("max_flow (number)", "spare_flow (number)") for citation in answer.citations)
+    assert answer.text.startswith("max_flow (number): ")
+
+
+def test_what_stands_under_another_name_is_not_given_beside_it(rag: EvoRAG) -> None:
+    assert "spare_flow" not in rag.ask(Query("What is the default value of max_flow?")).answer.text
+
+
+def test_the_account_of_a_rank_tells_that_the_question_names_a_label(rag: EvoRAG) -> None:
+    (hit, *_) = rag.search(Query("What is the default value of max_flow?")).hits
+    assert hit.rerank is not None
+    assert hit.rerank.parts["named"] == pytest.approx(0.13)
