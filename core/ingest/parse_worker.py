@@ -11,10 +11,10 @@ import resource
 from pathlib import Path
 from typing import Any
 
-from core.blobs.block_file import write_blocks
+from core.blobs.block_file import write_blocks, write_places
 from core.errors import EmptyDocument, EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers import parse
-from core.ingest.parsers.reading import ParserInput, ParserLimits
+from core.ingest.parsers.reading import ParserInput, ParserLimits, page_ranges
 from core.ingest.recognition.lines import read_lines
 from core.platform.processors import usable_processors
 from core.platform.sandboxed_child import Telling, limit, serve
@@ -51,6 +51,9 @@ def answer(order: dict[str, Any], tell: Telling) -> dict[str, Any]:
         )
         with part.open("wb", buffering=256 * 1024) as file:
             count, characters = write_blocks(parse(reading), file, limits.output_bytes)
+            write_places(reading.places, file)
+        if reading.places:
+            reading.note(recognised=page_ranges(reading.places))
         if reading.pictures:
             return {"pictures": reading.pictures}
         if not characters:

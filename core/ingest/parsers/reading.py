@@ -80,6 +80,8 @@ class ParserInput:
     """What was recognised in pictures of the document, by their names; None where nothing is recognised at all."""
     pictures: list[str] = field(default_factory=list)
     """Names of the pictures that have yet to be recognised: numbers of pages."""
+    places: dict[int, list[RecognisedLine]] = field(default_factory=dict)
+    """The lines that were recognised on pages, which stand behind the blocks so that they can be marked there."""
     within: int = 0
     """How many mails the document hangs on, one within the other."""
     told: Callable[[int, int], None] | None = None

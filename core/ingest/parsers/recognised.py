@@ -38,6 +38,7 @@ class Recognised:
         if sum(len(line.text) for line in lines) <= sum(len(line.text) for line in page.lines):
             return page
         page.lines = _set(lines, page)
+        self.reading.places[page.number] = lines
         page.plain = "\n".join(line.text for line in lines)
         if lines:
             signs = sum(len(line.text) for line in lines)

@@ -22,7 +22,9 @@ def picture_of(text: str, dpi: int = 150, font: str = "helv") -> bytes:
         return data
 
 
-def scanned(path: Path, texts: Sequence[str], plain: Sequence[int] = (), turn: int = 0, stamp: str = "") -> Path:
+def scanned(
+    path: Path, texts: Sequence[str], plain: Sequence[int] = (), turn: int = 0, stamp: str = "", font: str = "helv"
+) -> Path:
     """Write a PDF whose pages are pictures of texts, but for those numbered ``plain``, which hold theirs as text.
 
     A ``stamp`` stands on all of them as text.
@@ -33,7 +35,7 @@ def scanned(path: Path, texts: Sequence[str], plain: Sequence[int] = (), turn: i
             if number in plain:
                 page.insert_textbox((72, 72, 523, 770), text, fontsize=12)
             else:
-                page.insert_image(page.rect, stream=picture_of(text))
+                page.insert_image(page.rect, stream=picture_of(text, font=font))
             if stamp:
                 page.insert_text((72, 820), stamp, fontsize=8)
             page.set_rotation(turn)
