@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _CHUNKS_A_TRANSACTION = 500
 _LANGUAGE_SAMPLE_CHARS = 20_000
+FEW_PICTURES = 8
+"""Pictures within a document that it waits for: some ten seconds."""
 _USED = ("cpu_s", "peak_bytes")
 
 
@@ -62,7 +64,9 @@ class ParseAndChunk:
         chunk_tokens: int,
         endings: JobEndings,
         recognition: Recognition,
+        lane_is_idle: Callable[[], bool],
     ) -> None:
+        """``lane_is_idle`` tells whether no document waits for its pictures to be recognised."""
         self._catalog = catalog
         self._blobs = blobs.store
         self._pins = blobs.pins
@@ -71,6 +75,7 @@ class ParseAndChunk:
         self._chunk_tokens = chunk_tokens
         self._endings = endings
         self._recognition = recognition
+        self._lane_is_idle = lane_is_idle
 
     def parse(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Keep the blocks of versions as blobs, and what their parser said of them; return those that go on.
@@ -123,6 +128,11 @@ class ParseAndChunk:
             failpoint("ingest.parsing.answered")
             if wanted := details.get("pictures"):
                 return Pictures(None, {}, tuple(wanted), version.sha256)
+            embedded = details.pop("embedded", ())
+            if embedded and self._waits(run, version, len(embedded)):
+                return Pictures(None, {}, tuple(embedded), version.sha256, embedded=True)
+            if embedded:
+                details["pictures_left"] = len(embedded)
             used = {name: details.pop(name) for name in _USED if name in details}
             title = str(version.shown_title or details.pop("title", "") or PurePath(version.file_name).stem)
             details["source_path"] = version.file_name
@@ -130,7 +140,7 @@ class ParseAndChunk:
                 "title": " ".join(title.split())[:500],
                 "language": detect_language(_sample(target)),
                 "metadata": details,
-                "reader": reader_of(self._chunk_tokens),
+                "reader": reader_of(self._chunk_tokens, with_pictures=not embedded),
             }
             return _Parsed(version.size_bytes, used, packed, _packed(target, packed), values)
         except BaseException:
@@ -139,10 +149,22 @@ class ParseAndChunk:
         finally:
             target.unlink(missing_ok=True)
 
+    def _waits(self, run: StageRun, version: StoredVersion, count: int) -> bool:
+        """Tell whether the pictures within a document are recognised before it is read, or come in another reading.
+
+        A few are where nothing else waits for the recognition, all where this is that reading, or has begun with it.
+        """
+        before = run.result(Pictures)
+        if before is not None and before.embedded:
+            return False
+        is_begun = self._recognition.lines_file(version.sha256) is not None and before is None
+        return version.number < 0 or is_begun or (count <= FEW_PICTURES and self._lane_is_idle())
+
     def _details(self, version: StoredVersion, source: Path, target: Path, run: StageRun) -> dict[str, Any]:
         try:
             recognised = (self._recognition.lines_file(version.sha256) or "") if self._recognition.is_on else None
-            return dict(self._parser.parse(source, version.extension, target, run.advance, recognised))
+            pictures = self._recognition.folder_of(version.sha256)
+            return dict(self._parser.parse(source, version.extension, target, run.advance, recognised, pictures))
         except UnreadableDocument:
             if run.is_stopped:
                 # The parser was ended together with the process; it says nothing of the document.

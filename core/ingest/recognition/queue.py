@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
 
 
+MOST_SECONDS = 900.0
+"""That pictures within one document may take; pages that are pictures have no such limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pictures(StageResult):
     """The pictures of a version whose text its parser needs; none once they have been recognised."""
@@ -28,6 +32,9 @@ class Pictures(StageResult):
     names: tuple[str, ...] = ()
     sha256: str = ""
     """Of the original; the catalogue tells it no more once the version is purged."""
+    embedded: bool = False
+    """They stand within a document that has text besides."""
+    spent_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -59,6 +66,11 @@ class RecognitionQueue:
         for run in entered:
             self._put(Waiting(run, run.job.priority))
         return [run for run in runs if run not in waiting]
+
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether no document waits here."""
+        return self._queue.is_empty()
 
     def next(self) -> Waiting | None:
         """Return the document that has the next turn."""
@@ -116,13 +128,22 @@ class RecognitionQueue:
         run.check()
         version = self._catalog.indexing.stored([run.version_id])[run.version_id]
         source = run.wait_for_store(lambda: self._blobs.path(version.sha256))
-        name, *left = _names(run)
+        waiting = run.result(Pictures)
+        if waiting is None or not self._recognition.is_there(version.sha256, waiting.names[0]):
+            # Its parser brings it back, and asks again.
+            return Pictures(None, {}, (), version.sha256)
+        name, *left = waiting.names
         began = time.monotonic()
         failpoint("ingest.picture.begun")
-        self._recognition.recognise(version.sha256, source, version.extension, name)
+        if waiting.embedded and waiting.spent_s > MOST_SECONDS:
+            self._recognition.leave(version.sha256, name)
+        else:
+            self._recognition.recognise(version.sha256, source, version.extension, name)
         failpoint("ingest.picture.kept")
         run.advance(run.total - len(left), run.total)
-        return Pictures(None, {"recognition_s": time.monotonic() - began}, tuple(left), version.sha256)
+        took = time.monotonic() - began
+        spent = waiting.spent_s + took
+        return Pictures(None, {"recognition_s": took}, tuple(left), version.sha256, waiting.embedded, spent)
 
 
 def waits_for_pictures(run: StageRun) -> bool:
