@@ -20,8 +20,7 @@ from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_s
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.reader import reader_of
-from core.ingest.recognition.kept_pictures import Recognition
-from core.ingest.recognition.queue import Pictures, waits_for_pictures
+from core.ingest.recognition.queue import Pictures, RecognitionQueue, waits_for_pictures
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Stage
 from core.platform.failpoints import failpoint
@@ -63,10 +62,8 @@ class ParseAndChunk:
         scratch: Path,
         chunk_tokens: int,
         endings: JobEndings,
-        recognition: Recognition,
-        lane_is_idle: Callable[[], bool],
+        lane: RecognitionQueue,
     ) -> None:
-        """``lane_is_idle`` tells whether no document waits for its pictures to be recognised."""
         self._catalog = catalog
         self._blobs = blobs.store
         self._pins = blobs.pins
@@ -74,8 +71,8 @@ class ParseAndChunk:
         self._scratch = scratch
         self._chunk_tokens = chunk_tokens
         self._endings = endings
-        self._recognition = recognition
-        self._lane_is_idle = lane_is_idle
+        self._lane = lane
+        self._recognition = lane.recognition
 
     def parse(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Keep the blocks of versions as blobs, and what their parser said of them; return those that go on.
@@ -128,7 +125,11 @@ class ParseAndChunk:
             failpoint("ingest.parsing.answered")
             if wanted := details.get("pictures"):
                 return Pictures(None, {}, tuple(wanted), version.sha256)
+            before = run.result(Pictures)
             embedded = details.pop("embedded", ())
+            if before is not None and before.embedded:
+                # They were asked for: what LibreOffice makes anew each time it converts a file stays unread.
+                embedded = ()
             if embedded and self._waits(run, version, len(embedded)):
                 return Pictures(None, {}, tuple(embedded), version.sha256, embedded=True)
             if embedded:
@@ -152,13 +153,12 @@ class ParseAndChunk:
     def _waits(self, run: StageRun, version: StoredVersion, count: int) -> bool:
         """Tell whether the pictures within a document are recognised before it is read, or come in another reading.
 
-        A few are where nothing else waits for the recognition, all where this is that reading, or has begun with it.
+        A few are where no other document comes with it or waits for the recognition, all where this is that reading,
+        or the recognition has begun.
         """
-        before = run.result(Pictures)
-        if before is not None and before.embedded:
-            return False
-        is_begun = self._recognition.lines_file(version.sha256) is not None and before is None
-        return version.number < 0 or is_begun or (count <= FEW_PICTURES and self._lane_is_idle())
+        has_begun = self._recognition.lines_file(version.sha256) is not None and run.result(Pictures) is None
+        is_alone = run.together == 1 and self._lane.is_idle
+        return version.number < 0 or has_begun or (is_alone and count <= FEW_PICTURES)
 
     def _details(self, version: StoredVersion, source: Path, target: Path, run: StageRun) -> dict[str, Any]:
         try:

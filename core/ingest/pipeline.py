@@ -60,7 +60,7 @@ class IngestPipeline:
         placing = Placing(catalog, projector)
         self.pictures = RecognitionQueue(catalog, blobs, recognition, self._failures)
         self._parse_and_chunk = ParseAndChunk(
-            catalog, blobs, parser, scratch, chunk_tokens, self._failures, recognition, lambda: self.pictures.is_idle
+            catalog, blobs, parser, scratch, chunk_tokens, self._failures, self.pictures
         )
         self._keywords = KeywordIndexing(catalog, projector, placing, self._failures)
         self.queue = EmbeddingQueue(catalog, active, projector, self._failures)

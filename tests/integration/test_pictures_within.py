@@ -8,6 +8,7 @@ import pytest
 
 import core
 from app.components.shared.passage import locator_text
+from core.ingest.parse_and_chunk import FEW_PICTURES
 from core.ingest.recognition.kept_pictures import Recognition
 from core.model import JobState, PlacedChunk
 from tests import programs
@@ -26,6 +27,7 @@ from tests.unit.ingest.pictured_documents import (
     shrunk,
     word,
 )
+from tests.waiting import until
 
 TOLD = "tests.unit.ingest.pictures_of_text:ToldOcr"
 KINDS = [*OWN, *(pytest.param(kind, marks=programs.needs("soffice")) for kind in BY_LIBREOFFICE)]
@@ -170,3 +172,129 @@ def test_recognition_goes_on_where_it_ended(tmp_path: Path, monkeypatch: pytest.
         job = kb.job(str(upload.job_id))
         assert {event.values.get("count") for event in kb.job_log(job.id) if event.code == "recognising"} == {3, 1}
         assert kb.text_of("a.docx", 1).count("A picture of") == 3
+
+
+MANY = FEW_PICTURES + 2
+
+
+def many(folder: Path, name: str = "a.docx") -> Path:
+    return word(folder / name, *[screenshot(f"{number}. {ENGLISH}") for number in range(MANY)])
+
+
+def publications(kb: core.KnowledgeBase, key: str) -> list[str]:
+    return [entry.action for entry in reversed(kb.publications(key))]
+
+
+def test_many_pictures_come_in_a_reading_under_the_same_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(many(tmp_path))
+        kb._worker.work_off()
+        version = kb.version("a.docx", 1)
+        assert version.is_published and version.metadata["pictures_left"] == MANY
+        assert "A picture of" not in kb.text_of("a.docx", 1)
+        first, whole = kb.preview("a.docx", 1), kb.sequence()
+        assert kb.readings.report().outdated == 0
+        kb.work_off()
+        version = kb.version("a.docx", 1)
+        assert (version.number, version.reading, version.is_published) == (1, 2, True)
+        assert "pictures_left" not in version.metadata
+        assert kb.text_of("a.docx", 1).count("A picture of") == MANY
+        assert publications(kb, "a.docx") == ["publish", "reread"]
+        assert kb.preview("a.docx", 1, reading=1) == first
+        trace = core.EvoRAG(kb=kb).search(core.Query("picture pixels", as_of=whole))
+        assert not any("pixels" in hit.placed.chunk.text for hit in trace.hits)
+        assert all(check.faults == 0 for check in kb.check())
+        assert not list((tmp_path / "data" / "recognised").glob("*"))
+        kb.work_off()
+        assert len(kb.jobs()) == 2, "nothing is read once more"
+
+
+def test_reading_with_pictures_that_a_person_takes_back_stays_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(many(tmp_path))
+        kb.work_off()
+        assert kb.readings.undo() == 1
+        kb.work_off()
+        assert kb.version("a.docx", 1).reading == 1
+        assert publications(kb, "a.docx") == ["publish", "reread", "reread"]
+
+
+def test_draft_gets_its_pictures_once_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(many(tmp_path), draft=True)
+        kb.work_off()
+        assert "A picture of" not in kb.text_of("a.docx", 1)
+        kb.publish("a.docx", 1)
+        kb.work_off()
+        assert kb.text_of("a.docx", 1).count("A picture of") == MANY
+
+
+def test_new_version_that_comes_meanwhile_is_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(many(tmp_path))
+        kb._worker.work_off()
+        assert kb._schedule.bring()
+        kb.add_path(word(tmp_path / "a.docx", photograph()))
+        kb.work_off()
+        assert kb.document("a.docx").published_version == 2
+        assert publications(kb, "a.docx") == ["publish", "publish"]
+        assert kb.text_of("a.docx", 1).count("A picture of") == MANY
+
+
+def test_documents_that_come_together_show_their_words_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        for name in ("a.docx", "b.docx"):
+            kb.add_path(word(tmp_path / name, screenshot(ENGLISH + name), screenshot(JAPANESE + name)))
+        kb._worker.work_off()
+        assert all(kb.version(name, 1).metadata["pictures_left"] == 2 for name in ("a.docx", "b.docx"))
+        assert core.EvoRAG(kb=kb).ask("Who may enter the room with the boilers?").hits
+        kb.work_off()
+        assert all(kb.text_of(name, 1).count("A picture of") == 2 for name in ("a.docx", "b.docx"))
+
+
+def test_threads_bring_the_pictures_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    with knowledge_base(tmp_path, ocr="rapidocr", job_workers=1) as kb:
+        kb.add_path(many(tmp_path))
+        until(lambda: kb.version("a.docx", 1).reading == 2)
+        assert kb.text_of("a.docx", 1).count("A picture of") == MANY
+
+
+def test_pictures_that_take_too_long_together_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    monkeypatch.setattr("core.ingest.recognition.queue.MOST_SECONDS", 0.0)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(word(tmp_path / "a.docx", screenshot(ENGLISH), screenshot(JAPANESE)))
+        kb.work_off()
+        version = kb.version("a.docx", 1)
+        assert version.metadata["losses"] == {"embedded": ""}
+        assert kb.text_of("a.docx", 1).count("A picture of") == 1
+
+
+def test_picture_that_another_job_on_the_same_bytes_has_removed_is_brought_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    original = Recognition.recognise
+
+    def recognise(self: Recognition, sha256: str, source: Path, extension: str, name: str) -> None:
+        original(self, sha256, source, extension, name)
+        monkeypatch.setattr(Recognition, "recognise", original)
+        self.forget(sha256)
+
+    monkeypatch.setattr(Recognition, "recognise", recognise)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(word(tmp_path / "a.docx", screenshot(ENGLISH), screenshot(JAPANESE)))
+        kb.work_off()
+        version = kb.version("a.docx", 1)
+        assert "losses" not in version.metadata
+        assert kb.text_of("a.docx", 1).count("A picture of") == 2

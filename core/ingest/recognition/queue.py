@@ -51,7 +51,7 @@ class RecognitionQueue:
     def __init__(self, catalog: Catalog, blobs: PinnedBlobs, recognition: Recognition, endings: JobEndings) -> None:
         self._catalog = catalog
         self._blobs = blobs.store
-        self._recognition = recognition
+        self.recognition = recognition
         self._endings = endings
         self._queue: FairQueue[Waiting] = FairQueue()
 
@@ -81,7 +81,7 @@ class RecognitionQueue:
         run = waiting.run
         goes_on = run_stage(self._recognise, run, self._endings)
         if self._queue.is_empty() and not (goes_on and waits_for_pictures(run)):
-            self._recognition.rest()
+            self.recognition.rest()
         if not goes_on:
             if not run.is_stopped:
                 self.forget(run)
@@ -97,7 +97,7 @@ class RecognitionQueue:
     def forget(self, run: StageRun) -> None:
         """Remove what was recognised of a document that was read, or will not be."""
         if (pictures := run.result(Pictures)) is not None:
-            self._recognition.forget(pictures.sha256)
+            self.recognition.forget(pictures.sha256)
 
     def drop(self, job_id: str) -> bool:
         """Take a document out of the lane whose job has ended; tell whether it waited there."""
@@ -118,27 +118,27 @@ class RecognitionQueue:
 
     def tidy(self) -> None:
         """Remove what was recognised of documents that nobody works on any more."""
-        self._recognition.keep_only(self._catalog.indexing.being_read())
+        self.recognition.keep_only(self._catalog.indexing.being_read())
 
     def close(self) -> None:
         """End the recognition of the picture that is being read; the next start goes on with it."""
-        self._recognition.close()
+        self.recognition.close()
 
     def _recognise(self, run: StageRun) -> StageResult:
         run.check()
         version = self._catalog.indexing.stored([run.version_id])[run.version_id]
         source = run.wait_for_store(lambda: self._blobs.path(version.sha256))
         waiting = run.result(Pictures)
-        if waiting is None or not self._recognition.is_there(version.sha256, waiting.names[0]):
+        if waiting is None or not self.recognition.is_there(version.sha256, waiting.names[0]):
             # Its parser brings it back, and asks again.
             return Pictures(None, {}, (), version.sha256)
         name, *left = waiting.names
         began = time.monotonic()
         failpoint("ingest.picture.begun")
         if waiting.embedded and waiting.spent_s > MOST_SECONDS:
-            self._recognition.leave(version.sha256, name)
+            self.recognition.leave(version.sha256, name)
         else:
-            self._recognition.recognise(version.sha256, source, version.extension, name)
+            self.recognition.recognise(version.sha256, source, version.extension, name)
         failpoint("ingest.picture.kept")
         run.advance(run.total - len(left), run.total)
         took = time.monotonic() - began
