@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -56,3 +57,11 @@ class ToldOcr:
             raise ValueError("black")
         height, width = pixels.shape[:2]
         return [RecognisedLine(f"A picture of {width} by {height} pixels.", (0.1, 0.1, 0.9, 0.12), 0.75)]
+
+
+class SlowOcr(ToldOcr):
+    """Takes a moment for each picture, so that a process can be killed meanwhile."""
+
+    def lines(self, pixels: Pixels) -> list[RecognisedLine]:
+        time.sleep(0.1)
+        return super().lines(pixels)
