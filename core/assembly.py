@@ -84,6 +84,7 @@ from core.versions.documents import DocumentReader
 from core.versions.history import History
 from core.versions.pages.kept import KeptPages
 from core.versions.pages.service import DocumentPages
+from core.versions.picture_readings import PictureReadings
 from core.versions.publishing import Publishing
 from core.versions.purge import Purge
 from core.versions.rereading import Rereading
@@ -209,7 +210,8 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     comparison_service = ComparisonService(catalog, reader, comparisons)
     pages = DocumentPages(reader, KeptPages(folder.pages, blobs.store, settings.page_cache_bytes, folder.incoming))
     history = History(catalog, projector)
-    schedule = Schedule(catalog, history)
+    pictures = PictureReadings(catalog, history, signal.notify, reader_of(settings.chunk_tokens))
+    schedule = Schedule(catalog, history, pictures.go_on)
     threads = settings.job_workers if sharing.queue is None else 0
     purge = Purge(
         catalog,

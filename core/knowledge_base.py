@@ -297,6 +297,8 @@ class KnowledgeBase:
     def work_off(self) -> None:
         """Index what is queued and publish what is due in the calling thread, where no worker does."""
         self._worker.work_off()
+        while self._schedule.bring():
+            self._worker.work_off()
         self._schedule.publish_due()
         self.generations.work_off()
 

@@ -42,11 +42,14 @@ class Parser(Protocol):
         target: Path,
         progress: Progress | None = None,
         recognised: Path | str | None = None,
+        pictures: Path | None = None,
     ) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` as JSON lines and return the document's metadata.
 
         ``recognised`` is the file of lines that were recognised in its pictures so far, ``""`` for none yet; None
-        where nothing is recognised. Where some have yet to be, ``{"pictures": names}`` is returned and nothing written.
+        where nothing is recognised. Where some have yet to be, ``{"pictures": names}`` is returned and nothing written;
+        where the document has text without them, this is written and ``embedded`` names them. Those that are no pages
+        are put into the folder ``pictures``.
 
         ``progress`` hears of pages, slides or bytes where the format tells how many there are; what it raises ends the
         parsing.

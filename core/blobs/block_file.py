@@ -1,10 +1,13 @@
-"""The file between parsing and chunking: one JSON object a block, one block a line, plain or compressed."""
+"""The file between parsing and chunking: one JSON object a block, one block a line, plain or compressed.
+
+Behind the blocks stand the lines that were recognised in pictures, with their places, a page a line.
+"""
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,6 +16,7 @@ import orjson
 
 from core.errors import ParserLimit
 from core.model import Block, BlockKind, Locator
+from core.model.recognition import RecognisedLine
 
 _GZIP = b"\x1f\x8b"
 _READ_BYTES = 256 * 1024
@@ -20,6 +24,8 @@ _INFLATED_BYTES = 1024 * 1024
 _PLACES = tuple(field.name for field in dataclass_fields(Locator))
 _NOWHERE = Locator()
 _KINDS = {kind.value: kind for kind in BlockKind}
+_FINE = 10_000
+"""Places of lines are kept in whole steps of so many to a page's width or height."""
 
 Part = tuple[str, BlockKind, int, Locator, str]
 """A block's text, kind, level, locator and header."""
@@ -59,6 +65,32 @@ def write_blocks(blocks: Iterable[Block], file: BinaryIO, limit_bytes: int) -> t
     return count, characters
 
 
+def write_places(places: Mapping[int, Sequence[RecognisedLine]], file: BinaryIO) -> None:
+    """Write where lines of pages stand that were recognised in pictures, behind the blocks."""
+    for page, lines in sorted(places.items()):
+        placed = [[line.text, *(round(_FINE * side) for side in line.box)] for line in lines]
+        file.write(_encoded({"page": page, "lines": placed}).encode("utf-8", "replace") + b"\n")
+
+
+def read_places(path: Path) -> tuple[dict[int, list[RecognisedLine]], dict[int, list[str]]]:
+    """Return the lines that were recognised on pages, and the texts of the blocks that stand there, in their order.
+
+    Files that an earlier EvoRAG has written hold no places.
+    """
+    lines: dict[int, list[RecognisedLine]] = {}
+    texts: dict[int, list[str]] = {}
+    for fields in _lines_of(path):
+        if "t" not in fields:
+            lines[fields["page"]] = [
+                RecognisedLine(text, (left / _FINE, top / _FINE, right / _FINE, bottom / _FINE), 1.0)
+                for text, left, top, right, bottom in fields["lines"]
+            ]
+        elif "confidence" in (place := fields.get("loc") or {}) and "page" in place:
+            for page in range(place["page"], place.get("page_end", place["page"]) + 1):
+                texts.setdefault(page, []).append(fields["t"])
+    return lines, texts
+
+
 def read_blocks(path: Path) -> Iterator[Block]:
     """Yield the blocks of a file that ``write_blocks`` wrote, also when it was compressed with gzip since."""
     for fields, locator in _read(path):
@@ -75,15 +107,21 @@ def read_parts(path: Path) -> Iterator[Part]:
 def _read(path: Path) -> Iterator[tuple[dict[str, Any], Locator]]:
     raw: dict[str, Any] | None = {}
     locator = _NOWHERE
+    for fields in _lines_of(path):
+        if "t" not in fields:
+            continue
+        if fields.get("loc") != raw:
+            raw = fields.get("loc")
+            locator = _locator_of(raw) if raw else _NOWHERE
+        yield fields, locator
+
+
+def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
     with path.open("rb") as file:
         compressed = file.read(2) == _GZIP
         file.seek(0)
         for line in _inflated_lines(file) if compressed else file:
-            fields = orjson.loads(line)
-            if fields.get("loc") != raw:
-                raw = fields.get("loc")
-                locator = _locator_of(raw) if raw else _NOWHERE
-            yield fields, locator
+            yield orjson.loads(line)
 
 
 def _inflated_lines(file: BinaryIO) -> Iterator[bytes]:

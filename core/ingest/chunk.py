@@ -83,7 +83,7 @@ class _Gathered:
         if len(atom.gap) > _LONGEST_GAP or atom.end - first.start > _LONGEST_CHUNK_CHARS:
             return True
         here, there = last.locator, atom.locator
-        if here.sheet != there.sheet:
+        if here.sheet != there.sheet or (here.confidence is None) != (there.confidence is None):
             return True
         if here.slide != there.slide and self._tokens >= _LONE_SLIDE * self._target:
             return True

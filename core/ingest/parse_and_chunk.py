@@ -20,8 +20,7 @@ from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_s
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.reader import reader_of
-from core.ingest.recognition.kept_pictures import Recognition
-from core.ingest.recognition.queue import Pictures, waits_for_pictures
+from core.ingest.recognition.queue import Pictures, RecognitionQueue, waits_for_pictures
 from core.ingest.sandbox import read_blocks
 from core.model import Chunk, Stage
 from core.platform.failpoints import failpoint
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
 
 _CHUNKS_A_TRANSACTION = 500
 _LANGUAGE_SAMPLE_CHARS = 20_000
+FEW_PICTURES = 8
+"""Pictures within a document that it waits for: some ten seconds."""
 _USED = ("cpu_s", "peak_bytes")
 
 
@@ -61,7 +62,7 @@ class ParseAndChunk:
         scratch: Path,
         chunk_tokens: int,
         endings: JobEndings,
-        recognition: Recognition,
+        lane: RecognitionQueue,
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs.store
@@ -70,7 +71,8 @@ class ParseAndChunk:
         self._scratch = scratch
         self._chunk_tokens = chunk_tokens
         self._endings = endings
-        self._recognition = recognition
+        self._lane = lane
+        self._recognition = lane.recognition
 
     def parse(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Keep the blocks of versions as blobs, and what their parser said of them; return those that go on.
@@ -123,6 +125,15 @@ class ParseAndChunk:
             failpoint("ingest.parsing.answered")
             if wanted := details.get("pictures"):
                 return Pictures(None, {}, tuple(wanted), version.sha256)
+            before = run.result(Pictures)
+            embedded = details.pop("embedded", ())
+            if before is not None and before.embedded:
+                # They were asked for: what LibreOffice makes anew each time it converts a file stays unread.
+                embedded = ()
+            if embedded and self._waits(run, version, len(embedded)):
+                return Pictures(None, {}, tuple(embedded), version.sha256, embedded=True)
+            if embedded:
+                details["pictures_left"] = len(embedded)
             used = {name: details.pop(name) for name in _USED if name in details}
             title = str(version.shown_title or details.pop("title", "") or PurePath(version.file_name).stem)
             details["source_path"] = version.file_name
@@ -130,7 +141,7 @@ class ParseAndChunk:
                 "title": " ".join(title.split())[:500],
                 "language": detect_language(_sample(target)),
                 "metadata": details,
-                "reader": reader_of(self._chunk_tokens),
+                "reader": reader_of(self._chunk_tokens, with_pictures=not embedded),
             }
             return _Parsed(version.size_bytes, used, packed, _packed(target, packed), values)
         except BaseException:
@@ -139,10 +150,21 @@ class ParseAndChunk:
         finally:
             target.unlink(missing_ok=True)
 
+    def _waits(self, run: StageRun, version: StoredVersion, count: int) -> bool:
+        """Tell whether the pictures within a document are recognised before it is read, or come in another reading.
+
+        A few are where no other document comes with it or waits for the recognition, all where this is that reading,
+        or the recognition has begun.
+        """
+        has_begun = self._recognition.lines_file(version.sha256) is not None and run.result(Pictures) is None
+        is_alone = run.together == 1 and self._lane.is_idle
+        return version.number < 0 or has_begun or (is_alone and count <= FEW_PICTURES)
+
     def _details(self, version: StoredVersion, source: Path, target: Path, run: StageRun) -> dict[str, Any]:
         try:
             recognised = (self._recognition.lines_file(version.sha256) or "") if self._recognition.is_on else None
-            return dict(self._parser.parse(source, version.extension, target, run.advance, recognised))
+            pictures = self._recognition.folder_of(version.sha256)
+            return dict(self._parser.parse(source, version.extension, target, run.advance, recognised, pictures))
         except UnreadableDocument:
             if run.is_stopped:
                 # The parser was ended together with the process; it says nothing of the document.

@@ -11,10 +11,11 @@ import resource
 from pathlib import Path
 from typing import Any
 
-from core.blobs.block_file import write_blocks
+from core.blobs.block_file import write_blocks, write_places
 from core.errors import EmptyDocument, EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers import parse
-from core.ingest.parsers.reading import ParserInput, ParserLimits
+from core.ingest.parsers.embedded import Embedded
+from core.ingest.parsers.reading import ParserInput, ParserLimits, page_ranges
 from core.ingest.recognition.lines import read_lines
 from core.platform.processors import usable_processors
 from core.platform.sandboxed_child import Telling, limit, serve
@@ -32,12 +33,14 @@ def answer(order: dict[str, Any], tell: Telling) -> dict[str, Any]:
     target = Path(order["target"])
     part = target.with_name(target.name + ".part")
     recognised = order.get("recognised")
+    lines = None if recognised is None else read_lines(Path(recognised)) if recognised else {}
     reading = ParserInput(
         Path(order["source"]),
         order["extension"],
         limits,
         processes=PROCESSES,
-        recognised_lines=None if recognised is None else read_lines(Path(recognised)) if recognised else {},
+        recognised_lines=lines,
+        embedded=None if lines is None else Embedded(lines, Path(order["pictures"])),
         told=tell,
     )
     started = _cpu_s()
@@ -51,16 +54,23 @@ def answer(order: dict[str, Any], tell: Telling) -> dict[str, Any]:
         )
         with part.open("wb", buffering=256 * 1024) as file:
             count, characters = write_blocks(parse(reading), file, limits.output_bytes)
-        if reading.pictures:
-            return {"pictures": reading.pictures}
+            write_places(reading.places, file)
+        if reading.places:
+            reading.note(recognised=page_ranges(reading.places))
+        wanted = embedded.wanted if (embedded := reading.embedded) is not None else []
+        if reading.pictures or (wanted and not characters):
+            return {"pictures": reading.pictures or wanted}
         if not characters:
             raise EmptyDocument("No text was found in the document.")
         part.replace(target)
         reading.note(blocks=count, characters=characters)
+        if wanted:
+            reading.metadata["embedded"] = wanted
         return {"metadata": {**reading.metadata, "cpu_s": round(_cpu_s() - started, 3), "peak_bytes": _peak_bytes()}}
     except EvoRAGError as error:
-        if reading.pictures and isinstance(error, EmptyDocument):
-            return {"pictures": reading.pictures}
+        wanted = reading.pictures or (reading.embedded.wanted if reading.embedded is not None else [])
+        if wanted and isinstance(error, EmptyDocument):
+            return {"pictures": wanted}
         return {"error": error.as_dict(), "spent": isinstance(error, ParserLimit)}
     except MemoryError:
         return {"error": ParserLimit("The document needs more memory than parsing may use.").as_dict(), "spent": True}

@@ -58,10 +58,10 @@ class IngestPipeline:
         self._catalog = catalog
         self._failures = Failures(catalog, blobs.unclaimed, projector)
         placing = Placing(catalog, projector)
-        self._parse_and_chunk = ParseAndChunk(
-            catalog, blobs, parser, scratch, chunk_tokens, self._failures, recognition
-        )
         self.pictures = RecognitionQueue(catalog, blobs, recognition, self._failures)
+        self._parse_and_chunk = ParseAndChunk(
+            catalog, blobs, parser, scratch, chunk_tokens, self._failures, self.pictures
+        )
         self._keywords = KeywordIndexing(catalog, projector, placing, self._failures)
         self.queue = EmbeddingQueue(catalog, active, projector, self._failures)
         self._publisher = Publisher(catalog, projector, placing, self._failures)

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 PARSERS = 3
 """Raised when a parser gives another text, other places or another structure."""
-CHUNKING = 2
+CHUNKING = 3
 """Raised when the same text is cut, headed or labelled otherwise, or other text of a chunk is indexed."""
 
 
-def reader_of(chunk_tokens: int) -> str:
-    """Return what reads documents now, with chunks of about so many tokens."""
-    return f"{PARSERS}.{CHUNKING}.{chunk_tokens}"
+WITHOUT_PICTURES = "-words"
+"""Ends the name of what has read a document whose pictures come in another reading."""
+
+
+def reader_of(chunk_tokens: int, *, with_pictures: bool = True) -> str:
+    """Return what reads documents now, with chunks of about so many tokens, and perhaps not yet their pictures."""
+    return f"{PARSERS}.{CHUNKING}.{chunk_tokens}{'' if with_pictures else WITHOUT_PICTURES}"

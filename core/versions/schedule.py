@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,9 @@ class Schedule:
     process ran, at the next start. The publication and the end of its schedule are one transaction.
     """
 
-    def __init__(self, catalog: Catalog, history: History) -> None:
+    def __init__(self, catalog: Catalog, history: History, beside: Callable[[], bool] = lambda: False) -> None:
+        """``beside`` brings what becomes ready by itself; it is asked whenever something may have."""
+        self._beside = beside
         self._catalog = catalog
         self._history = history
         self._changed = threading.Event()
@@ -50,6 +53,10 @@ class Schedule:
                     log.info("version %d is no longer to be published by itself", due.version_id)
         return done
 
+    def bring(self) -> bool:
+        """Bring what becomes ready by itself; tell whether there was anything, and may be more."""
+        return self._beside()
+
     def start(self) -> None:
         self._thread = threading.Thread(target=self._run, name="evorag-schedule", daemon=True)
         self._thread.start()
@@ -69,6 +76,8 @@ class Schedule:
             self._changed.clear()
             try:
                 self.publish_due()
+                while self.bring() and not self._stop.is_set():
+                    pass
                 sleep_s = self._until_next()
             except Exception:
                 log.exception("scheduled publishing failed and is tried again in %.0f s", _RECOVERY_S)

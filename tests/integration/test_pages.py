@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pymupdf
 import pytest
 from PIL import Image
 
 import core
+from core.blobs.block_file import read_blocks, write_blocks, write_places
 from core.errors import InvalidInput, NotFound, Purged
 from core.ingest.parsers import legacy
-from core.model import PageArea, PageSize
+from core.model import Block, Locator, PageArea, PageSize, PageText
+from core.model.recognition import RecognisedLine
 from core.sample import documents
+from core.versions.pages.recognised_text import RecognisedText
 from tests.builders import knowledge_base
+from tests.unit.ingest.pictures_of_text import picture_of, scanned
 
 FIRST = "The pump was moved to the upper hall in spring and has been quieter there ever since."
 SECOND = "弁 箱根工場のポンプは静かである。"
@@ -163,3 +169,76 @@ def test_pages_looked_at_least_recently_go_first(tmp_path: Path) -> None:
         first, second = (kb.page_image(key, 1, 1) for key in keys)
         assert second.is_file() and not first.exists()
         assert kb.page_image(keys[0], 1, 1).is_file()
+
+
+SCANNED_JA = "給湯室の点検は毎月第二火曜日に設備課が行う。結果は点検簿に記入し、翌週までに総務課へ回す。"
+
+
+@pytest.fixture(scope="module")
+def scans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[core.KnowledgeBase]:
+    with knowledge_base(tmp_path_factory.mktemp("scans"), ocr="rapidocr") as kb:
+        yield kb
+
+
+def dark(picture: Path, mark: PageArea) -> float:
+    """Return the share of an area that is ink."""
+    with Image.open(picture) as image:
+        width, height = image.size
+        box = (mark.left * width, mark.top * height, mark.right * width, mark.bottom * height)
+        return float((np.asarray(image.convert("L").crop(tuple(map(round, box)))) < 140).mean())
+
+
+@pytest.mark.parametrize(
+    ("text", "font", "cited"),
+    [(f"{FIRST} Nobody hears it.", "helv", "Nobody hears it."), (SCANNED_JA, "japan", "翌週までに総務課へ回す")],
+)
+def test_passage_of_a_scan_is_marked_on_its_picture(
+    scans: core.KnowledgeBase, tmp_path: Path, text: str, font: str, cited: str
+) -> None:
+    key = added(scans, scanned(tmp_path / f"scan-{font}.pdf", [text, FIRST.upper()], font=font))
+    assert scans.version(key, 1).metadata["recognised"] == "1–2"
+    start = scans.text_of(key, 1).index(cited)
+    page = scans.page_text(key, 1, 1, start=start, end=start + len(cited))
+    picture = scans.page_image(key, 1, 1, width=1600)
+    assert "".join(run.text for run in page.runs).startswith(text.split()[0][:8])
+    assert page.marks and all(0.02 < dark(picture, mark) < 0.7 for mark in page.marks)
+    marked = sum((mark.right - mark.left) * (mark.bottom - mark.top) for mark in page.marks)
+    whole = sum((run.area.right - run.area.left) * (run.area.bottom - run.area.top) for run in page.runs)
+    assert 0.5 < (marked / whole) / (len(cited) / len(text)) < 1.6
+    assert scans.page_text(key, 1, 2, start=start, end=start + len(cited)).marks == ()
+    assert scans.find_on_pages(key, 1, cited) == [1]
+
+
+def test_passage_of_an_image_file_is_marked(scans: core.KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "note.png").write_bytes(picture_of(FIRST))
+    key = added(scans, tmp_path / "note.png")
+    start = scans.text_of(key, 1).index("upper hall")
+    [mark] = scans.page_text(key, 1, 1, start=start, end=start + len("upper hall")).marks
+    assert 0.02 < dark(scans.page_image(key, 1, 1), mark) < 0.7
+    assert scans.find_on_pages(key, 1, "upper hall") == [1]
+
+
+def test_scan_that_was_read_before_places_were_kept_has_no_marks(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        key = added(kb, scanned(tmp_path / "scan.pdf", [FIRST]))
+        version = kb.version(key, 1)
+        parsed = kb.catalog.documents.parsed_sha256(version.id)
+        assert parsed is not None
+        path = kb._blobs.path(parsed)
+        kept = [line for line in gzip.decompress(path.read_bytes()).splitlines(True) if b'"lines"' not in line]
+        path.write_bytes(gzip.compress(b"".join(kept)))
+        assert kb.page_text(key, 1, 1, start=0, end=20) == PageText(())
+
+
+def test_lines_are_read_in_the_order_of_their_text(tmp_path: Path) -> None:
+    """Engines go from top to bottom over both columns; the text goes down one and then the other."""
+    columns = ["The first column tells of", "valves", "and of pumps."], ["The second one tells of", "gates."]
+    placed = {1: [RecognisedLine(columns[side][row], (side / 2, row / 9, side / 2 + 0.4, (row + 1) / 9), 0.9)
+                  for row in range(3) for side in range(2) if row < len(columns[side])]}  # fmt: skip
+    blocks = [Block(" ".join(column), locator=Locator(page=1, confidence=0.9)) for column in columns]
+    with (tmp_path / "parsed").open("wb") as file:
+        write_blocks(blocks, file, 10_000)
+        write_places(placed, file)
+    assert list(read_blocks(tmp_path / "parsed")) == blocks
+    runs = RecognisedText(tmp_path / "parsed").runs(1)
+    assert " ".join(run.text for run in runs) == " ".join(block.text for block in blocks)

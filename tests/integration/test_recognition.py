@@ -224,7 +224,7 @@ def test_engine_is_ended_when_no_page_waits(tmp_path: Path) -> None:
     with knowledge_base(tmp_path, ocr="rapidocr") as kb:
         kb.add_path(scanned(tmp_path / "gate.pdf", [TEXT, OTHER]))
         kb.work_off()
-        children = kb._worker._pipeline.pictures._recognition._children  # type: ignore[attr-defined]
+        children = kb._worker._pipeline.pictures.recognition._children  # type: ignore[attr-defined]
         assert children._idle == [] and not children.at_work
 
 
@@ -232,7 +232,7 @@ def test_end_of_the_process_ends_no_job_whose_page_is_being_recognised(tmp_path:
     path = scanned(tmp_path / "gate.pdf", [TEXT, OTHER])
     with knowledge_base(tmp_path, ocr="rapidocr", job_workers=1) as kb:
         upload = kb.add_path(path)
-        pool = kb._worker._pipeline.pictures._recognition._children  # type: ignore[attr-defined]
+        pool = kb._worker._pipeline.pictures.recognition._children  # type: ignore[attr-defined]
         end = time.monotonic() + 60
         while not pool.at_work and time.monotonic() < end:
             time.sleep(0.01)

@@ -50,6 +50,8 @@ class StoredVersion:
     parsed_sha256: str | None
     chunk_count: int
     metadata: Mapping[str, Any] | None
+    number: int
+    """Below zero of another reading than the one in use."""
 
     @property
     def shown_title(self) -> str:

@@ -69,11 +69,21 @@ class ReadingTable:
             chosen = _outdated(reader, doc_keys).subquery()
             return int(tx.scalar(select(func.count()).select_from(chosen)) or 0)
 
-    def begin(self, reader: str, doc_keys: Collection[str] | None, actor: str, limit: int) -> int:
-        """Queue readings of up to ``limit`` versions that are shown, in one transaction; return how many."""
+    def begin(
+        self, reader: str, doc_keys: Collection[str] | None, actor: str, limit: int, *, of: str | None = None
+    ) -> int:
+        """Queue readings of up to ``limit`` versions that are shown, in one transaction; return how many.
+
+        Of those that the reader ``of`` has read alone, where it is given.
+        """
         now = datetime.now(UTC)
+        chosen = _outdated(reader, doc_keys, of).limit(limit)
+        if of is not None:
+            with self._database.read() as tx:
+                if tx.execute(chosen.limit(1)).first() is None:
+                    return 0
         with self._database.write() as tx:
-            rows = tx.execute(_outdated(reader, doc_keys).limit(limit)).all()
+            rows = tx.execute(chosen).all()
             if rows:
                 _begin(tx, rows, reader, actor, now)
         return len(rows)
@@ -97,10 +107,20 @@ class ReadingTable:
         """Return other readings than the present ones, of what whoever acts sees, by id from behind ``after`` on."""
         return self._rows(states, limit, doc_keys, versions.c.id > after)
 
-    def usable(self, *, limit: int, doc_keys: Collection[str] | None = None) -> Sequence[ReadingRow]:
-        """Return of versions the newest reading that is ready and not in use, at most ``limit``."""
+    def usable(
+        self, *, limit: int, doc_keys: Collection[str] | None = None, after: tuple[str, str] | None = None
+    ) -> Sequence[ReadingRow]:
+        """Return of versions the newest reading that is ready and not in use, at most ``limit``.
+
+        With ``after``, those that the second reader has made of what the first one has read, and that nobody withdrew.
+        """
+        newest = ~exists().where(*_later)
+        if after is not None:
+            own = _present.c.reader == after[0], versions.c.reader == after[1]
+            complete = versions.c.embedded_chunks >= versions.c.chunk_count
+            return self._rows((ReadingState.WAITING,), limit, doc_keys, and_(newest, complete, *own))
         states = ReadingState.WAITING, ReadingState.WITHDRAWN
-        return self._rows(states, limit, doc_keys, ~exists().where(*_later))
+        return self._rows(states, limit, doc_keys, newest)
 
     def replaced(self, *, limit: int, doc_keys: Collection[str] | None = None) -> Sequence[ReadingRow]:
         """Return of versions that were read anew the reading that each had before, at most ``limit``."""
@@ -174,7 +194,7 @@ def swap(tx: Connection, row: Row[Any]) -> None:
     tx.execute(update(versions).where(versions.c.id == row.id).values(number=row.reading_of, reading_of=None, **moved))
 
 
-def _outdated(reader: str, doc_keys: Collection[str] | None) -> Select[Any]:
+def _outdated(reader: str, doc_keys: Collection[str] | None, of: str | None = None) -> Select[Any]:
     is_there = exists().where(
         _other.c.doc_id == versions.c.doc_id,
         _other.c.reading_of == versions.c.number,
@@ -184,12 +204,19 @@ def _outdated(reader: str, doc_keys: Collection[str] | None) -> Select[Any]:
     query = (
         select(versions, documents.c.owner_id, documents.c.doc_key)
         .join(documents, documents.c.id == versions.c.doc_id)
-        .where(IS_CURRENT, versions.c.id.in_(shown_now), versions.c.reader != reader, ~is_there)
+        .where(IS_CURRENT, versions.c.id.in_(shown_now), _by_another(reader, of), ~is_there)
         # What is embedded still ends first: its job would go on with a row that is not the version's any more.
         .where(versions.c.state == "ready", versions.c.embedded_chunks >= versions.c.chunk_count, seen())
         .order_by(versions.c.id)
     )
     return query if doc_keys is None else query.where(documents.c.doc_key.in_(doc_keys))
+
+
+def _by_another(reader: str, of: str | None) -> ColumnElement[bool]:
+    if of is not None:
+        return versions.c.reader == of
+    # What a reader has read without pictures gets them by itself: its name goes on behind its own.
+    return and_(versions.c.reader != reader, ~versions.c.reader.startswith(f"{reader}-", autoescape=True))
 
 
 def _begin(tx: Connection, rows: Sequence[Row[Any]], reader: str, actor: str, now: datetime) -> None:

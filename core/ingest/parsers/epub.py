@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from urllib.parse import unquote
 
 from core.errors import Encrypted, EvoRAGError, ParserFailed
@@ -40,8 +41,14 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             except EvoRAGError:
                 reading.miss(Loss.DAMAGED)
                 continue
-            yield from blocks_of(markup, outline, reading, is_whole=False)
+            pictures = partial(_picture, archive, posixpath.dirname(chapter))
+            yield from blocks_of(markup, outline, reading, is_whole=False, pictures=pictures)
         reading.note(title=known.get("title"), author=known.get("creator"), created=known.get("date"))
+
+
+def _picture(archive: SafeArchive, folder: str, address: str) -> Callable[[], bytes] | None:
+    place = posixpath.normpath(posixpath.join(folder, unquote(address.partition("#")[0])))
+    return partial(archive.read, place) if place in archive else None
 
 
 def _refuse_protected(archive: SafeArchive) -> None:

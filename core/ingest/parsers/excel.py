@@ -182,6 +182,8 @@ class _Workbook:
                     forget(shape)
                     if text:
                         yield outline.block(text, sheet=name)
+                drawn = [tree(self.package.read(drawing))] if self.reading.embedded is not None else []
+                yield from self.package.pictures(drawn, drawing, self.reading, outline.locator(sheet=name))
         except EvoRAGError:
             self.reading.miss(Loss.BOXES)
 

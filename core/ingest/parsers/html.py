@@ -15,6 +15,7 @@ from core.ingest.parsers import text as plain
 from core.ingest.parsers.encoding import MAX_REPLACED, decoded, detect, replaced_share, sample
 from core.ingest.parsers.html_blocks import HtmlBlocks, is_hidden
 from core.ingest.parsers.html_main import MainText
+from core.ingest.parsers.html_pictures import PictureOf, Shown
 from core.ingest.parsers.html_pieces import pieces_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import ParserInput
@@ -59,22 +60,25 @@ def parse_export(reading: ParserInput) -> Iterator[Block]:
     yield from (parse if head.startswith(b"<") else plain.parse)(reading)
 
 
-def blocks_of(markup: str, outline: Outline, reading: ParserInput, *, is_whole: bool = True) -> Iterator[Block]:
-    """Yield the blocks of a page, or of a piece of one that stands in another document."""
+def blocks_of(
+    markup: str, outline: Outline, reading: ParserInput, *, is_whole: bool = True, pictures: PictureOf | None = None
+) -> Iterator[Block]:
+    """Yield the blocks of a page, or of a piece of one that stands in another document, whose pictures it may show."""
     if _depth(markup) > MAX_DEPTH:
         reading.warn("The page is nested too deeply; its text was read without its structure.")
         for paragraph in clean(bare_text(markup)).split("\n\n"):
             yield outline.block(paragraph.strip())
         return
     page = LexborHTMLParser(markup)
+    shown = None if reading.embedded is None else Shown(reading, pictures)
     _note_head(page, reading)
     body = page.body
     if body is not None:
         if not is_whole:
-            yield from HtmlBlocks(outline).blocks(body)
+            yield from HtmlBlocks(outline, (), shown).blocks(body)
             return
         main = MainText.of(body, _marked(body))
-        yield from HtmlBlocks(outline, main.left_out).blocks(main.root)
+        yield from HtmlBlocks(outline, main.left_out, shown).blocks(main.root)
         _note_around(main, body, reading)
 
 

@@ -10,6 +10,7 @@ from selectolax.lexbor import LexborNode
 
 from core.ingest.parsers.definitions import DEFINITION_TAGS, Definitions
 from core.ingest.parsers.html_main import BLOCKS, HEADINGS
+from core.ingest.parsers.html_pictures import Shown
 from core.ingest.parsers.html_tables import is_data_table, rows_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.tables import table_blocks
@@ -44,6 +45,7 @@ class HtmlBlocks:
     outline: Outline
     left_out: Collection[int] = ()
     """Elements that are not read, by ``mem_id``."""
+    pictures: Shown | None = None
     _inline: list[str] = field(default_factory=list)
     _items: list[str] = field(default_factory=list)
     _lists: list[tuple[str, int]] = field(default_factory=list)
@@ -89,6 +91,8 @@ class HtmlBlocks:
                 if tag == "table" and not self._lists and is_data_table(node):
                     yield from self._flush()
                     yield from self._table(node)
+                elif tag == "img":
+                    yield from self._picture(node)
                 else:
                     yield from self._enter(tag)
                     below = node.child
@@ -106,6 +110,14 @@ class HtmlBlocks:
             node = node.next if node is not None else None
         yield from self._flush()
         yield from self._flush_list()
+
+    def _picture(self, node: LexborNode) -> Iterator[Block]:
+        address = node.attributes.get("src") if self.pictures is not None else None
+        if self.pictures is not None and address:
+            blocks = list(self.pictures.blocks(address, self.outline))
+            if blocks:
+                yield from self._flush()
+                yield from blocks
 
     def _is_skipped(self, node: LexborNode, tag: str) -> bool:
         if node.mem_id in self.left_out:

@@ -35,7 +35,9 @@ def parse(reading: ParserInput) -> Iterator[Block]:
     wanted = _TARGETS[reading.extension]
     with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
         converted = convert(reading.path, reading.extension, wanted, Path(folder), reading.limits.timeout_s)
-        inner = ParserInput(converted, wanted, reading.limits, reading.metadata, losses=reading.losses)
+        inner = ParserInput(
+            converted, wanted, reading.limits, reading.metadata, losses=reading.losses, embedded=reading.embedded
+        )
         yield from (word if wanted == "docx" else powerpoint).parse(inner)
     reading.metadata["parser"] = f"libreoffice+{wanted}"
 
@@ -72,7 +74,14 @@ def parse_workbook(reading: ParserInput) -> Iterator[Block]:
         with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
             converted = convert(reading.path, "xls", "xlsx", Path(folder), reading.limits.timeout_s)
             yield from excel.parse(
-                ParserInput(converted, "xlsx", reading.limits, reading.metadata, losses=reading.losses)
+                ParserInput(
+                    converted,
+                    "xlsx",
+                    reading.limits,
+                    reading.metadata,
+                    losses=reading.losses,
+                    embedded=reading.embedded,
+                )
             )
         reading.metadata["parser"] = "libreoffice+xlsx"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import EvoRAGError, ParserFailed
+from core.ingest.parsers.embedded import size_of
 from core.ingest.parsers.html import blocks_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import MEBIBYTE, Loss, ParserInput
@@ -181,13 +182,16 @@ def _attached(name: str, data: bytes, outline: Outline, reading: ParserInput) ->
     from core.ingest.validate import check_type
 
     yield outline.heading(name, 2)
+    if size_of(data) is not None:
+        yield from reading.within_picture(lambda: data, outline.locator())
+        return
     if reading.within >= _DEEPEST:
         reading.miss(Loss.ATTACHMENT)
         return
     with tempfile.TemporaryDirectory(prefix="evorag-mail-") as folder:
         path = Path(folder) / "attachment"
         path.write_bytes(data)
-        inner = ParserInput(path, "", reading.limits, within=reading.within + 1)
+        inner = ParserInput(path, "", reading.limits, within=reading.within + 1, embedded=reading.embedded)
         try:
             inner.extension = check_type(name, data[:65_536], path)
             yield from _below(outline.path, parse_any(inner))

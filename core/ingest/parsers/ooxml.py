@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,6 +14,7 @@ from core.errors import EvoRAGError, ParserFailed
 from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.xml import Element, tree
+from core.model import Block, Locator
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,19 @@ class Package(SafeArchive):
                 kind = element.get("Type", "").rpartition("/")[2]
                 found[element.get("Id", "")] = Relation(kind, stored)
         return found
+
+    def pictures(self, elements: Iterable[Element], part: str, reading: ParserInput, place: Locator) -> Iterator[Block]:
+        """Yield what is recognised in the pictures that elements of a part show."""
+        if reading.embedded is None:
+            return
+        shown = [
+            attribute(each, "embed") or attribute(each, "id") or ""
+            for element in elements
+            for each in element.iter("{*}blip", "{*}imagedata")
+        ]
+        relations = self.relations(part) if any(shown) else {}
+        for relation in filter(None, map(relations.get, dict.fromkeys(shown))):
+            yield from reading.within_picture(partial(self.read, relation.target), place)
 
     def related(self, part: str, kind: str) -> list[str]:
         """The parts that ``part`` relates to in one way, in the order of the file."""

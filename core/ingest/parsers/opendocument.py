@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import repeat
 
 from core.errors import Encrypted, EvoRAGError, ParserFailed
@@ -29,12 +30,14 @@ _NOT_TEXT = frozenset({
 
 def parse_text(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an odt file in their order. Raises: ``UnreadableDocument`` and its kinds."""
-    yield from _opened(reading, lambda root, archive: _Text(reading, _Styles.of(root, archive)).document(root))
+    yield from _opened(
+        reading, lambda root, archive: _Text(reading, _Styles.of(root, archive), archive=archive).document(root)
+    )
 
 
 def parse_slides(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an odp file, slide by slide. Raises as ``parse_text``."""
-    yield from _opened(reading, lambda root, archive: _slides(reading, root, _Styles.of(root, archive)))
+    yield from _opened(reading, lambda root, archive: _slides(reading, root, archive))
 
 
 def _opened(reading: ParserInput, blocks: Callable[[Element, SafeArchive], Iterator[Block]]) -> Iterator[Block]:
@@ -112,6 +115,7 @@ class _Text:
     outline: Outline = field(default_factory=Outline)
     slide: int | None = None
     due: list[Element | str] = field(default_factory=list)
+    archive: SafeArchive | None = None
 
     def document(self, root: Element) -> Iterator[Block]:
         for body in root.iter("{*}text"):
@@ -121,6 +125,8 @@ class _Text:
     def blocks(self, elements: Iterable[Element]) -> Iterator[Block]:
         for element in elements:
             name = local(element)
+            if name == "image" and self.reading is not None and self.archive is not None:
+                yield from _pictures(element, self.archive, self.reading, self.outline.locator(slide=self.slide))
             if name in _NOT_TEXT:
                 continue
             if name == "h":
@@ -228,6 +234,14 @@ class _Text:
         return "".join(part if part in ("\t", "\n") else part.replace("\n", " ") for part in parts)
 
 
+def _pictures(element: Element, archive: SafeArchive, reading: ParserInput, place: Locator) -> Iterator[Block]:
+    """Yield what is recognised in the pictures that frames show, but for those that stand for charts."""
+    for image in element.iter("{*}image"):
+        name = (attribute(image, "href") or "").removeprefix("./")
+        if name in archive and not name.startswith("ObjectReplacements/"):
+            yield from reading.within_picture(partial(archive.read, name), place)
+
+
 def _noted(note: Element, text: _Text) -> Iterator[str]:
     mark = "".join(citation.text or "" for citation in note.iter("{*}note-citation"))
     for body in note.iter("{*}note-body"):
@@ -243,12 +257,13 @@ def remark_of(annotation: Element) -> str:
     return str(Remark("", who, said.strip()))
 
 
-def _slides(reading: ParserInput, root: Element, styles: _Styles) -> Iterator[Block]:
+def _slides(reading: ParserInput, root: Element, archive: SafeArchive) -> Iterator[Block]:
+    styles = _Styles.of(root, archive)
     pages = [page for page in root.iter("{*}page") if local(page.getparent()) == "presentation"]
     reading.note(slides=len(pages))
     for number, page in enumerate(pages, 1):
         reading.tell(number, len(pages))
-        text = _Text(reading, styles, slide=number)
+        text = _Text(reading, styles, slide=number, archive=archive)
         title = next((frame for frame in page.iter("{*}frame") if attribute(frame, "class") == "title"), None)
         shown = ""
         if title is not None:
@@ -296,6 +311,7 @@ def _row(row: Element, shown: Callable[[Element], str]) -> Iterator[tuple[str, b
 def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
     outline, name, rows, number = Outline(), "", None, 0
     cells_left, depth, found = reading.limits.table_cells, 0, 0
+    pictured: list[Block] = []
     parts = reading.counted(archive.stream(_CONTENT), archive.stated_bytes(_CONTENT))
     for kind, element in events(parts, ("{*}table", "{*}table-row", "{*}shapes"), ("start", "end")):
         tag = local(element)
@@ -310,11 +326,14 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
             depth -= 1
             if depth == 0 and rows is not None:
                 yield from rows.finish()
+                yield from pictured
+                pictured = []
                 forget(element)
         elif kind == "start" or depth != 1 or rows is None:
             continue
         elif tag == "shapes":
             yield from _drawn(element, outline, name)
+            yield from _pictures(element, archive, reading, outline.locator(sheet=name))
             forget(element)
         else:
             times = attribute(element, "number-rows-repeated") or "1"
@@ -330,6 +349,7 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
             number += 0 if cells else repeated
             for remark in remarks:
                 yield outline.block(remark, sheet=name)
+            pictured += _pictures(element, archive, reading, outline.locator(sheet=name))
             forget(element)
     reading.note(sheets=found)
 

@@ -9,6 +9,7 @@ from core.errors import EmptyDocument
 from core.ingest.parsers.pdf_check import SelfCheck
 from core.ingest.parsers.pdf_flow import Flow
 from core.ingest.parsers.pdf_margins import without_running_lines
+from core.ingest.parsers.pdf_pictures import PagePictures
 from core.ingest.parsers.pdf_readers import pages
 from core.ingest.parsers.pdf_style import Typography
 from core.ingest.parsers.reading import ParserInput
@@ -36,12 +37,14 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         style = Typography.of(without_running_lines(sampled), document.outline())
         flow = Flow(style, has_contents=document.page_count > FEW_PAGES)
         check = SelfCheck(reading)
+        pictures = PagePictures(reading, document)
         found = False
         for page in without_running_lines(map(recognised.page, pages(document, _opened, reading))):
             found = found or bool(page.lines)
             check.expect(page)
             yield from check.checked(recognised.marked(flow.page(page)))
             check.leave(page, flow.contents)
+            yield from pictures.blocks(page)
         yield from check.checked(recognised.marked(flow.finish()))
         if not found:
             raise EmptyDocument("The PDF holds pictures of pages but no text.")

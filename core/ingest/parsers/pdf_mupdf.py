@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
 from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, is_stamp
+from core.ingest.parsers.pdf_pictures import PageImage
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
 from core.ingest.parsers.reading import ParserInput
@@ -98,6 +100,30 @@ class MuPdfDocument:
         read.plain = "\n".join("".join(span["text"] for span in raw["spans"]) for raw in found)
         read.has_picture = _is_drawn_on(page) if not lines else is_stamp(lines) and _shown(page) > MOST_OF_PAGE
         return read
+
+    def images(self, index: int) -> list[PageImage]:
+        """Return the pictures that a page shows, with the words that stand on each."""
+        try:
+            page = self._document.load_page(index)
+            found = [(each, pymupdf.Rect(each["bbox"]) & page.rect) for each in page.get_image_info()]
+
+            def key(number: int) -> str:
+                return str(page.get_image_info(hashes=True)[number]["digest"].hex())
+
+            size = page.rect.width or 1.0, page.rect.height or 1.0
+            return [
+                PageImage(
+                    (box.x0 / size[0], box.y0 / size[1], box.x1 / size[0], box.y1 / size[1]),
+                    (each["width"], each["height"]),
+                    size,
+                    partial(key, number),
+                    partial(page.get_text, "text", clip=box),
+                )
+                for number, (each, box) in enumerate(found)
+                if not box.is_empty
+            ]
+        except (RuntimeError, ValueError, IndexError):
+            return []
 
     def close(self) -> None:
         self._document.close()

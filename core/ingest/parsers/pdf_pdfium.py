@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
 from collections.abc import Iterator
+from functools import partial
 from math import cos, hypot, sin
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ import pypdfium2.raw as _untyped
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
 from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, is_stamp
+from core.ingest.parsers.pdf_pictures import PageImage
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
 from core.ingest.parsers.reading import ParserInput
@@ -26,6 +30,8 @@ WIDE = 1.5
 """Blanks wider than this, in sizes of the text, part a line."""
 HYPHEN = "\x02"
 """What PDFium writes for a hyphen at the end of a line."""
+_FINE = 1_000_000
+"""Places are asked of PDFium in whole steps of so many to a page's width or height, since it rounds them."""
 _ERRORS = (pypdfium2.PdfiumError, RuntimeError, ValueError, IndexError)
 
 
@@ -92,6 +98,14 @@ class PdfiumDocument:
         finally:
             page.close()
 
+    def images(self, index: int) -> list[PageImage]:
+        """Return the pictures that a page shows itself, with the words that stand on each."""
+        try:
+            page = self._document[index]
+            return list(_images(page))
+        except _ERRORS:
+            return []
+
     def close(self) -> None:
         self._document.close()
 
@@ -101,6 +115,27 @@ def _shown(page: Any) -> float:
     whole = page.get_width() * page.get_height() or 1
     images = (each.get_bounds() for each in page.get_objects() if each.type == pdfium.FPDF_PAGEOBJ_IMAGE)
     return max(((right - left) * (top - bottom) / whole for left, bottom, right, top in images), default=0.0)
+
+
+def _images(page: Any) -> Iterator[PageImage]:
+    size = page.get_size()
+    across, down = ctypes.c_int(), ctypes.c_int()
+
+    def on_page(x: float, y: float) -> tuple[float, float]:
+        pdfium.FPDF_PageToDevice(page, 0, 0, _FINE, _FINE, 0, x, y, across, down)
+        return across.value / _FINE, down.value / _FINE
+
+    for each in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=1):
+        left, bottom, right, top = each.get_bounds()
+        (x0, y0), (x1, y1) = on_page(left, top), on_page(right, bottom)
+        box = max(min(x0, x1), 0.0), max(min(y0, y1), 0.0), min(max(x0, x1), 1.0), min(max(y0, y1), 1.0)
+        text = partial(page.get_textpage().get_text_bounded, left, bottom, right, top)
+        if box[0] < box[2] and box[1] < box[3]:
+            yield PageImage(box, each.get_px_size(), size, partial(_key, each), text)
+
+
+def _key(image: Any) -> str:
+    return hashlib.sha256(image.get_data()).hexdigest()
 
 
 def _lines(content: Any, corner: tuple[float, float], page: Size) -> Iterator[PageLine]:

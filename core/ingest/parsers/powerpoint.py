@@ -76,6 +76,7 @@ def _slide(package: Package, reading: ParserInput, part: str, number: int) -> It
         for properties in picture.iter("{*}cNvPr"):
             if told := description(properties):
                 yield outline.block(f"[{told}]", slide=number)
+    yield from package.pictures([root], part, reading, outline.locator(slide=number))
     try:
         for diagram in package.related(part, "diagramData"):
             text = "\n".join(filter(None, map(_paragraph_text, tree(package.read(diagram)).iter("{*}p"))))

@@ -10,7 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from core.model import Block
+from core.errors import EvoRAGError
+from core.ingest.parsers.embedded import Embedded
+from core.model import Block, Locator
 from core.model.recognition import RecognisedLine
 
 MEBIBYTE = 1024 * 1024
@@ -52,6 +54,8 @@ class Loss(StrEnum):
     """Cells whose values nobody has computed."""
     ATTACHMENT = "attachment"
     """A file that hangs on a mail and is of a type that is not read, or damaged."""
+    EMBEDDED = "embedded"
+    """Pictures within the document that may show text: there are too many, or they are damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,10 @@ class ParserInput:
     """What was recognised in pictures of the document, by their names; None where nothing is recognised at all."""
     pictures: list[str] = field(default_factory=list)
     """Names of the pictures that have yet to be recognised: numbers of pages."""
+    embedded: Embedded | None = None
+    """Pictures within a document that has text besides; None where these are not recognised."""
+    places: dict[int, list[RecognisedLine]] = field(default_factory=dict)
+    """The lines that were recognised on pages, which stand behind the blocks so that they can be marked there."""
     within: int = 0
     """How many mails the document hangs on, one within the other."""
     told: Callable[[int, int], None] | None = None
@@ -101,6 +109,17 @@ class ParserInput:
         if name not in self.recognised_lines and name not in self.pictures:
             self.pictures.append(name)
         return self.recognised_lines.get(name)
+
+    def within_picture(self, data: Callable[[], bytes], place: Locator) -> Iterator[Block]:
+        """Yield what is recognised in a picture within the document; damaged ones cost what they show alone."""
+        if self.embedded is None:
+            return
+        try:
+            found = data()
+        except EvoRAGError:
+            self.miss(Loss.EMBEDDED, place.page)
+            return
+        yield from self.embedded.blocks(found, place)
 
     def counted(self, parts: Iterable[bytes], total: int, before: int = 0) -> Iterator[bytes]:
         """Pass parts on that are bytes of ``total``, and tell how many were taken."""
@@ -127,6 +146,8 @@ class ParserInput:
 
     def note_losses(self) -> None:
         """Keep which pages were lost, ``losses`` by their reasons, ``in_part`` all; ``*`` stands for parts without."""
+        if self.embedded is not None and self.embedded.left_out and not self.within:
+            self.miss(Loss.EMBEDDED)
         found = {loss.value: page_ranges(pages) for loss, pages in sorted(self.losses.items())}
         lost = [pages for loss, pages in self.losses.items() if loss is not Loss.CONTENTS]
         if found:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from statistics import median
 
+from core.ingest.parsers.embedded import LEAST_SURE
 from core.ingest.parsers.pdf_page import Page, PageLine
 from core.ingest.parsers.reading import ParserInput
 from core.model import Block
@@ -15,8 +16,6 @@ _LIKE = 0.2
 """Lines whose heights differ by no more than this part are of one size: recognition measures a little unevenly."""
 _SIZE = 0.72
 """The size of a font in heights of its lines, as recognition measures them."""
-_LEAST_SURE = 0.5
-"""Lines below are noise: patterns and pictures that look a little like letters."""
 
 
 @dataclass(slots=True)
@@ -33,11 +32,12 @@ class Recognised:
         found = self.reading.recognised(str(page.number))
         if found is None:
             return page
-        lines = [line for line in found if line.confidence >= _LEAST_SURE]
+        lines = [line for line in found if line.confidence >= LEAST_SURE]
         page.has_picture = False
         if sum(len(line.text) for line in lines) <= sum(len(line.text) for line in page.lines):
             return page
-        page.lines = _set(lines, page)
+        page.lines = set_lines(lines, page)
+        self.reading.places[page.number] = lines
         page.plain = "\n".join(line.text for line in lines)
         if lines:
             signs = sum(len(line.text) for line in lines)
@@ -52,7 +52,8 @@ class Recognised:
             yield block if sure is None else replace(block, locator=replace(here, confidence=round(sure, 3)))
 
 
-def _set(lines: Iterable[RecognisedLine], page: Page) -> list[PageLine]:
+def set_lines(lines: Iterable[RecognisedLine], page: Page) -> list[PageLine]:
+    """Return lines as a page holds them, in sizes that differ only where the picture's do."""
     found = []
     for line in lines:
         left, top, right, bottom = line.box

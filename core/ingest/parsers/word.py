@@ -42,6 +42,7 @@ class _Document:
     numbering: Numbering = field(default_factory=Numbering)
     notes: dict[tuple[str, str], str] = field(default_factory=dict)
     boxes_due: list[str] = field(default_factory=list)
+    pictures_due: list[Block] = field(default_factory=list)
 
     def blocks(self) -> Iterator[Block]:
         self.main = self.package.main_part()
@@ -110,9 +111,11 @@ class _Document:
                 if not tables:
                     yield from table.finish()
                     yield from self._flush_notes()
+                    yield from self._flush_pictures()
                     forget(element)
             elif name == "tr" and kind == "end" and len(tables) == 1:
                 yield from tables[0].row(element)
+                self.pictures_due += self._pictures(element)
                 forget(element)
             elif name == "p" and kind == "end" and not tables:
                 yield from self._paragraph(element)
@@ -139,6 +142,18 @@ class _Document:
                 if style.is_title:
                     self.reading.metadata.setdefault("title", " ".join(text.split())[:300])
         yield from self._flush_notes()
+        if pictures := self._pictures(element):
+            yield from self._flush_list()
+            self.pictures_due += pictures
+            yield from self._flush_pictures()
+
+    def _pictures(self, element: Element) -> list[Block]:
+        """Return what is recognised in the pictures that a part of the document shows."""
+        return list(self.package.pictures([element], self.main, self.reading, self.outline.locator()))
+
+    def _flush_pictures(self) -> Iterator[Block]:
+        yield from self.pictures_due
+        self.pictures_due = []
 
     def _flush_list(self) -> Iterator[Block]:
         if self.items:

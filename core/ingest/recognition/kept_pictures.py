@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from core.ingest.parsers.embedded import OWN
 from core.ingest.recognition.lines import line_of
 from core.model.recognition import RecognisedLine
 from core.platform.child_pool import ChildPool
@@ -38,6 +40,7 @@ class Recognition:
             "source": str(source.absolute()),
             "extension": extension,
             "name": name,
+            "embedded": str(self.folder_of(sha256)),
             "engine": self._engine,
             "threads": usable_processors(),
             "timeout_s": TIMEOUT_S * usable_processors(),
@@ -51,6 +54,18 @@ class Recognition:
             lines = None
         self._keep(sha256, name, None if lines is None else [line_of(fields) for fields in lines])
 
+    def folder_of(self, sha256: str) -> Path:
+        """Return where pictures within a document wait that are no pages; its parser puts them there."""
+        return (self._folder / sha256).absolute()
+
+    def is_there(self, sha256: str, name: str) -> bool:
+        """Tell whether a picture can be recognised: another job on the same bytes may have ended and removed it."""
+        return not name.startswith(OWN) or (self.folder_of(sha256) / name).is_file()
+
+    def leave(self, sha256: str, name: str) -> None:
+        """Keep of a picture that it is not recognised: those of its document have taken too long."""
+        self._keep(sha256, name, None)
+
     def lines_file(self, sha256: str) -> Path | None:
         """Return the file that holds what was recognised of an original, where there is any."""
         path = self._path(sha256)
@@ -58,12 +73,12 @@ class Recognition:
 
     def forget(self, sha256: str) -> None:
         self._path(sha256).unlink(missing_ok=True)
+        shutil.rmtree(self.folder_of(sha256), ignore_errors=True)
 
     def keep_only(self, sha256s: Collection[str]) -> None:
         """Remove what was recognised of originals that nobody reads any more."""
-        for path in self._folder.glob("*.jsonl"):
-            if path.stem not in sha256s:
-                path.unlink(missing_ok=True)
+        for sha256 in {path.stem for path in self._folder.glob("*")}.difference(sha256s):
+            self.forget(sha256)
 
     def rest(self) -> None:
         """Give back the memory of the engine while there is nothing to recognise."""

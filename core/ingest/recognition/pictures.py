@@ -10,6 +10,9 @@ import numpy as np
 from PIL import Image, ImageOps, ImageSequence
 
 from core.errors import ParserFailed, ParserLimit
+from core.ingest.parsers.embedded import OWN
+from core.ingest.parsers.pdf_pictures import part_of
+from core.ingest.parsers.pdf_turn import Box
 from core.ports import Pixels
 
 DPI = 200
@@ -19,20 +22,31 @@ MOST_PIXELS = 12_000_000
 MOST_STORED_PIXELS = 400_000_000
 
 
-def pixels_of(source: Path, extension: str, name: str) -> Pixels:
-    """Return a page of a PDF or a picture of an image file, by its number from 1. Raises: ``UnreadableDocument``."""
+def pixels_of(source: Path, extension: str, name: str, embedded: Path | None = None) -> Pixels:
+    """Return a page of a PDF or a picture of an image file, by its number from 1, or one that stands within.
+
+    ``embedded`` is the folder of those that are no part of a page. Raises: ``UnreadableDocument``.
+    """
+    if (part := part_of(name)) is not None:
+        number, box, dpi = part
+        return _page(source, number - 1, dpi, box)
+    if embedded is not None and name.startswith(OWN):
+        return _frame(embedded / name, 0)
     return _page(source, int(name) - 1) if extension == "pdf" else _frame(source, int(name) - 1)
 
 
-def _page(source: Path, index: int) -> Pixels:
+def _page(source: Path, index: int, dpi: float = DPI, box: Box = (0.0, 0.0, 1.0, 1.0)) -> Pixels:
     import pypdfium2
 
     try:
         document = pypdfium2.PdfDocument(source)
         page = document[index]
         width, height = page.get_size()
-        scale = min(DPI / 72, (MOST_PIXELS / max(width * height, 1)) ** 0.5)
-        drawn: Any = page.render(scale=scale, rev_byteorder=True).to_numpy()
+        left, top, right, bottom = box
+        shown = width * (right - left) * height * (bottom - top)
+        scale = min(dpi / 72, (MOST_PIXELS / max(shown, 1)) ** 0.5)
+        cut = (left * width, (1 - bottom) * height, (1 - right) * width, top * height)
+        drawn: Any = page.render(scale=scale, crop=cut, rev_byteorder=True).to_numpy()
     except (pypdfium2.PdfiumError, IndexError, ValueError) as error:
         raise ParserFailed("The page could not be drawn.") from error
     grey = drawn.ndim == 2 or drawn.shape[2] == 1

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
 
 
+MOST_SECONDS = 900.0
+"""That pictures within one document may take; pages that are pictures have no such limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pictures(StageResult):
     """The pictures of a version whose text its parser needs; none once they have been recognised."""
@@ -28,6 +32,9 @@ class Pictures(StageResult):
     names: tuple[str, ...] = ()
     sha256: str = ""
     """Of the original; the catalogue tells it no more once the version is purged."""
+    embedded: bool = False
+    """They stand within a document that has text besides."""
+    spent_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -44,7 +51,7 @@ class RecognitionQueue:
     def __init__(self, catalog: Catalog, blobs: PinnedBlobs, recognition: Recognition, endings: JobEndings) -> None:
         self._catalog = catalog
         self._blobs = blobs.store
-        self._recognition = recognition
+        self.recognition = recognition
         self._endings = endings
         self._queue: FairQueue[Waiting] = FairQueue()
 
@@ -60,6 +67,11 @@ class RecognitionQueue:
             self._put(Waiting(run, run.job.priority))
         return [run for run in runs if run not in waiting]
 
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether no document waits here."""
+        return self._queue.is_empty()
+
     def next(self) -> Waiting | None:
         """Return the document that has the next turn."""
         return self._queue.next()
@@ -69,7 +81,7 @@ class RecognitionQueue:
         run = waiting.run
         goes_on = run_stage(self._recognise, run, self._endings)
         if self._queue.is_empty() and not (goes_on and waits_for_pictures(run)):
-            self._recognition.rest()
+            self.recognition.rest()
         if not goes_on:
             if not run.is_stopped:
                 self.forget(run)
@@ -85,7 +97,7 @@ class RecognitionQueue:
     def forget(self, run: StageRun) -> None:
         """Remove what was recognised of a document that was read, or will not be."""
         if (pictures := run.result(Pictures)) is not None:
-            self._recognition.forget(pictures.sha256)
+            self.recognition.forget(pictures.sha256)
 
     def drop(self, job_id: str) -> bool:
         """Take a document out of the lane whose job has ended; tell whether it waited there."""
@@ -106,23 +118,32 @@ class RecognitionQueue:
 
     def tidy(self) -> None:
         """Remove what was recognised of documents that nobody works on any more."""
-        self._recognition.keep_only(self._catalog.indexing.being_read())
+        self.recognition.keep_only(self._catalog.indexing.being_read())
 
     def close(self) -> None:
         """End the recognition of the picture that is being read; the next start goes on with it."""
-        self._recognition.close()
+        self.recognition.close()
 
     def _recognise(self, run: StageRun) -> StageResult:
         run.check()
         version = self._catalog.indexing.stored([run.version_id])[run.version_id]
         source = run.wait_for_store(lambda: self._blobs.path(version.sha256))
-        name, *left = _names(run)
+        waiting = run.result(Pictures)
+        if waiting is None or not self.recognition.is_there(version.sha256, waiting.names[0]):
+            # Its parser brings it back, and asks again.
+            return Pictures(None, {}, (), version.sha256)
+        name, *left = waiting.names
         began = time.monotonic()
         failpoint("ingest.picture.begun")
-        self._recognition.recognise(version.sha256, source, version.extension, name)
+        if waiting.embedded and waiting.spent_s > MOST_SECONDS:
+            self.recognition.leave(version.sha256, name)
+        else:
+            self.recognition.recognise(version.sha256, source, version.extension, name)
         failpoint("ingest.picture.kept")
         run.advance(run.total - len(left), run.total)
-        return Pictures(None, {"recognition_s": time.monotonic() - began}, tuple(left), version.sha256)
+        took = time.monotonic() - began
+        spent = waiting.spent_s + took
+        return Pictures(None, {"recognition_s": took}, tuple(left), version.sha256, waiting.embedded, spent)
 
 
 def waits_for_pictures(run: StageRun) -> bool:

@@ -23,7 +23,7 @@ def answer(order: dict[str, Any], _: Telling) -> dict[str, Any]:
     """Recognise one picture and return its lines."""
     try:
         limit(order["timeout_s"], order["memory_bytes"], _FILE_BYTES)
-        pixels = pixels_of(Path(order["source"]), order["extension"], order["name"])
+        pixels = pixels_of(Path(order["source"]), order["extension"], order["name"], Path(order["embedded"]))
         lines = _engine(order["engine"], order["threads"]).lines(pixels)
         return {"lines": [asdict(line) for line in lines]}
     except EvoRAGError as error:

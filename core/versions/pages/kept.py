@@ -21,6 +21,8 @@ from core.platform.child_pool import ChildPool
 from core.platform.child_process import ChildLost
 from core.ports import BlobStore
 
+MOST_FOUND = 500
+"""Pages that a search in a document finds."""
 _PART = ".part"
 _AT_ONCE = 2
 _CONVERTED = frozenset({"word", "sheet", "slides"})
@@ -81,7 +83,7 @@ class KeptPages:
 
     def find(self, version: Version, wanted: str, pages: int) -> list[int]:
         """Return the numbers of the pages that hold ``wanted``, in the time that one page may take."""
-        order = {"task": "find", "wanted": wanted, "pages": pages, **self._source(version)}
+        order = {"task": "find", "wanted": wanted, "pages": pages, "most": MOST_FOUND, **self._source(version)}
         return list(self._asked(order, self._limits.seconds)["found"])
 
     def forget(self, version_ids: Collection[int]) -> None:

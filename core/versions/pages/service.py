@@ -12,8 +12,9 @@ from core.errors import InvalidInput, NotFound, Purged
 from core.model import BLOCK_JOINT, PageRun, PageSize, PageText, Role, Version
 from core.model.codec import from_dict
 from core.versions.documents import DocumentReader
-from core.versions.pages.kept import KeptPages, has_pages
+from core.versions.pages.kept import MOST_FOUND, KeptPages, has_pages
 from core.versions.pages.marking import marks_of, plain
+from core.versions.pages.recognised_text import RecognisedText
 
 WIDTHS = (160, 800, 1200, 1600, 2400)
 """Pictures come in these widths, in pixels, so that few are kept of each page."""
@@ -76,6 +77,8 @@ class DocumentPages:
         file = self._unless_purged(key, found, self._kept.text(found, page))
         written = json.loads(file.read_text(encoding="ascii"))
         runs = tuple(from_dict(PageRun, each) for each in written)
+        if (recognised := self._recognised(found)) is not None:
+            runs += recognised.runs(page)
         passage = self._passage(key, version, start, end, reading) if start is not None and end is not None else ""
         return PageText(runs, marks_of(runs, passage) if passage else ())
 
@@ -87,7 +90,12 @@ class DocumentPages:
         """
         found = self._reader.kept(key, version)
         wanted = plain(text)
-        return self._kept.find(found, wanted, len(self._sizes(found))) if wanted else []
+        if not wanted:
+            return []
+        pages = self._kept.find(found, wanted, len(self._sizes(found)))
+        if (recognised := self._recognised(found)) is not None:
+            pages = sorted({*pages, *recognised.find(wanted)})[:MOST_FOUND]
+        return pages
 
     def forget(self, version_ids: Collection[int]) -> None:
         """Remove all that is kept of these versions."""
@@ -109,6 +117,13 @@ class DocumentPages:
     def _sizes(self, version: Version) -> list[PageSize]:
         written = json.loads(self._kept.sizes(version).read_text(encoding="ascii"))
         return [from_dict(PageSize, each) for each in written]
+
+    def _recognised(self, version: Version) -> RecognisedText | None:
+        """Return what was recognised of a version; None of what was read as text, or before places were kept."""
+        if "recognised" not in version.metadata:
+            return None
+        parsed = self._reader.parsed(version)
+        return None if parsed is None else RecognisedText(parsed)
 
     def _page(self, key: str, version: int, page: int) -> Version:
         found = self._reader.kept(key, version)

@@ -23,7 +23,6 @@ MOST_PIXELS = 16_000_000
 _FILE_BYTES = 512 * 1024 * 1024
 _CONVERTER_MEMORY = 4 * 1024**3
 _QUALITY = 88
-_MOST_FOUND = 500
 
 
 def answer(order: dict[str, Any], _: Telling) -> dict[str, Any]:
@@ -81,13 +80,15 @@ def _text(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find(order: dict[str, Any]) -> dict[str, Any]:
+    if KIND_OF.get(order["extension"]) == "image":
+        return {"found": []}
     pages = PdfPages(Path(order["source"]))
     end = time.monotonic() + order["seconds"] * 0.8
     found: list[int] = []
     for number in range(1, order["pages"] + 1):
         if pages.holds(number, order["wanted"]):
             found.append(number)
-        if len(found) == _MOST_FOUND or time.monotonic() > end:
+        if len(found) == order["most"] or time.monotonic() > end:
             break
     return {"found": found}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,7 +23,9 @@ def picture_of(text: str, dpi: int = 150, font: str = "helv") -> bytes:
         return data
 
 
-def scanned(path: Path, texts: Sequence[str], plain: Sequence[int] = (), turn: int = 0, stamp: str = "") -> Path:
+def scanned(
+    path: Path, texts: Sequence[str], plain: Sequence[int] = (), turn: int = 0, stamp: str = "", font: str = "helv"
+) -> Path:
     """Write a PDF whose pages are pictures of texts, but for those numbered ``plain``, which hold theirs as text.
 
     A ``stamp`` stands on all of them as text.
@@ -33,7 +36,7 @@ def scanned(path: Path, texts: Sequence[str], plain: Sequence[int] = (), turn: i
             if number in plain:
                 page.insert_textbox((72, 72, 523, 770), text, fontsize=12)
             else:
-                page.insert_image(page.rect, stream=picture_of(text))
+                page.insert_image(page.rect, stream=picture_of(text, font=font))
             if stamp:
                 page.insert_text((72, 820), stamp, fontsize=8)
             page.set_rotation(turn)
@@ -54,3 +57,11 @@ class ToldOcr:
             raise ValueError("black")
         height, width = pixels.shape[:2]
         return [RecognisedLine(f"A picture of {width} by {height} pixels.", (0.1, 0.1, 0.9, 0.12), 0.75)]
+
+
+class SlowOcr(ToldOcr):
+    """Takes a moment for each picture, so that a process can be killed meanwhile."""
+
+    def lines(self, pixels: Pixels) -> list[RecognisedLine]:
+        time.sleep(0.1)
+        return super().lines(pixels)
