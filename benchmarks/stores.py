@@ -1,10 +1,10 @@
 """The stores side by side: ingest, searches, agreement, memory and disk.
 
-Vectors in memory, in Milvus Lite and on a Milvus server; keywords in tantivy and on an Elasticsearch node. All of one
-kind get the same rows of ``benchmarks.corpus`` and the same questions, one after the other, in one run: ingest (rows
-a second, every write durable and findable), p50 and p95 of a search of depth 50 by one client, agreement with the exact
-answer (vectors: with a scan of all; keywords: with tantivy), memory of the processes and bytes on the disk. The servers
-are those of the tests; one that cannot be started here is left out, with the reason.
+Vectors in memory, in Milvus Lite and on a Milvus server; keywords in tantivy, in SQLite's FTS5 and on an Elasticsearch
+node. All of one kind get the same rows of ``benchmarks.corpus`` and the same questions, one after the other, in one run:
+ingest (rows a second, every write durable and findable), p50 and p95 of a search of depth 50 by one client, agreement
+with the exact answer (vectors: with a scan of all; keywords: with tantivy), memory of the processes and bytes on the
+disk. The servers are those of the tests; one that cannot be started here is left out, with the reason.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from benchmarks.corpus import WORDS, Writer
 from benchmarks.machine import note
 from benchmarks.vectors import DEPTH, DIMENSION, ROWS_PER_CENTRE, around_centres
 from core.adapters.keyword.elastic import ElasticKeywordIndex
+from core.adapters.keyword.fts5 import Fts5KeywordIndex
 from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.adapters.vector.hot_vectors import HotVectors
 from core.adapters.vector.memory import MemoryVectorIndex
@@ -73,6 +74,12 @@ def tantivy(folder: Path) -> Iterator[Opened]:
 
 
 @contextmanager
+def fts5(folder: Path) -> Iterator[Opened]:
+    with closing(Fts5KeywordIndex(folder / "fts5")) as store:
+        yield store, [folder / "fts5"]
+
+
+@contextmanager
 def elasticsearch(folder: Path) -> Iterator[Opened]:
     with elastic.running(folder) as server, closing(ElasticKeywordIndex(server.url)) as store:
         store.open()
@@ -80,7 +87,7 @@ def elasticsearch(folder: Path) -> Iterator[Opened]:
 
 
 VECTORS = {"memory": (in_memory, None), "milvus lite": (milvus_lite, None), "milvus": (milvus_server, milvus.missing)}
-KEYWORDS = {"tantivy": (tantivy, None), "elasticsearch": (elasticsearch, elastic.missing)}
+KEYWORDS = {"tantivy": (tantivy, None), "fts5": (fts5, None), "elasticsearch": (elasticsearch, elastic.missing)}
 
 
 def resident_mb() -> float:

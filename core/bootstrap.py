@@ -275,17 +275,17 @@ def _keyword_store(
         return MemoryKeywordIndex()
     if settings.keyword_url:
         return _elasticsearch(settings, suffix, analyser, mends)
-    from core.adapters.keyword.tantivy import TantivyKeywordIndex
+    from core.adapters.keyword.embedded import opened_in
 
     place = folder.root / f"{folder.keywords.name}{suffix}"
     try:
-        return TantivyKeywordIndex(place, analyser)
+        return opened_in(place, settings.keyword_store, analyser)
     except WrongIndex as error:
         if not mends:
             raise
         log.warning("%s It is built anew.", error.message)
         folder.discard(place)
-        return TantivyKeywordIndex(place, analyser)
+        return opened_in(place, settings.keyword_store, analyser)
 
 
 def _elasticsearch(settings: Settings, suffix: str, analyser: str, mends: bool) -> KeywordIndex:

@@ -131,6 +131,8 @@ class EvoRAG:
     ) -> Iterator[Impact]:
         """Yield what publishing the version would change in the answers, against what the document shows now.
 
+        An answer is changed only where the two show different passages of this document: others change nothing.
+
         Raises: ``NotFound``, and ``Conflict`` for a version that is not indexed.
         """
         new = VersionRef(key, version)
@@ -145,7 +147,7 @@ class EvoRAG:
                 if progress is not None:
                     progress(done, len(questions))
                 with acting(who):
-                    found = self._compare(self._query(question.text), old, new, alone=False)
+                    found = self._compare(self._query(question.text), old, new, alone=False, only_this=True)
                 yield Impact(question, found)
             if progress is not None:
                 progress(len(questions), len(questions))
@@ -153,9 +155,16 @@ class EvoRAG:
         return compared()
 
     def _compare(
-        self, query: Query, old: VersionRef | None, new: VersionRef, *, alone: bool, top_k: int | None = None
+        self,
+        query: Query,
+        old: VersionRef | None,
+        new: VersionRef,
+        *,
+        alone: bool,
+        top_k: int | None = None,
+        only_this: bool = False,
     ) -> AnswerComparison:
-        from core.versions.answers import compare_traces
+        from core.versions.answers import compare_traces, touches, unchanged
 
         # Whatever is published between the two questions changes neither.
         sequence = self.kb.sequence()
@@ -166,6 +175,8 @@ class EvoRAG:
             return self.kb.queries.run(limited, answering=True, whole=True, sequence=sequence)
 
         before, after = asked(old), asked(new)
+        if only_this and not touches(before, after, new.doc_key):
+            return unchanged(before, after, query.text)
         return compare_traces(
             query.text,
             before,

@@ -42,20 +42,24 @@ from core.cli import (
 )
 from core.cli.options import (
     AllVersions,
+    Alpha,
     AsJson,
     AsOf,
     DataDir,
     Fresh,
     Generator,
+    Hybrid,
     InConversation,
     InDoc,
     InTag,
     InType,
+    Keyword,
     LlmCommand,
     Name,
     NoLlm,
     Question,
     Record,
+    Semantic,
     Strict,
     TopK,
     Wait,
@@ -69,6 +73,7 @@ from core.cli.session import (
     moment,
     opened,
     query_of,
+    ranking_of,
     settings,
     version_of,
     writer_of,
@@ -242,14 +247,22 @@ def search(
     file_type: InType = None,
     as_of: AsOf = None,
     all_versions: AllVersions = False,
+    semantic: Semantic = False,
+    keyword: Keyword = False,
+    hybrid: Hybrid = False,
+    alpha: Alpha = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the passages that fit, best first, with their ranks and scores."""
+    """List the passages that fit, best first, with their ranks and scores.
+
+    Without --semantic, --keyword or --hybrid both searches are fused by their ranks, and reranked.
+    """
+    ranking = ranking_of(semantic=semantic, keyword=keyword, hybrid=hybrid, alpha=alpha)
     with opened(data_dir) as kb:
         query = query_of(kb, question, top_k, filters_of(doc, tag, file_type), as_of, all_versions)
         wait_until_ready(kb)
-        trace = asking(kb).search(query)
+        trace = asking(kb).search(replace(query, **ranking))
     if as_json:
         return output.print_json(trace)
     output.print_hits(trace.hits)

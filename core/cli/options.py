@@ -26,6 +26,12 @@ AsOf = Annotated[
 AllVersions = Annotated[
     bool, typer.Option("--all-versions", help="Search everything that was ever shown, not only what is shown now.")
 ]
+Semantic = Annotated[bool, typer.Option("--semantic", help="Rank by meaning alone: the vector search.")]
+Keyword = Annotated[bool, typer.Option("--keyword", help="Rank by words alone: the keyword search.")]
+Hybrid = Annotated[bool, typer.Option("--hybrid", help="Rank by a mix of both scores, shared out by --alpha.")]
+Alpha = Annotated[
+    float | None, typer.Option("--alpha", min=0.0, max=1.0, help="Share of the meaning in --hybrid, 0.4 by default.")
+]
 Generator = Annotated[
     str | None, typer.Option("--generator", metavar="NAME", help="What writes the answer, instead of EVORAG_GENERATOR.")
 ]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 _ALL = 1_000_000
+_ALPHA = 0.4
 WRITERS = ("--generator", "--no-llm", "--llm-cmd")
 
 
@@ -144,6 +145,24 @@ def writer_of(generator: str | None, no_llm: bool, command: str | None) -> tuple
     if command:
         return "command", {"llm_command": command, "llm_command_ask": ""}
     return "none" if no_llm else generator or "", {}
+
+
+def ranking_of(*, semantic: bool, keyword: bool, hybrid: bool, alpha: float | None) -> dict[str, Any]:
+    """Return the fields of a query that rank by one search or by a mix of scores; none for the usual ranking.
+
+    Raises: ``BadParameter`` for two ways, and for a share without a mix.
+    """
+    ways = {"--semantic": semantic, "--keyword": keyword, "--hybrid": hybrid}
+    named = [option for option, is_given in ways.items() if is_given]
+    if len(named) > 1:
+        raise typer.BadParameter(f"one of {' and '.join(named)}")
+    if alpha is not None and not hybrid:
+        raise typer.BadParameter("belongs to --hybrid", param_hint="--alpha")
+    if not named:
+        return {}
+    share = 1.0 if semantic else 0.0 if keyword else _ALPHA if alpha is None else alpha
+    # The order is that of the scores, so that nothing reranks them.
+    return {"fusion": "mix", "alpha": share, "rerank": "none"}
 
 
 def query_of(

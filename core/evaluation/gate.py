@@ -22,6 +22,7 @@ from core.model import (
     VersionRef,
     format_as_of,
 )
+from core.versions.answers import decides
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -49,15 +50,23 @@ def verdict(
 ) -> GateVerdict:
     """Ask a set as things are and with the version shown, at one sequence number on behalf of ``who``.
 
-    Questions about the knowledge base itself are left out: only what is published answers them, and no document does.
+    A question counts with the version as it does without where the passages of its document decide nothing: what else
+    differs is not the version's doing. Questions about the knowledge base itself are left out: only what is published
+    answers them, and no document does.
     """
+    now, then = replace(query, as_of=None), replace(query, as_of=ref)
+    started_at = datetime.now(UTC)
+    old: list[Observation] = []
+    new: list[Observation] = []
+    for question in questions:
+        # One after the other, so that both sides meet the stores in the same state as far as can be.
+        before, as_now = asked(catalog, ask, question, now, sequence, who)
+        after, as_then = asked(catalog, ask, question, then, sequence, who)
+        if as_now.analysis.intent is Intent.DOCUMENTS and as_then.analysis.intent is Intent.DOCUMENTS:
+            old.append(before)
+            new.append(after if decides(as_now, as_then, ref.doc_key, question.doc_keys) else before)
 
-    def results(chosen: Query) -> tuple[datetime, list[tuple[Observation, bool]]]:
-        started_at = datetime.now(UTC)
-        found = (asked(catalog, ask, question, chosen, sequence, who) for question in questions)
-        return started_at, [(seen, trace.analysis.intent is Intent.DOCUMENTS) for seen, trace in found]
-
-    def told(chosen: Query, started_at: datetime, found: Sequence[Observation]) -> EvaluationRun:
+    def told(chosen: Query, found: Sequence[Observation]) -> EvaluationRun:
         return EvaluationRun(
             id="",
             set_id=asked_set.id,
@@ -70,11 +79,7 @@ def verdict(
             measures=measures_of(found),
         )
 
-    now, then = replace(query, as_of=None), replace(query, as_of=ref)
-    (old_at, before), (new_at, after) = results(now), results(then)
-    kept = [pair for pair in zip(before, after, strict=True) if all(is_of_documents for _, is_of_documents in pair)]
-    old, new = [each for (each, _), _ in kept], [each for _, (each, _) in kept]
-    comparison = compare(told(now, old_at, old), told(then, new_at, new), old, new)
+    comparison = compare(told(now, old), told(then, new), old, new)
     reasons = _reasons(comparison, old, new)
     return GateVerdict(ref.doc_key, ref.version, asked_set.id, comparison, bool(reasons), reasons)
 

@@ -1,4 +1,4 @@
-"""The settings of EvoRAG: the only reader of the environment (prefix ``EVORAG_``).
+"""The settings of EvoRAG: the only reader of the environment and of ``.env`` (prefix ``EVORAG_``).
 
 ``groups`` declares the fields; ``Settings`` is all of them under one flat name each, as the environment has them, and
 hands them out again by group.
@@ -16,6 +16,7 @@ from pydantic import AliasChoices, ModelWrapValidatorHandler, SecretStr, Validat
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
     PydanticBaseSettingsSource,
     SecretsSettingsSource,
     SettingsConfigDict,
@@ -54,7 +55,9 @@ __all__ = [
     "StoreSettings",
 ]
 
+DOT_ENV = Path(".env")
 _PREFIX = "EVORAG_"
+_SECRETS_DIR = "EVORAG_SECRETS_DIR"
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 _SHOWN_CHARS = 64
 _RETIRED = ("EVORAG_EMBEDDER_BATCH",)
@@ -72,7 +75,9 @@ _NO_ANSWER_BEGINNINGS = ("parser_", "table_", "chunk_", "job_", "embedder_", "re
 class WrongValues(InvalidInput):
     """Says which variables hold what they cannot, what that is, and what is allowed."""
 
-    remedy = "Correct the variable, or its file in the folder of EVORAG_SECRETS_DIR; empty means not set."
+    remedy = (
+        "Correct the variable, its line in .env, or its file in the folder of EVORAG_SECRETS_DIR; empty means not set."
+    )
 
     def __init__(self, wrong: Sequence[tuple[str, str]], *, has_values: bool = True) -> None:
         self._wrong = wrong
@@ -103,6 +108,23 @@ class SecretFiles(SecretsSettingsSource):
         return None if is_empty else path
 
 
+class WorkingFolder(DotEnvSettingsSource):
+    """Reads settings from ``.env`` in the working folder, if it belongs to who runs this or to the superuser."""
+
+    def _read_env_files(self) -> Mapping[str, str | None]:
+        """Return the lines of the file. Raises: ``InvalidInput`` where it cannot be read."""
+        try:
+            # In a folder that anybody may write into, somebody else's file would choose the program that answers.
+            if not DOT_ENV.is_file() or DOT_ENV.stat().st_uid not in (0, os.geteuid()):
+                return {}
+            return super()._read_env_files()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(
+                f"The file .env of the working folder cannot be read: {type(error).__name__}.",
+                remedy="Let EvoRAG read the file, which is UTF-8 text, or go to another folder.",
+            ) from error
+
+
 class Settings(
     ServerSettings,
     SecuritySettings,
@@ -123,7 +145,11 @@ class Settings(
     """
 
     model_config = SettingsConfigDict(
-        env_prefix=_PREFIX, env_ignore_empty=True, populate_by_name=True, extra="ignore", frozen=True
+        env_prefix=_PREFIX,
+        env_ignore_empty=True,
+        populate_by_name=True,
+        extra="ignore",
+        frozen=True,
     )
 
     @classmethod
@@ -135,10 +161,11 @@ class Settings(
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read a setting that no variable gives from the file ``evorag_<name>`` of the folder of secrets, if any."""
-        folder = os.environ.get("EVORAG_SECRETS_DIR")
+        """Read what no variable gives from ``.env``, then from ``evorag_<name>`` in the folder of secrets, if any."""
+        lines = WorkingFolder(settings_cls, env_file=DOT_ENV)
+        folder = os.environ.get(_SECRETS_DIR) or lines.env_vars.get(_SECRETS_DIR.lower())
         files = SecretFiles(settings_cls, secrets_dir=folder) if folder else file_secret_settings
-        return init_settings, env_settings, files
+        return init_settings, env_settings, lines, files
 
     @model_validator(mode="wrap")
     @classmethod

@@ -94,7 +94,10 @@ class StoreSettings(Group):
     )
     vector_token: SecretStr = Field(SecretStr(""), description="Token for Milvus, or `user:password`.")
     keyword_url: str = Field(
-        "", description="Elasticsearch, such as `http://127.0.0.1:9200`; empty: tantivy in the data folder."
+        "", description="Elasticsearch, such as `http://127.0.0.1:9200`; empty: the embedded store in the data folder."
+    )
+    keyword_store: Literal["tantivy", "fts5"] = Field(
+        "tantivy", description="The embedded keyword store: tantivy, or SQLite's FTS5. Another one is filled anew."
     )
     keyword_key: SecretStr = Field(SecretStr(""), description="API key for Elasticsearch.")
     keyword_ca: str = Field("", description="File with the CA certificate for Elasticsearch.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,40 @@ def compare_traces(
             pairs = _rewritten([hit], _unknown(new, known_old), _compared(old, new))
             changes.append(EvidenceChange(Evidence.VANISHED, Reason.TEXT, hit, pairs[0][1] if pairs else None))
     return AnswerComparison(question, old, new, _says(old) != _says(new), tuple(sorted(changes, key=_place)))
+
+
+def touches(old: Trace, new: Trace, doc_key: str) -> bool:
+    """Tell whether the two sides show different passages of a document.
+
+    Where they do not, what else differs comes from other documents: from passages that tie, from the statistics of an
+    index that changes meanwhile, from a store that answers once and fails once.
+    """
+    return bool(_differing(old, new, doc_key))
+
+
+def decides(old: Trace, new: Trace, doc_key: str, right: Collection[str]) -> bool:
+    """Tell whether what a document shows otherwise decides what becomes of a question.
+
+    Its passages do where one that came or went is cited or is of the documents that are ``right``, and where there are
+    more of them, which leave less room for others.
+    """
+    differing = _differing(old, new, doc_key)
+    cited = {citation.chunk_id for trace in (old, new) for citation in trace.answer.citations}
+    has_more = len(_shown_of(new, doc_key)) > len(_shown_of(old, doc_key))
+    return bool(differing) and (doc_key in right or has_more or bool(differing & cited))
+
+
+def _differing(old: Trace, new: Trace, doc_key: str) -> set[int]:
+    return _shown_of(old, doc_key) ^ _shown_of(new, doc_key)
+
+
+def _shown_of(trace: Trace, doc_key: str) -> set[int]:
+    return {hit.placed.id for hit in trace.hits if hit.placed.doc_key == doc_key}
+
+
+def unchanged(before: Trace, after: Trace, question: str) -> AnswerComparison:
+    """Return the comparison of a question that another version does not touch: its answer stays what it is."""
+    return compare_traces(question, before, replace(before, query=after.query))
 
 
 def _says(trace: Trace) -> str:

@@ -27,6 +27,8 @@ from core.versions.result import ComparisonResult
 
 log = logging.getLogger(__name__)
 
+RULES = 2
+"""Raised whenever the same two texts are compared to another result; what was kept under earlier ones is not shown."""
 _PART = ".part"
 _IMAGES = "images-"
 _WITH_IMAGES = ("pdf", "docx", "pptx", "xlsx")
@@ -345,7 +347,7 @@ class ComparisonCache:
 
 
 def _name(old: Compared, new: Compared) -> str:
-    return f"{old.id}-{new.id}"
+    return f"{old.id}-{new.id}-r{RULES}"
 
 
 def _ids_of(name: str) -> set[int]:

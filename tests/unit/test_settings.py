@@ -28,6 +28,41 @@ def test_a_secret_is_read_from_its_file_unless_a_variable_gives_it(
     assert Settings().jobs_url.get_secret_value() == "redis://other:6379/1"
 
 
+def test_the_file_of_the_working_folder_sets_what_no_variable_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_settings(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "evorag_port").write_text("9001\n", encoding="utf-8")
+    (tmp_path / "secrets" / "evorag_top_k").write_text("3\n", encoding="utf-8")
+    lines = 'EVORAG_TOP_K=7\nexport EVORAG_DATA_DIR="other"\nEVORAG_HOST=\nPOSTGRES_PASSWORD=x\n'
+    (tmp_path / ".env").write_text(lines + "EVORAG_SECRETS_DIR=secrets\n", encoding="utf-8")
+    read = Settings()
+    assert (read.top_k, read.data_dir, read.host, read.port) == (7, tmp_path / "other", "127.0.0.1", 9001)
+    monkeypatch.setenv("EVORAG_TOP_K", "9")
+    assert Settings().top_k == 9 and Settings(top_k=4).top_k == 4
+
+
+def test_the_file_of_the_working_folder_is_somebody_elses_or_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_settings(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / ".env"
+    file.write_bytes(b"EVORAG_TOP_K=\xff\n")
+    with pytest.raises(InvalidInput, match=r"\.env"):
+        Settings()
+    file.write_text("EVORAG_TOP_K=many\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="EVORAG_TOP_K"):
+        Settings()
+    file.write_text("EVORAG_LLM_COMMAND=evil\n", encoding="utf-8")
+    assert Settings().llm_command == "evil"
+    monkeypatch.setattr("core.settings.os.geteuid", lambda: 12_345)
+    if file.stat().st_uid:
+        assert Settings().llm_command == ""
+
+
 def test_knowledge_is_shared_where_its_catalogue_is_on_a_server() -> None:
     assert not Settings().is_shared
     assert Settings(catalog_url="postgresql+psycopg://db/evorag").is_shared  # type: ignore[arg-type]

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import EvoRAGError, StoreUnavailable, WrongIndex
+from core.adapters.keyword.made_by import check_made_by
+from core.errors import EvoRAGError, StoreUnavailable
 from core.model import IndexHit, Part, TermScore
 from core.model.terms import Clause
 from core.platform.precedence import give_way
@@ -41,7 +42,7 @@ class TantivyKeywordIndex:
         """Open the index of a folder whose rows ``analyser`` made; those that are written are of this release's."""
         with _translated():
             folder.mkdir(parents=True, exist_ok=True)
-            _check_made_by(folder, analyser)
+            check_made_by(folder, _ROWS, analyser)
             self._parts = {part: _PartIndex(folder / part.value) for part in Part}
         self._lock = RLock()
         self._of_rows: TermAnalyser = PLAIN
@@ -331,19 +332,6 @@ def _top(searcher: Any, query: Any, limit: int) -> dict[int, Any]:
 
 def _best_first(hit: IndexHit) -> tuple[float, int]:
     return -hit.score, hit.chunk_id
-
-
-def _check_made_by(folder: Path, analyser: str) -> None:
-    """Note in a new folder what makes its rows. Raises: ``WrongIndex`` where another analyser or format did."""
-    is_new = not (folder / "analyser.txt").exists()
-    for name, wanted in (("rows.txt", _ROWS), ("analyser.txt", analyser)):
-        record = folder / name
-        if is_new:
-            draft = record.with_suffix(".new")
-            draft.write_text(wanted, encoding="utf-8")
-            draft.replace(record)
-        elif (found := record.read_text(encoding="utf-8") if record.exists() else "an earlier format") != wanted:
-            raise WrongIndex(f"The keyword index was built by “{found}”; this is “{wanted}”.")
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def cosine(distance: float) -> float:
 
 
 def fuse(vector: Sequence[IndexHit], keyword: Sequence[IndexHit], fusion: Fusion = Fusion()) -> list[Fused]:
-    """Return every chunk of either leg, best first.
+    """Return every chunk of either leg, best first; where a mix gives one leg no share, those of the other alone.
 
     Ties go to the better single rank, then to the better keyword rank, then to the smaller id: two chunks that the
     legs rank the other way round have the same score, and there the words decide better than chance.
@@ -60,6 +60,8 @@ def fuse(vector: Sequence[IndexHit], keyword: Sequence[IndexHit], fusion: Fusion
         for chunk_id in {**by_vector, **by_keyword}
         for first, second in [(by_vector.get(chunk_id), by_keyword.get(chunk_id))]
     ]
+    if fusion.method == "mix" and fusion.alpha in (0.0, 1.0):
+        fused = [item for item in fused if (item.vector if fusion.alpha else item.keyword) is not None]
     return sorted(fused, key=_order)
 
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from core.versions.diff.lines import Lines
 from core.versions.diff.pairing import Pair, Texts, line_similarity, pair_similar
-from core.versions.diff.tables import key_pairs, row_similarity
+from core.versions.diff.row_names import RowNames
+from core.versions.diff.tables import row_similarity
 
 Ints = npt.NDArray[np.int64]
 Both = tuple[Ints, Ints]
@@ -24,25 +25,31 @@ def similar_lines(lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent:
     shared = np.intersect1d(gaps[0], gaps[1])
     borders = [np.searchsorted(gap, shared, side).tolist() for gap in gaps for side in ("left", "right")]
     found: list[Pair] = []
+    names = RowNames(lines)
     for old_first, old_last, new_first, new_last in zip(*borders, strict=True):
         if is_spent():
             break
         gap = left[0][old_first:old_last], left[1][new_first:new_last]
         for old, new, is_table in _stretches(lines, gap):
             texts = Texts(lines[0].text, old), Texts(lines[1].text, new)
-            found += _row_pairs(*texts, is_spent) if is_table else pair_similar(*texts, line_similarity, is_spent)
+            if is_table:
+                found += _row_pairs(*texts, names, is_spent)
+            else:
+                found += pair_similar(*texts, line_similarity, is_spent)
     return np.array(found, np.int64).reshape(-1, 2)
 
 
-def _row_pairs(old: Texts, new: Texts, is_spent: Callable[[], bool]) -> list[Pair]:
-    """Pair many rows by their keys first, and by similarity between those pairs."""
-    keyed = key_pairs(old[:], new[:]) if min(len(old), len(new)) > _MANY_ROWS else []
-    pairs = [(old.places[first], new.places[second]) for first, second in keyed]
-    borders = [(-1, -1), *keyed, (len(old), len(new))]
+def _row_pairs(old: Texts, new: Texts, names: RowNames, is_spent: Callable[[], bool]) -> list[Pair]:
+    """Pair many rows by their names first, and by similarity between those pairs."""
+    named = names.between(old.places[0], new.places[0])
+    similarity = named.similarity if named else row_similarity
+    first_pairs = named.pairs(old[:], new[:]) if named and min(len(old), len(new)) > _MANY_ROWS else []
+    pairs = [(old.places[first], new.places[second]) for first, second in first_pairs]
+    borders = [(-1, -1), *first_pairs, (len(old), len(new))]
     for (old_before, new_before), (old_after, new_after) in pairwise(borders):
         if old_after - old_before > 1 and new_after - new_before > 1:
             between = old.part(old_before + 1, old_after), new.part(new_before + 1, new_after)
-            pairs += pair_similar(*between, row_similarity, is_spent)
+            pairs += pair_similar(*between, similarity, is_spent)
     return pairs
 
 

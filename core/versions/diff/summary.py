@@ -45,14 +45,14 @@ class ValueCollector:
         self.was_skipped = len(self.found) >= MOST_VALUES or self._spent > _VALUES_SECONDS
 
     def see_unpaired(self, rows: Rows, difference: Difference) -> None:
-        """Collect those of removed and added lines too: what became another value first, then what is on one side."""
+        """Collect those of removed and added lines too, each on its one side: no such line became another."""
         left = MOST_VALUES - len(self.found)
         if self.was_skipped or left <= 0:
             return
         leftovers = UnpairedValues(rows, difference, _VALUES_SECONDS - self._spent, MOST_VALUES)
-        changed, sole = leftovers.found()
-        self.was_skipped = leftovers.was_skipped or len(changed) + len(sole) > left
-        self.found = sorted([*self.found, *changed], key=lambda each: each[0]) + sole
+        sole = leftovers.found()
+        self.was_skipped = leftovers.was_skipped or len(sole) > left
+        self.found += sole
 
     def values(self, rows: Rows, headings: Sequence[tuple[str, ...]]) -> tuple[ValueChange, ...]:
         """Return what was found, dates and numbers in the order of the text."""
@@ -69,7 +69,7 @@ def _values_of(row: Row) -> list[Changed]:
     found: list[Changed] = []
     for cell in row.cells:
         if cell.change is Change.CHANGED:
-            for one in changed_values(cell.old or "", cell.new or "", ()):
+            for one in changed_values(cell.old or "", cell.new or "", cell.words):
                 found.append(Changed(one.kind, one.old, one.new, row.new.text[:200]))
     return found
 

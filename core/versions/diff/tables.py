@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -10,7 +10,6 @@ from rapidfuzz.distance import Levenshtein
 
 from core.ingest.parsers.tables import CELL_JOINT
 from core.model import CellPair, Change, Segment
-from core.versions.diff.align import longest_rise
 from core.versions.diff.pairing import Floats, Pair, best_pairs, line_similarity
 from core.versions.diff.words import mirrored
 
@@ -41,22 +40,6 @@ def row_similarity(old: Sequence[str], new: Sequence[str]) -> Floats:
     shared = np.array([[_shared(left, right) for right in new_sets] for left in map(frozenset, old_cells)], np.float32)
     worth: Floats = np.minimum(1.0, np.maximum(similar, shared) + np.where(same_key, _KEY_WORTH, 0.0), dtype=np.float32)
     return worth
-
-
-def key_pairs(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
-    """Pair rows in order by their first cells, where most rows have one that occurs once on both sides."""
-    old_keys, new_keys = _key_places(old), _key_places(new)
-    partner = [(place, new_keys[key]) for key, place in old_keys.items() if key in new_keys]
-    if 2 * len(partner) < min(len(old), len(new)):
-        return []
-    rising = longest_rise(np.array([new_place for _old_place, new_place in partner], np.int64))
-    return [partner[place] for place in rising.tolist()]
-
-
-def _key_places(lines: Sequence[str]) -> dict[str, int]:
-    keys = [line.split(CELL_JOINT, 1)[0] for line in lines]
-    counts = Counter(keys)
-    return {key: place for place, key in enumerate(keys) if counts[key] == 1 and key.strip()}
 
 
 def _without_bars(line: str) -> str:

@@ -1,48 +1,17 @@
-"""Numbers and dates that differ between two texts, in Western and in Japanese writing."""
+"""Numbers and dates that differ between two texts that belong together."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from core.model import Change, Segment
+from core.versions.diff.value_patterns import VALUE, is_value, may_replace, plain
 
-_MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
-    r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
-)
-_ERA = "(?:明治|大正|昭和|平成|令和)"
-_KANJI_NUMBER = "[〇一二三四五六七八九十百千]"
-_DATE = "|".join(
-    (
-        rf"(?:{_ERA}\s?(?:\d{{1,2}}|元)|(?<!\d)\d{{4}})\s?年度?(?:\s?\d{{1,2}}\s?月(?:\s?\d{{1,2}}\s?日)?)?(?!間)",
-        r"\d{1,2}\s?月\s?\d{1,2}\s?日",
-        r"(?<!\d)\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d)",
-        r"(?<![\d.])\d{1,2}[/.]\d{1,2}[/.]\d{4}(?!\d)",
-        rf"(?<!\d)\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH}(?:,?\s\d{{4}})?(?![A-Za-z])",
-        rf"(?<![A-Za-z]){_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?!\d)(?:,?\s\d{{4}})?",
-        rf"(?<![A-Za-z]){_MONTH}\s\d{{4}}(?!\d)",
-        r"(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)",
-    )
-)
-_UNIT = (
-    r"(?:\s?(?:%|‰|[°℃]C?|EUR|USD|JPY|GBP|ドル|ユーロ|[kMGT]i?B|[kcm]?m|kg|g|ms|s|h)(?![A-Za-z]))"
-    "|[万億兆]?(?:[十百千]?[万億兆])?(?:円|[年月日時分秒回人名件個枚台社歳本週]間?|[ヶか]月間?|[ヶか][所国])"
-    "|(?:st|nd|rd|th)(?![A-Za-z])|[万億兆]"
-)
-_NUMBER = "|".join(
-    (
-        rf"第\s?(?:\d+|{_KANJI_NUMBER}+)\s?[条項号章節編款]?(?:の\d+)?",
-        r"§{1,2}\s?\d+(?:\.\d+)*",
-        r"(?:[¥$€£]\s?)?(?<![A-Za-z0-9_.])[-+−]?(?:\d++[兆億万](?=\d)){0,3}+\d++(?:[,']\d{3}(?!\d))*+(?:\.\d++)*+"
-        rf"(?:{_UNIT})?(?![A-Za-z_])",
-    )
-)
-_VALUE = re.compile(f"(?P<date>{_DATE})|(?P<number>{_NUMBER})", re.IGNORECASE)
 _CONTEXT_CHARS = 48
+_MOST_ALIGNED = 40
 LONGEST_TEXT = 20_000
 
 
@@ -55,9 +24,8 @@ class Value:
 
     @property
     def plain(self) -> str:
-        """The value without what is only writing: widths of signs, white space, separators of thousands."""
-        plain = unicodedata.normalize("NFKC", self.text).replace("−", "-")
-        return re.sub(r"\s|(?<=\d)[,'](?=\d{3})", "", plain)
+        """The value without what is only writing."""
+        return plain(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +43,11 @@ def values_in(text: str) -> list[Value]:
     # Every sign keeps its place, so that spans hold in the text as it is written.
     narrow = text if text.isascii() else text.translate(_NARROW)
     found = []
-    for match in _VALUE.finditer(narrow):
+    for match in VALUE.finditer(narrow):
         start, end = match.span()
         start += len(narrow[start:end]) - len(narrow[start:end].lstrip())
+        if not is_value(narrow[start:end]):
+            continue
         found.append(Value(str(match.lastgroup), text[start:end].rstrip(), start, end))
     return found
 
@@ -158,13 +128,42 @@ def _paired(before: Sequence[Value], after: Sequence[Value], old: str, new: str)
     for kind in ("date", "number"):
         left = [value for value in before if value.kind == kind]
         right = [value for value in after if value.kind == kind]
-        for number in range(max(len(left), len(right))):
-            was = left[number] if number < len(left) else None
-            now = right[number] if number < len(right) else None
+        for was, now in _in_pairs(left, right) if kind == "number" else zip_longest(left, right):
             if was and now and was.plain == now.plain:
                 continue
             context = _context(new, now) if now else _context(old, was) if was else ""
             yield Changed(kind, was.text if was else None, now.text if now else None, context)
+
+
+def _in_pairs(left: Sequence[Value], right: Sequence[Value]) -> Iterable[tuple[Value | None, Value | None]]:
+    """Pair numbers in order, those that count the same first; what counts something else is no partner."""
+    if len(left) * len(right) > _MOST_ALIGNED**2:
+        yield from zip_longest(left, right)
+        return
+    best = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for one in range(len(left) - 1, -1, -1):
+        for other in range(len(right) - 1, -1, -1):
+            worth = _worth(left[one], right[other])
+            paired = best[one + 1][other + 1] + worth if worth else 0
+            best[one][other] = max(best[one + 1][other], best[one][other + 1], paired)
+    one = other = 0
+    while one < len(left) and other < len(right):
+        worth = _worth(left[one], right[other])
+        if worth and best[one][other] == best[one + 1][other + 1] + worth:
+            yield left[one], right[other]
+            one, other = one + 1, other + 1
+        elif best[one][other] == best[one + 1][other]:
+            yield left[one], None
+            one += 1
+        else:
+            yield None, right[other]
+            other += 1
+    yield from ((value, None) for value in left[one:])
+    yield from ((None, value) for value in right[other:])
+
+
+def _worth(old: Value, new: Value) -> int:
+    return may_replace(old.text, new.text) + (old.plain == new.plain)
 
 
 def _context(text: str, value: Value) -> str:

@@ -35,7 +35,7 @@ def test_diff_begins_with_numbers_and_marks_words_by_signs(compared):
     assert status == 0
     assert "\x1b" not in out
     values, rows = out.split("\n@ ", 1)
-    assert "14\t12\t" in values
+    assert "14 days\t12 days\t" in values
     assert "lines: ~2 changed, +1 added, -1 removed" in values
     assert "has [-14-]{+12+} days" in rows
     assert "[-800-]{+850+}" in rows

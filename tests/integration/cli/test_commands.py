@@ -203,6 +203,35 @@ def test_search_obeys_filters(filled):
     assert "旅費規程.md" in filled("search", "日当", "--type", ".MD", "--tag", "rules")[1]
 
 
+@pytest.mark.parametrize(
+    ("options", "alpha", "legs"),
+    [
+        (["--semantic"], 1.0, {"vector"}),
+        (["--keyword"], 0.0, {"keyword"}),
+        (["--hybrid"], 0.4, {"vector", "keyword"}),
+        (["--hybrid", "--alpha", ".7"], 0.7, {"vector", "keyword"}),
+    ],
+)
+def test_search_ranks_by_meaning_by_words_or_by_both(filled, options, alpha, legs):
+    trace = json.loads(filled("search", "Who has leave in the first year?", *options, "--json")[1])
+    assert (trace["query"]["fusion"], trace["query"]["alpha"], trace["query"]["rerank"]) == ("mix", alpha, "none")
+    assert trace["hits"] and trace["rerank"] is None
+    for hit in trace["hits"]:
+        parts = {leg: hit[leg]["contribution"] for leg in ("vector", "keyword") if hit[leg]}
+        assert hit["score"] == pytest.approx(sum(parts.values()))
+        assert legs & set(parts)
+    assert [hit["score"] for hit in trace["hits"]] == sorted((hit["score"] for hit in trace["hits"]), reverse=True)
+
+
+def test_search_by_words_alone_finds_nothing_without_them(filled):
+    assert json.loads(filled("search", "holidays", "--keyword", "--json")[1])["hits"] == []
+
+
+@pytest.mark.parametrize("options", [["--semantic", "--keyword"], ["--alpha", ".4"], ["--hybrid", "--alpha", "2"]])
+def test_search_takes_one_way_to_rank(filled, options):
+    assert filled("search", "leave", *options)[0] == 2
+
+
 @pytest.mark.parametrize("question", ['"', "a AND", "*", "'; DROP TABLE documents; --", "(((", "/*/*"])
 def test_odd_questions_are_literal_text(filled, question):
     assert filled("search", "--json", "--", question)[0] == 0

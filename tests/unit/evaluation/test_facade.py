@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from core.access import acting
 from core.errors import Conflict, Forbidden, InvalidInput, NotFound, StoreUnavailable
 from core.evaluation import facade
 from core.evaluation import runner as running
-from core.model import AnswerType, EvaluationRun, Principal, Query, QuestionSet, Role, Trace, VersionRef
+from core.model import Answer, AnswerType, EvaluationRun, Principal, Query, QuestionSet, Role, Trace, VersionRef
 from tests.builders import add, knowledge_base
 
 LUNCH = "Lunch is served in the canteen from noon to one."
@@ -366,6 +366,28 @@ def test_gate_warns_of_a_draft_that_makes_a_right_answer_wrong(own: core.Knowled
     assert own.evaluations.runs() == [] and own.history() == []
     with pytest.raises(NotFound):
         own.evaluations.gate("leave.txt", 9)
+
+
+def test_gate_blames_no_draft_for_what_other_documents_do(
+    own: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = imported(own)
+    own.evaluations.set_gate(kept.id, True)
+    own.add_text("lunch", LUNCH + "\n\nTea is at four.", draft=True)
+    own.work_off()
+    run = own.queries.run
+
+    def failing(query: Query, **options: Any) -> Trace:
+        trace = run(query, **options)
+        if query.as_of is None:
+            return trace
+        # What is asked of the draft finds none of the other documents, as when a store fails for a moment.
+        hits = tuple(hit for hit in trace.hits if hit.placed.doc_key == "lunch.txt")
+        return replace(trace, hits=hits, candidates=hits, answer=Answer("", AnswerType.INSUFFICIENT))
+
+    monkeypatch.setattr(own.queries, "run", failing)
+    [verdict] = own.evaluations.gate("lunch.txt", 2)
+    assert "leave" not in verdict.comparison.worse
 
 
 def test_gate_leaves_out_questions_about_the_knowledge_base(own: core.KnowledgeBase) -> None:

@@ -11,6 +11,7 @@ from core.model import (
     Analysis,
     Answer,
     AnswerType,
+    Citation,
     Evidence,
     Hit,
     Leg,
@@ -20,7 +21,7 @@ from core.model import (
     Trace,
     VersionRef,
 )
-from core.versions.answers import compare_traces
+from core.versions.answers import compare_traces, decides, touches, unchanged
 from tests.builders import placed
 
 FEE = "The yearly fee of the club is twelve euros for every grown member."
@@ -62,6 +63,28 @@ def fates(old: Trace, new: Trace, **seen: set[int]) -> list[tuple[Evidence, Reas
         )
         for change in compare_traces("q", old, new, **seen).evidence
     ]
+
+
+def test_only_other_passages_of_the_document_itself_touch_an_answer() -> None:
+    old = trace(found(1, FEE, 1), found(2, OPENING, 2, doc_id=2), answer=FEE)
+    reordered = trace(found(3, OPENING, 1, doc_id=2), found(1, FEE, 2), answer=OPENING)
+    key, other = old.hits[0].placed.doc_key, old.hits[1].placed.doc_key
+    assert key != other
+    assert not touches(old, reordered, key) and touches(old, reordered, other)
+    assert touches(old, trace(found(4, NEW_FEE, 1)), key)
+    same = unchanged(old, reordered, "q")
+    assert not same.is_changed and same.new.answer == old.answer
+    assert {change.evidence for change in same.evidence} == {Evidence.STAYED}
+
+
+def test_a_passage_decides_where_it_is_cited_is_right_or_takes_room() -> None:
+    old, new = trace(found(1, FEE, 1), found(2, OPENING, 2)), trace(found(3, NEW_FEE, 1), found(2, OPENING, 2))
+    key = old.hits[0].placed.doc_key
+    assert not decides(old, new, key, ()) and decides(old, new, key, (key,))
+    assert decides(old, trace(*new.hits, found(4, FEE + NEW_FEE, 3)), key, ())
+    citation = Citation(1, key, 2, 3, 0, key, NEW_FEE, 0, len(NEW_FEE))
+    cited = replace(new, answer=replace(new.answer, citations=(citation,)))
+    assert decides(old, cited, key, ())
 
 
 def test_the_same_hits_stayed() -> None:

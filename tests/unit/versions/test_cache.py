@@ -14,7 +14,7 @@ import pytest
 from core.errors import DiffLimit, EvoRAGError, NotFound
 from core.model import Block
 from core.platform import child_process as children
-from core.versions.cache import Compared, ComparisonCache, DiffLimits
+from core.versions.cache import RULES, Compared, ComparisonCache, DiffLimits
 from tests.unit.versions.compared import block_file, paragraphs
 from tests.unit.versions.diff.test_images import chart, pdf
 
@@ -146,10 +146,10 @@ def test_the_least_recently_used_are_evicted(tmp_path: Path, blobs: Folder) -> N
         comparisons.get(old, new)
         if number:
             comparisons.get(versions[0], versions[1])
-        os.utime(tmp_path / "kept" / "1-2", (time.time() + number, time.time() + number))
+        os.utime(tmp_path / "kept" / f"1-2-r{RULES}", (time.time() + number, time.time() + number))
 
     kept = {folder.name for folder in (tmp_path / "kept").iterdir()}
-    assert kept == {"1-2", "3-4"}
+    assert kept == {f"1-2-r{RULES}", f"3-4-r{RULES}"}
     comparisons.close()
 
 
@@ -164,7 +164,7 @@ def test_versions_that_are_forgotten_leave_no_trace(
 
     comparisons.forget([1, 12])
 
-    assert {folder.name for folder in (tmp_path / "kept").iterdir()} == {"2-11"}
+    assert {folder.name for folder in (tmp_path / "kept").iterdir()} == {f"2-11-r{RULES}"}
     with pytest.raises(NotFound):
         comparisons.get(versions[0], versions[1])
 

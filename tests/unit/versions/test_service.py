@@ -10,6 +10,7 @@ import pytest
 
 import core
 from core.errors import Conflict, DiffLimit, InvalidInput, NotFound, Purged
+from core.versions.cache import RULES
 from tests.builders import add, knowledge_base
 from tests.unit.versions.diff.test_images import chart, pdf
 
@@ -28,8 +29,8 @@ def test_any_two_versions_of_a_document_can_be_compared(kb: core.KnowledgeBase) 
     forth, back = kb.compare("fees.txt", 1, 3), kb.compare("fees.txt", 3, 1)
 
     assert forth is not None and back is not None
-    assert [(value.old, value.new) for value in forth.summary.values] == [("100", "150")]
-    assert [(value.old, value.new) for value in back.summary.values] == [("150", "100")]
+    assert [(value.old, value.new) for value in forth.summary.values] == [("100 yen", "150 yen")]
+    assert [(value.old, value.new) for value in back.summary.values] == [("150 yen", "100 yen")]
     assert (forth.summary.old.version, forth.summary.new.version) == (1, 3)
 
 
@@ -101,10 +102,10 @@ def test_a_new_version_is_compared_before_anyone_asks(tmp_path: Path) -> None:
             upload = kb.add_text("a.txt", text)
             kb.finish(str(upload.job_id), 60)
         folder, deadline = tmp_path / "data" / "comparisons", time.monotonic() + 60
-        while not (folder / "1-2").is_dir() and time.monotonic() < deadline:
+        while not (folder / f"1-2-r{RULES}").is_dir() and time.monotonic() < deadline:
             time.sleep(0.05)
 
-        assert (folder / "1-2" / "summary.json").is_file()
+        assert (folder / f"1-2-r{RULES}" / "summary.json").is_file()
 
 
 @pytest.mark.long

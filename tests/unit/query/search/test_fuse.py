@@ -69,3 +69,10 @@ def test_one_document_gets_at_most_its_share() -> None:
     hits = merge_identical(fuse(index_hits(1, 2, 3, 4, 5, 6), []), chunks)
     assert [hit.placed.id for hit in choose(hits, 4, 3)] == [1, 2, 3, 5]
     assert [hit.placed.id for hit in choose(hits, 4, 0)] == [1, 2, 3, 4]
+
+
+def test_a_mix_without_a_share_for_one_leg_shows_hits_of_the_other_alone() -> None:
+    vector, keyword = index_hits(1, 2), index_hits(2, 3)
+    assert {item.chunk_id for item in fuse(vector, keyword, Fusion("mix", alpha=1.0))} == {1, 2}
+    assert {item.chunk_id for item in fuse(vector, keyword, Fusion("mix", alpha=0.0))} == {2, 3}
+    assert {item.chunk_id for item in fuse(vector, keyword, Fusion("mix", alpha=0.4))} == {1, 2, 3}

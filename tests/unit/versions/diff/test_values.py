@@ -6,6 +6,7 @@ import pytest
 
 from core.model import Change, Segment
 from core.versions.diff.values import changed_values, values_in
+from core.versions.diff.words import words_between
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,10 @@ from core.versions.diff.values import changed_values, values_in
         ("on 21 November 2026 or Nov. 3, 2025", ["21 November 2026", "Nov. 3, 2025"]),
         ("2026-11-21, 21/11/2026 and 3.4.2027", ["2026-11-21", "21/11/2026", "3.4.2027"]),
         ("until May 2026 at 17:30", ["May 2026", "17:30"]),
+        ("6時、5時45分、午後六時半", ["6時", "5時45分", "午後六時半"]),
+        ("6 p.m., 6:30 pm and 5 o'clock", ["6 p.m.", "6:30 pm", "5 o'clock"]),
+        ("四月一日から十二月三十一日", ["四月一日", "十二月三十一日"]),
+        ("6時間 and 10時代 are none", []),
         ("it may be 12", []),
     ],
 )
@@ -33,6 +38,15 @@ def test_dates_are_found(text: str, dates: list[str]) -> None:
         ("pay $1,200.50 or 30 % of 3.5 GB", ["$1,200.50", "30 %", "3.5 GB"]),
         ("x86_64 and sha256 are names", []),
         ("the 20th of 5 kg", ["20th", "5 kg"]),
+        ("three months, twenty-five days", ["three months", "twenty-five days"]),
+        ("one hundred and five people, a dozen, one year", ["one hundred and five people", "a dozen", "one year"]),
+        ("one of them, no one, tension, often", []),
+        ("三か月以内、二十日間、五千円、二割、三つ", ["三か月", "二十日間", "五千円", "二割", "三つ"]),
+        ("十分な説明、三日月、万一、同一人、統一", []),
+        ("10-20 people, 3–5 days, 5 to 10 %, 10〜20人", ["10-20 people", "3–5 days", "5 to 10 %", "10〜20人"]),
+        ("12 per cent, 3 percentage points, 5パーセント", ["12 per cent", "3 percentage points", "5パーセント"]),
+        ("US$ 3.50, 100 €, EUR 200, $5 million, 12,5 kg", ["US$ 3.50", "100 €", "EUR 200", "$5 million", "12,5 kg"]),
+        ("2時間30分、2年6か月", ["2時間30分", "2年6か月"]),
     ],
 )
 def test_numbers_are_found(text: str, numbers: list[str]) -> None:
@@ -57,10 +71,43 @@ def test_another_way_to_write_a_number_is_no_change() -> None:
     assert changed_values("costs 1,200円", "costs １２００円", ()) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("within three months of", "within 3 months of"),
+        ("a six-month term", "a 6-month term"),
+        ("三か月以内", "3ヶ月以内"),
+        ("三千二百万円", "32000000円"),
+        ("one hundred and five people", "105 people"),
+        ("rises by 5 per cent", "rises by 5%"),
+    ],
+)
+def test_a_number_in_words_is_the_number_in_digits(old: str, new: str) -> None:
+    assert changed_values(old, new, words_between(old, new)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pairs"),
+    [
+        ("within three months of", "within six months of", [("three months", "six months")]),
+        ("三か月以内に", "六か月以内に", [("三か月", "六か月")]),
+        ("営業は6時から", "営業は5時45分から", [("6時", "5時45分")]),
+        ("for 10-20 people", "for 10-30 people", [("10-20 people", "10-30 people")]),
+        ("after 14 days", "after 2 weeks", [("14 days", "2 weeks")]),
+        ("for 12.5 kg and 3 m", "for 4 m", [("12.5 kg", None), ("3 m", "4 m")]),
+        ("weighs 12.5 kg", "costs 310 EUR", [("12.5 kg", None), (None, "310 EUR")]),
+    ],
+)
+def test_a_number_becomes_one_that_counts_the_same(
+    old: str, new: str, pairs: list[tuple[str | None, str | None]]
+) -> None:
+    assert [(one.old, one.new) for one in changed_values(old, new, words_between(old, new))] == pairs
+
+
 def test_a_number_that_came_or_went_has_one_side() -> None:
     words = [Segment(Change.EQUAL, "wait"), Segment(Change.ADDED, " 14 days")]
 
-    assert [(v.old, v.new) for v in changed_values("wait", "wait 14 days", words)] == [(None, "14")]
+    assert [(v.old, v.new) for v in changed_values("wait", "wait 14 days", words)] == [(None, "14 days")]
 
 
 def test_numbers_elsewhere_in_the_line_are_not_reported() -> None:
@@ -78,7 +125,32 @@ def test_context_is_cut_between_words() -> None:
     assert " 5 " in found.context
 
 
-@pytest.mark.parametrize("piece", ["1", "1,", "§", "第", "1億", "一", " ", "第 一", "May ", "2026年", "1.1"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1",
+        "1,",
+        "§",
+        "第",
+        "1億",
+        "一",
+        " ",
+        "第 一",
+        "May ",
+        "2026年",
+        "1.1",
+        "one hundred ",
+        "十",
+        "1-1-",
+        "1〜",
+        "twenty-",
+        "午後",
+        "1,1",
+        "6時",
+        "$",
+        "a ",
+    ],
+)
 def test_hostile_repetitions_are_read_in_linear_time(piece: str) -> None:
     # Quadratic patterns would take minutes here.
     values_in(piece * 100_000)

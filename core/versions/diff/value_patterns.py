@@ -1,0 +1,174 @@
+"""How numbers, dates and times are written: in digits, in English words and in kanji, with their units."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
+_ERA = "(?:明治|大正|昭和|平成|令和)"
+_KANJI_DIGITS = {sign: value for value, sign in enumerate("〇一二三四五六七八九")}
+_KANJI_SCALES = {"十": 10, "百": 100, "千": 1_000}
+_KANJI_MYRIADS = {"万": 10**4, "億": 10**8, "兆": 10**12}
+_KANJI_NUMBER = "[〇一二三四五六七八九十百千]"
+_NO_KANJI = f"(?<!{_KANJI_NUMBER})"
+_HALF_DAY = r"[ap]\.?m\.?(?![A-Za-z])"
+_DATE = "|".join(
+    (
+        rf"(?:{_ERA}\s?(?:\d{{1,2}}|元)|(?<!\d)\d{{4}})\s?年度?(?:\s?\d{{1,2}}\s?月(?:\s?\d{{1,2}}\s?日)?)?(?!間)",
+        r"\d{1,2}\s?月\s?\d{1,2}\s?日",
+        rf"{_NO_KANJI}(?:十[一二]?|[一二三四五六七八九])月(?:[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])日(?!間)",
+        r"(?<!\d)\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d)",
+        r"(?<![\d.])\d{1,2}[/.]\d{1,2}[/.]\d{4}(?!\d)",
+        rf"(?<!\d)\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH}(?:,?\s\d{{4}})?(?![A-Za-z])",
+        rf"(?<![A-Za-z]){_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?!\d)(?:,?\s\d{{4}})?",
+        rf"(?<![A-Za-z]){_MONTH}\s\d{{4}}(?!\d)",
+        rf"(?<!\d)\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?!\d)(?:\s?{_HALF_DAY})?",
+        rf"(?<![\d.,])\d{{1,2}}\s?(?:{_HALF_DAY}|o['’]clock)",
+        r"(?:午前|午後)?\s?(?<!\d)\d{1,2}\s?時(?![間点代期])(?:\s?\d{1,2}\s?分|半)?(?:\s?\d{1,2}\s?秒)?",
+        rf"(?:午前|午後){_KANJI_NUMBER}{{1,3}}時(?![間点代期])(?:{_KANJI_NUMBER}{{1,3}}分|半)?",
+        rf"{_NO_KANJI}{_KANJI_NUMBER}{{1,3}}時(?:{_KANJI_NUMBER}{{1,3}}分|半)",
+    )
+)
+_NOUN = (
+    r"(?:(?:calendar|business|working|consecutive)[- ])?(?:days?|weeks?|months?|quarters?|years?|hours?|minutes?|mins?|"
+    r"seconds?|percentage\spoints?|percent|per\scent|dollars?|cents?|euros?|pounds?|yen|people|persons?|employees?|"
+    r"members?|users?|copies|copy|pages?|items?|units?|times)(?![A-Za-z])"
+)
+_SYMBOL = (
+    r"(?:%|‰|[°℃]C?|€|£|km/h|m[²³]|EUR|USD|JPY|GBP|CHF|CNY|KRW|ドル|ユーロ|ポンド|ウォン|パーセント|ポイント"
+    r"|[kMG]?Wh?|[kMG]?Hz|k?V|dB|bar|ml|[kMGT]i?B|[kcm]?m|kg|g|ms|min|s|h)(?![A-Za-z])"
+)
+_MAGNITUDE = r"(?:\s?(?:thousand|million|billion|trillion|bn|mn)(?![A-Za-z]))"
+_MONTHS = "[ヶケか箇カヵ]月間?"
+_UNIT = (
+    rf"(?:{_MAGNITUDE}?(?:[-\s]?{_NOUN}|\s?{_SYMBOL})|{_MAGNITUDE}"
+    r"|[万億兆]?(?:[十百千]?[万億兆])?"
+    rf"(?:円|元(?![年の来気])|時間(?:\s?\d{{1,2}}\s?分)?|年(?:間)?\d{{1,2}}{_MONTHS}|{_MONTHS}"
+    r"|[年月日分秒回人名件個枚台社歳本週]間?|割(?:\d分)?|倍|つ|[ヶか][所国])"
+    r"|(?:st|nd|rd|th)(?![A-Za-z])|[万億兆])"
+)
+_SIGN = r"(?:(?:(?:US|CA|AU|NZ|HK|NT)?[$]|[¥€£₩₹]|(?<![A-Za-z])(?:EUR|USD|JPY|GBP|CHF|CNY|KRW))\s?|(?<![A-Za-z0-9_.]))"
+_DIGITS = r"(?:\d++[兆億万](?=\d)){0,3}+\d++(?:[,'\u00a0\u202f]\d{3}(?!\d))*+(?:\.\d++)*+(?:(?<=\d),\d{1,2}(?![\d,]))?+"
+_ONES = "one|two|three|four|five|six|seven|eight|nine"
+_TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SMALL = {word: value for value, word in enumerate(f"zero|{_ONES}|{_TEENS}".split("|"))} | {
+    word: value for value, word in zip(range(20, 100, 10), _TENS.split("|"), strict=True)
+}
+_BELOW_100 = rf"(?:(?:{_TENS})(?:[-\s](?:{_ONES})(?![A-Za-z]))?|{_TEENS}|{_ONES}|zero)"
+_SCALE = f"(?:{'|'.join(_SCALES)})"
+_SPELLED = (
+    rf"(?<![A-Za-z])(?:{_BELOW_100}|a(?=\s{_SCALE}))(?![A-Za-z])"
+    rf"(?:[-\s]{_SCALE}(?![A-Za-z])(?:(?:\sand)?\s{_BELOW_100}(?![A-Za-z]))?){{0,6}}"
+)
+_JOINT = r"(?:\s?[–—~〜～]\s?|\sto\s)"
+_RANGE = rf"(?:(?:{_JOINT}|(?<=\d)-(?=\d))(?:[¥$€£]\s?)?{_DIGITS}(?![-/:]?\d)(?:{_UNIT})?)?"
+_COUNTER = (
+    rf"(?:{_MONTHS}|時間|年間?|日間?(?!月)|週間?|分(?:間|後|前|以内)|秒間?|[円回人名件個枚台社歳割倍%]|[箇か]所"
+    "|パーセント)"
+)
+_NUMBER = "|".join(
+    (
+        rf"第\s?(?:\d+|{_KANJI_NUMBER}+)\s?[条項号章節編款]?(?:の\d+)?",
+        r"§{1,2}\s?\d+(?:\.\d+)*",
+        rf"{_SIGN}[-+−]?{_DIGITS}(?:{_UNIT})?{_RANGE}(?![A-Za-z_])",
+        rf"{_SPELLED}(?:{_JOINT}{_BELOW_100}(?![A-Za-z]))?(?:[-\s]{_NOUN})?",
+        rf"(?<![〇一二三四五六七八九十百千万億兆同唯統単均画随])"
+        rf"{_KANJI_NUMBER}{{1,9}}(?:[万億兆]{_KANJI_NUMBER}{{0,9}}){{0,3}}{_COUNTER}",
+        r"(?<![〇一二三四五六七八九十百千万])[二三四五六七八九]つ",
+    )
+)
+VALUE = re.compile(f"(?P<date>{_DATE})|(?P<number>{_NUMBER})", re.IGNORECASE)
+_ALONE = re.compile("one|a", re.IGNORECASE)
+_NUMBER_WORDS = re.compile(_SPELLED, re.IGNORECASE)
+_KANJI_RUN = re.compile(f"{_KANJI_NUMBER}[〇一二三四五六七八九十百千万億兆]*")
+_PLURAL = re.compile(r"(?<=[a-z]{2})s$")
+_SAME = (
+    (re.compile(r"[ヶケ箇カヵ](?=[月所国])"), "か"),
+    (re.compile(r"percent(?!age)|per\s?cent|パーセント"), "%"),
+    (re.compile(r"[—~〜～]|(?<=\d)-(?=\d)|(?<=\d)to(?=\d)"), "–"),
+)
+_FAMILIES = (
+    ("time", re.compile(r"(?:day|week|month|quarter|year|hour|minute|min|second|ms|[hs])$|[年月日週時分秒]間?$")),
+    (
+        "money",
+        re.compile(r"[$¥€£₩₹円元]|eur|usd|jpy|gbp|chf|cny|krw|dollar|euro|pound|yen|cent|ドル|ユーロ|ポンド|ウォン"),
+    ),
+    ("share", re.compile(r"[%‰割倍]|point|ポイント")),
+    ("mass", re.compile(r"^k?g$")),
+    ("length", re.compile(r"^[kcm]?m$")),
+    ("bytes", re.compile(r"^[kmgt]?i?b$")),
+    ("people", re.compile(r"[人名]$|people|person|employee|member|user")),
+    ("place", re.compile(r"[第§]")),
+)
+
+
+def is_value(text: str) -> bool:
+    """Tell whether what matched is a number: "one" alone may be a pronoun."""
+    return not _ALONE.fullmatch(text)
+
+
+@lru_cache(maxsize=4_096)
+def plain(text: str) -> str:
+    """Return a value without what is only writing: widths of signs, white space, separators, words for digits."""
+    narrow = unicodedata.normalize("NFKC", text).replace("−", "-").lower()
+    narrow = _NUMBER_WORDS.sub(lambda found: str(_counted(found[0])), narrow)
+    narrow = _KANJI_RUN.sub(lambda found: str(_kanji_counted(found[0])), narrow)
+    narrow = re.sub(r"\s|(?<=\d)[,'](?=\d{3})|(?<=\d)-(?=[a-z])", "", narrow)
+    for pattern, written in _SAME:
+        narrow = pattern.sub(written, narrow)
+    return _PLURAL.sub("", narrow)
+
+
+def unit(text: str) -> str:
+    """Return what a value counts, empty where it only counts."""
+    return re.sub(r"[-+]?\d[\d.,]*|–", "", plain(text))
+
+
+def may_replace(old: str, new: str) -> int:
+    """Tell how well one number can have become another: 0 not at all, as what they count has nothing in common."""
+    before, after = unit(old), unit(new)
+    if before == after:
+        return 4
+    if not before or not after:
+        return 2
+    family = _family(before)
+    return 3 if family and family == _family(after) else 0
+
+
+def _family(of: str) -> str:
+    return next((name for name, pattern in _FAMILIES if pattern.search(of)), "")
+
+
+def _counted(words: str) -> int:
+    total = part = 0
+    for word in re.split(r"[-\s]+", words.strip()):
+        if word in _SMALL:
+            part += _SMALL[word]
+        elif word == "a":
+            part = 1
+        elif word in ("hundred", "dozen"):
+            part *= _SCALES[word]
+        elif word in _SCALES:
+            total, part = total + part * _SCALES[word], 0
+    return total + part
+
+
+def _kanji_counted(signs: str) -> int:
+    if not set(signs) & {*_KANJI_SCALES, *_KANJI_MYRIADS}:
+        return int("".join(str(_KANJI_DIGITS[sign]) for sign in signs))
+    total = part = digit = 0
+    for sign in signs:
+        if sign in _KANJI_DIGITS:
+            digit = digit * 10 + _KANJI_DIGITS[sign]
+        elif sign in _KANJI_SCALES:
+            part, digit = part + (digit or 1) * _KANJI_SCALES[sign], 0
+        else:
+            total, part, digit = total + ((part + digit) or 1) * _KANJI_MYRIADS[sign], 0, 0
+    return total + part + digit

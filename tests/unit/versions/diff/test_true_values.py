@@ -1,0 +1,234 @@
+"""What is listed as changed is true: 1,000 pairs of tables and 200 of texts whose edits are known."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from core.model import Block, BlockKind, Change
+from core.versions.diff.difference import diff
+from core.versions.diff.summary import ValueCollector
+from core.versions.diff.values import Changed, values_in
+from core.versions.diff.writing import write_rows
+from tests.unit.versions.compared import comparison, paragraphs, table
+
+_THINGS = [
+    *("Boiler", "Pump", "Valve", "Hose", "Lamp", "Chair", "Tower", "Crane", "Mill", "Bridge", "Drum", "Rail", "Fan"),
+    *("Gate", "Press", "Oven", "Tank", "Saw", "Drill", "Motor", "Belt", "Bolt", "Cable", "Mast", "Wheel", "Frame"),
+    *(
+        "Shaft",
+        "Plug",
+        "Sieve",
+        "Grill",
+        "Hinge",
+        "照明",
+        "椅子",
+        "机",
+        "棚",
+        "配管",
+        "電池",
+        "扉",
+        "窓",
+        "屋根",
+        "階段",
+    ),
+]
+_UNITS = ("{}", "{} kg", "{} EUR", "{} %", "{}円", "{}.5", "{} days")
+
+
+@dataclass(slots=True)
+class Edit:
+    """Two tables as rows of cells by name, and which numbers of which names were edited."""
+
+    old: list[list[str]] = field(default_factory=list)
+    new: list[list[str]] = field(default_factory=list)
+    edited: set[tuple[str, str]] = field(default_factory=set)
+    is_moved: bool = False
+    is_numbered: bool = False
+
+
+def edited_tables(seed: int) -> Edit:
+    """Make a table of named rows, and the same with rows added, removed, moved and edited."""
+    draw = random.Random(seed)
+    names = draw.sample(_THINGS, draw.randint(3, 25))
+    columns = [draw.choice(_UNITS) for _ in range(draw.randint(2, 5))]
+    style = draw.choice(("name", "number", "code"))
+
+    def row(name: str) -> list[str]:
+        return [name, *(unit.format(draw.randint(1, 9_999)) for unit in columns)]
+
+    rows = [row(name) for name in names[: max(2, len(names) * 2 // 3)]]
+    spare = names[len(rows) :]
+    edit = Edit(old=[list(cells) for cells in rows])
+    for _ in range(draw.randint(1, 5)):
+        kind = draw.choice(("add", "remove", "move", "edit", "edit"))
+        at = draw.randrange(len(rows)) if rows else 0
+        if kind == "add" and spare:
+            rows.insert(at, row(spare.pop()))
+        elif kind == "remove" and len(rows) > 1:
+            rows.pop(at)
+        elif kind == "move" and len(rows) > 1:
+            rows.insert(draw.randrange(len(rows)), rows.pop(at))
+            edit.is_moved = True
+        elif kind == "edit":
+            column = draw.randrange(len(columns)) + 1
+            rows[at] = [
+                *rows[at][:column],
+                columns[column - 1].format(draw.randint(10_000, 99_999)),
+                *rows[at][column + 1 :],
+            ]
+    edit.new = rows
+    before = {cells[0]: cells for cells in edit.old}
+    edit.edited = {
+        (was, now)
+        for cells in rows
+        if cells[0] in before
+        for was, now in zip(before[cells[0]], cells, strict=True)
+        if was != now
+    }
+    if style == "number":
+        edit.is_numbered = True
+        edit.old, edit.new = (
+            [[str(number), *cells] for number, cells in enumerate(side, 1)] for side in (edit.old, edit.new)
+        )
+    elif style == "code":
+        codes = {name: f"{draw.randint(100, 999)}-{place:02}" for place, name in enumerate(_THINGS)}
+        edit.old, edit.new = ([[codes[cells[0]], *cells] for cells in side] for side in (edit.old, edit.new))
+    return edit
+
+
+def blocks(rows: list[list[str]]) -> list[Block]:
+    header = " | ".join(["Title", *(f"c{number}" for number in range(1, len(rows[0])))])
+    return [table(header, *(" | ".join(cells) for cells in rows))]
+
+
+def changed(folder: Path, old: list[Block], new: list[Block]) -> list[tuple[int, Changed]]:
+    values = ValueCollector()
+    difference = diff(old, new)
+    folder.mkdir(exist_ok=True)
+    written = write_rows(folder, difference, values)
+    values.see_unpaired(written.rows, difference)
+    return values.found
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_changed_numbers_of_tables_are_those_that_were_edited(part: int, tmp_path: Path) -> None:
+    for seed in range(part * 250, part * 250 + 250):
+        edit = edited_tables(seed)
+        old, new = blocks(edit.old), blocks(edit.new)
+        rows = list(diff(old, new).rows)
+        found = changed(tmp_path, old, new)
+        pairs: set[tuple[str, str]] = set()
+        for number, one in found:
+            if one.old is None or one.new is None:
+                continue
+            cells = [cell for cell in rows[number].cells if cell.change is Change.CHANGED]
+            stands = [
+                (cell.old or "", cell.new or "")
+                for cell in cells
+                if one.old in texts(cell.old) and one.new in texts(cell.new)
+            ]
+            assert stands, seed
+            # The numbers of the rows themselves are no edits of this test.
+            pairs |= {
+                (cell.old or "", cell.new or "")
+                for cell in cells
+                if (cell.old or "", cell.new or "") in stands and not (edit.is_numbered and cell.new_column == 1)
+            }
+        assert pairs <= edit.edited, seed
+        if not edit.is_moved:
+            assert edit.edited <= pairs, seed
+        for row in rows:
+            if row.old is not None and row.new is not None:
+                assert name_of(row.old.text) == name_of(row.new.text), seed
+
+
+def texts(cell: str | None) -> list[str]:
+    return [value.text for value in values_in(cell or "")]
+
+
+def name_of(line: str) -> str:
+    return next((cell for cell in line.split(" | ") if cell in _THINGS), "")
+
+
+_SENTENCES = (
+    "The {name} may be used for {} by each tenant.",
+    "Whoever keeps a {name} pays {} in advance.",
+    "{name}の利用料は{}とし、翌月に支払う。",
+    "After {} the {name} is handed back, clean and complete.",
+    "The deposit for a {name} is {}.",
+)
+_AMOUNTS = (
+    "three months",
+    "12.5 kg",
+    "310 EUR",
+    "6時",
+    "5時45分",
+    "10-20 people",
+    "五千円",
+    "30 %",
+    "2027-01-31",
+    "twenty days",
+)
+
+
+def test_changed_numbers_of_texts_stand_in_rows_that_the_difference_pairs(tmp_path: Path) -> None:
+    for seed in range(200):
+        draw = random.Random(seed)
+        lines = [
+            draw.choice(_SENTENCES).format(draw.choice(_AMOUNTS), name=name)
+            for name in draw.sample(_THINGS, draw.randint(2, 12))
+        ]
+        edited = list(lines)
+        for _ in range(draw.randint(1, 5)):
+            at = draw.randrange(len(edited)) if edited else 0
+            kind = draw.choice(("add", "remove", "move", "edit"))
+            if kind == "add":
+                edited.insert(at, draw.choice(_SENTENCES).format(draw.choice(_AMOUNTS), name=draw.choice(_THINGS)))
+            elif kind == "remove" and len(edited) > 1:
+                edited.pop(at)
+            elif kind == "move":
+                edited.insert(draw.randrange(len(edited)), edited.pop(at))
+            else:
+                edited[at] = draw.choice(_SENTENCES).format(draw.choice(_AMOUNTS), name=draw.choice(_THINGS))
+        old, new = paragraphs(*lines), paragraphs(*edited)
+        rows = list(diff(old, new).rows)
+        for number, one in changed(tmp_path, old, new):
+            row = rows[number]
+            if one.old is not None and one.new is not None:
+                assert row.change is Change.CHANGED and row.old is not None and row.new is not None, seed
+                assert one.old in {value.text for value in values_in(row.old.text)}, seed
+                assert one.new in {value.text for value in values_in(row.new.text)}, seed
+            elif row.change is not Change.CHANGED:
+                assert row.change is (Change.REMOVED if one.old is not None else Change.ADDED), seed
+
+
+def test_a_removed_row_beside_an_added_one_is_a_removed_row(tmp_path: Path) -> None:
+    same = ["Lamp | 7 | kg | in stock", "Chair | 9 | kg | in stock"]
+    old = [table("Item | Weight | Unit | State", same[0], "Boiler | 12.5 | kg | in stock", same[1])]
+    new = [table("Item | Weight | Unit | State", same[0], "Press | 310 | kg | in stock", same[1])]
+
+    kept = comparison(tmp_path, old, new)
+
+    assert [(value.old, value.new) for value in kept.summary.values] == [("12.5", None), (None, "310")]
+    assert (kept.summary.tally.removed, kept.summary.tally.added, kept.summary.tally.changed) == (1, 1, 0)
+
+
+def test_rows_that_are_numbered_anew_keep_their_partners(tmp_path: Path) -> None:
+    old = [table("No. | Item | Price", "1 | Lamp | 100", "2 | Chair | 55", "3 | Desk | 310")]
+    new = [table("No. | Item | Price", "1 | Chair | 60", "2 | Desk | 310")]
+
+    kept = comparison(tmp_path, old, new)
+
+    pairs = {(value.old, value.new) for value in kept.summary.values}
+    assert ("55", "60") in pairs and ("100", "60") not in pairs and ("100", None) in pairs
+
+
+def test_a_row_whose_name_is_written_otherwise_is_the_same_row() -> None:
+    old = [Block("Lamp, red | 100 | 7\nChair | 55 | 12", BlockKind.TABLE, header="Item | Price | Stock")]
+    new = [Block("Lamp (red) | 120 | 7\nChair | 55 | 12", BlockKind.TABLE, header="Item | Price | Stock")]
+
+    assert [row.change for row in diff(old, new).rows] == [Change.CHANGED, Change.EQUAL]
