@@ -10,6 +10,7 @@ from pathlib import Path
 
 from core.errors import EvoRAGError, ParserFailed
 from core.ingest.parsers import legacy
+from core.ingest.parsers.links import FORMULA, beside
 from core.ingest.parsers.number_format import BUILTIN, is_date_format, shown
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.ooxml_extras import chart_blocks, remarks
@@ -21,7 +22,9 @@ from core.model import Block, BlockKind
 
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})\Z")
 MAX_COLUMNS, MAX_NAMES = 16_384, 500
+_LINK, _NAMED_VALUE = re.compile(rb"<(?:\w+:)?hyperlink\s[^<>]{1,4000}>"), re.compile(rb"([\w:]+)\s*=\s*[\"']([^\"']*)")
 _OPEN_FORMULA, _TAIL = re.compile(rb"(?:</f>|<f\b[^<>]{0,200}/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>"), 512
+_TAIL_OF_LINKS = 4_096
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
@@ -64,6 +67,10 @@ class _Workbook:
     formats: list[str] = field(default_factory=list)
     epoch_1904: bool = False
     cells_left: int = 0
+    links: dict[str, str] = field(default_factory=dict)
+    """The addresses that cells of the sheet lead to."""
+    formula_link: str = ""
+    """The address that the formula of the cell leads to which was read last."""
 
     def blocks(self) -> Iterator[Block]:
         main = self.package.main_part()
@@ -98,6 +105,22 @@ class _Workbook:
             if not name.startswith("_") and element.get("hidden") not in ("1", "true") and place:
                 yield name, " ".join(place.split())
 
+    def _links(self, part: str) -> dict[str, str]:
+        """Return the addresses of a sheet's cells, which stand behind its rows."""
+        found: dict[str, str] = {}
+        try:
+            links, left = self.package.links(part), b""
+            for data in self.package.stream(part) if links else ():
+                left += data
+                for match in _LINK.finditer(left):
+                    values = {key.rpartition(b":")[2]: value.decode() for key, value in _NAMED_VALUE.findall(match[0])}
+                    cell, address = values.get(b"ref", "").partition(":")[0], links.get(values.get(b"id", ""), "")
+                    found.setdefault(cell, address)
+                left = left[-_TAIL_OF_LINKS:]
+        except (EvoRAGError, UnicodeDecodeError):
+            return {}
+        return found
+
     def _shared_strings(self, name: str) -> Iterator[str]:
         for _, element in events(self.package.stream(name), ("{*}si",)):
             yield _rich_text(element)
@@ -107,6 +130,7 @@ class _Workbook:
         outline = Outline()
         yield outline.heading(name, 1, sheet=name)
         rows = SheetRows(outline, name)
+        self.links = self._links(part)
         number = 0
         for _, element in events(parts, ("{*}row",)):
             stated = element.get("r", "")
@@ -137,19 +161,22 @@ class _Workbook:
                 break
             text, is_number = self._cell(element)
             if text and not text.isspace():
-                cells[column] = text
+                address = self.links.get(element.get("r", "")) or self.formula_link
+                cells[column] = text + beside(text, address) if address else text
                 numeric = numeric or is_number
         return cells, numeric
 
     def _cell(self, element: Element) -> tuple[str, bool]:
         kind = element.get("t", "n")
-        value, is_formula = "", False
+        value, is_formula, self.formula_link = "", False, ""
         for child in element:
             name = local(child)
             if name == "v":
                 value = child.text or ""
             elif name == "f":
                 is_formula = True
+                if child.text and (match := FORMULA.match(child.text)):
+                    self.formula_link = match[1]
             elif name == "is":
                 return _rich_text(child), False
         if is_formula and not value and kind != "str":
@@ -177,6 +204,8 @@ class _Workbook:
             for drawing in self.package.related(part, "drawing"):
                 yield from chart_blocks(self.package, drawing, outline, self.reading, sheet=name)
                 for _, shape in events(self.package.stream(drawing), ("{*}txBody",)):
+                    if any(True for _ in shape.iterancestors("{*}Fallback")):
+                        continue
                     lines = ("".join(t.text or "" for t in p.iter("{*}t")) for p in shape.iter("{*}p"))
                     text = "\n".join(filter(None, lines))
                     forget(shape)

@@ -9,6 +9,7 @@ from typing import Any
 import xlrd
 
 from core.errors import Encrypted
+from core.ingest.parsers.links import beside
 from core.ingest.parsers.number_format import general, is_date_format, shown
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
@@ -38,7 +39,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             # xlrd meets damaged files with whatever its next step raises.
             raise NotReadable from error
         reading.note(sheets=book.nsheets, author=book.user_name if isinstance(book.user_name, str) else "")
-        cells_left = reading.limits.table_cells
+        cells_left, hidden = reading.limits.table_cells, list[str]()
         for index in range(book.nsheets):
             try:
                 sheet = book.sheet_by_index(index)
@@ -47,6 +48,8 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             except Exception:
                 reading.miss(Loss.SHEET)
                 continue
+            if sheet.visibility:
+                hidden.append(sheet.name)
             outline = Outline()
             yield outline.heading(sheet.name, 1, sheet=sheet.name)
             rows = SheetRows(outline, sheet.name)
@@ -60,6 +63,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
                     yield from rows.add(number + 1, cells, numeric)
             yield from rows.finish()
             book.unload_sheet(index)
+        reading.note(hidden_sheets=", ".join(hidden))
 
 
 def _row(book: Any, sheet: Any, number: int) -> tuple[Cells, bool]:
@@ -76,7 +80,8 @@ def _row(book: Any, sheet: Any, number: int) -> tuple[Cells, bool]:
         else:
             text = str(cell.value)
         if text and not text.isspace():
-            cells[column] = text
+            link = sheet.hyperlink_map.get((number, column))
+            cells[column] = text + (beside(text, link.url_or_path) if link is not None and link.type == "url" else "")
     return cells, numeric
 
 

@@ -8,6 +8,7 @@ from itertools import repeat
 
 from core.errors import Encrypted, EvoRAGError, ParserFailed
 from core.ingest.parsers.archive import SafeArchive
+from core.ingest.parsers.links import beside, without
 from core.ingest.parsers.ooxml import attribute, local
 from core.ingest.parsers.ooxml_extras import Remark
 from core.ingest.parsers.outline import Outline
@@ -112,6 +113,8 @@ class _Text:
     outline: Outline = field(default_factory=Outline)
     slide: int | None = None
     due: list[Element | str] = field(default_factory=list)
+    named: list[str] = field(default_factory=list)
+    """What was written for links."""
 
     def document(self, root: Element) -> Iterator[Block]:
         for body in root.iter("{*}text"):
@@ -125,14 +128,19 @@ class _Text:
                 continue
             if name == "h":
                 level = attribute(element, "outline-level") or "1"
+                self.named.clear()
                 text = self.text(element).strip().replace("\n", " ")
+                plain = without(text, self.named)
                 if text:
-                    yield self.outline.heading(text, int(level) if level.isdigit() else 1, slide=self.slide)
+                    yield self.outline.heading(plain, int(level) if level.isdigit() else 1, slide=self.slide)
+                if plain != text:
+                    yield self._block(text)
                 yield from self._beside()
             elif name == "p":
+                self.named.clear()
                 text = self.text(element).strip()
                 if text and self.slide is None and attribute(element, "style-name") in self.styles.titles:
-                    yield self.outline.heading(text.replace("\n", " "), 1)
+                    yield self.outline.heading(without(text, self.named).replace("\n", " "), 1)
                 elif text:
                     yield self._block(text)
                 yield from self._beside()
@@ -223,6 +231,9 @@ class _Text:
                 self.due.append(child)
             elif name not in _NOT_TEXT:
                 parts.append(self.text(child))
+                if name == "a" and (target := beside(parts[-1], attribute(child, "href"))):
+                    self.named.append(target)
+                    parts.append(target)
             parts.append(child.tail or "")
         # White space that is not written as an element is layout of the file.
         return "".join(part if part in ("\t", "\n") else part.replace("\n", " ") for part in parts)
@@ -255,7 +266,10 @@ def _slides(reading: ParserInput, root: Element, styles: _Styles) -> Iterator[Bl
             shown = " ".join(filter(None, (text.text(each).strip() for each in title.iter("{*}p", "{*}h"))))
             text.due.clear()
         if shown:
-            yield text.outline.heading(shown.replace("\n", " "), 1, slide=number)
+            plain = without(shown, text.named)
+            yield text.outline.heading(plain.replace("\n", " "), 1, slide=number)
+            if plain != shown:
+                yield text.outline.block(shown, slide=number)
         shapes = [shape for shape in page if not (shown and shape is title)]
         for shape in sorted((shape for shape in shapes if local(shape) != "notes"), key=_corner):
             yield from text.blocks([shape])
@@ -297,11 +311,18 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
     outline, name, rows, number = Outline(), "", None, 0
     cells_left, depth, found = reading.limits.table_cells, 0, 0
     parts = reading.counted(archive.stream(_CONTENT), archive.stated_bytes(_CONTENT))
-    for kind, element in events(parts, ("{*}table", "{*}table-row", "{*}shapes"), ("start", "end")):
+    not_shown, hidden = set[str](), list[str]()
+    wanted = ("{*}table", "{*}table-row", "{*}shapes", "{*}table-properties")
+    for kind, element in events(parts, wanted, ("start", "end")):
         tag = local(element)
-        if tag == "table" and kind == "start":
+        if tag == "table-properties":
+            if attribute(element, "display") == "false":
+                not_shown.add(attribute(element.getparent(), "name") or "")
+        elif tag == "table" and kind == "start":
             depth += 1
             if depth == 1:
+                if attribute(element, "style-name") in not_shown:
+                    hidden.append(attribute(element, "name") or "")
                 outline, number, found = Outline(), 0, found + 1
                 name = attribute(element, "name") or ""
                 rows = SheetRows(outline, name)
@@ -331,7 +352,7 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
             for remark in remarks:
                 yield outline.block(remark, sheet=name)
             forget(element)
-    reading.note(sheets=found)
+    reading.note(sheets=found, hidden_sheets=", ".join(hidden))
 
 
 def _cells(row: Element) -> tuple[Cells, bool, list[str], int]:

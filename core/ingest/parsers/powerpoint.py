@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from core.errors import EvoRAGError
+from core.ingest.parsers.links import name_in_slide, without
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.ooxml_extras import chart_blocks, description, remarks
 from core.ingest.parsers.outline import Outline
@@ -62,13 +63,27 @@ def _relation_id(element: Element) -> str:
     return next((str(value) for key, value in element.items() if key.endswith("}id")), "")
 
 
+def _named(package: Package, part: str) -> tuple[Element, list[str]]:
+    """Read a part with the targets of its links beside their text; return what was written for these as well."""
+    root = tree(package.read(part))
+    try:
+        return root, name_in_slide(root, package.links(part))
+    except EvoRAGError:
+        # A slide whose relations are damaged says what it says.
+        return root, []
+
+
 def _slide(package: Package, reading: ParserInput, part: str, number: int) -> Iterator[Block]:
     outline = Outline()
-    root = tree(package.read(part))
+    root, named = _named(package, part)
     shapes = list(_shapes(root))
     title = next((shape for shape in shapes if shape.placeholder in _TITLES and shape.text()), None)
     if title is not None:
-        yield outline.heading(title.text().replace("\n", " "), 1, slide=number)
+        heading = title.text().replace("\n", " ")
+        plain = without(heading, named)
+        yield outline.heading(plain, 1, slide=number)
+        if plain != heading:
+            yield outline.block(heading, slide=number)
     for shape in sorted(shapes, key=_reading_order):
         if shape is not title and shape.placeholder not in _NOT_SHOWN:
             yield from shape.blocks(outline, number)
@@ -81,7 +96,7 @@ def _slide(package: Package, reading: ParserInput, part: str, number: int) -> It
             text = "\n".join(filter(None, map(_paragraph_text, tree(package.read(diagram)).iter("{*}p"))))
             yield outline.block(text, BlockKind.LIST, slide=number)
         for notes in package.related(part, "notesSlide"):
-            for shape in _shapes(tree(package.read(notes))):
+            for shape in _shapes(_named(package, notes)[0]):
                 if shape.placeholder == "body":
                     yield from shape.blocks(outline, number)
     except EvoRAGError:

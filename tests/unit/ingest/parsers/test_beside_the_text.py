@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zipfile
 from pathlib import Path
 
 import docx
@@ -20,6 +21,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from core.errors import Encrypted
+from core.ingest.parsers.legacy import convert
 from tests import programs
 from tests.unit.ingest.compound import compound
 from tests.unit.ingest.documents import read, texts
@@ -77,8 +79,6 @@ def test_damaged_remarks_are_said(tmp_path: Path) -> None:
     document.add_comment(paragraph.runs, text="Really?", author="Ada", initials="A")
     part = next(each.target_part for each in document.part.rels.values() if each.reltype == RELATIONSHIP_TYPE.COMMENTS)
     document.save(str(tmp_path / "b.docx"))
-    import zipfile
-
     with zipfile.ZipFile(tmp_path / "b.docx") as old, zipfile.ZipFile(tmp_path / "a.docx", "w") as new:
         for name in old.namelist():
             new.writestr(name, b"<w:comments" if f"/{name}" == str(part.partname) else old.read(name))
@@ -135,6 +135,68 @@ def test_encrypted_files_of_the_old_kind_are_named_as_such(tmp_path: Path) -> No
     slides = compound(
         tmp_path / "a.ppt", {"PowerPoint Document": b"x", "Current User": bytes(12) + b"\xdf\xc4\xd1\xf3"}
     )
-    for path in (word, slides):
+    rights = compound(tmp_path / "b.doc", {"WordDocument": bytes(512), "\tDRMContent": b"x"})
+    for path in (word, slides, rights):
         with pytest.raises(Encrypted):
             read(path)
+
+
+NEWER = """<cx:chartSpace xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex"
+ xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><cx:chartData>
+<cx:data id="0"><cx:strDim type="cat"><cx:f>A</cx:f>
+<cx:lvl ptCount="3"><cx:pt idx="0">Seals</cx:pt><cx:pt idx="1">Valves</cx:pt><cx:pt idx="2">Hours</cx:pt></cx:lvl>
+<cx:lvl ptCount="3"><cx:pt idx="0">Parts</cx:pt><cx:pt idx="2">Work</cx:pt></cx:lvl></cx:strDim>
+<cx:numDim type="val"><cx:f>B</cx:f><cx:lvl ptCount="3" formatCode="0.00"><cx:pt idx="0">4</cx:pt>
+<cx:pt idx="1">-7.5</cx:pt><cx:pt idx="2">12</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData>
+<cx:chart><cx:title><cx:tx><cx:rich>
+<a:p><a:r><a:t>Cost of </a:t></a:r><a:r><a:t>a repair</a:t></a:r></a:p></cx:rich></cx:tx></cx:title>
+<cx:plotArea><cx:plotAreaRegion><cx:series layoutId="waterfall"><cx:tx>
+<cx:txData><cx:f>C</cx:f><cx:v>Euro</cx:v></cx:txData></cx:tx>
+<cx:dataId val="0"/></cx:series></cx:plotAreaRegion></cx:plotArea></cx:chart></cx:chartSpace>"""
+KIND = "http://schemas.microsoft.com/office/2014/relationships/chartEx"
+
+
+@pytest.mark.parametrize("kind", ["docx", "xlsx", "pptx"])
+def test_charts_of_the_newer_kinds_give_title_series_categories_and_values(tmp_path: Path, kind: str) -> None:
+    path, at = tmp_path / f"a.{kind}", "word/document.xml"
+    if kind == "docx":
+        docx.Document().save(str(path))
+    elif kind == "xlsx":
+        book = openpyxl.Workbook()
+        book.active.add_chart(BarChart(), "D2")
+        book.save(path)
+        at = "xl/drawings/drawing1.xml"
+    else:
+        slides = pptx.Presentation()
+        slides.slides.add_slide(slides.slide_layouts[6])
+        slides.save(str(path))
+        at = "ppt/slides/slide1.xml"
+    folder, _, base = at.rpartition("/")
+    relations = f"{folder}/_rels/{base}.rels"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / f"b.{kind}", "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == relations:
+                more = f'<Relationship Id="x1" Type="{KIND}" Target="/extra/chartEx1.xml"/></Relationships>'
+                data = data.replace(b"</Relationships>", more.encode())
+            new.writestr(name, data)
+        new.writestr("extra/chartEx1.xml", NEWER)
+    blocks, metadata = read(tmp_path / f"b.{kind}")
+    assert texts(blocks)[-2:] == [
+        "Cost of a repair",
+        " | Euro\nParts › Seals | 4.00\nParts › Valves | -7.50\nWork › Hours | 12.00",
+    ]
+    assert "losses" not in metadata
+
+
+@programs.needs("soffice")
+@pytest.mark.parametrize("kind", ["xls", "ods"])
+def test_hidden_sheets_of_other_workbooks_are_named(tmp_path: Path, kind: str) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(("seal", 4))
+    secret = book.create_sheet("Costs")
+    secret.append(("seal", "1.20"))
+    secret.sheet_state = "hidden"
+    book.save(tmp_path / "a.xlsx")
+    blocks, metadata = read(convert(tmp_path / "a.xlsx", "xlsx", kind, tmp_path, 120))
+    assert "seal | 1.20" in texts(blocks) and metadata["hidden_sheets"] == "Costs"
