@@ -13,7 +13,7 @@ from core.ingest.parsers import legacy
 from core.ingest.parsers.links import FORMULA, beside
 from core.ingest.parsers.number_format import BUILTIN, is_date_format, shown
 from core.ingest.parsers.ooxml import Package, attribute, local
-from core.ingest.parsers.ooxml_extras import chart_blocks, remarks
+from core.ingest.parsers.ooxml_extras import chart_blocks, described, diagram_blocks, people, remarks
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
@@ -23,6 +23,11 @@ from core.model import Block, BlockKind
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})\Z")
 MAX_COLUMNS, MAX_NAMES = 16_384, 500
 _LINK, _NAMED_VALUE = re.compile(rb"<(?:\w+:)?hyperlink\s[^<>]{1,4000}>"), re.compile(rb"([\w:]+)\s*=\s*[\"']([^\"']*)")
+_HEADS_AND_FEET = tuple(f"{{*}}{which}{kind}" for which in ("odd", "even", "first") for kind in ("Header", "Footer"))
+_HEAD_CODE = re.compile(r'&(?:"[^"]*"|\d{1,3}|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|[PNDTFAGZBIUESXYOH](?:[+-]\d+)?)')
+"""Fonts, sizes, colours, and what the program fills in: numbers of pages, dates, names ([ECMA-376] 18.3.1.39)."""
+_PAGE_OF = 8
+"""Letters that may stand beside the number of a page and say nothing, such as “Page … of …”."""
 _OPEN_FORMULA, _TAIL = re.compile(rb"(?:</f>|<f\b[^<>]{0,200}/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>"), 512
 _TAIL_OF_LINKS = 4_096
 
@@ -69,6 +74,9 @@ class _Workbook:
     cells_left: int = 0
     links: dict[str, str] = field(default_factory=dict)
     """The addresses that cells of the sheet lead to."""
+    people: dict[str, str] = field(default_factory=dict)
+    repeated: set[str] = field(default_factory=set)
+    """What pages repeat at top and bottom."""
     formula_link: str = ""
     """The address that the formula of the cell leads to which was read last."""
 
@@ -76,6 +84,10 @@ class _Workbook:
         main = self.package.main_part()
         relations = self.package.relations(main)
         self.cells_left = self.reading.limits.table_cells
+        try:
+            self.people = people(self.package, main)
+        except EvoRAGError:
+            self.reading.miss(Loss.REMARKS)
         for name in self.package.related(main, "sharedStrings"):
             self.strings = list(self._shared_strings(name))
         for name in self.package.related(main, "styles"):
@@ -88,7 +100,7 @@ class _Workbook:
                 relation = relations.get(attribute(element, "id") or "")
                 if element.get("state") in ("hidden", "veryHidden"):
                     hidden.append(element.get("name", ""))
-                if relation is not None and relation.kind == "worksheet":
+                if relation is not None and relation.kind in ("worksheet", "chartsheet"):
                     sheets.append((element.get("name", ""), relation.target))
         self.reading.note(sheets=len(sheets), hidden_sheets=", ".join(hidden))
         total, before = sum(self.package.stated_bytes(part) for _, part in sheets), 0
@@ -132,7 +144,11 @@ class _Workbook:
         rows = SheetRows(outline, name)
         self.links = self._links(part)
         number = 0
-        for _, element in events(parts, ("{*}row",)):
+        for _, element in events(parts, ("{*}row", *_HEADS_AND_FEET)):
+            if local(element) != "row":
+                yield from self._head_or_foot(element.text or "", outline, name)
+                forget(element)
+                continue
             stated = element.get("r", "")
             number = int(stated) if stated.isdigit() and len(stated) < 8 else number + 1
             cells, numeric = self._row(element)
@@ -145,10 +161,17 @@ class _Workbook:
         yield from rows.finish()
         yield from self._drawn_text(outline, name, part)
         try:
-            for remark in remarks(self.package, part):
+            for remark in remarks(self.package, part, (), self.people):
                 yield outline.block(str(remark), sheet=name, cells=remark.place or None)
         except EvoRAGError:
             self.reading.miss(Loss.REMARKS)
+
+    def _head_or_foot(self, codes: str, outline: Outline, name: str) -> Iterator[Block]:
+        """Yield what pages repeat at top or bottom, once in the workbook: its parts are one line each."""
+        text = "\n".join(filter(None, map(_part_of_head, re.split("&[LCR]", codes))))
+        if text not in self.repeated and sum(map(str.isalpha, text)) > 2:
+            self.repeated.add(text)
+            yield outline.block(text, sheet=name)
 
     def _row(self, row: Element) -> tuple[Cells, bool]:
         cells: Cells = {}
@@ -203,6 +226,7 @@ class _Workbook:
         try:
             for drawing in self.package.related(part, "drawing"):
                 yield from chart_blocks(self.package, drawing, outline, self.reading, sheet=name)
+                yield from diagram_blocks(self.package, drawing, outline, sheet=name)
                 for _, shape in events(self.package.stream(drawing), ("{*}txBody",)):
                     if any(True for _ in shape.iterancestors("{*}Fallback")):
                         continue
@@ -211,8 +235,16 @@ class _Workbook:
                     forget(shape)
                     if text:
                         yield outline.block(text, sheet=name)
+                for told in described(tree(self.package.read(drawing))):
+                    yield outline.block(told, sheet=name)
         except EvoRAGError:
             self.reading.miss(Loss.BOXES)
+
+
+def _part_of_head(codes: str) -> str:
+    """Return the text of the left, middle or right part of a running head, nothing where it only counts pages."""
+    text = " ".join(_HEAD_CODE.sub("", codes).replace("&&", "&").split())
+    return "" if "&P" in codes and sum(map(str.isalpha, text)) <= _PAGE_OF else text
 
 
 def _column(reference: str, otherwise: int) -> int:

@@ -32,7 +32,9 @@ def beside(text: str, address: str | None) -> str:
     """Return what is to stand behind the text of a link: its target in brackets, nothing where the text says it."""
     target = target_of(address)
     core = _core(target)
-    return f" ({target})" if core and text.strip() and core not in _core(text) else ""
+    said = _core(text)
+    is_said = core in said or unquote(core) in said
+    return f" ({target})" if core and said and not is_said else ""
 
 
 def _core(address: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -15,11 +15,14 @@ from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
 from core.ingest.parsers.xml import Element, tree
-from core.model import Block
+from core.model import Block, BlockKind
 from core.model.documents import LABEL_JOINT
 
 MOST_POINTS = 5_000
-_NO_DESCRIPTION = re.compile(r"(?:[\w-]+ ?\d*|https?://\S+|\S+\.\w{3,4})\Z")
+_NO_DESCRIPTION = re.compile(
+    r"(?:[\w\-\[\]()&]+ ?\d*|https?://\S+|\S+\.\w{3,4}|(?:図|画像|写真|グラフ|オブジェクト) ?\d+)\Z",
+    re.ASCII,
+)
 """Names of files and the like, which programs put where nobody described a picture."""
 
 
@@ -37,7 +40,12 @@ class Remark:
 
 def description(element: Element) -> str:
     """Return the alternative text of a picture, empty where it is only a name."""
-    text = " ".join((element.get("descr") or "").split())
+    return told_of(element.get("descr") or "")
+
+
+def told_of(text: str) -> str:
+    """Return an alternative text on one line, empty where it is only a name."""
+    text = " ".join(text.split())
     return "" if len(text) < 4 or _NO_DESCRIPTION.match(text) else text
 
 
@@ -168,8 +176,39 @@ def _number(value: str, code: str) -> str:
         return value
 
 
-def remarks(package: Package, part: str, authors: Sequence[str] = ()) -> list[Remark]:
-    """Return the remarks on a document's part, a sheet or a slide. Raises: ``EvoRAGError`` for damaged XML."""
+def described(root: Element) -> Iterator[str]:
+    """Yield the alternative texts of what is drawn in a part."""
+    for properties in root.iter("{*}cNvPr"):
+        if told := description(properties):
+            yield f"[{told}]"
+
+
+def diagram_blocks(package: Package, part: str, outline: Outline, **place: Any) -> Iterator[Block]:
+    """Yield the text of the diagrams (SmartArt) that a part shows. Raises: ``EvoRAGError`` for damaged XML."""
+    for name in package.related(part, "diagramData"):
+        paragraphs = tree(package.read(name)).iter("{*}p")
+        lines = ("".join(each.text or "" for each in paragraph.iter("{*}t")).strip() for paragraph in paragraphs)
+        yield outline.block("\n".join(filter(None, lines)), BlockKind.LIST, **place)
+
+
+def people(package: Package, main: str) -> dict[str, str]:
+    """Return who takes part in threads of remarks, by their ids. Raises: ``EvoRAGError`` for damaged XML."""
+    found: dict[str, str] = {}
+    for kind in ("person", "authors"):
+        for name in package.related(main, kind):
+            for each in tree(package.read(name)).iter("{*}person", "{*}author"):
+                found[each.get("id", "")] = each.get("displayName") or each.get("name") or ""
+    return found
+
+
+def remarks(
+    package: Package, part: str, authors: Sequence[str] = (), known: Mapping[str, str] | None = None
+) -> list[Remark]:
+    """Return the remarks on a document's part, a sheet or a slide. Raises: ``EvoRAGError`` for damaged XML.
+
+    ``authors`` are those whom remarks name by their numbers, ``known`` those of threads, by their ids.
+    """
+    known = known or {}
     found: list[Remark] = []
     for name in package.related(part, "comments"):
         root = tree(package.read(name))
@@ -177,9 +216,16 @@ def remarks(package: Package, part: str, authors: Sequence[str] = ()) -> list[Re
         for element in root.iter("{*}comment", "{*}cm"):
             texts = (each.text or "" for each in element.iter("{*}t", "{*}text") if not len(each))
             text = " ".join(" ".join(texts).split())
-            by = attribute(element, "author") or _at(names, attribute(element, "authorId"))
-            if text:
+            who = attribute(element, "authorId") or ""
+            by = attribute(element, "author") or known.get(who) or _at(names, who)
+            # Where there is a thread, its copy for older programs says so in the language of who wrote it.
+            if text and not by.startswith("tc={"):
                 found.append(Remark(attribute(element, "ref") or attribute(element, "id") or "", by, text))
+    for name in package.related(part, "threadedComment"):
+        for element in tree(package.read(name)).iter("{*}threadedComment"):
+            text = " ".join(" ".join(each.text or "" for each in element.iterchildren("{*}text")).split())
+            if text:
+                found.append(Remark(element.get("ref", ""), known.get(element.get("personId", ""), ""), text))
     return found
 
 

@@ -11,6 +11,7 @@ from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.links import beside, without
 from core.ingest.parsers.ooxml import attribute, local
 from core.ingest.parsers.ooxml_extras import Remark
+from core.ingest.parsers.opendocument_objects import Objects
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
@@ -30,12 +31,17 @@ _NOT_TEXT = frozenset({
 
 def parse_text(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an odt file in their order. Raises: ``UnreadableDocument`` and its kinds."""
-    yield from _opened(reading, lambda root, archive: _Text(reading, _Styles.of(root, archive)).document(root))
+    yield from _opened(
+        reading,
+        lambda root, archive: _Text(reading, _Styles.of(root, archive), objects=Objects(archive, reading)).document(
+            root
+        ),
+    )
 
 
 def parse_slides(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an odp file, slide by slide. Raises as ``parse_text``."""
-    yield from _opened(reading, lambda root, archive: _slides(reading, root, _Styles.of(root, archive)))
+    yield from _opened(reading, lambda root, archive: _slides(reading, root, archive))
 
 
 def _opened(reading: ParserInput, blocks: Callable[[Element, SafeArchive], Iterator[Block]]) -> Iterator[Block]:
@@ -112,6 +118,7 @@ class _Text:
     styles: _Styles
     outline: Outline = field(default_factory=Outline)
     slide: int | None = None
+    objects: Objects | None = None
     due: list[Element | str] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
     """What was written for links."""
@@ -157,6 +164,8 @@ class _Text:
             elif name in ("frame", "custom-shape", "text-box", "rect", "ellipse", "g", "section", "index-body", "a",
                           "alphabetical-index", "illustration-index", "table-index", "bibliography", "user-index",
                           "numbered-paragraph", "connector", "line"):  # fmt: skip
+                if name == "frame" and self.objects is not None:
+                    yield from self.objects.of(element, self.outline.locator(slide=self.slide))
                 yield from self.blocks(element)
 
     def _block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> Block:
@@ -254,12 +263,13 @@ def remark_of(annotation: Element) -> str:
     return str(Remark("", who, said.strip()))
 
 
-def _slides(reading: ParserInput, root: Element, styles: _Styles) -> Iterator[Block]:
+def _slides(reading: ParserInput, root: Element, archive: SafeArchive) -> Iterator[Block]:
+    styles, objects = _Styles.of(root, archive), Objects(archive, reading)
     pages = [page for page in root.iter("{*}page") if local(page.getparent()) == "presentation"]
     reading.note(slides=len(pages))
     for number, page in enumerate(pages, 1):
         reading.tell(number, len(pages))
-        text = _Text(reading, styles, slide=number)
+        text = _Text(reading, styles, slide=number, objects=objects)
         title = next((frame for frame in page.iter("{*}frame") if attribute(frame, "class") == "title"), None)
         shown = ""
         if title is not None:
@@ -311,7 +321,7 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
     outline, name, rows, number = Outline(), "", None, 0
     cells_left, depth, found = reading.limits.table_cells, 0, 0
     parts = reading.counted(archive.stream(_CONTENT), archive.stated_bytes(_CONTENT))
-    not_shown, hidden = set[str](), list[str]()
+    not_shown, hidden, objects = set[str](), list[str](), Objects(archive, reading)
     wanted = ("{*}table", "{*}table-row", "{*}shapes", "{*}table-properties")
     for kind, element in events(parts, wanted, ("start", "end")):
         tag = local(element)
@@ -336,6 +346,7 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
             continue
         elif tag == "shapes":
             yield from _drawn(element, outline, name)
+            yield from objects.among(element, outline.locator(sheet=name))
             forget(element)
         else:
             times = attribute(element, "number-rows-repeated") or "1"
@@ -351,6 +362,7 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
             number += 0 if cells else repeated
             for remark in remarks:
                 yield outline.block(remark, sheet=name)
+            yield from objects.among(element, outline.locator(sheet=name))
             forget(element)
     reading.note(sheets=found, hidden_sheets=", ".join(hidden))
 

@@ -9,7 +9,7 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.links import name_in_paragraph, without
 from core.ingest.parsers.numbering import Numbering
 from core.ingest.parsers.ooxml import Package, attribute, local
-from core.ingest.parsers.ooxml_extras import chart_blocks, description, remarks
+from core.ingest.parsers.ooxml_extras import chart_blocks, description, diagram_blocks, remarks
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import RowGroups, row_text
@@ -61,6 +61,10 @@ class _Document:
         yield from self._body()
         yield from self._flush_list()
         yield from chart_blocks(self.package, self.main, self.outline, self.reading)
+        try:
+            yield from diagram_blocks(self.package, self.main, self.outline)
+        except EvoRAGError:
+            self.reading.miss(Loss.BOXES)
         yield from self._heads_and_feet()
 
     def _enter(self, part: str) -> None:
