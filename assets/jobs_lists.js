@@ -282,6 +282,9 @@
       if (job.keyword_ready && !FINISHED.has(job.state)) {
         detail.push(make("span", "job-ready", text("job.keyword_ready")));
       }
+      if (job.resources?.peak_aside_s && job.stage === "parsing" && job.state === "running") {
+        detail.push(make("span", "job-aside", text("job.aside")));
+      }
       const isOpen = this.open.has(job.id);
       const log = ["journal-text", text(isOpen ? "job.log.close" : "job.log.open"), () => this.toggle(row, job.id)];
       row.show({

@@ -1,7 +1,7 @@
 """The stores side by side: ingest, searches, agreement, memory and disk.
 
 Vectors in memory, in Milvus Lite and on a Milvus server; keywords in tantivy, in SQLite's FTS5 and on an Elasticsearch
-node. All of one kind get the same rows of ``benchmarks.corpus`` and the same questions, one after the other, in one run:
+node. All of one kind get the same rows of ``benchmarks.corpus`` and the same questions, in one run:
 ingest (rows a second, every write durable and findable), p50 and p95 of a search of depth 50 by one client, agreement
 with the exact answer (vectors: with a scan of all; keywords: with tantivy), memory of the processes and bytes on the
 disk. The servers are those of the tests; one that cannot be started here is left out, with the reason.

@@ -41,10 +41,12 @@ from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.store_archive import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
 from core.ingest.intake import Intake
+from core.ingest.parse_and_chunk import Lanes
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.reader import reader_of
 from core.ingest.recognition.kept_pictures import Recognition
 from core.ingest.sandbox import ParserLimits, ParserSandbox
+from core.ingest.slow_lane import SlowLane
 from core.ingest.uploads.destination import DocumentOrArchive
 from core.ingest.uploads.transfers import Transfers
 from core.jobs.background import Background
@@ -225,7 +227,10 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
 
     # How a document comes in and is worked on.
     parser = _parser(settings, folder)
-    recognition = Recognition(adapters.models.ocr, folder.recognised, folder.incoming)
+    lanes = Lanes(
+        Recognition(adapters.models.ocr, folder.recognised, folder.incoming),
+        SlowLane(catalog, settings.parser_patience_s, signal),
+    )
     intake = Intake(blobs, folder.incoming, quota, settings.max_text_chars)
     archives = _archives(settings, storage, quota)
     is_read_here = not settings.jobs_url
@@ -241,7 +246,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
 
     ledger = LocalJobs(
         catalog,
-        IngestPipeline(catalog, blobs, parser, active, projector, recognition, folder.incoming, settings.chunk_tokens),
+        IngestPipeline(catalog, blobs, parser, active, projector, lanes, folder.incoming, settings.chunk_tokens),
         threads,
         settings.job_batch,
         settings.job_lease_s if folder.is_shared else None,

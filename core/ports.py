@@ -32,6 +32,31 @@ Writing = abc.Generator[str, None, None]
 """What a generator writes, piece by piece; closing it stops the writing."""
 
 
+class Parsing(Protocol):
+    """A document that is being parsed, and whose result has yet to be taken."""
+
+    @property
+    def used_s(self) -> float:
+        """Return the processor time that it has taken so far."""
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether its result has yet to be taken, and it was not given up."""
+
+    def lower(self) -> None:
+        """Let other work go first from now on; a wait for it counts for no limit."""
+
+    def result(self, progress: Progress | None = None, look: Look | None = None) -> Mapping[str, Any]:
+        """Return what ``Parser.parse`` does."""
+
+    def end(self) -> None:
+        """Give it up; what it has written is removed."""
+
+
+Look = Callable[[Parsing], bool]
+"""Is shown a parsing twice a second and may step it aside: whoever waits for it then has ``{"aside": parsing}``."""
+
+
 class Parser(Protocol):
     """Turns the bytes of one document into blocks, away from the caller's process."""
 
@@ -43,6 +68,7 @@ class Parser(Protocol):
         progress: Progress | None = None,
         recognised: Path | str | None = None,
         pictures: Path | None = None,
+        look: Look | None = None,
     ) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` as JSON lines and return the document's metadata.
 
@@ -51,8 +77,8 @@ class Parser(Protocol):
         where the document has text without them, this is written and ``embedded`` names them. Those that are no pages
         are put into the folder ``pictures``.
 
-        ``progress`` hears of pages, slides or bytes where the format tells how many there are; what it raises ends the
-        parsing.
+        ``progress`` hears of pages, slides or bytes where the format tells how many there are; what it or ``look``
+        raises ends the parsing. Where ``look`` says so, ``{"aside": parsing}`` is returned before there is a result.
 
         Raises: ``UnreadableDocument`` and its kinds. ``target`` is complete or absent.
         """

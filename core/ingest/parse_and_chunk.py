@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,10 @@ from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_s
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.reader import reader_of
+from core.ingest.recognition.kept_pictures import Recognition
 from core.ingest.recognition.queue import Pictures, RecognitionQueue, waits_for_pictures
 from core.ingest.sandbox import read_blocks
+from core.ingest.slow_lane import Aside, SlowLane, has_stepped_aside
 from core.model import Chunk, Stage
 from core.platform.failpoints import failpoint
 from core.platform.precedence import give_way
@@ -48,6 +51,14 @@ class _Parsed(StageResult):
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Where documents wait whose parsing takes more than that of others."""
+
+    recognition: Recognition
+    slow: SlowLane
+
+
 class ParseAndChunk:
     """Parses and chunks documents; what is done already is not done again.
 
@@ -62,7 +73,8 @@ class ParseAndChunk:
         scratch: Path,
         chunk_tokens: int,
         endings: JobEndings,
-        lane: RecognitionQueue,
+        queue: RecognitionQueue,
+        slow: SlowLane,
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs.store
@@ -71,13 +83,14 @@ class ParseAndChunk:
         self._scratch = scratch
         self._chunk_tokens = chunk_tokens
         self._endings = endings
-        self._lane = lane
-        self._recognition = lane.recognition
+        self._queue = queue
+        self._recognition = queue.recognition
+        self._slow = slow
 
     def parse(self, runs: Sequence[StageRun]) -> list[StageRun]:
         """Keep the blocks of versions as blobs, and what their parser said of them; return those that go on.
 
-        Raises: ``Stopped``.
+        Those that take long wait in the slow lane instead. Raises: ``Stopped``.
         """
         versions = self._catalog.indexing.stored([run.version_id for run in runs])
         unparsed: list[StageRun] = []
@@ -92,11 +105,15 @@ class ParseAndChunk:
         for run in unparsed:
             run.begin(Stage.PARSING, 1)
         entered = write_all(self._catalog.jobs, unparsed, self._endings.cancelled) if unparsed else []
+        aside: list[StageRun] = []
         try:
-            done = self._each(lambda run: self._parsed(run, versions[run.version_id]), entered)
+            done = self._each(lambda run: self._parsed(run, versions[run.version_id]), entered, aside)
             done = self._keep_parsed(done)
         finally:
             for run in entered:
+                if run in aside:
+                    # Another thread is at work on it by now.
+                    continue
                 if (parsed := run.result(_Parsed)) is not None:
                     parsed.packed.unlink(missing_ok=True)
                 if not run.is_stopped and not waits_for_pictures(run):
@@ -104,24 +121,42 @@ class ParseAndChunk:
                     self._recognition.forget(versions[run.version_id].sha256)
         return [run for run in going if run in done or run not in unparsed]
 
-    def _each(self, stage: Callable[[StageRun], StageResult], runs: Sequence[StageRun]) -> list[StageRun]:
-        """Run a part of a stage for each document; return those that go on. Raises: ``Stopped``."""
+    def _each(
+        self,
+        stage: Callable[[StageRun], StageResult],
+        runs: Sequence[StageRun],
+        aside: list[StageRun] | None = None,
+    ) -> list[StageRun]:
+        """Run a part of a stage for each document; return those that go on. Raises: ``Stopped``.
+
+        Those that step aside in this stage are added to ``aside``.
+        """
         going = []
         for run in runs:
             give_way()
-            if not run.is_stopped and run_stage(stage, run, self._endings):
+            was_aside = has_stepped_aside(run)
+            if run.is_stopped or not run_stage(stage, run, self._endings):
+                continue
+            if aside is not None and not was_aside and has_stepped_aside(run):
+                aside.append(run)
+                self._slow.put(run)
+            else:
                 going.append(run)
         if any(run.is_stopped for run in runs):
             raise Stopped
         return going
 
     def _parsed(self, run: StageRun, version: StoredVersion) -> StageResult:
-        target = self._scratch / secrets.token_hex(16)
+        begun = run.result(Aside)
+        if begun is None or begun.parsing is None or not begun.parsing.is_open:
+            begun = Aside(target=self._scratch / secrets.token_hex(16))
+        target, parsing = begun.target, None
         packed = target.with_suffix(".gz")
         try:
             failpoint("ingest.parsing.begun")
-            source = run.wait_for_store(lambda: self._blobs.path(version.sha256))
-            details = self._details(version, source, target, run)
+            details = self._details(version, begun, run)
+            if (parsing := details.get("aside")) is not None:
+                return Aside(parsing=parsing, target=target)
             failpoint("ingest.parsing.answered")
             if wanted := details.get("pictures"):
                 return Pictures(None, {}, tuple(wanted), version.sha256)
@@ -148,7 +183,8 @@ class ParseAndChunk:
             packed.unlink(missing_ok=True)
             raise
         finally:
-            target.unlink(missing_ok=True)
+            if parsing is None or not parsing.is_open:
+                target.unlink(missing_ok=True)
 
     def _waits(self, run: StageRun, version: StoredVersion, count: int) -> bool:
         """Tell whether the pictures within a document are recognised before it is read, or come in another reading.
@@ -157,14 +193,19 @@ class ParseAndChunk:
         or the recognition has begun.
         """
         has_begun = self._recognition.lines_file(version.sha256) is not None and run.result(Pictures) is None
-        is_alone = run.together == 1 and self._lane.is_idle
+        is_alone = run.together == 1 and self._queue.is_idle
         return version.number < 0 or has_begun or (is_alone and count <= FEW_PICTURES)
 
-    def _details(self, version: StoredVersion, source: Path, target: Path, run: StageRun) -> dict[str, Any]:
+    def _details(self, version: StoredVersion, begun: Aside, run: StageRun) -> dict[str, Any]:
+        look = self._slow.look(run)
         try:
+            if begun.parsing is not None:
+                return dict(begun.parsing.result(run.advance, look))
+            source = run.wait_for_store(lambda: self._blobs.path(version.sha256))
             recognised = (self._recognition.lines_file(version.sha256) or "") if self._recognition.is_on else None
             pictures = self._recognition.folder_of(version.sha256)
-            return dict(self._parser.parse(source, version.extension, target, run.advance, recognised, pictures))
+            parse = partial(self._parser.parse, source, version.extension, begun.target, run.advance)
+            return dict(parse(recognised, pictures, look))
         except UnreadableDocument:
             if run.is_stopped:
                 # The parser was ended together with the process; it says nothing of the document.

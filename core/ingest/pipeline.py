@@ -3,6 +3,7 @@
 | stage      | module            | documents        | run by                                    |
 | ---------- | ----------------- | ---------------- | ----------------------------------------- |
 | parse      | parse_and_chunk   | several together | ``prepare``                               |
+| parse on   | slow_lane         | one, at leisure  | ``parse_slow``                            |
 | recognise  | recognition/queue | all in turns     | ``recognise``, a picture at a time        |
 | chunk      | parse_and_chunk   | several together | ``prepare``                               |
 | keywords   | index_by_keyword  | several together | ``prepare``                               |
@@ -30,10 +31,10 @@ from core.indexes.projector import Projector
 from core.ingest.embed import EmbeddingQueue
 from core.ingest.failures import Failures
 from core.ingest.index_by_keyword import KeywordIndexing, Placed, Placing
-from core.ingest.parse_and_chunk import ParseAndChunk
+from core.ingest.parse_and_chunk import Lanes, ParseAndChunk
 from core.ingest.publish import Publisher
-from core.ingest.recognition.kept_pictures import Recognition
 from core.ingest.recognition.queue import RecognitionQueue, Waiting
+from core.ingest.slow_lane import has_stepped_aside
 from core.model import Job
 from core.ports import Parser
 
@@ -51,16 +52,17 @@ class IngestPipeline:
         parser: Parser,
         active: ActiveIndex,
         projector: Projector,
-        recognition: Recognition,
+        lanes: Lanes,
         scratch: Path,
         chunk_tokens: int,
     ) -> None:
         self._catalog = catalog
+        self.slow = lanes.slow
         self._failures = Failures(catalog, blobs.unclaimed, projector)
         placing = Placing(catalog, projector)
-        self.pictures = RecognitionQueue(catalog, blobs, recognition, self._failures)
+        self.pictures = RecognitionQueue(catalog, blobs, lanes.recognition, self._failures)
         self._parse_and_chunk = ParseAndChunk(
-            catalog, blobs, parser, scratch, chunk_tokens, self._failures, self.pictures
+            catalog, blobs, parser, scratch, chunk_tokens, self._failures, self.pictures, lanes.slow
         )
         self._keywords = KeywordIndexing(catalog, projector, placing, self._failures)
         self.queue = EmbeddingQueue(catalog, active, projector, self._failures)
@@ -80,15 +82,24 @@ class IngestPipeline:
         return [job for job in jobs if job.id not in going]
 
     def _prepare(self, runs: Sequence[StageRun]) -> set[str]:
-        """Return the ids of the jobs that go on, in the lane of embedding or in that of pictures."""
+        """Return the ids of the jobs that go on: in the lanes of embedding and of pictures, and in the slow one."""
+        fresh = [run for run in runs if not has_stepped_aside(run)]
         parsed = run_together(self._parse_and_chunk.parse, runs)
+        aside = {run.job.id for run in fresh if has_stepped_aside(run)}
         runs = run_together(self.pictures.take_out, parsed)
         pictured = {run.job.id for run in parsed} - {run.job.id for run in runs}
         runs = run_together(self._parse_and_chunk.chunk, runs)
         runs = run_together(self._keywords.index, runs)
         runs = run_together(self._publisher.show_early, runs)
         runs = run_together(self.queue.add, runs)
-        return pictured | {run.job.id for run in runs}
+        return aside | pictured | {run.job.id for run in runs}
+
+    def parse_slow(self, run: StageRun) -> list[Job]:
+        """Prepare a document that has the slow lane; return its job if that has ended."""
+        try:
+            return [] if self._prepare([run]) else [run.job]
+        finally:
+            self.slow.release(run)
 
     def recognise(self, waiting: Waiting) -> list[Job]:
         """Recognise one picture of a document, and prepare it after its last one; return its job if that has ended."""
@@ -129,6 +140,7 @@ class IngestPipeline:
     def close(self) -> None:
         """Let nothing be waited for that takes long; whoever has set ``stop`` before goes on with the rest later."""
         self._parse_and_chunk.close()
+        self.slow.close()
         self.pictures.close()
 
     def discard(self, version_id: int) -> None:

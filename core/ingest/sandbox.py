@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Any
 from core.blobs.block_file import read_blocks, write_blocks
 from core.errors import EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers.reading import ParserLimits
-from core.platform.child_pool import ChildPool
-from core.platform.child_process import ChildLost
-from core.ports import Progress
+from core.platform.child_pool import ChildPool, Order
+from core.platform.child_process import LOOK_S, ChildLost
+from core.ports import Look, Progress
 
 __all__ = ["ParserLimits", "ParserSandbox", "read_blocks", "write_blocks"]
 
@@ -20,6 +21,8 @@ FILES_PER_CHILD = 500
 LARGE_BYTES = 64 * 1024 * 1024
 SLOWEST_BYTES_S = 256 * 1024
 """Large files may take longer: a second more for so many bytes beyond the first ones."""
+NICENESS_ASIDE = 10
+"""Of what was stepped aside: after the parsers of short files, beside the embedding."""
 
 
 def _kinds(kind: type[EvoRAGError]) -> Iterator[type[EvoRAGError]]:
@@ -52,6 +55,7 @@ class ParserSandbox:
         progress: Progress | None = None,
         recognised: Path | str | None = None,
         pictures: Path | None = None,
+        look: Look | None = None,
     ) -> Mapping[str, Any]:
         """Write the blocks of ``source`` to ``target`` and return the document's metadata.
 
@@ -67,11 +71,45 @@ class ParserSandbox:
             "limits": asdict(replace(self._limits, timeout_s=timeout_s)),
         }
         try:
-            reply = self._children.ask(order, timeout_s, progress)
+            begun = self._children.begin(order, timeout_s)
+        except ChildLost as error:
+            raise _lost(error.reason, timeout_s) from error
+        return _Parsing(begun, target, timeout_s).result(progress, look)
+
+    def close(self) -> None:
+        """End the children; files that are being parsed are lost to whoever waits for them."""
+        self._children.close()
+
+
+class _Parsing:
+    """The port ``Parsing`` over an order of a child."""
+
+    def __init__(self, order: Order, target: Path, timeout_s: float) -> None:
+        self._order = order
+        self._target = target
+        self._timeout_s = timeout_s
+
+    @property
+    def used_s(self) -> float:
+        return self._order.used_s
+
+    @property
+    def is_open(self) -> bool:
+        return self._order.is_open
+
+    def lower(self) -> None:
+        self._order.lower(NICENESS_ASIDE)
+
+    def result(self, progress: Progress | None = None, look: Look | None = None) -> Mapping[str, Any]:
+        wait_s = LOOK_S if look is not None else math.inf
+        try:
+            while (reply := self._order.reply(progress, wait_s)) is None:
+                if look is not None and look(self):
+                    return {"aside": self}
         except BaseException as error:
-            target.with_name(target.name + ".part").unlink(missing_ok=True)
+            self.end()
             if isinstance(error, ChildLost):
-                raise _lost(error.reason, timeout_s) from error
+                raise _lost(error.reason, self._timeout_s) from error
             raise
         if "error" in reply:
             raise error_of(reply["error"])
@@ -80,9 +118,9 @@ class ParserSandbox:
         metadata: Mapping[str, Any] = reply["metadata"]
         return metadata
 
-    def close(self) -> None:
-        """End the children; files that are being parsed are lost to whoever waits for them."""
-        self._children.close()
+    def end(self) -> None:
+        self._order.end()
+        self._target.with_name(self._target.name + ".part").unlink(missing_ok=True)
 
 
 def _lost(reason: str, timeout_s: float) -> EvoRAGError:

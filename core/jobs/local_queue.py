@@ -1,8 +1,9 @@
 """The local job queue: threads of this process work on what the ledger holds.
 
-Small files are prepared by threads of their own, large ones and archives by another one, and one lane embeds the texts
-of them all in turns: a page never waits for somebody's gigabyte. Where several processes share the ledger, each leases
-what it works on and queues again what another one, which is gone, had leased.
+Small files are prepared by threads of their own, large ones and archives by another one, small ones that take their
+parser long by a third one, and one lane embeds the texts of them all in turns: a page never waits for somebody's
+gigabyte. Where several processes share the ledger, each leases what it works on and queues again what another one,
+which is gone, had leased.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.access import PROCESS, acting
 from core.catalog.jobs.job_scheduler import Rotation
 from core.catalog.jobs.leases import Heartbeat
-from core.catalog.jobs.ledger import ACTIVE, Attempt, Choice, Lease
+from core.catalog.jobs.ledger import Attempt, Choice, Lease
 from core.catalog.jobs.stage_run import StageRun
 from core.errors import Conflict, EvoRAGError
 from core.ingest.pipeline import IngestPipeline
 from core.jobs.handlers import JobHandlers
+from core.jobs.waiting import LOOKED_AGAIN_S, wait_for
 from core.model import Job, JobKind, JobState
 from core.platform.failpoints import failpoint
 from core.platform.precedence import share_interpreter
@@ -35,8 +38,6 @@ log = logging.getLogger(__name__)
 
 _TOGETHER_BYTES = 256 * 1024
 _RECOVERY_S = 2.0
-_LOOKED_AGAIN_S = 0.5
-_POLLED = 100
 _END_S = 60.0
 _SHARED_LOOK_S = 1.0
 """How often is looked for what other processes have queued, or have left."""
@@ -71,6 +72,7 @@ class LocalJobs:
         self._leasing = threading.Thread(target=self._keep_leases, name="evorag-leases", daemon=True)
         self._catalog = catalog
         self._pipeline = pipeline
+        self._lanes = (pipeline.queue, pipeline.pictures, pipeline.slow)
         self._batch = batch
         self._stop = threading.Event()
         self._handlers = handlers
@@ -83,7 +85,7 @@ class LocalJobs:
         if workers:
             acts = [(f"worker-{number}", lambda: self._prepare_some(large=False), 0.0) for number in range(workers)]
             acts += [("large", self._work_on_large, _LARGE_LOOK_S), ("embedding", self._embed_some, 0.0)]
-            acts.append(("recognition", self._recognise_some, 0.0))
+            acts += [("recognition", self._recognise_some, 0.0), ("slow", self._parse_slow, 0.0)]
         self._threads = [
             threading.Thread(target=self._run, args=(act, pause_s), name=f"evorag-{name}", daemon=True)
             for name, act, pause_s in acts
@@ -121,9 +123,9 @@ class LocalJobs:
     def work_off(self) -> None:
         """Work on queued jobs in the calling thread until none is left."""
         with acting(PROCESS):
-            while (
-                self._prepare_some(large=None) or self._embed_some() or self._publish_long() or self._recognise_some()
-            ):
+            prepare = partial(self._prepare_some, large=None)
+            acts = (prepare, self._embed_some, self._publish_long, self._recognise_some, self._parse_slow)
+            while any(act() for act in acts):
                 pass
 
     def work_until_idle(self, stop: threading.Event) -> None:
@@ -135,7 +137,7 @@ class LocalJobs:
                     return
             except Exception as error:
                 log.warning("the job ledger does not answer (%s)", type(error).__name__)
-            stop.wait(_LOOKED_AGAIN_S)
+            stop.wait(LOOKED_AGAIN_S)
 
     def is_idle(self) -> bool:
         """Tell whether no job is queued, and none in the hands of this process."""
@@ -271,6 +273,15 @@ class LocalJobs:
             self.wake()
         return not self._stop.is_set()
 
+    def _parse_slow(self) -> bool:
+        """Parse on what has stepped aside; tell whether there was anything."""
+        run = self._pipeline.slow.next()
+        if run is None:
+            return False
+        self._work([run.job], lambda _: self._pipeline.parse_slow(run))
+        self.wake()
+        return not self._stop.is_set()
+
     def _work_on_large(self) -> bool:
         return self._publish_long() or self._prepare_some(large=True)
 
@@ -304,33 +315,7 @@ class LocalJobs:
 
     def wait(self, job_ids: Sequence[str], timeout_s: float | None) -> list[Job]:
         """Return the jobs once all have ended, or as they are when the time is over. Raises: ``NotFound``."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        seen = self._catalog.jobs.newest_change()
-        known: dict[str, Job] = {}
-        self._read(job_ids, known)
-        active = [job_id for job_id in job_ids if known[job_id].state in ACTIVE]
-        while active:
-            left = _LOOKED_AGAIN_S if deadline is None else min(deadline - time.monotonic(), _LOOKED_AGAIN_S)
-            if left <= 0:
-                self._read(active, known)
-                break
-            seen = self.changed(seen, left)
-            few = active[:_POLLED]
-            # Of many jobs one changes at every moment: their rows are read when they have ended.
-            ended = set(few) - self._catalog.jobs.active_among(few)
-            if ended:
-                self._read(sorted(ended), known)
-                active = [job_id for job_id in active if job_id not in ended]
-        return [known[job_id] for job_id in job_ids]
-
-    def _read(self, job_ids: Sequence[str], known: dict[str, Job]) -> None:
-        """Read jobs as they are. Raises: ``NotFound``."""
-        for at in range(0, len(job_ids), _POLLED):
-            few = job_ids[at : at + _POLLED]
-            known |= {job.id: job for job in self._catalog.jobs.recent(ids=few, limit=len(few))}
-            for job_id in few:
-                if job_id not in known:
-                    known[job_id] = self._catalog.jobs.get(job_id)
+        return wait_for(self._catalog.jobs, job_ids, timeout_s)
 
     def changed(self, seen: int, timeout_s: float) -> int:
         """Return the ledger's newest change once it is beyond ``seen``, or when the time is over."""
@@ -347,7 +332,7 @@ class LocalJobs:
         self._catalog.publications.withdraw(job_id)
         before = self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
         failpoint("jobs.cancelled")
-        waited = self._pipeline.queue.drop(job_id) or self._pipeline.pictures.drop(job_id)
+        waited = any(lane.drop(job_id) for lane in self._lanes)
         if version_id and (waited or before is JobState.QUEUED):
             self._pipeline.discard(version_id)
         if job.kind == JobKind.REINDEX and before is JobState.QUEUED:
@@ -373,8 +358,8 @@ class LocalJobs:
         """Give an active job another priority. Raises: ``NotFound``, ``Conflict`` where it has ended."""
         self._catalog.jobs.get(job_id)
         self._catalog.jobs.prioritise(job_id, priority)
-        self._pipeline.queue.prioritise(job_id, priority)
-        self._pipeline.pictures.prioritise(job_id, priority)
+        for lane in self._lanes:
+            lane.prioritise(job_id, priority)
         return self._catalog.jobs.get(job_id)
 
     def close(self) -> None:

@@ -128,7 +128,7 @@ def pace_of(ended: Iterable[Job]) -> Pace:
             _note(found, "chunks", endings, chunks / job.size_bytes, job.size_bytes)
         if chunks and job.size_bytes and used.get("tokens"):
             _note(found, "tokens", endings, used["tokens"] / job.size_bytes, job.size_bytes)
-        if job.attempts > 1 or "preparing_s" not in used:
+        if job.attempts > 1 or "preparing_s" not in used or "peak_aside_s" in used:
             continue
         if _is_small(job):
             for ending in endings:

@@ -27,6 +27,8 @@ class QueuedWork:
     is_large: bool
     is_running: bool
     work: JobCost
+    is_aside: bool = False
+    """It is, or has been, in the lane of files that take their parser long."""
 
 
 def ends(tasks: Sequence[QueuedWork], workers: int, beside: float = 1.0) -> dict[str, float]:
@@ -81,7 +83,8 @@ def in_turns(tasks: Iterable[QueuedWork]) -> list[QueuedWork]:
 
 def task_of(job: Job, work: JobCost) -> QueuedWork:
     is_large = job.size_bytes > LARGE_BYTES or job.kind != JobKind.INGEST
-    return QueuedWork(job.id, job.actor, job.priority, is_large, job.state is JobState.RUNNING, work)
+    is_running, is_aside = job.state is JobState.RUNNING, "peak_aside_s" in job.resources
+    return QueuedWork(job.id, job.actor, job.priority, is_large, is_running, work, is_aside)
 
 
 def _merged(tasks: Sequence[QueuedWork]) -> QueuedWork:
@@ -96,11 +99,15 @@ def _merged(tasks: Sequence[QueuedWork]) -> QueuedWork:
 
 
 def _prepared(tasks: Sequence[QueuedWork], workers: int) -> list[float]:
-    """Return when each task gets to the embedding lane: large ones one by one, small ones with so many workers."""
-    large, small = 0.0, [0.0] * workers
+    """Return when each task gets to the embedding lane: small ones with so many workers, others one by one."""
+    large = aside = 0.0
+    small = [0.0] * workers
     ready = []
     for task in tasks:
-        if task.is_large:
+        if task.is_aside:
+            aside += task.work.preparing
+            ready.append(aside)
+        elif task.is_large:
             large += task.work.preparing
             ready.append(large)
         else:

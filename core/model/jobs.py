@@ -73,7 +73,7 @@ class Job:
     resources: Mapping[str, float] = field(default_factory=dict)
     """What it took so far: ``cpu_s`` and ``peak_bytes`` of its parser, its part of what documents that were worked on
     together took (``preparing_s``, ``embedding_s``, ``publishing_s``), ``tokens`` of its text, ``embedded_texts`` and
-    ``embedded_tokens``."""
+    ``embedded_tokens``; ``peak_aside_s``, what its parser had taken when it stepped aside for short files."""
     change: int = 0
     """Grows with every change of any job: what a reader has seen up to."""
     share: float = 0.0

@@ -164,6 +164,11 @@ class IndexingSettings(Group):
         gt=0,
         description="Time limit for parsing one file, in seconds, plus one second for each 256 KiB beyond 64 MiB.",
     )
+    parser_patience_s: float = Field(
+        10.0,
+        gt=0,
+        description="Processor time, in seconds, after which parsing a file of up to 8 MiB steps aside for others.",
+    )
     parser_memory_bytes: int = Field(
         2048 * _MEBIBYTE, ge=1, description="Address space of the parser process, in bytes."
     )

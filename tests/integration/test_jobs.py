@@ -338,15 +338,15 @@ def test_cancelling_an_archive_cancels_those_of_its_documents_that_wait(kb: core
 def test_closing_does_not_wait_for_a_file_that_is_being_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reached = threading.Event()
     with knowledge_base(tmp_path, job_workers=1) as kb:
-        ask = Child.ask
+        begin = Child.begin
 
-        def asking(child: Child, order: Any, timeout_s: float, told: Any = None) -> Any:
+        def beginning(child: Child, order: Any, timeout_s: float) -> None:
             # A child that is stopped works on its file for ever.
             os.kill(child._process.pid, signal.SIGSTOP)
             reached.set()
-            return ask(child, order, timeout_s)
+            begin(child, order, timeout_s)
 
-        monkeypatch.setattr(Child, "ask", asking)
+        monkeypatch.setattr(Child, "begin", beginning)
         job_id = upload(kb)
         assert reached.wait(30)
     assert not any(thread.is_alive() for thread in kb._worker._threads)

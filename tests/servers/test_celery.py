@@ -27,6 +27,7 @@ from core.catalog.schema import job_events, publications
 from core.errors import OffsetConflict
 from core.model import Filing, JobState, Role, TransferState
 from core.settings import Settings
+from tests.unit.ingest.documents import slow_pdf
 from tests.waiting import until
 
 ROOT = Path(__file__).parent.parent.parent
@@ -53,7 +54,7 @@ def shared(folder: Path, catalog_url: str, redis_url: str = "", **changes: Any) 
 
 
 @contextmanager
-def workers(settings: Settings, *last_points: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+def workers(settings: Settings, *last_points: int, **variables: str) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Start workers, each killed at a point of its own, or never (0); they end with the block, and told no secret."""
     environment = {
         **os.environ,
@@ -63,6 +64,7 @@ def workers(settings: Settings, *last_points: int) -> Iterator[list[subprocess.P
         "EVORAG_JOB_LEASE_S": str(LEASE_S),
         "EVORAG_TEST_MODE": "1",
         "OMP_NUM_THREADS": "1",
+        **variables,
     }
     path = settings.data_dir.parent / "log"
     with path.open("ab") as log:
@@ -77,7 +79,6 @@ def workers(settings: Settings, *last_points: int) -> Iterator[list[subprocess.P
                 process.kill()
                 process.wait()
     said = path.read_text()
-    assert "ConnectionError" in said
     for url in (settings.catalog_url, settings.jobs_url):
         assert url.get_secret_value().split("@")[0].split(":")[-1] not in said
 
@@ -126,6 +127,26 @@ def test_a_killed_workers_jobs_are_done_by_another_and_each_version_is_published
         job_id = str(kb.add_text("without Redis", text_of(1)).job_id)
         assert kb.finish(job_id, 30).state is JobState.DONE
         redis.restart()
+    assert "ConnectionError" in (tmp_path / "log").read_text()
+
+
+def test_short_files_pass_a_long_one_at_a_worker_whose_death_loses_neither(
+    postgres: Any, redis: Any, tmp_path: Path
+) -> None:
+    settings = shared(tmp_path, postgres.database(), redis.url)
+    with core.build(settings) as kb, workers(settings, 0, EVORAG_PARSER_PATIENCE_S="0.5") as (first,):
+        slow = str(kb.add_file("drawing.pdf", io.BytesIO(slow_pdf(30, 30_000))).job_id)
+        short = [str(kb.add_text(f"doc {number}", text_of(number)).job_id) for number in range(20)]
+        assert {job.state for job in kb.wait(short, timeout_s=120)} == {JobState.DONE}
+        assert kb.job(slow).state is JobState.RUNNING
+        assert "aside" in [event.code for event in kb.job_log(slow)]
+        first.kill()
+        first.wait()
+        with workers(settings, 0, EVORAG_PARSER_PATIENCE_S="0.5"):
+            more = [str(kb.add_text(f"more {number}", text_of(number)).job_id) for number in range(20)]
+            assert {job.state for job in kb.wait([*more, slow], timeout_s=300)} == {JobState.DONE}
+        assert kb.job(slow).attempts == 2
+        assert "Lantern of the slow drawing" in kb.text_of("drawing.pdf", 1)
 
 
 def test_parts_of_an_upload_may_go_to_any_process_and_are_claimed_once(postgres: Any, tmp_path: Path) -> None:

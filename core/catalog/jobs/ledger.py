@@ -229,10 +229,10 @@ class Jobs(JobLists):
                 return 0
         return self._requeue_running(only_lost=True)
 
-    def is_waiting(self) -> bool:
-        """Tell whether any job is queued."""
+    def is_waiting(self, large: bool | None = None) -> bool:
+        """Tell whether any job is queued, of large files or others where it is chosen."""
         with self._database.read() as tx:
-            return tx.scalar(select(jobs.c.id).where(jobs.c.state == JobState.QUEUED).limit(1)) is not None
+            return is_any(tx, Choice(1, 0, large))
 
     def requeue_interrupted(self) -> None:
         """Queue again what was running when the last process ended; a job at which process after process died fails."""

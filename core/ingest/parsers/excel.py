@@ -10,9 +10,10 @@ from pathlib import Path
 
 from core.errors import EvoRAGError, ParserFailed
 from core.ingest.parsers import legacy
+from core.ingest.parsers.links import FORMULA, beside
 from core.ingest.parsers.number_format import BUILTIN, is_date_format, shown
 from core.ingest.parsers.ooxml import Package, attribute, local
-from core.ingest.parsers.ooxml_extras import chart_blocks, remarks
+from core.ingest.parsers.ooxml_extras import chart_blocks, described, diagram_blocks, people, remarks
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
@@ -21,7 +22,14 @@ from core.model import Block, BlockKind
 
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})\Z")
 MAX_COLUMNS, MAX_NAMES = 16_384, 500
+_LINK, _NAMED_VALUE = re.compile(rb"<(?:\w+:)?hyperlink\s[^<>]{1,4000}>"), re.compile(rb"([\w:]+)\s*=\s*[\"']([^\"']*)")
+_HEADS_AND_FEET = tuple(f"{{*}}{which}{kind}" for which in ("odd", "even", "first") for kind in ("Header", "Footer"))
+_HEAD_CODE = re.compile(r'&(?:"[^"]*"|\d{1,3}|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|[PNDTFAGZBIUESXYOH](?:[+-]\d+)?)')
+"""Fonts, sizes, colours, and what the program fills in: numbers of pages, dates, names ([ECMA-376] 18.3.1.39)."""
+_PAGE_OF = 8
+"""Letters that may stand beside the number of a page and say nothing, such as “Page … of …”."""
 _OPEN_FORMULA, _TAIL = re.compile(rb"(?:</f>|<f\b[^<>]{0,200}/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>"), 512
+_TAIL_OF_LINKS = 4_096
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
@@ -64,11 +72,22 @@ class _Workbook:
     formats: list[str] = field(default_factory=list)
     epoch_1904: bool = False
     cells_left: int = 0
+    links: dict[str, str] = field(default_factory=dict)
+    """The addresses that cells of the sheet lead to."""
+    people: dict[str, str] = field(default_factory=dict)
+    repeated: set[str] = field(default_factory=set)
+    """What pages repeat at top and bottom."""
+    formula_link: str = ""
+    """The address that the formula of the cell leads to which was read last."""
 
     def blocks(self) -> Iterator[Block]:
         main = self.package.main_part()
         relations = self.package.relations(main)
         self.cells_left = self.reading.limits.table_cells
+        try:
+            self.people = people(self.package, main)
+        except EvoRAGError:
+            self.reading.miss(Loss.REMARKS)
         for name in self.package.related(main, "sharedStrings"):
             self.strings = list(self._shared_strings(name))
         for name in self.package.related(main, "styles"):
@@ -81,7 +100,7 @@ class _Workbook:
                 relation = relations.get(attribute(element, "id") or "")
                 if element.get("state") in ("hidden", "veryHidden"):
                     hidden.append(element.get("name", ""))
-                if relation is not None and relation.kind == "worksheet":
+                if relation is not None and relation.kind in ("worksheet", "chartsheet"):
                     sheets.append((element.get("name", ""), relation.target))
         self.reading.note(sheets=len(sheets), hidden_sheets=", ".join(hidden))
         total, before = sum(self.package.stated_bytes(part) for _, part in sheets), 0
@@ -98,6 +117,22 @@ class _Workbook:
             if not name.startswith("_") and element.get("hidden") not in ("1", "true") and place:
                 yield name, " ".join(place.split())
 
+    def _links(self, part: str) -> dict[str, str]:
+        """Return the addresses of a sheet's cells, which stand behind its rows."""
+        found: dict[str, str] = {}
+        try:
+            links, left = self.package.links(part), b""
+            for data in self.package.stream(part) if links else ():
+                left += data
+                for match in _LINK.finditer(left):
+                    values = {key.rpartition(b":")[2]: value.decode() for key, value in _NAMED_VALUE.findall(match[0])}
+                    cell, address = values.get(b"ref", "").partition(":")[0], links.get(values.get(b"id", ""), "")
+                    found.setdefault(cell, address)
+                left = left[-_TAIL_OF_LINKS:]
+        except (EvoRAGError, UnicodeDecodeError):
+            return {}
+        return found
+
     def _shared_strings(self, name: str) -> Iterator[str]:
         for _, element in events(self.package.stream(name), ("{*}si",)):
             yield _rich_text(element)
@@ -107,8 +142,13 @@ class _Workbook:
         outline = Outline()
         yield outline.heading(name, 1, sheet=name)
         rows = SheetRows(outline, name)
+        self.links = self._links(part)
         number = 0
-        for _, element in events(parts, ("{*}row",)):
+        for _, element in events(parts, ("{*}row", *_HEADS_AND_FEET)):
+            if local(element) != "row":
+                yield from self._head_or_foot(element.text or "", outline, name)
+                forget(element)
+                continue
             stated = element.get("r", "")
             number = int(stated) if stated.isdigit() and len(stated) < 8 else number + 1
             cells, numeric = self._row(element)
@@ -121,10 +161,17 @@ class _Workbook:
         yield from rows.finish()
         yield from self._drawn_text(outline, name, part)
         try:
-            for remark in remarks(self.package, part):
+            for remark in remarks(self.package, part, (), self.people):
                 yield outline.block(str(remark), sheet=name, cells=remark.place or None)
         except EvoRAGError:
             self.reading.miss(Loss.REMARKS)
+
+    def _head_or_foot(self, codes: str, outline: Outline, name: str) -> Iterator[Block]:
+        """Yield what pages repeat at top or bottom, once in the workbook: its parts are one line each."""
+        text = "\n".join(filter(None, map(_part_of_head, re.split("&[LCR]", codes))))
+        if text not in self.repeated and sum(map(str.isalpha, text)) > 2:
+            self.repeated.add(text)
+            yield outline.block(text, sheet=name)
 
     def _row(self, row: Element) -> tuple[Cells, bool]:
         cells: Cells = {}
@@ -137,19 +184,22 @@ class _Workbook:
                 break
             text, is_number = self._cell(element)
             if text and not text.isspace():
-                cells[column] = text
+                address = self.links.get(element.get("r", "")) or self.formula_link
+                cells[column] = text + beside(text, address) if address else text
                 numeric = numeric or is_number
         return cells, numeric
 
     def _cell(self, element: Element) -> tuple[str, bool]:
         kind = element.get("t", "n")
-        value, is_formula = "", False
+        value, is_formula, self.formula_link = "", False, ""
         for child in element:
             name = local(child)
             if name == "v":
                 value = child.text or ""
             elif name == "f":
                 is_formula = True
+                if child.text and (match := FORMULA.match(child.text)):
+                    self.formula_link = match[1]
             elif name == "is":
                 return _rich_text(child), False
         if is_formula and not value and kind != "str":
@@ -176,16 +226,27 @@ class _Workbook:
         try:
             for drawing in self.package.related(part, "drawing"):
                 yield from chart_blocks(self.package, drawing, outline, self.reading, sheet=name)
+                yield from diagram_blocks(self.package, drawing, outline, sheet=name)
                 for _, shape in events(self.package.stream(drawing), ("{*}txBody",)):
+                    if any(True for _ in shape.iterancestors("{*}Fallback")):
+                        continue
                     lines = ("".join(t.text or "" for t in p.iter("{*}t")) for p in shape.iter("{*}p"))
                     text = "\n".join(filter(None, lines))
                     forget(shape)
                     if text:
                         yield outline.block(text, sheet=name)
+                for told in described(tree(self.package.read(drawing))):
+                    yield outline.block(told, sheet=name)
                 drawn = [tree(self.package.read(drawing))] if self.reading.embedded is not None else []
                 yield from self.package.pictures(drawn, drawing, self.reading, outline.locator(sheet=name))
         except EvoRAGError:
             self.reading.miss(Loss.BOXES)
+
+
+def _part_of_head(codes: str) -> str:
+    """Return the text of the left, middle or right part of a running head, nothing where it only counts pages."""
+    text = " ".join(_HEAD_CODE.sub("", codes).replace("&&", "&").split())
+    return "" if "&P" in codes and sum(map(str.isalpha, text)) <= _PAGE_OF else text
 
 
 def _column(reference: str, otherwise: int) -> int:

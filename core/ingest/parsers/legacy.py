@@ -56,6 +56,9 @@ def _refuse_encrypted(reading: ParserInput) -> None:
 
 
 def _is_locked(compound: Any, extension: str) -> bool:
+    if compound.exists("\tDRMContent"):
+        # The management of rights of its author's house has locked it.
+        return True
     if extension == "doc" and compound.exists("WordDocument"):
         # The lowest bit of the second byte of the flags.
         return bool(compound.openstream("WordDocument").read(12)[11] & 1)

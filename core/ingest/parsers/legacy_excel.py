@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import xlrd
 
 from core.errors import Encrypted
+from core.ingest.parsers.links import beside
 from core.ingest.parsers.number_format import general, is_date_format, shown
+from core.ingest.parsers.ooxml_extras import Remark
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
-from core.model import Block
+from core.ingest.parsers.tables import column_letter
+from core.model import Block, BlockKind
+
+MAX_NAMES = 500
+_NOWHERE = re.compile(r"\?\Z|<<|'internal; ")
 
 
 class NotReadable(Exception):
@@ -38,7 +45,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             # xlrd meets damaged files with whatever its next step raises.
             raise NotReadable from error
         reading.note(sheets=book.nsheets, author=book.user_name if isinstance(book.user_name, str) else "")
-        cells_left = reading.limits.table_cells
+        cells_left, hidden = reading.limits.table_cells, list[str]()
         for index in range(book.nsheets):
             try:
                 sheet = book.sheet_by_index(index)
@@ -47,6 +54,8 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             except Exception:
                 reading.miss(Loss.SHEET)
                 continue
+            if sheet.visibility:
+                hidden.append(sheet.name)
             outline = Outline()
             yield outline.heading(sheet.name, 1, sheet=sheet.name)
             rows = SheetRows(outline, sheet.name)
@@ -59,7 +68,31 @@ def parse(reading: ParserInput) -> Iterator[Block]:
                 if cells:
                     yield from rows.add(number + 1, cells, numeric)
             yield from rows.finish()
+            yield from _remarks(sheet, outline)
             book.unload_sheet(index)
+        names = sorted(set(_defined_names(book)))
+        if names:
+            yield Outline().block("\n".join(names[:MAX_NAMES]), BlockKind.LIST)
+        reading.note(hidden_sheets=", ".join(hidden))
+
+
+def _remarks(sheet: Any, outline: Outline) -> Iterator[Block]:
+    for (row, column), note in sorted(sheet.cell_note_map.items()):
+        author, text = str(note.author or "").strip(), " ".join(str(note.text or "").split())
+        # The program that made the remark begins it with the name of its author.
+        text = text.removeprefix(f"{author}:").strip()
+        if text:
+            cell = f"{column_letter(column)}{row + 1}"
+            yield outline.block(str(Remark(cell, author, text)), sheet=sheet.name, cells=cell)
+
+
+def _defined_names(book: Any) -> Iterator[str]:
+    for each in book.name_obj_list:
+        place = getattr(each.result, "text", None)
+        is_own = not (each.hidden or each.builtin or each.func or each.macro or each.name.startswith("Excel_BuiltIn"))
+        # xlrd says so of places that it does not know.
+        if is_own and isinstance(place, str) and place and not _NOWHERE.search(place):
+            yield f"{each.name}: {place}"
 
 
 def _row(book: Any, sheet: Any, number: int) -> tuple[Cells, bool]:
@@ -76,7 +109,8 @@ def _row(book: Any, sheet: Any, number: int) -> tuple[Cells, bool]:
         else:
             text = str(cell.value)
         if text and not text.isspace():
-            cells[column] = text
+            link = sheet.hyperlink_map.get((number, column))
+            cells[column] = text + (beside(text, link.url_or_path) if link is not None and link.type == "url" else "")
     return cells, numeric
 
 

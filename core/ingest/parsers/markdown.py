@@ -11,6 +11,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 
 from core.ingest.parsers import html
 from core.ingest.parsers.definitions import DEFINITION_TAGS, Definitions
+from core.ingest.parsers.links import beside
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
@@ -39,7 +40,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
 
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"maxNesting": 40}).enable(["table", "strikethrough"]).use(deflist_plugin)
-    # Addresses are dropped here whatever they are; refused ones would stay in the text.
+    # What is no address of the web is dropped here; refused ones would stay in the text.
     markdown.validateLink = lambda _: True  # type: ignore[method-assign, assignment]
     markdown.normalizeLink = lambda url: url  # type: ignore[method-assign]
     return markdown
@@ -108,12 +109,14 @@ class _Section:
             if kind == "heading_open":
                 heading = int(token.tag[1])
             elif kind == "inline":
-                text = _inline_text(token.children or [])
+                text = _inline_text(token.children or [], names=not heading)
                 if self._rows is not None:
                     self._rows[-1].append(text)
                 elif heading and text:
                     if not self._lists:
                         yield self._outline.heading(text.replace("\n", " "), heading)
+                        if (linked := _inline_text(token.children or [])) != text:
+                            yield from self._text(linked, BlockKind.PARAGRAPH)
                     else:
                         self._item(text)
                     heading = 0
@@ -171,11 +174,22 @@ class _Section:
         self._marker = ""
 
 
-def _inline_text(children: list[Token]) -> str:
-    """The text that a line of Markdown shows; soft line breaks join as their script wants it."""
-    text = line = ""
+def _inline_text(children: list[Token], *, names: bool = True) -> str:
+    """The text that a line of Markdown shows, with targets of links where it ``names`` them.
+
+    Soft line breaks join as their script wants it.
+    """
+    text = line = shown = address = ""
+    named: set[str] = set()
     for token in children:
         kind = token.type
+        if kind == "link_open":
+            address, shown = str(token.attrGet("href") or ""), ""
+        elif kind == "link_close" and names and address not in named:
+            named.add(address)
+            line += beside(shown, address)
+        if token.content and kind in ("text", "code_inline"):
+            shown += token.content
         if kind in ("text", "code_inline"):
             line += token.content
         elif kind == "image":

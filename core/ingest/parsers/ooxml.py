@@ -59,14 +59,22 @@ class Package(SafeArchive):
         """The stored name of a part, found whatever its case."""
         return self._by_lower_name.get(name.lstrip("/").lower())
 
-    def relations(self, part: str) -> dict[str, Relation]:
-        """The relations of a part by id; those that point outside of the file are left out."""
+    def _relations(self, part: str) -> Iterable[Element]:
         folder, base = posixpath.split(part)
         name = self.part(posixpath.join(folder, "_rels", base + ".rels"))
-        if name is None:
-            return {}
+        return () if name is None else tree(self.read(name))
+
+    def links(self, part: str) -> dict[str, str]:
+        """The addresses that links of a part lead to, by the ids of their relations."""
+        outside = [each for each in self._relations(part) if each.get("TargetMode") == "External"]
+        links = [each for each in outside if each.get("Type", "").endswith("/hyperlink")]
+        return {each.get("Id", ""): each.get("Target", "") for each in links}
+
+    def relations(self, part: str) -> dict[str, Relation]:
+        """The relations of a part by id; those that point outside of the file are left out."""
+        folder = posixpath.dirname(part)
         found = {}
-        for element in tree(self.read(name)):
+        for element in self._relations(part):
             target = element.get("Target", "")
             if element.get("TargetMode") == "External" or not target:
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -15,10 +15,14 @@ from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
 from core.ingest.parsers.xml import Element, tree
-from core.model import Block
+from core.model import Block, BlockKind
+from core.model.documents import LABEL_JOINT
 
 MOST_POINTS = 5_000
-_NO_DESCRIPTION = re.compile(r"(?:[\w-]+ ?\d*|https?://\S+|\S+\.\w{3,4})\Z")
+_NO_DESCRIPTION = re.compile(
+    r"(?:[\w\-\[\]()&]+ ?\d*|https?://\S+|\S+\.\w{3,4}|(?:図|画像|写真|グラフ|オブジェクト) ?\d+)\Z",
+    re.ASCII,
+)
 """Names of files and the like, which programs put where nobody described a picture."""
 
 
@@ -36,15 +40,32 @@ class Remark:
 
 def description(element: Element) -> str:
     """Return the alternative text of a picture, empty where it is only a name."""
-    text = " ".join((element.get("descr") or "").split())
+    return told_of(element.get("descr") or "")
+
+
+def told_of(text: str) -> str:
+    """Return an alternative text on one line, empty where it is only a name."""
+    text = " ".join(text.split())
     return "" if len(text) < 4 or _NO_DESCRIPTION.match(text) else text
 
 
 def chart_blocks(package: Package, part: str, outline: Outline, reading: ParserInput, **place: Any) -> Iterator[Block]:
     """Yield the charts that a part shows, each as its title and a table of its series."""
-    for name in package.related(part, "chart"):
+    for kind, read in (("chart", _Chart.of), ("chartEx", _Chart.of_newer)):
+        yield from _charts(package, package.related(part, kind), read, outline, reading, place)
+
+
+def _charts(
+    package: Package,
+    parts: Sequence[str],
+    read: Callable[[Element], _Chart],
+    outline: Outline,
+    reading: ParserInput,
+    place: dict[str, Any],
+) -> Iterator[Block]:
+    for name in parts:
         try:
-            chart = _Chart.of(tree(package.read(name)))
+            chart = read(tree(package.read(name)))
         except EvoRAGError:
             reading.miss(Loss.CHART)
             continue
@@ -73,6 +94,25 @@ class _Chart:
             found.categories = max(found.categories, own, key=len)
         return found
 
+    @classmethod
+    def of_newer(cls, root: Element) -> _Chart:
+        """Read a waterfall, treemap, sunburst, histogram, box or funnel, the kinds of 2016 ([MS-ODRAWXML] 2.24)."""
+        found = cls()
+        data = {each.get("id", ""): each for each in root.iter("{*}data")}
+        for title in root.iter("{*}title"):
+            if local(title.getparent()) == "chart":
+                found.title = _newer_text(title)
+        for series in root.iter("{*}series"):
+            name = " ".join(filter(None, map(_newer_text, series.iterchildren("{*}tx"))))
+            own = next((data.get(each.get("val", "")) for each in series.iterchildren("{*}dataId")), None)
+            if own is None:
+                continue
+            values = [_newer_points(each) for each in own.iterchildren("{*}numDim")]
+            found.series.extend((name, each) for each in values[:1])
+            texts = next((_newer_points(each) for each in own.iterchildren("{*}strDim")), [])
+            found.categories = max(found.categories, texts, key=len)
+        return found
+
     def rows(self) -> Iterator[str]:
         if not any(values for _, values in self.series):
             return
@@ -98,6 +138,37 @@ def _points(element: Element) -> list[str]:
     return [found.get(at, "") for at in range(max(found) + 1)]
 
 
+def _newer_text(element: Element) -> str:
+    """Return a title as it was typed, else as it was taken from a cell."""
+    typed = ["".join(each.text or "" for each in paragraph.iter("{*}t")) for paragraph in element.iter("{*}p")]
+    kept = [each.text or "" for each in element.iter("{*}v")]
+    return " ".join(" ".join(filter(None, typed) if any(typed) else kept).split())
+
+
+def _newer_points(dimension: Element) -> list[str]:
+    """Return the kept values of a dimension; those of several levels with what each stands under before it."""
+    levels = [_level(each) for each in dimension.iterchildren("{*}lvl")]
+    most = max((max(level, default=-1) for level in levels), default=-1)
+    above = [""] * (most + 1)
+    for level in reversed(levels[1:]):
+        # A point of an upper level holds for those after it that have none.
+        last = ""
+        for at in range(most + 1):
+            last = level.get(at, last)
+            above[at] = LABEL_JOINT.join(filter(None, (above[at], last)))
+    own = levels[0] if levels else {}
+    return [LABEL_JOINT.join(filter(None, (above[at], own.get(at, "")))) for at in range(most + 1)]
+
+
+def _level(level: Element) -> dict[int, str]:
+    code, found = level.get("formatCode", ""), dict[int, str]()
+    for point in level.iterchildren("{*}pt"):
+        at, value = point.get("idx", ""), " ".join((point.text or "").split())
+        if at.isdigit() and int(at) < MOST_POINTS and value:
+            found[int(at)] = _number(value, code) if code else value
+    return found
+
+
 def _number(value: str, code: str) -> str:
     try:
         return shown(float(value), code or "General", False)
@@ -105,8 +176,39 @@ def _number(value: str, code: str) -> str:
         return value
 
 
-def remarks(package: Package, part: str, authors: Sequence[str] = ()) -> list[Remark]:
-    """Return the remarks on a document's part, a sheet or a slide. Raises: ``EvoRAGError`` for damaged XML."""
+def described(root: Element) -> Iterator[str]:
+    """Yield the alternative texts of what is drawn in a part."""
+    for properties in root.iter("{*}cNvPr"):
+        if told := description(properties):
+            yield f"[{told}]"
+
+
+def diagram_blocks(package: Package, part: str, outline: Outline, **place: Any) -> Iterator[Block]:
+    """Yield the text of the diagrams (SmartArt) that a part shows. Raises: ``EvoRAGError`` for damaged XML."""
+    for name in package.related(part, "diagramData"):
+        paragraphs = tree(package.read(name)).iter("{*}p")
+        lines = ("".join(each.text or "" for each in paragraph.iter("{*}t")).strip() for paragraph in paragraphs)
+        yield outline.block("\n".join(filter(None, lines)), BlockKind.LIST, **place)
+
+
+def people(package: Package, main: str) -> dict[str, str]:
+    """Return who takes part in threads of remarks, by their ids. Raises: ``EvoRAGError`` for damaged XML."""
+    found: dict[str, str] = {}
+    for kind in ("person", "authors"):
+        for name in package.related(main, kind):
+            for each in tree(package.read(name)).iter("{*}person", "{*}author"):
+                found[each.get("id", "")] = each.get("displayName") or each.get("name") or ""
+    return found
+
+
+def remarks(
+    package: Package, part: str, authors: Sequence[str] = (), known: Mapping[str, str] | None = None
+) -> list[Remark]:
+    """Return the remarks on a document's part, a sheet or a slide. Raises: ``EvoRAGError`` for damaged XML.
+
+    ``authors`` are those whom remarks name by their numbers, ``known`` those of threads, by their ids.
+    """
+    known = known or {}
     found: list[Remark] = []
     for name in package.related(part, "comments"):
         root = tree(package.read(name))
@@ -114,9 +216,16 @@ def remarks(package: Package, part: str, authors: Sequence[str] = ()) -> list[Re
         for element in root.iter("{*}comment", "{*}cm"):
             texts = (each.text or "" for each in element.iter("{*}t", "{*}text") if not len(each))
             text = " ".join(" ".join(texts).split())
-            by = attribute(element, "author") or _at(names, attribute(element, "authorId"))
-            if text:
+            who = attribute(element, "authorId") or ""
+            by = attribute(element, "author") or known.get(who) or _at(names, who)
+            # Where there is a thread, its copy for older programs says so in the language of who wrote it.
+            if text and not by.startswith("tc={"):
                 found.append(Remark(attribute(element, "ref") or attribute(element, "id") or "", by, text))
+    for name in package.related(part, "threadedComment"):
+        for element in tree(package.read(name)).iter("{*}threadedComment"):
+            text = " ".join(" ".join(each.text or "" for each in element.iterchildren("{*}text")).split())
+            if text:
+                found.append(Remark(element.get("ref", ""), known.get(element.get("personId", ""), ""), text))
     return found
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import repeat
 
 from core.errors import Encrypted, EvoRAGError, ParserFailed
 from core.ingest.parsers.archive import SafeArchive
+from core.ingest.parsers.links import beside, without
 from core.ingest.parsers.ooxml import attribute, local
 from core.ingest.parsers.ooxml_extras import Remark
+from core.ingest.parsers.opendocument_objects import Objects, pictures_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
@@ -31,7 +32,10 @@ _NOT_TEXT = frozenset({
 def parse_text(reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of an odt file in their order. Raises: ``UnreadableDocument`` and its kinds."""
     yield from _opened(
-        reading, lambda root, archive: _Text(reading, _Styles.of(root, archive), archive=archive).document(root)
+        reading,
+        lambda root, archive: _Text(
+            reading, _Styles.of(root, archive), objects=Objects(archive, reading), archive=archive
+        ).document(root),
     )
 
 
@@ -114,8 +118,11 @@ class _Text:
     styles: _Styles
     outline: Outline = field(default_factory=Outline)
     slide: int | None = None
+    objects: Objects | None = None
     due: list[Element | str] = field(default_factory=list)
     archive: SafeArchive | None = None
+    named: list[str] = field(default_factory=list)
+    """What was written for links."""
 
     def document(self, root: Element) -> Iterator[Block]:
         for body in root.iter("{*}text"):
@@ -126,19 +133,24 @@ class _Text:
         for element in elements:
             name = local(element)
             if name == "image" and self.reading is not None and self.archive is not None:
-                yield from _pictures(element, self.archive, self.reading, self.outline.locator(slide=self.slide))
+                yield from pictures_of(element, self.archive, self.reading, self.outline.locator(slide=self.slide))
             if name in _NOT_TEXT:
                 continue
             if name == "h":
                 level = attribute(element, "outline-level") or "1"
+                self.named.clear()
                 text = self.text(element).strip().replace("\n", " ")
+                plain = without(text, self.named)
                 if text:
-                    yield self.outline.heading(text, int(level) if level.isdigit() else 1, slide=self.slide)
+                    yield self.outline.heading(plain, int(level) if level.isdigit() else 1, slide=self.slide)
+                if plain != text:
+                    yield self._block(text)
                 yield from self._beside()
             elif name == "p":
+                self.named.clear()
                 text = self.text(element).strip()
                 if text and self.slide is None and attribute(element, "style-name") in self.styles.titles:
-                    yield self.outline.heading(text.replace("\n", " "), 1)
+                    yield self.outline.heading(without(text, self.named).replace("\n", " "), 1)
                 elif text:
                     yield self._block(text)
                 yield from self._beside()
@@ -155,6 +167,8 @@ class _Text:
             elif name in ("frame", "custom-shape", "text-box", "rect", "ellipse", "g", "section", "index-body", "a",
                           "alphabetical-index", "illustration-index", "table-index", "bibliography", "user-index",
                           "numbered-paragraph", "connector", "line"):  # fmt: skip
+                if name == "frame" and self.objects is not None:
+                    yield from self.objects.of(element, self.outline.locator(slide=self.slide))
                 yield from self.blocks(element)
 
     def _block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> Block:
@@ -229,17 +243,12 @@ class _Text:
                 self.due.append(child)
             elif name not in _NOT_TEXT:
                 parts.append(self.text(child))
+                if name == "a" and (target := beside(parts[-1], attribute(child, "href"))):
+                    self.named.append(target)
+                    parts.append(target)
             parts.append(child.tail or "")
         # White space that is not written as an element is layout of the file.
         return "".join(part if part in ("\t", "\n") else part.replace("\n", " ") for part in parts)
-
-
-def _pictures(element: Element, archive: SafeArchive, reading: ParserInput, place: Locator) -> Iterator[Block]:
-    """Yield what is recognised in the pictures that frames show, but for those that stand for charts."""
-    for image in element.iter("{*}image"):
-        name = (attribute(image, "href") or "").removeprefix("./")
-        if name in archive and not name.startswith("ObjectReplacements/"):
-            yield from reading.within_picture(partial(archive.read, name), place)
 
 
 def _noted(note: Element, text: _Text) -> Iterator[str]:
@@ -258,19 +267,22 @@ def remark_of(annotation: Element) -> str:
 
 
 def _slides(reading: ParserInput, root: Element, archive: SafeArchive) -> Iterator[Block]:
-    styles = _Styles.of(root, archive)
+    styles, objects = _Styles.of(root, archive), Objects(archive, reading)
     pages = [page for page in root.iter("{*}page") if local(page.getparent()) == "presentation"]
     reading.note(slides=len(pages))
     for number, page in enumerate(pages, 1):
         reading.tell(number, len(pages))
-        text = _Text(reading, styles, slide=number, archive=archive)
+        text = _Text(reading, styles, slide=number, objects=objects, archive=archive)
         title = next((frame for frame in page.iter("{*}frame") if attribute(frame, "class") == "title"), None)
         shown = ""
         if title is not None:
             shown = " ".join(filter(None, (text.text(each).strip() for each in title.iter("{*}p", "{*}h"))))
             text.due.clear()
         if shown:
-            yield text.outline.heading(shown.replace("\n", " "), 1, slide=number)
+            plain = without(shown, text.named)
+            yield text.outline.heading(plain.replace("\n", " "), 1, slide=number)
+            if plain != shown:
+                yield text.outline.block(shown, slide=number)
         shapes = [shape for shape in page if not (shown and shape is title)]
         for shape in sorted((shape for shape in shapes if local(shape) != "notes"), key=_corner):
             yield from text.blocks([shape])
@@ -313,11 +325,18 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
     cells_left, depth, found = reading.limits.table_cells, 0, 0
     pictured: list[Block] = []
     parts = reading.counted(archive.stream(_CONTENT), archive.stated_bytes(_CONTENT))
-    for kind, element in events(parts, ("{*}table", "{*}table-row", "{*}shapes"), ("start", "end")):
+    not_shown, hidden, objects = set[str](), list[str](), Objects(archive, reading)
+    wanted = ("{*}table", "{*}table-row", "{*}shapes", "{*}table-properties")
+    for kind, element in events(parts, wanted, ("start", "end")):
         tag = local(element)
-        if tag == "table" and kind == "start":
+        if tag == "table-properties":
+            if attribute(element, "display") == "false":
+                not_shown.add(attribute(element.getparent(), "name") or "")
+        elif tag == "table" and kind == "start":
             depth += 1
             if depth == 1:
+                if attribute(element, "style-name") in not_shown:
+                    hidden.append(attribute(element, "name") or "")
                 outline, number, found = Outline(), 0, found + 1
                 name = attribute(element, "name") or ""
                 rows = SheetRows(outline, name)
@@ -333,7 +352,8 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
             continue
         elif tag == "shapes":
             yield from _drawn(element, outline, name)
-            yield from _pictures(element, archive, reading, outline.locator(sheet=name))
+            yield from objects.among(element, outline.locator(sheet=name))
+            yield from pictures_of(element, archive, reading, outline.locator(sheet=name))
             forget(element)
         else:
             times = attribute(element, "number-rows-repeated") or "1"
@@ -349,9 +369,10 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
             number += 0 if cells else repeated
             for remark in remarks:
                 yield outline.block(remark, sheet=name)
-            pictured += _pictures(element, archive, reading, outline.locator(sheet=name))
+            yield from objects.among(element, outline.locator(sheet=name))
+            pictured += pictures_of(element, archive, reading, outline.locator(sheet=name))
             forget(element)
-    reading.note(sheets=found)
+    reading.note(sheets=found, hidden_sheets=", ".join(hidden))
 
 
 def _cells(row: Element) -> tuple[Cells, bool, list[str], int]:

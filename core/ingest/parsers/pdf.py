@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.errors import EmptyDocument
+from core.ingest.parsers.links import MOST_CHARS, beside
 from core.ingest.parsers.pdf_check import SelfCheck
 from core.ingest.parsers.pdf_flow import Flow
 from core.ingest.parsers.pdf_margins import without_running_lines
+from core.ingest.parsers.pdf_page import Page
 from core.ingest.parsers.pdf_pictures import PagePictures
 from core.ingest.parsers.pdf_readers import pages
 from core.ingest.parsers.pdf_style import Typography
 from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.recognised import Recognised
-from core.model import Block
+from core.model import Block, BlockKind, Locator
 
 if TYPE_CHECKING:
     from core.ingest.parsers.pdf_mupdf import MuPdfDocument
@@ -38,19 +40,32 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         flow = Flow(style, has_contents=document.page_count > FEW_PAGES)
         check = SelfCheck(reading)
         pictures = PagePictures(reading, document)
-        found = False
+        found, links, named = False, list[Block](), set[str]()
         for page in without_running_lines(map(recognised.page, pages(document, _opened, reading))):
             found = found or bool(page.lines)
             check.expect(page)
             yield from check.checked(recognised.marked(flow.page(page)))
             check.leave(page, flow.contents)
             yield from pictures.blocks(page)
+            links.extend(_links(page, named))
         yield from check.checked(recognised.marked(flow.finish()))
         if not found:
             raise EmptyDocument("The PDF holds pictures of pages but no text.")
         check.finish()
+        yield from links
     finally:
         document.close()
+
+
+def _links(page: Page, named: set[str]) -> Iterator[Block]:
+    """Yield the links of a page whose text does not say where they lead, each once in the document."""
+    lines = []
+    for text, address in page.links:
+        if (target := beside(text, address)) and text + target not in named:
+            named.add(text + target)
+            lines.append(f"{text[:MOST_CHARS]}{target}")
+    if lines:
+        yield Block("\n".join(lines), BlockKind.LIST, Locator(page=page.number))
 
 
 def _opened(reading: ParserInput) -> MuPdfDocument | PdfiumDocument:

@@ -23,6 +23,8 @@ pymupdf: Any = import_module("pymupdf")
 
 MAX_DRAWINGS = 20_000
 MAX_OUTLINE = 20_000
+MAX_LINKS = 500
+"""Of a page."""
 PICTURE = 0.02
 """Share of a page from which an image may hold text."""
 STROKES = 50
@@ -99,6 +101,8 @@ class MuPdfDocument:
         read = Page.of(number, size, lines, turn, *(_drawn(page) if lines else ((), ())))
         read.plain = "\n".join("".join(span["text"] for span in raw["spans"]) for raw in found)
         read.has_picture = _is_drawn_on(page) if not lines else is_stamp(lines) and _shown(page) > MOST_OF_PAGE
+        if lines:
+            read.links = _links(page)
         return read
 
     def images(self, index: int) -> list[PageImage]:
@@ -160,6 +164,24 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
             text += piece
     if box is not None:
         yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn, gaps=gaps)
+
+
+def _links(page: Any) -> list[tuple[str, str]]:
+    """Return the words that links of a page stand on, and where these lead; one over several lines is one."""
+    found: list[tuple[str, str]] = []
+    links = [link for link in page.get_links()[:MAX_LINKS] if link.get("uri")]
+    words = page.get_text("words", flags=_FLAGS) if links else []
+    for link in links:
+        left, top, right, bottom = link["from"]
+        inside = (
+            word[4] for word in words
+            if left <= (word[0] + word[2]) / 2 <= right and top <= (word[1] + word[3]) / 2 <= bottom
+        )  # fmt: skip
+        text = " ".join(inside)
+        if found and found[-1][1] == link["uri"]:
+            text = f"{found.pop()[0]} {text}".strip()
+        found.append((text, link["uri"]))
+    return found
 
 
 def _shown(page: Any) -> float:

@@ -107,6 +107,8 @@ class Page:
     """All that the library finds on the page, a line each."""
     has_picture: bool = False
     """Something is drawn on a page without a word, or a picture covers most of one with hardly any."""
+    links: list[tuple[str, str]] = field(default_factory=list)
+    """The text of links and the address that each leads to."""
     left_out: list[PageLine] = field(default_factory=list)
     """Lines that are not read because neighbouring pages repeat them."""
 

@@ -26,6 +26,8 @@ pdfium: Any = _untyped
 MAX_LETTERS = 200_000
 """Most signs of one page that are read."""
 MAX_OUTLINE = 20_000
+MAX_LINKS, MAX_ADDRESS = 500, 2_000
+"""Links of a page, and bytes of an address."""
 WIDE = 1.5
 """Blanks wider than this, in sizes of the text, part a line."""
 HYPHEN = "\x02"
@@ -94,6 +96,7 @@ class PdfiumDocument:
             read = Page.of(index + 1, size, lines, turn)
             read.plain = page.get_textpage().get_text_range()
             read.has_picture = is_stamp(lines) and _shown(page) > (MOST_OF_PAGE if lines else 0)
+            read.links = list(_links(self._document.raw, page)) if lines else []
             return read
         finally:
             page.close()
@@ -108,6 +111,22 @@ class PdfiumDocument:
 
     def close(self) -> None:
         self._document.close()
+
+
+def _links(document: Any, page: Any) -> Iterator[tuple[str, str]]:
+    """Yield the text that links of a page stand on, and where these lead."""
+    text, start, link = page.get_textpage(), ctypes.c_int(0), pdfium.FPDF_LINK()
+    box, count = pdfium.FS_RECTF(), 0
+    while count < MAX_LINKS and pdfium.FPDFLink_Enumerate(page.raw, start, link):
+        count += 1
+        action = pdfium.FPDFLink_GetAction(link)
+        size = pdfium.FPDFAction_GetURIPath(document, action, None, 0) if action else 0
+        if not 1 < size <= MAX_ADDRESS or not pdfium.FPDFLink_GetAnnotRect(link, box):
+            continue
+        address = ctypes.create_string_buffer(size)
+        pdfium.FPDFAction_GetURIPath(document, action, address, size)
+        said = text.get_text_bounded(box.left, box.bottom, box.right, box.top)
+        yield " ".join(said.split()), address.value.decode("ascii", "replace")
 
 
 def _shown(page: Any) -> float:

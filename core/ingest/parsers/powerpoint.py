@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from core.errors import EvoRAGError
+from core.ingest.parsers.links import name_in_slide, without
 from core.ingest.parsers.ooxml import Package, attribute, local
-from core.ingest.parsers.ooxml_extras import chart_blocks, description, remarks
+from core.ingest.parsers.ooxml_extras import chart_blocks, described, diagram_blocks, people, remarks
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
@@ -31,12 +32,12 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             if relation is not None and relation.kind == "slide":
                 slides.append(relation.target)
         reading.note(slides=len(slides))
-        authors = _authors(package, main)
+        authors, known = _authors(package, main), _people(package, main)
         for number, part in enumerate(slides, 1):
             reading.tell(number, len(slides))
             yield from _slide(package, reading, part, number)
             yield from chart_blocks(package, part, Outline(), reading, slide=number)
-            yield from _remarks(package, reading, part, number, authors)
+            yield from _remarks(package, reading, part, number, authors, known)
 
 
 def _authors(package: Package, main: str) -> list[str]:
@@ -50,9 +51,18 @@ def _authors(package: Package, main: str) -> list[str]:
     return [found.get(number, "") for number in range(max(found, default=-1) + 1)]
 
 
-def _remarks(package: Package, reading: ParserInput, part: str, number: int, authors: list[str]) -> Iterator[Block]:
+def _people(package: Package, main: str) -> dict[str, str]:
     try:
-        for remark in remarks(package, part, authors):
+        return people(package, main)
+    except EvoRAGError:
+        return {}
+
+
+def _remarks(
+    package: Package, reading: ParserInput, part: str, number: int, authors: list[str], known: dict[str, str]
+) -> Iterator[Block]:
+    try:
+        for remark in remarks(package, part, authors, known):
             yield Outline().block(str(remark), slide=number)
     except EvoRAGError:
         reading.miss(Loss.REMARKS)
@@ -62,27 +72,37 @@ def _relation_id(element: Element) -> str:
     return next((str(value) for key, value in element.items() if key.endswith("}id")), "")
 
 
+def _named(package: Package, part: str) -> tuple[Element, list[str]]:
+    """Read a part with the targets of its links beside their text; return what was written for these as well."""
+    root = tree(package.read(part))
+    try:
+        return root, name_in_slide(root, package.links(part))
+    except EvoRAGError:
+        # A slide whose relations are damaged says what it says.
+        return root, []
+
+
 def _slide(package: Package, reading: ParserInput, part: str, number: int) -> Iterator[Block]:
     outline = Outline()
-    root = tree(package.read(part))
+    root, named = _named(package, part)
     shapes = list(_shapes(root))
     title = next((shape for shape in shapes if shape.placeholder in _TITLES and shape.text()), None)
     if title is not None:
-        yield outline.heading(title.text().replace("\n", " "), 1, slide=number)
+        heading = title.text().replace("\n", " ")
+        plain = without(heading, named)
+        yield outline.heading(plain, 1, slide=number)
+        if plain != heading:
+            yield outline.block(heading, slide=number)
     for shape in sorted(shapes, key=_reading_order):
         if shape is not title and shape.placeholder not in _NOT_SHOWN:
             yield from shape.blocks(outline, number)
-    for picture in root.iter("{*}pic"):
-        for properties in picture.iter("{*}cNvPr"):
-            if told := description(properties):
-                yield outline.block(f"[{told}]", slide=number)
+    for told in described(root):
+        yield outline.block(told, slide=number)
     yield from package.pictures([root], part, reading, outline.locator(slide=number))
     try:
-        for diagram in package.related(part, "diagramData"):
-            text = "\n".join(filter(None, map(_paragraph_text, tree(package.read(diagram)).iter("{*}p"))))
-            yield outline.block(text, BlockKind.LIST, slide=number)
+        yield from diagram_blocks(package, part, outline, slide=number)
         for notes in package.related(part, "notesSlide"):
-            for shape in _shapes(tree(package.read(notes))):
+            for shape in _shapes(_named(package, notes)[0]):
                 if shape.placeholder == "body":
                     yield from shape.blocks(outline, number)
     except EvoRAGError:

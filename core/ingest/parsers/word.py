@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from core.errors import EvoRAGError
+from core.ingest.parsers.links import name_in_paragraph, without
 from core.ingest.parsers.numbering import Numbering
 from core.ingest.parsers.ooxml import Package, attribute, local
-from core.ingest.parsers.ooxml_extras import chart_blocks, description, remarks
+from core.ingest.parsers.ooxml_extras import chart_blocks, description, diagram_blocks, remarks
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import RowGroups, row_text
@@ -43,6 +44,10 @@ class _Document:
     notes: dict[tuple[str, str], str] = field(default_factory=dict)
     boxes_due: list[str] = field(default_factory=list)
     pictures_due: list[Block] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+    """The addresses of the part that is being read."""
+    named: list[str] = field(default_factory=list)
+    """What was written for links into the text that was read last."""
 
     def blocks(self) -> Iterator[Block]:
         self.main = self.package.main_part()
@@ -53,10 +58,22 @@ class _Document:
         for kind in ("footnotes", "endnotes"):
             self._read_notes(kind)
         self._read_remarks()
+        self._enter(self.main)
         yield from self._body()
         yield from self._flush_list()
         yield from chart_blocks(self.package, self.main, self.outline, self.reading)
+        try:
+            yield from diagram_blocks(self.package, self.main, self.outline)
+        except EvoRAGError:
+            self.reading.miss(Loss.BOXES)
         yield from self._heads_and_feet()
+
+    def _enter(self, part: str) -> None:
+        """Know the links of a part from here on; damaged ones lead nowhere."""
+        try:
+            self.links = self.package.links(part)
+        except EvoRAGError:
+            self.links = {}
 
     def _read_remarks(self) -> None:
         try:
@@ -70,6 +87,7 @@ class _Document:
         said: dict[str, None] = {}
         for kind in ("header", "footer"):
             for name in self.package.related(self.main, kind):
+                self._enter(name)
                 try:
                     for paragraph in tree(self.package.read(name)).iter("{*}p"):
                         said[" ".join(self.text(paragraph).split())] = None
@@ -83,6 +101,7 @@ class _Document:
     def _read_notes(self, kind: str) -> None:
         try:
             for name in self.package.related(self.main, kind):
+                self._enter(name)
                 for _, note in events(self.package.stream(name), (f"{{*}}{kind[:-1]}",)):
                     if note.get("type") is None and attribute(note, "type") is None:
                         text = " ".join(filter(None, (self.text(p) for p in note.iter("{*}p"))))
@@ -131,7 +150,10 @@ class _Document:
             if style.heading:
                 yield from self._flush_list()
                 heading = f"{label} {text}".strip() if label != "•" else text
-                yield self.outline.heading(heading, style.heading)
+                plain = without(heading, self.named)
+                yield self.outline.heading(plain, style.heading)
+                if plain != heading:
+                    yield self.outline.block(heading)
             elif label or style.is_list:
                 self.items.append("  " * style.list_level + f"{label or '•'} {text}")
                 if len(self.items) >= LIST_LINES:
@@ -170,6 +192,7 @@ class _Document:
     def text(self, paragraph: Element) -> str:
         """The text of a paragraph as shown: without deletions, furigana, field codes and hidden runs."""
         parts: list[str] = []
+        named = name_in_paragraph(paragraph, self.links)
         stack: list[Element] = [*reversed(paragraph)]
         while stack:
             element = stack.pop()
@@ -194,6 +217,7 @@ class _Document:
                 continue
             else:
                 stack.extend(reversed(element))
+        self.named = named
         return "".join(parts)
 
     def _note_mark(self, kind: str, note_id: str) -> str:

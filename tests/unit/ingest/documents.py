@@ -181,3 +181,16 @@ def text_pdf(text: str = "Plain text on a page", **catalog: str) -> dict[int, st
         4: pdf_stream(f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET".encode()),
         5: "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
     }
+
+
+def slow_pdf(pages: int, strokes: int = 100_000) -> bytes:
+    """A PDF of a few kB whose pages hold a drawing of very many strokes: one takes a parser a second or two."""
+    objects = text_pdf()
+    drawing = zlib.compress(
+        b"0 0 m 9 9 l S " * strokes + b"BT /F1 12 Tf 72 700 Td (Lantern of the slow drawing) Tj ET", 9
+    )
+    objects[4] = pdf_stream(drawing, "/Filter /FlateDecode")
+    numbers = range(10, 10 + pages)
+    objects |= dict.fromkeys(numbers, objects[3])
+    objects[2] = f"<</Type /Pages /Kids [{' '.join(f'{number} 0 R' for number in numbers)}] /Count {pages}>>"
+    return pdf(objects)

@@ -12,7 +12,7 @@ import pytest
 
 from core.jobs.estimates import BESIDE, Estimates
 from core.jobs.pace import JobCost, Pace, pace_of, work_of
-from core.jobs.time_left import QueuedWork, ends, in_turns, smoothed
+from core.jobs.time_left import QueuedWork, ends, in_turns, smoothed, task_of
 from core.model import Job, JobFilter, JobState, Stage
 from core.model.jobs import together
 
@@ -188,6 +188,12 @@ def test_lanes_are_shared_between_users_and_by_priority() -> None:
 
     assert ends([task("a", "ann"), task("b", "ann"), task("c", "bob")], 1) == pytest.approx({"a": 30, "b": 30, "c": 20})
     assert ends([task("a", "ann"), task("b", "ann", 1)], 1) == pytest.approx({"a": 20, "b": 10})
+
+
+def test_a_file_that_has_stepped_aside_keeps_no_short_one_waiting() -> None:
+    slow = job("slow.pdf", state=JobState.RUNNING, stage=Stage.PARSING, resources={"peak_aside_s": 10.0})
+    tasks = [task_of(slow, JobCost(preparing=60.0)), task_of(job("short.txt"), JobCost(preparing=1.0))]
+    assert ends(tasks, 1) == pytest.approx({"slow.pdf": 60.0, "short.txt": 1.0})
 
 
 def test_thousands_of_jobs_are_estimated_at_once() -> None:

@@ -12,3 +12,5 @@ for line in sys.stdin:
         sys.stdout.write(order["say"])
     sys.stdout.flush()
     time.sleep(order.get("stays_s", 0))
+    sys.stdout.write(order.get("then", ""))
+    sys.stdout.flush()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from core.platform.child_process import Child, ChildLost
+from core.platform.child_process import MOST_TIMES, Child, ChildLost, OrderTime
 
 MODULE = "tests.unit.platform.babbling"
 Told = list[tuple[int, int]]
@@ -78,3 +82,60 @@ def test_what_the_listener_raises_reaches_who_asked(child: Child) -> None:
 def test_time_counts_from_the_order_and_not_from_what_was_said_last(child: Child) -> None:
     with pytest.raises(ChildLost, match="time"):
         child.ask({"say": lines({"progress": [1, 2]}), "stays_s": 30}, 1)
+
+
+def test_a_reply_may_be_taken_piece_by_piece_by_anybody(child: Child) -> None:
+    child.begin({"say": lines({"progress": [1, 2]}), "stays_s": 0.5, "then": lines({"answer": "done"})}, 10)
+    told: Told = []
+    assert child.reply(lambda done, total: told.append((done, total)), wait_s=0.01) is None
+    while (reply := child.reply(lambda done, total: told.append((done, total)), wait_s=0.1)) is None:
+        continue
+    assert (reply, told) == ({"answer": "done"}, [(1, 2)])
+
+
+def test_a_reply_that_nobody_has_taken_in_time_is_taken_all_the_same(child: Child) -> None:
+    child.begin({"say": lines({"answer": "done"})}, 0.5)
+    time.sleep(1.0)
+    assert child.reply() == {"answer": "done"}
+
+
+def test_time_of_low_priority_is_what_the_child_had_of_it() -> None:
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
+        for _ in range(4 * (os.cpu_count() or 1))
+    ]
+    try:
+        plain, low = (OrderTime(busy[0].pid, 60.0) for _ in range(2))
+        low.is_low = True
+        for _ in range(4):
+            time.sleep(0.6)
+            for each in (plain, low):
+                each.look_if_due()
+        assert low._counted_s < plain._counted_s * 0.7
+        assert abs(low._counted_s - low.used_s) < 0.2
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize("times", [1, MOST_TIMES])
+def test_low_priority_gives_no_time_to_a_child_that_sleeps_and_none_without_end(times: int) -> None:
+    work = "import time; time.sleep(600)" if times == 1 else "while True: pass"
+    process = subprocess.Popen([sys.executable, "-c", work], start_new_session=True)
+    try:
+        time.sleep(0.3)
+        counted = OrderTime(process.pid, 0.4)
+        counted.is_low = True
+        began = time.monotonic()
+        with pytest.raises(ChildLost, match="time"):
+            while True:
+                time.sleep(0.05)
+                if times > 1:
+                    # As if others had the processors all the time.
+                    counted._counted_s = 0.0
+                counted.look_if_due()
+        assert 0.4 * times <= time.monotonic() - began < 0.4 * times + 5
+    finally:
+        process.kill()
+        process.wait()

@@ -1,0 +1,77 @@
+"""What is set into OpenDocument files: charts with their title and values, descriptions of pictures, and their words."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from core.errors import EvoRAGError
+from core.ingest.parsers.archive import SafeArchive
+from core.ingest.parsers.ooxml import attribute, local
+from core.ingest.parsers.ooxml_extras import told_of
+from core.ingest.parsers.reading import Loss, ParserInput
+from core.ingest.parsers.tables import row_text, table_blocks
+from core.ingest.parsers.xml import Element, tree
+from core.model import Block, Locator
+
+MOST_ROWS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """The objects of a file, by the frames that show them."""
+
+    archive: SafeArchive
+    reading: ParserInput
+
+    def among(self, element: Element, locator: Locator) -> Iterator[Block]:
+        """Yield what the frames within an element show."""
+        for frame in element.iter("{*}frame"):
+            yield from self.of(frame, locator)
+
+    def of(self, frame: Element, locator: Locator) -> Iterator[Block]:
+        """Yield the description of a frame, and the chart that it shows."""
+        said = [" ".join("".join(each.itertext()).split()) for each in frame.iterchildren("{*}title", "{*}desc")]
+        if told := told_of(" ".join(filter(None, said))):
+            yield Block(f"[{told}]", locator=locator)
+        for each in frame.iterchildren("{*}object"):
+            name = posixpath.normpath(posixpath.join(attribute(each, "href") or "", "content.xml"))
+            if name in self.archive:
+                try:
+                    yield from _chart(tree(self.archive.read(name)), locator)
+                except EvoRAGError:
+                    self.reading.miss(Loss.CHART)
+
+
+def _chart(root: Element, locator: Locator) -> Iterator[Block]:
+    for chart in root.iter("{*}chart"):
+        if local(chart.getparent()) != "chart":
+            continue
+        for title in chart.iterchildren("{*}title", "{*}subtitle"):
+            if text := " ".join("".join(title.itertext()).split()):
+                yield Block(text, locator=locator)
+        yield from table_blocks(_rows(chart), locator)
+
+
+def _shown(cell: Element) -> str:
+    """Return the text of a cell; beside it may be noted where it comes from."""
+    return " ".join(" ".join("".join(each.itertext()) for each in cell.iterchildren("{*}p")).split())
+
+
+def _rows(chart: Element) -> Iterator[str]:
+    """Yield the rows of the table that a chart keeps of what it shows."""
+    for table in chart.iterchildren("{*}table"):
+        for number, row in enumerate(table.iter("{*}table-row")):
+            cells = [_shown(each) for each in row.iterchildren("{*}table-cell")]
+            if number < MOST_ROWS and (line := row_text(cells)):
+                yield line
+
+
+def pictures_of(element: Element, archive: SafeArchive, reading: ParserInput, place: Locator) -> Iterator[Block]:
+    """Yield what is recognised in the pictures that frames show, but for those that stand for charts."""
+    for image in element.iter("{*}image"):
+        name = (attribute(image, "href") or "").removeprefix("./")
+        if name in archive and not name.startswith("ObjectReplacements/"):
+            yield from reading.within_picture(partial(archive.read, name), place)
