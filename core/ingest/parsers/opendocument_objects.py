@@ -1,4 +1,4 @@
-"""What is set into OpenDocument files: charts with their title and values, descriptions of pictures, and their words."""
+"""What is set into OpenDocument files: charts with title and values, descriptions of pictures, and their words."""
 
 from __future__ import annotations
 
