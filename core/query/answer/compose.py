@@ -20,6 +20,8 @@ from core.query.answer.trim_clauses import Cut, Divided, divide, fill, squeeze
 
 _LEAST_CHANCE = 0.01
 """Of answering, at which a further sentence is given."""
+_LEAST_ELSEWHERE = 0.03
+"""The same of another document than the best one's."""
 _LEAST_TO_SHARE = 0.05
 """The same where the best sentence has to be cut for it."""
 _PRICE_PER_CHAR = 0.001
@@ -30,6 +32,7 @@ _CUT_MARK = "…"
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
+_ITEM = re.compile(r"\s*(?:[-*•‣・●○■□◆◇▪–—]|\(?\w{1,3}[.)]\s|[①-⑳])")
 _LONGEST_SUBJECT = 80
 _LEAST_KEPT = 0.7
 _SHARES = (0.4, 0.5, 0.6)
@@ -64,32 +67,39 @@ class Composer:
             room -= taken
         else:
             first = _titled(self._profile, first, room)
-        parts = [first]
         room -= len(first.text)
+        first, room = _with_what_follows(first, found, room)
+        parts = [first]
         may_share = True
         for candidate in sorted(found, key=self._worth, reverse=True):
             worth = self._worth(candidate)
             if len(parts) == _MOST_PARTS or worth < _LEAST_CHANCE:
                 break
-            if candidate.features["heading"] or self._is_about_another(candidate):
+            if candidate.features["heading"] or not self._belongs(candidate, worth):
                 continue
-            if any(similar(candidate.terms, part.source.terms) for part in parts):
+            if any(_is_within(candidate, part) or similar(candidate.terms, part.source.terms) for part in parts):
                 continue
             left = room - mark_chars(len(parts) + 1)
             part = _whole(self._profile, candidate, left)
             if part is not None:
-                parts.append(part)
                 room = left - len(part.text)
                 room -= _subject_chars(part, subjects, room)
+                part, room = _with_what_follows(part, found, room)
+                parts = [each for each in parts if not _is_within(each, part)] + [part]
             elif len(parts) == 1 and may_share and worth >= _LEAST_TO_SHARE:
                 may_share = False
                 if pair := self._side_by_side(candidate, parts[0]):
                     return _in_reading_order(pair)
         return _with_subjects(_in_reading_order(parts), subjects)
 
-    def _is_about_another(self, candidate: Candidate) -> bool:
-        """Whether a sentence stands under another name than the one that the question surely names."""
-        return self._best.features["named"] == SURE and candidate.features["named"] < SURE
+    def _belongs(self, candidate: Candidate, worth: float) -> bool:
+        """Whether a sentence may stand beside the best one: under the same term, or from another document if likely."""
+        best = self._best
+        if best.hit.placed.doc_id != candidate.hit.placed.doc_id and worth < _LEAST_ELSEWHERE:
+            return False
+        if best.unit.is_row or not best.unit.label:
+            return not (best.features["named"] == SURE and candidate.features["named"] < SURE)
+        return candidate.unit.label == best.unit.label
 
     def _side_by_side(self, second: Candidate, alone: AnswerPart) -> list[AnswerPart]:
         """Return two sentences that do not fit together, both cut closer, where that is worth more than the best."""
@@ -148,6 +158,34 @@ def _stretch(candidate: Candidate, cut: Cut) -> AnswerPart:
 
 def _value(part: AnswerPart) -> float:
     return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
+
+
+def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int) -> tuple[AnswerPart, int]:
+    """Add to a sentence that ends with a colon what it announces, a command or the items of a list, as they fit."""
+    source = part.source
+    if source.unit.is_row or not part.text.endswith((":", "：")):
+        return part, room
+    after = [each for each in found if each.hit is source.hit and each.order > source.order]
+    is_list = len(after) > 1 and all(map(_is_item, after[:2]))
+    for at, candidate in enumerate(sorted(after, key=lambda each: each.order)):
+        text = " ".join(candidate.text.replace(CELL_JOINT, ": ").split())
+        is_term = any(candidate.text.strip() in label.text for label in source.hit.placed.chunk.labels)
+        if is_term or candidate.unit.label not in (source.unit.label, "") or len(text) + 1 > room:
+            break
+        if at > 0 and (not is_list or candidate.features["heading"] or not _is_item(candidate)):
+            break
+        part = replace(part, end=candidate.end, text=f"{part.text} {text}")
+        room -= len(text) + 1
+    return part, room
+
+
+def _is_within(each: Candidate | AnswerPart, part: AnswerPart) -> bool:
+    hit = each.hit if isinstance(each, Candidate) else each.source.hit
+    return hit is part.source.hit and part.start <= each.start < part.end
+
+
+def _is_item(candidate: Candidate) -> bool:
+    return candidate.unit.is_row or _ITEM.match(candidate.text) is not None
 
 
 def _label(part: AnswerPart) -> str:
