@@ -64,6 +64,7 @@ def test_words_of_pictures_are_found_and_marked_as_such(kind: str, tmp_path: Pat
             assert [placed.chunk.locator.slide for placed in found] == [1, 3]
         if kind == "pdf":
             assert [placed.chunk.locator.page for placed in found] == [1, 3]
+            assert own.index(signs(BEFORE)) < own.index(signs(ENGLISH)) < own.index("2Before")
         if kind in ("xlsx", "ods"):
             assert {placed.chunk.locator.sheet for placed in found} == {"Boilers"}
         trace = core.EvoRAG(kb=kb).ask("When is the amber valve closed by hand?")
