@@ -175,6 +175,27 @@ def test_recognition_goes_on_where_it_ended(tmp_path: Path, monkeypatch: pytest.
         assert kb.text_of("a.docx", 1).count("A picture of") == 3
 
 
+def test_purging_while_pictures_wait_leaves_none_of_their_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    original = Recognition.recognise
+    waiting: list[int] = []
+
+    def recognise(self: Recognition, sha256: str, source: Path, extension: str, name: str) -> None:
+        waiting.append(len(list(self.folder_of(sha256).iterdir())))
+        original(self, sha256, source, extension, name)
+        kb.purge("a.docx")
+
+    monkeypatch.setattr(Recognition, "recognise", recognise)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(word(tmp_path / "a.docx", screenshot(ENGLISH), screenshot(JAPANESE)))
+        kb.work_off()
+        assert kb.version("a.docx", 1).state == "purged"
+    assert waiting == [2]
+    assert not list((tmp_path / "data" / "recognised").iterdir())
+
+
 MANY = FEW_PICTURES + 2
 
 
