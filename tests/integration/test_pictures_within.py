@@ -64,6 +64,7 @@ def test_words_of_pictures_are_found_and_marked_as_such(kind: str, tmp_path: Pat
             assert [placed.chunk.locator.slide for placed in found] == [1, 3]
         if kind == "pdf":
             assert [placed.chunk.locator.page for placed in found] == [1, 3]
+            assert own.index(signs(BEFORE)) < own.index(signs(ENGLISH)) < own.index("2Before")
         if kind in ("xlsx", "ods"):
             assert {placed.chunk.locator.sheet for placed in found} == {"Boilers"}
         trace = core.EvoRAG(kb=kb).ask("When is the amber valve closed by hand?")
@@ -172,6 +173,27 @@ def test_recognition_goes_on_where_it_ended(tmp_path: Path, monkeypatch: pytest.
         job = kb.job(str(upload.job_id))
         assert {event.values.get("count") for event in kb.job_log(job.id) if event.code == "recognising"} == {3, 1}
         assert kb.text_of("a.docx", 1).count("A picture of") == 3
+
+
+def test_purging_while_pictures_wait_leaves_none_of_their_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.bootstrap.ocr_engine", lambda _: TOLD)
+    original = Recognition.recognise
+    waiting: list[int] = []
+
+    def recognise(self: Recognition, sha256: str, source: Path, extension: str, name: str) -> None:
+        waiting.append(len(list(self.folder_of(sha256).iterdir())))
+        original(self, sha256, source, extension, name)
+        kb.purge("a.docx")
+
+    monkeypatch.setattr(Recognition, "recognise", recognise)
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(word(tmp_path / "a.docx", screenshot(ENGLISH), screenshot(JAPANESE)))
+        kb.work_off()
+        assert kb.version("a.docx", 1).state == "purged"
+    assert waiting == [2]
+    assert not list((tmp_path / "data" / "recognised").iterdir())
 
 
 MANY = FEW_PICTURES + 2

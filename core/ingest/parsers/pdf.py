@@ -44,11 +44,12 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         for page in without_running_lines(map(recognised.page, pages(document, _opened, reading))):
             found = found or bool(page.lines)
             check.expect(page)
-            yield from check.checked(recognised.marked(flow.page(page)))
+            yield from pictures.among(check.checked(recognised.marked(flow.page(page))))
             check.leave(page, flow.contents)
-            yield from pictures.blocks(page)
+            pictures.take(page, flow.outline.locator(page=page.number))
             links.extend(_links(page, named))
-        yield from check.checked(recognised.marked(flow.finish()))
+        yield from pictures.among(check.checked(recognised.marked(flow.finish())))
+        yield from pictures.due
         if not found:
             raise EmptyDocument("The PDF holds pictures of pages but no text.")
         check.finish()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -64,9 +64,18 @@ class PagePictures:
         # A file that hangs on a mail is gone when its pictures would be drawn.
         is_read = reading.embedded is not None and not reading.within
         self._embedded = reading.embedded if is_read and _has_images(reading.path) else None
+        self.due: list[Block] = []
+        """What pages that were taken show, which follows their last paragraphs."""
 
-    def blocks(self, page: Page) -> Iterator[Block]:
-        """Yield what is recognised in the pictures of a page; of one that is a picture itself nothing."""
+    def among(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Pass blocks on, and before those of each page what is shown by the pages before it."""
+        for block in blocks:
+            while self.due and (self.due[0].locator.page or 0) < (block.locator.page or 0):
+                yield self.due.pop(0)
+            yield block
+
+    def take(self, page: Page, place: Locator) -> None:
+        """Take what is recognised in the pictures of a page; of one that is a picture itself nothing."""
         if self._embedded is None or self._is_one(page):
             return
         for image in _joined(self._document.images(page.number - 1)):
@@ -75,13 +84,14 @@ class PagePictures:
             if is_large and self._embedded.is_new(image.key()):
                 said = image.text()
                 if len(said.split()) < FEW_WORDS:
-                    yield from self._told(self._embedded, image, page.number, said)
+                    self.due += self._told(self._embedded, image, place, said)
 
     def _is_one(self, page: Page) -> bool:
         name = str(page.number)
         return page.has_picture or name in self._reading.pictures or name in (self._reading.recognised_lines or {})
 
-    def _told(self, embedded: Embedded, image: PageImage, number: int, said: str) -> Iterator[Block]:
+    def _told(self, embedded: Embedded, image: PageImage, place: Locator, said: str) -> Iterator[Block]:
+        number = place.page or 0
         name = f"{number}:{image.name}"
         if name not in embedded.lines:
             embedded.asks(name)
@@ -94,7 +104,7 @@ class PagePictures:
         lines = sure([line for line in found if not (known and _plain(line.text) in known)])
         if lines:
             self._reading.places.setdefault(number, []).extend(_on_page(lines, image.box))
-            yield from blocks_of(lines, *image.size, Locator(page=number))
+            yield from blocks_of(lines, *image.size, place)
 
 
 def part_of(name: str) -> tuple[int, Box, int] | None:

@@ -63,6 +63,9 @@ class RecognitionQueue:
             run.spend({"peak_pictures": len(_names(run))})
             run.note("recognising", count=len(_names(run)))
         entered = write_all(self._catalog.jobs, waiting, self._endings.cancelled) if waiting else []
+        for run in waiting:
+            if run not in entered:
+                self.forget(run)
         for run in entered:
             self._put(Waiting(run, run.job.priority))
         return [run for run in runs if run not in waiting]
