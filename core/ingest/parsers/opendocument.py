@@ -10,8 +10,7 @@ from core.errors import Encrypted, EvoRAGError, ParserFailed
 from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.links import beside, without
 from core.ingest.parsers.ooxml import attribute, local
-from core.ingest.parsers.ooxml_extras import Remark
-from core.ingest.parsers.opendocument_objects import Objects, pictures_of
+from core.ingest.parsers.opendocument_objects import Objects, pictures_of, remark_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
@@ -257,13 +256,6 @@ def _noted(note: Element, text: _Text) -> Iterator[str]:
         said = " ".join(filter(None, (text.text(paragraph).strip() for paragraph in body.iter("{*}p"))))
         if said:
             yield f"*{mark} {said}"
-
-
-def remark_of(annotation: Element) -> str:
-    """Return a remark on a document with the name of who made it."""
-    who = "".join(element.text or "" for element in annotation.iter("{*}creator"))
-    said = " ".join("".join(element.itertext()) for element in annotation.iter("{*}p"))
-    return str(Remark("", who, said.strip()))
 
 
 def _slides(reading: ParserInput, root: Element, archive: SafeArchive) -> Iterator[Block]:

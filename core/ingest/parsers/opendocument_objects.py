@@ -10,7 +10,7 @@ from functools import partial
 from core.errors import EvoRAGError
 from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.ooxml import attribute, local
-from core.ingest.parsers.ooxml_extras import told_of
+from core.ingest.parsers.ooxml_extras import Remark, told_of
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
 from core.ingest.parsers.xml import Element, tree
@@ -75,3 +75,10 @@ def pictures_of(element: Element, archive: SafeArchive, reading: ParserInput, pl
         name = (attribute(image, "href") or "").removeprefix("./")
         if name in archive and not name.startswith("ObjectReplacements/"):
             yield from reading.within_picture(partial(archive.read, name), place)
+
+
+def remark_of(annotation: Element) -> str:
+    """Return a remark on a document with the name of who made it."""
+    who = "".join(element.text or "" for element in annotation.iter("{*}creator"))
+    said = " ".join("".join(element.itertext()) for element in annotation.iter("{*}p"))
+    return str(Remark("", who, said.strip()))
