@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from core.catalog.jobs.job_scheduler import LARGE_BYTES
 from core.catalog.jobs.stage_run import StageResult, StageRun
-from core.errors import Cancelled
+from core.errors import Cancelled, StoreUnavailable
 from core.ingest.fair_queue import FairQueue
 from core.platform.failpoints import failpoint
 from core.ports import Look, Parsing, Signal
@@ -55,10 +55,14 @@ class SlowLane:
         is_aside, is_large = has_stepped_aside(run), run.job.size_bytes > LARGE_BYTES
 
         def follow(parsing: Parsing) -> bool:
-            run.check()
             if is_aside:
                 parsing.lower()
-            return not (is_aside or is_large) and parsing.used_s >= self._patience_s and self._takes(run, parsing)
+            try:
+                run.check()
+                return not (is_aside or is_large) and parsing.used_s >= self._patience_s and self._takes(run, parsing)
+            except StoreUnavailable:
+                # What is parsed is not lost because the catalogue does not answer; it is asked again.
+                return False
 
         return follow
 
@@ -66,9 +70,9 @@ class SlowLane:
         """Let a document wait for its turn that has stepped aside."""
         try:
             failpoint("ingest.aside.begun")
-            run.note("aside")
             with suppress(Cancelled):
-                run.write()
+                run.wait_for_store(run.write)
+                run.wait_for_store(lambda: run.note("aside"))
         except BaseException:
             self.release(run)
             raise

@@ -190,7 +190,10 @@ def work_of(job: Job, pace: Pace, in_stage_s: float) -> JobCost:
     done = {stage: 1.0 if _STAGES.index(stage) < at else 0.0 for stage in costs}
     total = chunks if job.stage is Stage.CHUNKING else job.total
     part = min(job.done / total, 1.0) if total > 0 else 0.0
-    if _is_small(job) and job.stage is not Stage.EMBEDDING:
+    if is_aside := job.stage is Stage.PARSING and "peak_aside_s" in job.resources:
+        # It takes longer than its size tells: as long again, where nobody counts how far it is.
+        costs[job.stage] = max(costs[job.stage], 2 * in_stage_s)
+    if _is_small(job) and job.stage is not Stage.EMBEDDING and not is_aside:
         # Small files are worked on together: the time that the stage has taken so far is not that of one of them.
         costs[job.stage] = max(costs[job.stage], in_stage_s - _TOGETHER_S)
         part = _by_time(in_stage_s, _TOGETHER_S)

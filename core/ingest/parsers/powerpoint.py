@@ -16,7 +16,8 @@ from core.ingest.parsers.xml import Element, tree
 from core.model import Block, BlockKind
 
 _TITLES = ("title", "ctrTitle")
-_NOT_SHOWN = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
+_REPEATED = frozenset({"ftr", "hdr"})
+_NOT_SHOWN = frozenset({"sldNum", "dt", *_REPEATED, "sldImg"})
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
@@ -32,12 +33,15 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             if relation is not None and relation.kind == "slide":
                 slides.append(relation.target)
         reading.note(slides=len(slides))
+        feet: dict[str, int] = {}
         authors, known = _authors(package, main), _people(package, main)
         for number, part in enumerate(slides, 1):
             reading.tell(number, len(slides))
-            yield from _slide(package, reading, part, number)
+            yield from _slide(package, reading, part, number, feet)
             yield from chart_blocks(package, part, Outline(), reading, slide=number)
             yield from _remarks(package, reading, part, number, authors, known)
+        for text, number in feet.items():
+            yield Outline().block(text, slide=number)
 
 
 def _authors(package: Package, main: str) -> list[str]:
@@ -82,7 +86,8 @@ def _named(package: Package, part: str) -> tuple[Element, list[str]]:
         return root, []
 
 
-def _slide(package: Package, reading: ParserInput, part: str, number: int) -> Iterator[Block]:
+def _slide(package: Package, reading: ParserInput, part: str, number: int, feet: dict[str, int]) -> Iterator[Block]:
+    """Yield the blocks of a slide; what slides repeat at top and bottom goes to ``feet``, with the first such slide."""
     outline = Outline()
     root, named = _named(package, part)
     shapes = list(_shapes(root))
@@ -94,6 +99,8 @@ def _slide(package: Package, reading: ParserInput, part: str, number: int) -> It
         if plain != heading:
             yield outline.block(heading, slide=number)
     for shape in sorted(shapes, key=_reading_order):
+        if shape.placeholder in _REPEATED and sum(map(str.isalpha, shape.text())) > 2:
+            feet.setdefault(shape.text(), number)
         if shape is not title and shape.placeholder not in _NOT_SHOWN:
             yield from shape.blocks(outline, number)
     for told in described(root):

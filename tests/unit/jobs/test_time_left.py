@@ -196,6 +196,21 @@ def test_a_file_that_has_stepped_aside_keeps_no_short_one_waiting() -> None:
     assert ends(tasks, 1) == pytest.approx({"slow.pdf": 60.0, "short.txt": 1.0})
 
 
+@pytest.mark.parametrize(("done", "total", "left"), [(0, 0, 60.0), (3, 12, 180.0)])
+def test_a_file_that_has_stepped_aside_is_told_by_its_own_progress(done: int, total: int, left: float) -> None:
+    used = {"peak_aside_s": 10.0}
+    slow = job(
+        "a.pdf",
+        state=JobState.RUNNING,
+        stage=Stage.PARSING,
+        size_bytes=2_000,
+        done=done,
+        total=total,
+        resources=used,
+    )
+    assert work_of(slow, Pace(), 60.0).preparing == pytest.approx(left, rel=0.05)
+
+
 def test_thousands_of_jobs_are_estimated_at_once() -> None:
     tasks = [QueuedWork(str(at), "ann", 0, False, False, JobCost(0.0, 0.5, 1.0, 0.0)) for at in range(5_000)]
     assert max(ends(tasks, 2).values()) == pytest.approx(5_000, rel=0.05)

@@ -18,6 +18,8 @@ from openpyxl.workbook.defined_name import DefinedName
 from PIL import Image
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls
 from pptx.util import Inches
 
 from core.errors import Encrypted
@@ -56,6 +58,20 @@ def test_slides_give_charts_and_described_pictures(tmp_path: Path) -> None:
         " | North | South\n2024 | 25.0% | 75.0%\n2025 | 50.0% | 12.5%",
     ]  # fmt: skip
     assert {block.locator.slide for block in blocks} == {1} and "losses" not in metadata
+
+
+def test_what_slides_repeat_at_their_feet_is_said_once(tmp_path: Path) -> None:
+    slides = pptx.Presentation()
+    for title in ("Sales", "Costs"):
+        slide = slides.slides.add_slide(slides.slide_layouts[5])
+        slide.shapes.title.text = title
+        box = slide.shapes.add_textbox(Inches(1), Inches(7), Inches(4), Inches(1))
+        box.text_frame.text = "Works of Ada, confidential"
+        box._element.nvSpPr.nvPr.append(parse_xml(f'<p:ph {nsdecls("p")} type="ftr" idx="11"/>'))
+    slides.save(str(tmp_path / "a.pptx"))
+    blocks, _ = read(tmp_path / "a.pptx")
+    assert texts(blocks) == ["Sales", "Costs", "Works of Ada, confidential"]
+    assert blocks[-1].locator.slide == 1
 
 
 def test_document_gives_remarks_heads_feet_and_descriptions(tmp_path: Path) -> None:
