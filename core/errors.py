@@ -9,6 +9,7 @@
     ├── Forbidden             403  forbidden (it is known who asks, and that is not enough)
     ├── NotFound              404  not_found
     │   ├── Purged            410  purged (it was there, and was removed for good)
+    │   ├── Damaged                damaged (it is there, and its bytes are not what they were)
     │   └── UploadExpired     410  upload_expired
     ├── Conflict              409  conflict
     │   └── OffsetConflict         offset_conflict (a part begins where the upload does not end)
@@ -100,6 +101,11 @@ class Purged(NotFound):
     code = "purged"
     status = 410
     remedy = "Its text was removed for good; only who has the original file can upload it again."
+
+
+class Damaged(NotFound):
+    code = "damaged"
+    remedy = "Upload the same file again: its right bytes take the place of the damaged ones, in every version."
 
 
 class UploadExpired(NotFound):

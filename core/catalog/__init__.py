@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import URL, Select, func, select
 
 from core.catalog.consistency import ConsistencyTable
+from core.catalog.damages import Damages
 from core.catalog.documents.chunks import Chunks
 from core.catalog.documents.claims import Claim, NewVersion
 from core.catalog.documents.embeddings import Embeddings
@@ -111,6 +112,7 @@ class Catalog:
         self.keys = Keys(self.database)
         self.vocabulary = VocabularyTable(self.database)
         self.consistency = ConsistencyTable(self.database)
+        self.damages = Damages(self.database)
 
     def counts(self) -> Counts:
         """Return the totals of what whoever acts sees; documents and chunks are those that are shown now."""
