@@ -233,7 +233,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     readings = Rereading(catalog, readable, history, purge, worker, reader_of(settings.chunk_tokens))
 
     # How a question is answered.
-    retriever = Retriever(catalog, active.now, settings.leg_timeout_s)
+    retriever = Retriever(catalog, active.now, settings.leg_timeout_s, projector.lost)
     stage = RerankStage(catalog, adapters.reranker)
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.has_moved_since)
     queries = QueryPipeline(catalog, searcher, Answering(generators, settings.answers), settings.search)
