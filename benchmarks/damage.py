@@ -147,12 +147,15 @@ def _settings(folder: Path) -> Any:
 
 def _fill(done: Connection, folder: Path, _patience_s: float) -> None:
     import core
+    from core.catalog.snapshots import Snapshots
 
     kb = core.build(_settings(folder))
     kb._background.join()
     for name, text in DOCUMENTS.items():
         kb.add_file(name, io.BytesIO(text.encode()))
     kb.work_off()
+    kb.catalog.database.truncate_log()
+    Snapshots(kb._folder).take()
     kb.add_file("fees1.md", io.BytesIO(CHANGED.encode()))
     kb.work_off()
     kb.compare("fees1.md", 1, 2)
@@ -195,7 +198,10 @@ def _outcome(folder: Path, patience_s: float) -> dict[str, Any]:
     try:
         kb = core.build(_settings(folder))
     except EvoRAGError as error:
-        return outcome("told", f"{error.code}: {error.message} {error.remedy}")
+        told = f"{error.code}: {error.message} {error.remedy}"
+        if error.code in ("catalog_damaged", "wrong_catalog"):
+            return outcome(*_recovered(folder, told))
+        return outcome("told", told)
     except BaseException as error:
         return outcome(SPOKEN, f"the start ends with {type(error).__name__}: {str(error)[:100]}")
     with contextlib.suppress(Exception):
@@ -212,6 +218,20 @@ def _outcome(folder: Path, patience_s: float) -> dict[str, Any]:
     if problems:
         return outcome("told", "; ".join(each.removeprefix("told ") for each in problems)[:300], lost)
     return outcome("rebuilt" if first else "whole", "", lost)
+
+
+def _recovered(folder: Path, told: str) -> tuple[str, str, int]:
+    """Do what the error says, and tell what is there then; what was done after the snapshot is not."""
+    import core
+    from core.catalog.snapshots import Snapshots
+    from core.platform.data_folder import DataFolder
+
+    place = DataFolder(folder)
+    Snapshots(place).recover()
+    place.close()
+    with core.build(_settings(folder)) as kb:
+        lost = len(DOCUMENTS) - _documents(kb)
+        return "told", f"{told[:60]}… `evorag recover` gave {_documents(kb)} documents back", lost
 
 
 def _documents(kb: Any) -> int:
@@ -263,7 +283,9 @@ def _problems(kb: Any) -> Iterator[str]:
         return "" if any("111" in json.dumps(str(row)) for row in rows) else "the comparison lacks what changed"
 
     def listed() -> str:
-        return "" if len(kb.documents()) == len(DOCUMENTS) else f"{len(kb.documents())} documents are listed"
+        if len(kb.documents()) != len(DOCUMENTS):
+            return f"{len(kb.documents())} documents are listed"
+        return "" if len(kb.versions("fees1.md")) == 2 else "a version that was acknowledged is gone, in silence"
 
     def recorded() -> str:
         for recording in kb.recordings.list():

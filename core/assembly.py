@@ -18,6 +18,7 @@ from core.blobs.scrub import Scrub
 from core.blobs.watched import WatchedBlobs
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
+from core.catalog.snapshots import Snapshots
 from core.evaluation.facade import Evaluations
 from core.explain.facade import Explain
 from core.explain.why_not import WhyNots
@@ -178,6 +179,8 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     comparison_service = ComparisonService(catalog, reader, comparisons)
     pages = DocumentPages(reader, KeptPages(folder.pages, blobs.store, settings.page_cache_bytes, folder.incoming))
     history = History(catalog, projector)
+    has_snapshots = catalog.database.is_sqlite and not settings.catalog_url.get_secret_value()
+    snapshots = Snapshots(folder, 3600 * settings.snapshot_hours * has_snapshots, catalog.database)
     schedule = Schedule(catalog, history)
     threads = settings.job_workers if sharing.queue is None else 0
     purge = Purge(
@@ -185,7 +188,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         blobs,
         projector,
         active.stores,
-        (comparisons.forget, pages.forget),
+        (comparisons.forget, pages.forget, snapshots.forget),
         (recordings.redact, training.redact),
         in_background=sharing.queue is not None or threads > 0,
     )
@@ -261,7 +264,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     # Those at a URL are read by `evorag check --deep` alone: to fetch all of them may cost money.
     share = 0.0 if settings.blob_url.get_secret_value() else settings.scrub_share
     scrub = Scrub(catalog, readable, share, timedelta(days=settings.scrub_days), closing)
-    upkeep = Poller((scrub.go_on,), every_s=_UPKEEP_S)
+    upkeep = Poller((snapshots.take_if_due, scrub.go_on), every_s=_UPKEEP_S)
 
     def start() -> None:
         is_alone = folder.is_alone

@@ -8,7 +8,9 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from core.catalog import Catalog
+from core.catalog.engine import Database
 from core.catalog.folder_identity import agreed_identity
+from core.catalog.snapshots import Snapshots
 from core.errors import InvalidInput, StoreUnavailable
 from core.platform.data_folder import DataFolder
 from core.ports import BlobStore
@@ -37,7 +39,14 @@ def opened_catalog(settings: StoreSettings, folder: DataFolder, blobs: BlobStore
         ) from None
     has_originals = bool(folder.bucket_owner) or not settings.blob_url.get_secret_value()
     own = blobs if has_originals and not is_copy else None
-    catalog = Catalog(url, lambda database: agreed_identity(folder, database, own))
+
+    def agree(database: Database) -> str:
+        identity = agreed_identity(folder, database, own)
+        if database.is_sqlite and not settings.catalog_url.get_secret_value() and database.is_to_be_migrated():
+            Snapshots(folder).take()
+        return identity
+
+    catalog = Catalog(url, agree)
     folder.mark(catalog.identity)
     if not has_originals:
         try:

@@ -109,6 +109,9 @@ class StoreSettings(Group):
     blob_cache_bytes: int = Field(
         4096 * _MEBIBYTE, ge=0, description="Disk space for local copies of what is stored at that URL, in bytes."
     )
+    snapshot_hours: float = Field(
+        24.0, ge=0, description="Hours between two snapshots of a SQLite catalogue, of which two are kept; 0: none."
+    )
     scrub_share: float = Field(
         0.05,
         ge=0.0,

@@ -242,3 +242,16 @@ def test_damaged_file_is_told_over_http(tmp_path: Path) -> None:
         assert TEXT.encode() not in answer.data
         health = client.get("/health")
         assert (health.status_code, health.json["status"]) == (200, "degraded")
+
+
+@pytest.mark.parametrize("name", ["summary.json", "rows.npy", "marks.jsonl", "new.txt"])
+@DAMAGES
+def test_damaged_comparison_is_made_again(tmp_path: Path, damage: Damage, name: str) -> None:
+    with knowledge_base(tmp_path) as kb:
+        add(kb, "fees", "The fee is 12 euros.\nThe rest stays as it was.")
+        add(kb, "fees", "The fee is 14 euros.\nThe rest stays as it was.")
+        before = [str(row) for row in kb.compare("fees.txt", 1, 2).rows(0, 10)]
+    [folder] = (tmp_path / "data" / "comparisons").iterdir()
+    damage(folder / name)
+    with knowledge_base(tmp_path) as kb:
+        assert [str(row) for row in kb.compare("fees.txt", 1, 2).rows(0, 10)] == before
