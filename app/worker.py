@@ -19,6 +19,7 @@ from selectors import EVENT_READ
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
 
+from gunicorn.http import wsgi
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
@@ -41,7 +42,17 @@ HEAD_END = b"\r\n\r\n"
 LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,6})[ \t]*\r$", re.IGNORECASE | re.MULTILINE)
 NOT_AT_ONCE = re.compile(rb"^(?:expect|transfer-encoding|upgrade):", re.IGNORECASE | re.MULTILINE)
 REFUSAL = "HTTP/1.1 {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-TOO_SLOW, TOO_LONG = "408 Request Timeout", "431 Request Header Fields Too Large"
+TOO_SLOW, TOO_LONG, NO_HOST = "408 Request Timeout", "431 Request Header Fields Too Large", "400 Bad Request"
+
+
+class Answer(wsgi.Response):  # type: ignore[misc]
+    """Gunicorn's answers, without its name: it tells strangers what to try, and nobody else anything."""
+
+    def default_headers(self) -> list[str]:
+        return [header for header in super().default_headers() if not header.startswith("Server:")]
+
+
+wsgi.Response = Answer
 
 
 class Connection(TConn):  # type: ignore[misc]
@@ -121,6 +132,11 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             self._await(conn, self.settings.header_timeout_s if conn.arrived else self.cfg.keepalive)
 
     def handle_request(self, req: Any, conn: Connection) -> bool:
+        if req.version == (1, 1) and not any(name.upper() == "HOST" for name, _ in req.headers):
+            # RFC 9112, section 3.2.
+            with contextlib.suppress(OSError):
+                conn.sock.sendall(REFUSAL.format(NO_HOST).encode())
+            return False
         try:
             return bool(super().handle_request(req, conn))
         except TimeoutError as error:

@@ -9,18 +9,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from sqlalchemy import URL, make_url
-from sqlalchemy.exc import ArgumentError
-
 from core.accounts import Accounts
 from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pinned import PinnedBlobs
 from core.blobs.pins import BlobPins
 from core.blobs.quota import StorageQuota
+from core.blobs.scrub import Scrub
+from core.blobs.watched import WatchedBlobs
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
-from core.catalog.folder_identity import agreed_identity
-from core.errors import InvalidInput, StoreUnavailable
+from core.catalog.snapshots import Snapshots
 from core.evaluation.facade import Evaluations
 from core.explain.facade import Explain
 from core.explain.why_not import WhyNots
@@ -41,6 +39,7 @@ from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.store_archive import ArchiveIntake
 from core.ingest.archives.unpacker import ArchiveUnpacker
 from core.ingest.intake import Intake
+from core.ingest.mending_blobs import MendingBlobs
 from core.ingest.parse_and_chunk import Lanes
 from core.ingest.pipeline import IngestPipeline
 from core.ingest.reader import reader_of
@@ -95,6 +94,7 @@ from core.versions.service import ComparisonService
 
 log = logging.getLogger(__name__)
 
+_UPKEEP_S = 60.0
 _TIDIED_S = 60.0
 
 
@@ -138,40 +138,6 @@ class Adapters:
     sharing: JobSharing
 
 
-def opened_catalog(settings: Settings, folder: DataFolder, blobs: BlobStore, *, is_copy: bool = False) -> Catalog:
-    """Open the catalogue on its server, or in the data folder; both carry the same identity from then on.
-
-    With ``is_copy`` a new catalogue is made that is to take the place of the folder's own.
-    Raises: ``InvalidInput`` for an address that is none; ``WrongCatalog`` for the catalogue of another folder,
-    ``Conflict`` for originals of another one at EVORAG_BLOB_URL.
-    """
-    try:
-        url = make_url(
-            settings.catalog_url.get_secret_value() or URL.create("sqlite", database=str(folder.catalog_file))
-        )
-        url.get_dialect()
-    except ArgumentError:
-        # What was given may hold a password: it is not repeated.
-        raise InvalidInput(
-            "The address of the catalogue is not understood.",
-            remedy="Write EVORAG_CATALOG_URL as postgresql+psycopg://user:password@host:5432/database.",
-        ) from None
-    has_originals = bool(folder.bucket_owner) or not settings.blob_url.get_secret_value()
-    own = blobs if has_originals and not is_copy else None
-    catalog = Catalog(url, lambda database: agreed_identity(folder, database, own))
-    folder.mark(catalog.identity)
-    if not has_originals:
-        try:
-            # The first look at a bucket claims it, or finds that it is somebody else's.
-            blobs.size("0" * 64)
-        except StoreUnavailable as error:
-            log.warning("%s", error.message)
-        except BaseException:
-            catalog.close()
-            raise
-    return catalog
-
-
 def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tuple[KnowledgeBase, LocalJobs]:
     """Wire the parts of a knowledge base, and start them; return it with what works on the job ledger here.
 
@@ -184,7 +150,11 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
 
     # Where everything is kept.
     pins = BlobPins(folder.root / "holds" if folder.is_shared else None)
-    blobs = PinnedBlobs(adapters.blobs, pins, UnclaimedBlobs(catalog, adapters.blobs, pins))
+    parser = _parser(settings, folder)
+    recognition = Recognition(adapters.models.ocr, folder.recognised, folder.incoming)
+    readable = MendingBlobs(adapters.blobs, catalog, parser, recognition, folder.incoming)
+    watched = WatchedBlobs(adapters.blobs, catalog.damages)
+    blobs = PinnedBlobs(watched, pins, UnclaimedBlobs(catalog, watched, pins))
     quota = StorageQuota(
         catalog.transfers,
         folder.root,
@@ -201,18 +171,20 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     projector = Projector(catalog, active, has_written, vocabulary.follow if folder.is_shared else None)
     generations = Generations(catalog, active, projector, adapters.factories, adapters.models.embedder, has_written)
     recordings = Recordings(catalog, folder.recordings, quota, settings.neurons, is_alone=folder.is_alone)
-    files = FileChecker(catalog, blobs.store, blobs.unclaimed, folder.transfers, recordings)
+    files = FileChecker(catalog, readable, blobs.unclaimed, folder.transfers, recordings)
     repair_jobs = RepairJobs(catalog, projector, _watched(active, vocabulary), files)
     reindex_jobs = ReindexJobs(catalog, projector, vocabulary)
 
     # What documents were, are and will be.
-    reader = DocumentReader(catalog, blobs.store)
+    reader = DocumentReader(catalog, readable)
     training = Trainings(folder.models, generators, reader, quota.check_disk, is_alone=folder.is_alone)
-    comparisons = _comparisons(settings, storage)
+    comparisons = _comparisons(settings, storage, readable)
     comparison_service = ComparisonService(catalog, reader, comparisons)
     pages = DocumentPages(reader, KeptPages(folder.pages, blobs.store, settings.page_cache_bytes, folder.incoming))
     history = History(catalog, projector)
     pictures = PictureReadings(catalog, history, signal.notify, reader_of(settings.chunk_tokens))
+    has_snapshots = catalog.database.is_sqlite and not settings.catalog_url.get_secret_value()
+    snapshots = Snapshots(folder, 3600 * settings.snapshot_hours * has_snapshots, catalog.database)
     schedule = Schedule(catalog, history, pictures.go_on)
     threads = settings.job_workers if sharing.queue is None else 0
     purge = Purge(
@@ -220,17 +192,13 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         blobs,
         projector,
         active.stores,
-        (comparisons.forget, pages.forget),
+        (comparisons.forget, pages.forget, snapshots.forget),
         (recordings.redact, training.redact),
         in_background=sharing.queue is not None or threads > 0,
     )
 
     # How a document comes in and is worked on.
-    parser = _parser(settings, folder)
-    lanes = Lanes(
-        Recognition(adapters.models.ocr, folder.recognised, folder.incoming),
-        SlowLane(catalog, settings.parser_patience_s, signal),
-    )
+    lanes = Lanes(recognition, SlowLane(catalog, settings.parser_patience_s, signal))
     intake = Intake(blobs, folder.incoming, quota, settings.max_text_chars)
     archives = _archives(settings, storage, quota)
     is_read_here = not settings.jobs_url
@@ -270,10 +238,10 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         is_shared=folder.is_shared,
     )
     control = Publishing(catalog, reader, history, schedule, purge, worker)
-    readings = Rereading(catalog, blobs.store, history, purge, worker, reader_of(settings.chunk_tokens))
+    readings = Rereading(catalog, readable, history, purge, worker, reader_of(settings.chunk_tokens))
 
     # How a question is answered.
-    retriever = Retriever(catalog, active.now, settings.leg_timeout_s)
+    retriever = Retriever(catalog, active.now, settings.leg_timeout_s, projector.lost)
     stage = RerankStage(catalog, adapters.reranker)
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.has_moved_since)
     queries = QueryPipeline(catalog, searcher, Answering(generators, settings.answers), settings.search)
@@ -298,6 +266,10 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     poller = Poller(follow if folder.is_shared else ())
     # What processes leave that are killed while others go on.
     tidying = Poller((ledger.tidy, evaluations.fail_abandoned, history.take_back_old), every_s=_TIDIED_S)
+    # Those at a URL are read by `evorag check --deep` alone: to fetch all of them may cost money.
+    share = 0.0 if settings.blob_url.get_secret_value() else settings.scrub_share
+    scrub = Scrub(catalog, readable, share, timedelta(days=settings.scrub_days), closing)
+    upkeep = Poller((snapshots.take_if_due, scrub.go_on), every_s=_UPKEEP_S)
 
     def start() -> None:
         is_alone = folder.is_alone
@@ -319,8 +291,15 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         warm_up(active)
         if is_alone:
             blobs.unclaimed.sweep(closing)
+        if ledger.has_threads:
+            upkeep.start()
 
-    on_close = (poller.close, *([sharing.progress.close] if sharing.progress is not None else ()), tidying.close)
+    on_close = (
+        poller.close,
+        *([sharing.progress.close] if sharing.progress is not None else ()),
+        tidying.close,
+        upkeep.close,
+    )
     background = Background(start, on_close, closing)
     kb = KnowledgeBase(
         Parts(
@@ -358,11 +337,11 @@ def _watched(active: ActiveIndex, vocabulary: ActiveVocabulary) -> Callable[[], 
     return stores
 
 
-def _comparisons(settings: Settings, storage: StorageParts) -> ComparisonCache:
+def _comparisons(settings: Settings, storage: StorageParts, blobs: BlobStore) -> ComparisonCache:
     folder = storage.folder
     return ComparisonCache(
         folder.comparisons,
-        storage.blobs.store,
+        blobs,
         DiffLimits(settings.diff_timeout_s, settings.diff_memory_bytes, settings.diff_cache_bytes),
         folder.incoming,
         is_alone=folder.is_alone,

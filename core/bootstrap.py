@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from core.accounts import Accounts
 from core.adapters.ocr import ocr_engine
-from core.assembly import Adapters, JobSharing, ModelNames, assemble, opened_catalog
+from core.assembly import Adapters, JobSharing, ModelNames, assemble
 from core.backup.source import BackupSource
 from core.catalog import VECTOR, Catalog
+from core.catalog.opening import opened_catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
 from core.generators import Generators, Opener
 from core.indexes.active import IndexFactories
@@ -85,7 +86,7 @@ def _folder(settings: Settings) -> DataFolder:
 def opened_accounts(settings: Settings) -> Iterator[Accounts]:
     """Give the users and keys of a data folder, without its stores and models. Raises: ``DataFolderInUse``."""
     folder = _folder(settings)
-    with closing(folder), closing(opened_catalog(settings, folder, _blobs(settings, folder))) as catalog:
+    with closing(folder), closing(opened_catalog(settings.stores, folder, _blobs(settings, folder))) as catalog:
         yield Accounts(catalog, _passwords(), settings.session_hours)
 
 
@@ -109,7 +110,7 @@ def opened_place(
             else:
                 folder.share()
         blobs = _blobs(settings, folder)
-        catalog = opened.enter_context(closing(opened_catalog(settings, folder, blobs, is_copy=beside is not None)))
+        catalog = opened.enter_context(closing(opened_catalog(settings.stores, folder, blobs, is_copy=bool(beside))))
         yield BackupSource(catalog, blobs, folder)
 
 
@@ -139,7 +140,7 @@ def _passwords() -> Passwords:
 
 def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[KnowledgeBase, LocalJobs]:
     blobs = _blobs(settings, folder)
-    catalog = opened_catalog(settings, folder, blobs)
+    catalog = opened_catalog(settings.stores, folder, blobs)
     adapters = Adapters(
         catalog=catalog,
         blobs=blobs,

@@ -9,6 +9,7 @@
     ├── Forbidden             403  forbidden (it is known who asks, and that is not enough)
     ├── NotFound              404  not_found
     │   ├── Purged            410  purged (it was there, and was removed for good)
+    │   ├── Damaged                damaged (it is there, and its bytes are not what they were)
     │   └── UploadExpired     410  upload_expired
     ├── Conflict              409  conflict
     │   └── OffsetConflict         offset_conflict (a part begins where the upload does not end)
@@ -31,6 +32,7 @@
     ├── UnreadableRecording   422  unreadable_recording (no file of spikes, or one that holds more than plain tensors)
     ├── DiffLimit             503  diff_limit (even a coarse comparison took too much)
     ├── StoreUnavailable      503  store_unavailable
+    │   └── CatalogDamaged         catalog_damaged (its file is: a snapshot has to take its place)
     ├── ModelUnavailable      503  model_unavailable
     ├── GenerationFailed      502  generation_failed (the generator ended with an error)
     │   ├── GenerationTimedOut 504 generation_timed_out
@@ -100,6 +102,11 @@ class Purged(NotFound):
     code = "purged"
     status = 410
     remedy = "Its text was removed for good; only who has the original file can upload it again."
+
+
+class Damaged(NotFound):
+    code = "damaged"
+    remedy = "Upload the same file again: its right bytes take the place of the damaged ones, in every version."
 
 
 class UploadExpired(NotFound):
@@ -253,6 +260,16 @@ class IndexLost(StoreUnavailable):
     remedy = "Have the store written anew: evorag reindex. Nothing is lost: its rows are in the catalogue."
 
 
+class CatalogDamaged(StoreUnavailable):
+    """The file of the catalogue, or its disk, does not give what was written to it."""
+
+    code = "catalog_damaged"
+    remedy = (
+        "Stop EvoRAG and run `evorag recover`, which puts the newest sound snapshot in its place; or put catalog.db"
+        " back from a copy of the data folder."
+    )
+
+
 class ModelUnavailable(EvoRAGError):
     """A model that cannot be used; ``reason`` names the page's text that says so, ``values`` fill it."""
 
@@ -314,7 +331,8 @@ class WrongCatalog(EvoRAGError):
     code = "wrong_catalog"
     status = 503
     remedy = (
-        "Nothing was changed. Name this folder's own catalogue with EVORAG_CATALOG_URL, or put its catalog.db back; or"
+        "Nothing was changed. Name this folder's own catalogue with EVORAG_CATALOG_URL, or put its catalog.db back"
+        " (`evorag recover` has snapshots of it); or"
         " choose another folder with EVORAG_DATA_DIR. If the catalogue is lost, import a backup into a new folder."
     )
 

@@ -327,9 +327,10 @@ class KnowledgeBase:
         except StoreUnavailable as error:
             return Health((StoreHealth("catalog", dialect, "down", None, error.message),), 0, ready)
         stores = (
-            StoreHealth("catalog", dialect, "ok", rows),
+            self.catalog.health(rows),
             self._store("vector", self._vectors, "vector" in unknown or pending["vector"] > 0),
             self._store("keyword", self._keywords, "keyword" in unknown or pending["keyword"] > 0),
+            self.catalog.damages.health(self._blobs.engine),
             StoreHealth("embedder", self._embedder.id, "ok" if ready else "loading", None, self.generations.remark()),
         )
         return Health(stores, sum(pending.values()), ready)

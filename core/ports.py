@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from core.model import GeneratorHealth, IndexHit, Job, Part, Prompt, Sampling
+from core.model import FileFault, GeneratorHealth, IndexHit, Job, Part, Prompt, Sampling
 from core.model.recognition import RecognisedLine
 from core.model.terms import Clause
 
@@ -354,11 +354,26 @@ class BlobStore(Protocol):
     then, and its source is left.
     """
 
-    def put(self, source: Path, sha256: str) -> None:
-        """Take the file ``source``, whose hash is ``sha256``, away from its place; durable when it returns."""
+    engine: str
+    """Where they are, in a word."""
 
-    def path(self, sha256: str) -> Path:
-        """Return a file that can be opened within the next minutes. Raises: ``NotFound``."""
+    def put(self, source: Path, sha256: str) -> None:
+        """Take the file ``source``, whose hash is ``sha256``, away from its place; durable when it returns.
+
+        A blob that is there and known to be damaged is replaced.
+        """
+
+    def path(self, sha256: str, *, verified: bool = True) -> Path:
+        """Return a file that can be opened within the next minutes, and whose bytes were found to have this hash.
+
+        With ``verified=False`` nobody looks at them: the caller does. Raises: ``NotFound``, and its ``Damaged``.
+        """
+
+    def fault(self, sha256: str, pace: Callable[[float], None] = ...) -> FileFault | None:
+        """Read a blob to its end and tell what is wrong with it; ``pace`` hears how long each piece took, in seconds.
+
+        What ``pace`` raises ends the reading.
+        """
 
     def size(self, sha256: str) -> int | None:
         """Return the size of a blob in bytes, None where there is none."""

@@ -37,6 +37,7 @@ ALONE: Mapping[str, Smallest] = {
     "beside": Smallest((), ("idle/p95_ms", "beside_ingest/p95_ms", "p95_ratio")),
     "clusters": Smallest((SET,), ("40 rows, nlist 25/5", "80 rows, nlist 35/32")),
     "consistency": Smallest((), ("chunks_per_second", "found_missing")),
+    "damage": Smallest((), ("cases", "outcomes/wrong", "lost_documents", "slowest_s")),
     "documents": Smallest(
         (str(ROOT / "core/sample/documents"),), ("pdf/mean_recall", "pdf/low_recall_unnoticed", "docx/read")
     ),

@@ -33,8 +33,25 @@ register_page(__name__, path=links.STORES, title=tab_title("stores.title"))
 def layout(job: str = "", **_: Any) -> html.Div:
     """How the stores are now, and the newest check, or the one that the address names."""
     shown, is_active, job_id = _report(job or None)
-    check = html.Button(
-        [icon("search"), t("stores.check")], id="stores-check", type="button", className=READY, disabled=is_active
+    check = html.Div(
+        [
+            html.Button(
+                [icon("check2"), t("stores.check_deep")],
+                id="stores-check-deep",
+                type="button",
+                className="btn btn-secondary",
+                title=t("stores.check_deep_hint"),
+                disabled=is_active,
+            ),
+            html.Button(
+                [icon("search"), t("stores.check")],
+                id="stores-check",
+                type="button",
+                className=READY,
+                disabled=is_active,
+            ),
+        ],
+        className="button-row",
     )
     shown_readings, is_still, at_work = _readings()
     content = [
@@ -82,6 +99,21 @@ def check(clicks: int | None) -> tuple[Any, ...]:
     if not clicks:
         raise PreventUpdate
     return _shown(kb().repair())
+
+
+@callback(
+    Output("stores-report", "children", allow_duplicate=True),
+    Output("stores-tick", "disabled", allow_duplicate=True),
+    Output("stores-job", "data", allow_duplicate=True),
+    Output("stores-check", "disabled", allow_duplicate=True),
+    Input("stores-check-deep", "n_clicks"),
+    prevent_initial_call=True,
+)
+def check_deep(clicks: int | None) -> tuple[Any, ...]:
+    """Compare both stores with the catalogue, and read every file to its end."""
+    if not clicks:
+        raise PreventUpdate
+    return _shown(kb().repair(deep=True))
 
 
 @callback(

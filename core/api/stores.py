@@ -27,8 +27,11 @@ class StoresApi(Protocol):
     def check_files(self) -> FilesCheck:
         """Compare originals, uploads and recordings with the catalogue and change nothing."""
 
-    def repair(self, store: str | None = None, *, dry_run: bool = True) -> str:
-        """Queue the job that checks and, unless ``dry_run``, repairs; return its id. Raises: ``InvalidInput``."""
+    def repair(self, store: str | None = None, *, dry_run: bool = True, deep: bool = False) -> str:
+        """Queue the job that checks and, unless ``dry_run``, repairs; return its id. Raises: ``InvalidInput``.
+
+        With ``deep`` it reads every original and parsed text to its end.
+        """
 
     def reindex(self, store: str | None = None) -> str:
         """Queue the job that writes all rows anew; return its id. Raises: ``InvalidInput``."""

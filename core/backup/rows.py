@@ -21,6 +21,7 @@ from sqlalchemy.types import BigInteger
 from core.backup import MOST_TEXT_BYTES
 from core.catalog import schema
 from core.catalog.columns import Instant, SharedJson
+from core.catalog.damages import DAMAGED, SCRUB
 from core.catalog.outbox import REFILL
 from core.errors import BadBundle
 
@@ -28,7 +29,7 @@ STAYING = frozenset({"sessions", "transfers", "outbox", "leftovers"})
 """Tables that stay behind: who is signed in, what is under way, and what the former indexes wait for."""
 LOCAL_COLUMNS = {"jobs": frozenset({"worker", "leased_until"})}
 """Columns about the processes of the former house."""
-LOCAL_SETTINGS = frozenset({"secure_delete", "identity"})
+LOCAL_SETTINGS = frozenset({"secure_delete", "identity", DAMAGED, SCRUB})
 """Index settings about the former catalogue itself."""
 _OF_STORES = ("repair", "generation")
 """Kinds of jobs about the stores of the former house."""

@@ -64,9 +64,12 @@ class StorageQuota:
 
 def is_for_want_of_room(error: BaseException | None) -> bool:
     """Tell whether a disk or quota that is full, or a file that may not grow, is at the bottom of an error."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+    seen: set[int] = set()
+    # Errors may have each other as their cause.
+    while error is not None and id(error) not in seen:
+        if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno in _NO_ROOM):
             return True
+        seen.add(id(error))
         error = error.__cause__ or error.__context__
     return False
 

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import URL, Select, func, select
 
 from core.catalog.consistency import ConsistencyTable
+from core.catalog.damages import Damages
 from core.catalog.documents.chunks import Chunks
 from core.catalog.documents.claims import Claim, NewVersion
 from core.catalog.documents.embeddings import Embeddings
@@ -44,7 +45,8 @@ from core.catalog.questions.recordings import RecordingTable
 from core.catalog.questions.saved import SavedQuestions
 from core.catalog.schema import IS_CURRENT, chunks, documents, shown_now, version_chunks, versions
 from core.catalog.vocabulary import VocabularyTable
-from core.model import Counts, JobFilter
+from core.errors import CatalogDamaged
+from core.model import Counts, JobFilter, StoreHealth
 
 __all__ = [
     "KEYWORD",
@@ -111,6 +113,14 @@ class Catalog:
         self.keys = Keys(self.database)
         self.vocabulary = VocabularyTable(self.database)
         self.consistency = ConsistencyTable(self.database)
+        self.damages = Damages(self.database)
+
+    def health(self, rows: int | None) -> StoreHealth:
+        """Return how the catalogue is, with the number of its rows."""
+        engine = self.database.engine.dialect.name
+        if self.database.is_damaged:
+            return StoreHealth("catalog", engine, "down", None, f"It is damaged. {CatalogDamaged.remedy}")
+        return StoreHealth("catalog", engine, "ok", rows)
 
     def counts(self) -> Counts:
         """Return the totals of what whoever acts sees; documents and chunks are those that are shown now."""

@@ -125,6 +125,17 @@ class ConsistencyTable:
         with self._database.read() as tx:
             return {row.sha256: row.id for row in tx.execute(query)}
 
+    def texts(self) -> dict[str, int]:
+        """Return the SHA-256 of every parsed text that should be there, each with one of the versions that have it.
+
+        What a job has yet to read, or to read again, is not among them.
+        """
+        query = select(versions.c.parsed_sha256, versions.c.id).where(
+            versions.c.state == "ready", versions.c.parsed_sha256.is_not(None)
+        )
+        with self._database.read() as tx:
+            return {row.parsed_sha256: row.id for row in tx.execute(query)}
+
     def names(self, version_ids: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return document key and number of versions."""
         found: dict[int, tuple[str, int]] = {}

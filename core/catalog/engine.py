@@ -15,12 +15,13 @@ from weakref import WeakValueDictionary
 from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, make_url, select
+from alembic.script import ScriptDirectory
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, insert, make_url, select
 
 from core.catalog import postgresql
 from core.catalog.jobs.changes import Changes, newest_change, noted
 from core.catalog.schema import index_settings
-from core.errors import StoreUnavailable
+from core.errors import CatalogDamaged, DiskFull, EvoRAGError, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ PRAGMAS = (
     "mmap_size=0",  # mapped pages would count as memory of this process, as many as the file has
 )
 
+_UNREADABLE = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS})
 _WRITES = {"evorag_write": True}
 _SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _AGAIN_S = (0.1, 0.3, 0.6, 1.0)
@@ -65,6 +67,11 @@ class Database:
         self._reads = self.engine if self.is_sqlite else self.engine.execution_options(**_SNAPSHOT)
         self._writes = self.engine.execution_options(**_WRITES)
         self._sessions = None if self.is_sqlite else postgresql.SessionParts(address)
+        self.is_damaged = False
+        """Whether the file of the catalogue has turned out to be damaged since it was opened."""
+        log_file = Path(f"{address.database or ''}-wal")
+        self.ended_unclean = self.is_sqlite and log_file.exists()
+        """Whether the last process that had the file open did not close it."""
         self._writer = threading.RLock()
         self.changes = Changes(self._newest_change)
         """The changes of the job ledger, told once they are committed."""
@@ -86,6 +93,14 @@ class Database:
         if self.is_sqlite:
             self._clean()
 
+    def is_to_be_migrated(self) -> bool:
+        """Tell whether there is a schema, and it is an earlier one."""
+        with self.read() as connection:
+            current = MigrationContext.configure(connection).get_current_revision()
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+        return current is not None and current != ScriptDirectory.from_config(config).get_current_head()
+
     def _clean(self) -> None:
         """Write the file anew if it may hold copies of text that was deleted or moved, and has not been since."""
         with self.read() as connection:
@@ -94,7 +109,7 @@ class Database:
         try:
             self._act("VACUUM")
             self.truncate_log()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, EvoRAGError) as error:
             log.warning("the catalogue cannot be written anew and is at the next start: %s", error)
             return
         with self.write() as connection:
@@ -124,17 +139,25 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with _connected(self._reads) as connection:
+        with self._watched(), _connected(self._reads) as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        with self._writer, _connected(self._writes) as connection, connection.begin():
+        with self._watched(), self._writer, _connected(self._writes) as connection, connection.begin():
             noted(connection)
             yield connection
             change = noted(connection)
         if change:
             self.changes.committed(change)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
+        except CatalogDamaged:
+            self.is_damaged = True
+            raise
 
     @contextmanager
     def exclusive(self, name: str) -> Iterator[None]:
@@ -204,6 +227,8 @@ def _connected(engine: Engine) -> Connection:
     for wait_s in _AGAIN_S:
         try:
             return engine.connect()
+        except CatalogDamaged:
+            raise
         except StoreUnavailable:
             time.sleep(wait_s)
     return engine.connect()
@@ -216,10 +241,36 @@ def _sqlite(url: URL) -> Engine:
     def _configure(connection: Any, _record: Any) -> None:
         # The driver must not begin transactions by itself: it would begin deferred ones.
         connection.isolation_level = None
-        for pragma in PRAGMAS:
-            connection.execute(f"PRAGMA {pragma}")
+        try:
+            for pragma in PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.DatabaseError as error:
+            _say(error)
+            raise
+
+    @event.listens_for(engine, "handle_error")
+    def _meant(context: ExceptionContext) -> None:
+        if isinstance(context.original_exception, sqlite3.DatabaseError):
+            _say(context.original_exception)
 
     return engine
+
+
+def _say(error: sqlite3.DatabaseError) -> None:
+    """Say of an error of the file or its disk what it means. Raises: ``CatalogDamaged``, ``DiskFull``."""
+    whole_code = getattr(error, "sqlite_errorcode", 0)
+    code = whole_code & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        raise DiskFull("There is no room on the disk of the catalogue.") from error
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        raise CatalogDamaged("The catalogue is damaged.") from error
+    if whole_code in _UNREADABLE:
+        raise CatalogDamaged("The disk gives an error instead of the catalogue.") from error
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+        raise DiskFull(
+            "The disk of the catalogue takes no writes.",
+            remedy="Free space on the disk of the data folder, and see to it that it can be written to.",
+        ) from error
 
 
 def inserted_id(result: Any) -> int:

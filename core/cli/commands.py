@@ -5,7 +5,7 @@
 ``core.cli.evaluations`` adds ``eval …``, ``core.cli.training`` adds ``train`` and ``models …``,
 ``core.cli.access`` adds ``user …`` and ``key …``, ``core.cli.backup`` adds ``export | import | migrate | backup``,
 ``core.cli.generations`` adds ``generations …``, ``core.cli.worker`` adds ``worker``, ``core.cli.stores`` adds
-``check | repair | reindex``.
+``check | repair | reindex``, ``core.cli.recover`` adds ``recover``.
 
 Data goes to stdout (``--json``: one JSON document and nothing else), progress and warnings to stderr. The exit status
 is 0 when all went well, 1 for an error that EvoRAG explains, 2 for a wrong command. An answer that was extracted
@@ -34,6 +34,7 @@ from core.cli import (
     output,
     readings,
     recordings,
+    recover,
     remote,
     stores,
     training,
@@ -310,6 +311,7 @@ app.command()(training.train)
 for name, moved in (("export", backup.export), ("import", backup.import_), ("migrate", backup.migrate)):
     app.command(name)(moved)
 app.command()(worker.worker)
+app.command()(recover.recover)
 app.add_typer(training.commands, name="models")
 remote.offer(evaluations.commands)
 remote.offer(explain.vocabulary)

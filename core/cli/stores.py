@@ -17,24 +17,39 @@ if TYPE_CHECKING:
     from core.api import KnowledgeBaseApi
 
 Store = Annotated[str | None, typer.Option("--store", metavar="STORE", help="vector or keyword; both by default.")]
+Deep = Annotated[
+    bool,
+    typer.Option("--deep", help="Read every original and parsed text to its end, which takes as long as it takes."),
+]
 Apply = Annotated[bool, typer.Option("--apply", help="Mend what is wrong; without it, it is only shown.")]
 WaitForIt = Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it is done.")]
 
 commands = typer.Typer()
+_KINDS = {"original": "original", "parsed": "text read from it"}
 _COLUMNS = ("expected", "stored", "missing", "orphaned", "stale", "misplaced", "waiting")
 
 
 @commands.command()
-def check(store: Store = None, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+def check(store: Store = None, deep: Deep = False, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Compare stores and files with the catalogue and change nothing.
 
-    The exit status is 1 where a row is wrong or an original is missing. Files that nothing names are listed; they stay.
+    The exit status is 1 where a row is wrong, or an original is missing or damaged. Files that nothing names are
+    listed; they stay.
     """
     with opened(data_dir) as kb:
         wait_until_ready(kb)
-        with output.bar("Checking") as show:
-            found = kb.check(store, progress=lambda done, total: show(done, total))
-        files = _files(kb) if store is None else None
+        if deep:
+            job_id = kb.repair(store, deep=True)
+            job = output.follow(kb, [job_id])[0]
+            report = kb.store_report(job_id)
+            if job.state is not JobState.DONE:
+                output.note_job(job)
+                raise typer.Exit(1)
+            found, files = report.before, report.files
+        else:
+            with output.bar("Checking") as show:
+                found = kb.check(store, progress=lambda done, total: show(done, total))
+            files = _files(kb) if store is None else None
     if as_json:
         output.print_json([*found, *([] if files is None else [{"store": "files", **to_dict(files)}])])
     else:
@@ -100,8 +115,23 @@ def _print_files(found: FilesCheck) -> None:
             [[each.doc_key, each.version, each.sha256] for each in found.missing_files],
         )
         output.print_text(
-            f"Originals that are missing: {found.missing}. Put them back from a backup of the data folder."
+            f"Originals that are missing: {found.missing}. Upload them again, or put them back from a backup of the"
+            " data folder."
         )
+    if found.damaged:
+        output.print_rows(
+            ("document", "version", "what is damaged", "how", "bytes", "SHA-256"),
+            [
+                [each.doc_key, each.version, _KINDS[each.kind], each.fault.value, each.size_bytes or 0, each.name]
+                for each in found.damaged_files
+            ],
+        )
+        output.print_text(
+            f"Damaged files: {found.damaged}. Upload the same original again, or put it back from a backup of the data"
+            " folder; `evorag repair --apply` makes texts anew from their originals."
+        )
+    if found.verified:
+        output.print_text(f"Files that were read to their end: {found.verified:,}.")
     if found.unnamed:
         output.print_rows(
             ("file that nothing names", "kind", "bytes"),

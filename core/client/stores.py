@@ -39,9 +39,10 @@ class StoreClient:
         """Compare the server's files with its catalogue. Raises: ``NotFound`` from earlier releases."""
         return from_dict(FilesCheck, self._http.get(path_of("stores", "files")))
 
-    def repair(self, store: str | None = None, *, dry_run: bool = True) -> str:
+    def repair(self, store: str | None = None, *, dry_run: bool = True, deep: bool = False) -> str:
         """Have a check made and, unless it is a ``dry_run``, what is wrong mended; return the job's id."""
-        return self._queue("repair", store, dry_run=dry_run)
+        # Servers of earlier releases know nothing of ``deep``.
+        return self._queue("repair", store, dry_run=dry_run, **({"deep": True} if deep else {}))
 
     def reindex(self, store: str | None = None) -> str:
         """Have every row of a store, or of both, written anew; return the job's id."""

@@ -33,12 +33,13 @@ class StoreFacade:
         return self._repair_jobs.check_files()
 
     @needs(Role.ADMIN)
-    def repair(self, store: str | None = None, *, dry_run: bool = True) -> str:
+    def repair(self, store: str | None = None, *, dry_run: bool = True, deep: bool = False) -> str:
         """Queue the job that checks, mends what is wrong unless it is a ``dry_run``, and checks again; return its id.
 
-        Raises: ``InvalidInput``.
+        With ``deep`` it reads every original and parsed text to its end, however long that takes.
+        Raises: ``InvalidInput``, also for ``deep`` together with a store.
         """
-        return self._begin(StoreAct.CHECK if dry_run else StoreAct.REPAIR, store)
+        return self._begin(StoreAct.CHECK if dry_run else StoreAct.REPAIR, store, deep=deep)
 
     @needs(Role.ADMIN)
     def reindex(self, store: str | None = None) -> str:
@@ -58,7 +59,7 @@ class StoreFacade:
         """Return what such a job has found and done so far; the newest one's without an id. Raises: ``NotFound``."""
         return self._repair_jobs.report(job_id)
 
-    def _begin(self, act: StoreAct, store: str | None) -> str:
-        job_id = self._repair_jobs.queue(act, store)
+    def _begin(self, act: StoreAct, store: str | None, *, deep: bool = False) -> str:
+        job_id = self._repair_jobs.queue(act, store, deep=deep)
         self._worker.wake()
         return job_id

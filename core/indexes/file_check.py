@@ -1,7 +1,8 @@
-"""Files held against the catalogue: originals that are gone, and files that nothing names."""
+"""Files held against the catalogue: originals that are gone or damaged, and files that nothing names."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -9,13 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from core.blobs.orphans import UnclaimedBlobs
+from core.blobs.scrub import BlobVerifier
+from core.blobs.watched import Mender
 from core.catalog.documents.leftovers import FileKind
-from core.errors import StoreUnavailable
-from core.model import FilesCheck, MissingFile, UnnamedFile
-from core.ports import BlobStore
+from core.errors import EvoRAGError, StoreUnavailable
+from core.model import DamagedFile, FileFault, FilesCheck, MissingFile, UnnamedFile
+from core.ports import Progress
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
+
+log = logging.getLogger(__name__)
 
 _SHOWN = 200
 
@@ -30,24 +35,34 @@ class RecordingFiles(Protocol):
 
 
 class FileChecker:
-    """Compares originals, uploads and recordings with the catalogue; changes nothing."""
+    """Compares originals, uploads and recordings with the catalogue; only ``mend`` changes anything."""
 
     def __init__(
-        self, catalog: Catalog, blobs: BlobStore, unclaimed: UnclaimedBlobs, transfers: Path, recordings: RecordingFiles
+        self,
+        catalog: Catalog,
+        blobs: Mender,
+        unclaimed: UnclaimedBlobs,
+        transfers: Path,
+        recordings: RecordingFiles,
     ) -> None:
         self._catalog = catalog
         self._blobs = blobs
         self._unclaimed = unclaimed
         self._transfers = transfers
         self._recordings = recordings
+        self._verifier = BlobVerifier(catalog, blobs)
 
-    def check(self) -> FilesCheck:
-        """Return how the files stand; a store of the originals that does not answer is told by ``error``."""
+    def check(self, progress: Progress | None = None) -> FilesCheck:
+        """Return how the files stand; a store of the originals that does not answer is told by ``error``.
+
+        With ``progress`` every blob is read to its end.
+        """
         started = time.monotonic()
         # What is claimed while the files are listed is not among these.
         originals = self._catalog.consistency.originals()
         try:
             stored = set(self._blobs.names())
+            verified = 0 if progress is None else self._verify(stored, progress)
             gone = {each for each in originals.keys() - stored if self._blobs.size(each) is None}
             unnamed = list(self._unnamed())
             shown = [replace(each, size_bytes=self._size(each)) for each in unnamed[:_SHOWN]]
@@ -55,6 +70,7 @@ class FileChecker:
             return FilesCheck(len(originals), error=error.message, seconds=round(time.monotonic() - started, 3))
         # A version may have been purged since.
         missing = sorted(gone & self._catalog.consistency.originals().keys()) if gone else []
+        damaged = sorted(self._damaged(stored, set(missing)), key=lambda each: each.name)
         found = FilesCheck(
             len(originals),
             len(stored),
@@ -63,12 +79,26 @@ class FileChecker:
             tuple(MissingFile(originals[each], each) for each in missing[:_SHOWN]),
             tuple(shown),
             round(time.monotonic() - started, 3),
+            verified=verified,
+            damaged=len(damaged),
+            damaged_files=tuple(damaged[:_SHOWN]),
         )
         return self.named(found)
 
+    def mend(self) -> int:
+        """Make parsed texts anew that are damaged or gone; return how many."""
+        mended = 0
+        for name in (each.name for each in self.check().damaged_files if each.kind == "parsed"):
+            try:
+                mended += self._blobs.mend(name)
+            except EvoRAGError as error:
+                log.warning("a damaged text could not be made anew: %s", error.message)
+        return mended
+
     def named(self, found: FilesCheck) -> FilesCheck:
         """Name the documents as they are called now; a version that is gone is left out."""
-        names = self._catalog.consistency.names([each.version_id for each in found.missing_files])
+        wrong = [each.version_id for each in found.missing_files] + [each.version_id for each in found.damaged_files]
+        names = self._catalog.consistency.names(wrong)
         return replace(
             found,
             missing_files=tuple(
@@ -76,7 +106,43 @@ class FileChecker:
                 for each in found.missing_files
                 if each.version_id in names
             ),
+            damaged_files=tuple(
+                replace(each, doc_key=names[each.version_id][0], version=names[each.version_id][1])
+                for each in found.damaged_files
+                if each.version_id in names
+            ),
         )
+
+    def _verify(self, stored: set[str], progress: Progress) -> int:
+        """Read every blob to its end, and note which should be there; return how many were read.
+
+        Raises: what ``progress`` raises.
+        """
+        names = sorted(stored | self._verifier.needed())
+        done = read = 0
+
+        def tell(_seconds: float) -> None:
+            progress(done, len(names))
+
+        for name in names:
+            # A long file is heard of as it is read, so that the job can be cancelled.
+            read += self._verifier.verify(name, tell) is not FileFault.MISSING
+            done += 1
+        self._verifier.settle()
+        return read
+
+    def _damaged(self, stored: set[str], missing: set[str]) -> Iterator[DamagedFile]:
+        """Yield the damaged originals and parsed texts that are known of, and parsed texts that are gone."""
+        originals, texts = self._catalog.consistency.originals(), self._catalog.consistency.texts()
+        faults = dict(self._catalog.damages.noted())
+        faults |= dict.fromkeys(texts.keys() - stored, FileFault.MISSING)
+        for name, fault in faults.items():
+            version_id = originals.get(name, texts.get(name))
+            if version_id is None or name in missing:
+                continue
+            if fault is not FileFault.MISSING or self._blobs.size(name) is None:
+                kind = "original" if name in originals else "parsed"
+                yield DamagedFile(name, kind, fault, version_id, size_bytes=self._blobs.size(name))
 
     def _unnamed(self) -> Iterator[UnnamedFile]:
         yield from (UnnamedFile(FileKind.BLOB, name) for name in self._unclaimed.unnamed())

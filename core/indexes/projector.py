@@ -55,6 +55,8 @@ class Projector:
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._lost: set[tuple[str, int]] = set()
+        """Kinds and generations of the stores that are damaged, and are emptied and filled again."""
         self._known: set[tuple[str, int]] = set()
         """Kinds and generations of the stores that have what they have not been told of, as far as is known."""
         self.errors: dict[str, EvoRAGError] = {}
@@ -117,6 +119,11 @@ class Projector:
             raise first
         return is_done
 
+    def lost(self, kind: str) -> None:
+        """Have a store that serves emptied and filled again in the background: a question found it damaged."""
+        self._mark_lost(kind, self._active.now().number)
+        self._wake.set()
+
     def flush_soon(self) -> None:
         """Apply what waits to be served in the background."""
         self._wake.set()
@@ -146,7 +153,7 @@ class Projector:
                     failpoint("index.batch.done")
                     has_written = True
             except IndexLost:
-                self._known.discard((kind, to.number))
+                self._mark_lost(kind, to.number)
                 raise
         if has_written and number is None and self._has_written is not None:
             self._has_written.set()
@@ -156,20 +163,27 @@ class Projector:
         """Ask a store that turns out to be empty for everything, before any row makes it look as if it had them."""
         if (kind, to.number) in self._known:
             return
-        is_wrong = False
+        is_wrong = (kind, to.number) in self._lost
         try:
             # However long a store takes for its first rows: a count ends after the time that a question has.
-            rows = next((to.vectors if kind == VECTOR else to.keywords).stored(), None)
-        except (WrongIndex, IndexLost):
+            rows = None if is_wrong else next((to.vectors if kind == VECTOR else to.keywords).stored(), None)
+        except IndexLost:
+            rows, is_wrong = None, True
+        except WrongIndex:
             if kind == VECTOR:
                 raise
             rows, is_wrong = None, True
-        if rows is None or not len(rows.ids):
+        if is_wrong or rows is None or not len(rows.ids):
             self._catalog.outbox.refill(store, to.number)
         if is_wrong:
             log.warning("the %s store is not what it was, and is built anew", store)
-            to.keywords.clear()
+            (to.vectors if kind == VECTOR else to.keywords).clear()
+        self._lost.discard((kind, to.number))
         self._known.add((kind, to.number))
+
+    def _mark_lost(self, kind: str, number: int) -> None:
+        self._lost.add((kind, number))
+        self._known.discard((kind, number))
 
     def _apply(self, to: IndexHandle, kind: str, batch: Batch) -> None:
         parts = {chunk: part for chunk, part in batch.wanted.items() if part is not None}

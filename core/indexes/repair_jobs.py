@@ -67,13 +67,15 @@ class RepairJobs:
         """Compare the files with the catalogue in the calling thread."""
         return self._files.check()
 
-    def queue(self, act: StoreAct, store: str | None) -> str:
+    def queue(self, act: StoreAct, store: str | None, *, deep: bool = False) -> str:
         """Queue a job; return its id, or that of one which waits to do the very same. Raises: ``InvalidInput``."""
         self._names(store)
-        wanted = {"act": act.value, "store": store or ""}
+        if deep and store:
+            raise InvalidInput("The files are read where both stores are checked.", remedy="Name no store.")
+        wanted: dict[str, Any] = {"act": act.value, "store": store or "", **({"deep": True} if deep else {})}
         for job in self._catalog.jobs.recent(JobFilter(states=(JobState.QUEUED,), kinds=(JobKind.REPAIR,))):
             payload = self._catalog.jobs.payload(job.id)
-            if {name: payload.get(name) for name in wanted} == wanted:
+            if {name: payload.get(name) for name in (*wanted, "deep")} == {"deep": None} | wanted:
                 return job.id
         name = f"{act.value} {store or 'all stores'}"
         return self._catalog.jobs.add(NewJob(JobKind.REPAIR, name, 0, actor=actor(), payload=wanted))
@@ -121,13 +123,15 @@ class RepairJobs:
         # What an interrupted attempt has found first is what is told.
         payload.setdefault("before", to_dict([check for check, _ in found.values()]))
         if not payload["store"]:
-            payload["files"] = to_dict(self._files.check())
+            payload["files"] = to_dict(self._files.check(tell if payload.get("deep") else None))
         self._catalog.jobs.set_payload(attempt, payload)
         failpoint("stores.checked")
         if payload["act"] == StoreAct.CHECK:
             return StageResult()
         for name, (_, faults) in found.items():
             payload["mended"] = payload.get("mended", 0) + self._mend(name, faults, tell)
+        if not payload["store"] and self._files.mend():
+            payload["files"] = to_dict(self._files.check())
         if payload.get("mended"):
             failpoint("stores.asked")
             for name in names:

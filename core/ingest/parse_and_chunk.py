@@ -151,7 +151,7 @@ class ParseAndChunk:
         if begun is None or begun.parsing is None or not begun.parsing.is_open:
             begun = Aside(target=self._scratch / secrets.token_hex(16))
         target, parsing = begun.target, None
-        packed = target.with_suffix(".gz")
+        compressed = target.with_suffix(".gz")
         try:
             failpoint("ingest.parsing.begun")
             details = self._details(version, begun, run)
@@ -178,9 +178,9 @@ class ParseAndChunk:
                 "metadata": details,
                 "reader": reader_of(self._chunk_tokens, with_pictures=not embedded),
             }
-            return _Parsed(version.size_bytes, used, packed, _packed(target, packed), values)
+            return _Parsed(version.size_bytes, used, compressed, packed(target, compressed), values)
         except BaseException:
-            packed.unlink(missing_ok=True)
+            compressed.unlink(missing_ok=True)
             raise
         finally:
             if parsing is None or not parsing.is_open:
@@ -312,16 +312,16 @@ def _cut(chunks: Sequence[Chunk]) -> StageResult:
     return StageResult(len(chunks), {"tokens": sum(chunk.token_count for chunk in chunks)})
 
 
-def _packed(plain: Path, packed: Path) -> str:
+def packed(plain: Path, target: Path) -> str:
     """Compress a file and return the SHA-256 of the result."""
     with (
         plain.open("rb") as source,
-        packed.open("wb") as raw,
+        target.open("wb") as raw,
         # No time stamp: the same blocks must give the same blob.
-        gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3, mtime=0, filename="") as target,
+        gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3, mtime=0, filename="") as zipped,
     ):
-        shutil.copyfileobj(source, target, 1024 * 1024)
-    with packed.open("rb") as source:
+        shutil.copyfileobj(source, zipped, 1024 * 1024)
+    with target.open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
 
 

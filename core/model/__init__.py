@@ -33,7 +33,9 @@ from core.model.changes import (
 )
 from core.model.codec import to_dict
 from core.model.consistency import (
+    DamagedFile,
     Fault,
+    FileFault,
     FilesCheck,
     Indexing,
     MissingFile,
@@ -150,6 +152,7 @@ __all__ = [
     "ComparedVersion",
     "Conversation",
     "Counts",
+    "DamagedFile",
     "Document",
     "Differences",
     "DoneStep",
@@ -157,6 +160,7 @@ __all__ = [
     "Evidence",
     "EvidenceChange",
     "Fault",
+    "FileFault",
     "FilesCheck",
     "Filing",
     "Filters",

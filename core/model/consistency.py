@@ -124,6 +124,31 @@ class MissingFile:
     version: int = 0
 
 
+class FileFault(StrEnum):
+    """What can be wrong with a blob, which its name, the SHA-256 of its bytes, tells."""
+
+    MISSING = "missing"
+    DAMAGED = "damaged"
+    """It is cut off, or holds other bytes."""
+    UNREADABLE = "unreadable"
+    """The disk gives an error instead of its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedFile:
+    """A blob of which the bytes are not those that it is named by, or a parsed text that is missing."""
+
+    name: str
+    """The SHA-256 that its bytes should have."""
+    kind: str
+    """``original`` or ``parsed`` (the text that was read from one)."""
+    fault: FileFault
+    version_id: int
+    doc_key: str = ""
+    version: int = 0
+    size_bytes: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class FilesCheck:
     """How the files stand to the catalogue."""
@@ -141,10 +166,16 @@ class FilesCheck:
     seconds: float = 0.0
     error: str = ""
     """Why the files could not be listed, where they could not."""
+    verified: int = 0
+    """Blobs that were read to their end; 0 of a check that only looks whether they are there."""
+    damaged: int = 0
+    """Originals and parsed texts that are damaged, as far as anybody has read them, and parsed texts that are gone."""
+    damaged_files: tuple[DamagedFile, ...] = ()
+    """The first of them."""
 
     @property
     def is_sound(self) -> bool:
-        return not self.missing and not self.error
+        return not self.missing and not self.damaged and not self.error
 
 
 @dataclass(frozen=True, slots=True)

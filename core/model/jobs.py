@@ -126,7 +126,7 @@ class StoreHealth:
     name: str
     engine: str
     state: str
-    """``ok``, ``loading``, ``waiting`` (writes in the outbox) or ``down``."""
+    """``ok``, ``loading``, ``waiting`` (writes in the outbox), ``damaged`` (some of it is) or ``down``."""
     rows: int | None = None
     detail: str = ""
 

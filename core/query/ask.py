@@ -5,11 +5,13 @@ What comes out is kept: in the history, in its conversation, and as an answer fo
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Generator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from core.errors import DiskFull
 from core.model import AnalysisStep, AnswerStep, AskStep, DoneStep, PassagesStep, Query, Trace
 from core.query.answer_cache import AnswerCache, answered_again
 from core.query.pipeline import drained
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from core.query.conversations.conversations import Conversations
     from core.query.pipeline import QueryPipeline
     from core.recordings.facade import Recordings
+
+log = logging.getLogger(__name__)
 
 _SENTENCE = re.compile(r"(?<=[。！？\n])(?!\[)|(?<=[.!?]\s)(?!\[)|(?<=\]\s)(?!\[)")
 
@@ -68,7 +72,7 @@ class QuestionAnswering:
             trace = answered_again(cached, asked)
             yield AnalysisStep(trace.analysis)
             yield PassagesStep(trace.hits)
-            self._catalog.questions.keep(trace, None, 0, heard_at)
+            self._kept(trace, None, 0, heard_at)
         yield from (AnswerStep(piece) for piece in pieces_of(trace.answer.text))
         yield DoneStep(trace)
 
@@ -92,6 +96,14 @@ class QuestionAnswering:
                 standalone = yield from self._conversations.standalone(query)
         return AskedQuestion(query, asked_at, self._queries.analysed(query, watch, standalone), watch)
 
+    def _kept(self, trace: Trace, key: CacheKey | None, most: int, heard_at: int | None) -> bool:
+        """Keep the account of a question; tell whether that was done. On a full disk the answer is given without."""
+        try:
+            return self._catalog.questions.keep(trace, key, most, heard_at)
+        except DiskFull:
+            log.warning("a question was answered, and its account is not kept: the disk of the data folder is full")
+            return False
+
     def _afresh(
         self, asked: AskedQuestion, keep: bool, key: CacheKey | None, heard_at: int | None
     ) -> Generator[AskStep, None, Trace]:
@@ -102,7 +114,7 @@ class QuestionAnswering:
             is_whole = True
             if keep:
                 kept_under = self._cache.to_keep(key, trace) if key is not None else None
-                is_whole = self._catalog.questions.keep(trace, kept_under, self._cache.most, heard_at)
+                is_whole = self._kept(trace, kept_under, self._cache.most, heard_at)
             if recording is not None and is_whole:
                 recording.finalize(trace.id if keep else "")
         return trace

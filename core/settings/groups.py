@@ -112,6 +112,16 @@ class StoreSettings(Group):
     blob_cache_bytes: int = Field(
         4096 * _MEBIBYTE, ge=0, description="Disk space for local copies of what is stored at that URL, in bytes."
     )
+    snapshot_hours: float = Field(
+        24.0, ge=0, description="Hours between two snapshots of a SQLite catalogue, of which two are kept; 0: none."
+    )
+    scrub_share: float = Field(
+        0.05,
+        ge=0.0,
+        le=1.0,
+        description="Share of the time spent reading files in the background to verify them; 0: none.",
+    )
+    scrub_days: float = Field(7.0, gt=0, description="Days between two such readings of all files.")
     index_name: str = Field(
         "rag_kb", description="Name of the Milvus collection and of the Elasticsearch alias on shared servers."
     )

@@ -24,6 +24,7 @@ from core.model.codec import from_dict, to_dict
 from core.ports import BlobStore
 from core.versions.process import ComparisonProcess
 from core.versions.result import ComparisonResult
+from core.versions.sealing import is_whole, seal
 
 log = logging.getLogger(__name__)
 
@@ -215,7 +216,10 @@ class ComparisonCache:
         with self._lock:
             running = self._running.get(name)
             if running is None and target.is_dir():
-                return target
+                if name in self._open or is_whole(target):
+                    return target
+                log.warning("a kept comparison is damaged, and is made again")
+                shutil.rmtree(target, ignore_errors=True)
             mine = running is None
             if running is None:
                 running = self._running[name] = Future()
@@ -225,6 +229,7 @@ class ComparisonCache:
         try:
             part.mkdir()
             make(part)
+            seal(part)
             with self._lock:
                 if version_ids & self._forgotten:
                     raise NotFound("A version was removed for good while it was compared.")

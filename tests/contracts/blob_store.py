@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import InvalidInput, NotFound
+from core.model import FileFault
+from core.platform.retrying import Stopped
 from core.ports import BlobStore
 
 CONTENTS = (b"", b"some words", "日本語".encode() * 100_000, bytes(range(256)) * 4_096)
@@ -54,6 +56,23 @@ class BlobStoreContract:
     def test_what_never_was_is_not_found(self, store: BlobStore) -> None:
         with pytest.raises(NotFound):
             store.path(name_of(b"never"))
+
+    def test_blob_that_is_whole_has_no_fault_and_one_that_is_not_there_is_missing(
+        self, store: BlobStore, tmp_path: Path
+    ) -> None:
+        whole, paces = put(store, CONTENTS[3], tmp_path), list[float]()
+        assert store.fault(whole, paces.append) is None
+        assert len(paces) == 1 and paces[0] >= 0
+        assert store.fault(name_of(b"never")) is FileFault.MISSING
+
+    def test_what_pace_raises_ends_the_reading(self, store: BlobStore, tmp_path: Path) -> None:
+        whole = put(store, CONTENTS[3], tmp_path)
+
+        def stop(_seconds: float) -> None:
+            raise Stopped
+
+        with pytest.raises(Stopped):
+            store.fault(whole, stop)
 
     @pytest.mark.parametrize("name", ["", "../" * 8 + "etc/passwd", "A" * 64, "0" * 63, "0" * 64 + "\n", "０" * 64])
     def test_only_hashes_are_names(self, store: BlobStore, tmp_path: Path, name: str) -> None:

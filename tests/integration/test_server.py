@@ -217,12 +217,25 @@ def test_answer_that_nobody_takes_is_given_up(served: Served) -> None:
         (request("GET /health/live", b"X-Bad: a\x00b\r\n"), ("400",)),
         (request("GET /health/live", b"X-Long: " + b"a" * 40_000 + b"\r\n"), ("431", "400")),
         (b"GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n", ("400",)),
+        (b"GET /health/live HTTP/1.1\r\n\r\n", ("400",)),
+        (b"POST /api/v1/documents HTTP/1.1\r\nContent-Length: 4\r\n\r\nabcd", ("400",)),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", ("400",)),
     ],
 )
 def test_request_that_is_none_is_refused(served: Served, sent: bytes, statuses: tuple[str, ...]) -> None:
     assert served.said_to(sent)[9:12].decode() in statuses
     assert served.get() == 200
+
+
+def test_answers_do_not_name_the_software(served: Served) -> None:
+    for line in ("GET /health/live", "GET /", "GET /nothing-there", "DELETE /health"):
+        head = served.said_to(request(line, b"Connection: close\r\n")).partition(b"\r\n\r\n")[0].lower()
+        assert b"server:" not in head
+        assert b"gunicorn" not in head and b"werkzeug" not in head
+
+
+def test_client_of_http_1_0_needs_no_host(served: Served) -> None:
+    assert served.said_to(b"GET /health/live HTTP/1.0\r\n\r\n").split()[1] == b"200"
 
 
 @pytest.mark.parametrize(

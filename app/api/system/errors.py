@@ -7,7 +7,8 @@ from werkzeug.exceptions import HTTPException
 
 from app.api.description.describe import operation_of
 from app.components.shared.states import error_words, unknown_error
-from core.errors import EvoRAGError
+from core.blobs.quota import is_for_want_of_room
+from core.errors import DiskFull, EvoRAGError
 
 CODES = {
     400: "invalid_input",
@@ -69,6 +70,9 @@ def answer_errors(server: flask.Flask) -> None:
 
     @server.errorhandler(Exception)
     def unknown(error: Exception) -> flask.Response:
+        if is_for_want_of_room(error):
+            full = DiskFull("There is no room on the disk of the data folder.")
+            return _answer(error_words(full), full.status)
         return _answer(error_words(unknown_error(error)), 500)
 
 

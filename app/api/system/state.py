@@ -21,10 +21,14 @@ READY = obj(status={"type": "string", "enum": ["ready", "loading", "down"]})
 @state.get("/api/v1/health")
 @operation("Health", tag="state", answers={200: WELL, 503: WELL})
 def health() -> tuple[flask.Response, int]:
-    """Answer the state of the stores: 200 while questions can be answered, 503 while a store is down."""
+    """Answer the state of the stores: 200 while questions can be answered, 503 while a store is down.
+
+    ``status`` is ``degraded`` with 200 too: where originals are damaged.
+    """
     now = kb().health()
-    well = all(store.state != "down" for store in now.stores)
-    return flask.jsonify(status="ok" if well else "degraded", **to_dict(now)), 200 if well else 503
+    states = {store.state for store in now.stores}
+    status = "degraded" if states & {"down", "damaged"} else "ok"
+    return flask.jsonify(status=status, **to_dict(now)), 503 if "down" in states else 200
 
 
 @state.get("/health/live")

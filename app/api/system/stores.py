@@ -39,7 +39,7 @@ def store_report() -> flask.Response:
     is_linked=False,
 )
 def check_files() -> flask.Response:
-    """Answer which originals are gone, and which files nothing names; those stay where they are."""
+    """Answer which originals are gone or known to be damaged, and which files nothing names; those stay there."""
     return flask.jsonify(to_dict(kb().check_files()))
 
 
@@ -48,7 +48,11 @@ def check_files() -> flask.Response:
     "Check the stores, and mend them",
     tag="server",
     role=Role.ADMIN,
-    body=obj(store=STORE, dry_run=yes_no("Only look; what is wrong is mended where this is false.", default=True)),
+    body=obj(
+        store=STORE,
+        dry_run=yes_no("Only look; what is wrong is mended where this is false.", default=True),
+        deep=yes_no("Read every original and parsed text to its end; no store may be named then.", default=False),
+    ),
     answers={202: obj(job_id=str)},
 )
 def repair_stores() -> tuple[flask.Response, int]:
@@ -58,7 +62,8 @@ def repair_stores() -> tuple[flask.Response, int]:
     are no faults.
     """
     given = body()
-    return flask.jsonify(job_id=kb().repair(given["store"] or None, dry_run=given["dry_run"])), 202
+    job_id = kb().repair(given["store"] or None, dry_run=given["dry_run"], deep=given["deep"])
+    return flask.jsonify(job_id=job_id), 202
 
 
 @stores.post("/stores/reindex")

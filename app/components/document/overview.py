@@ -16,7 +16,7 @@ from app.components.shared.times import when
 from app.i18n import has, number, size, t
 from core.model import AnswerType, Counts, Health, StoreHealth, TraceSummary
 
-STORE_MEANINGS = {"ok": "ok", "loading": "working", "waiting": "warning", "down": "error"}
+STORE_MEANINGS = {"ok": "ok", "loading": "working", "waiting": "warning", "damaged": "error", "down": "error"}
 ANSWER_MEANINGS = {
     AnswerType.EXTRACTIVE: "ok",
     AnswerType.GENERATIVE: "ok",

@@ -1,4 +1,4 @@
-"""What a check has found of the files: originals that are missing, and files that nothing names."""
+"""What a check has found of the files: originals that are missing or damaged, and files that nothing names."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def files_section(found: FilesCheck) -> html.Section:
             html.H2(t("stores.files_title"), className="section-title"),
             *_verdict(found),
             *_missing(found),
+            *_damaged(found),
             *_unnamed(found),
         ],
         className="stores-versions",
@@ -29,7 +30,10 @@ def files_section(found: FilesCheck) -> html.Section:
 def _verdict(found: FilesCheck) -> list[Any]:
     if found.error:
         return [badge("error", t("stores.files_not_read")), html.P(found.error, className="hint")]
-    return [] if found.missing or found.unnamed else [badge("ok", t("stores.files_sound"))]
+    if found.missing or found.unnamed or found.damaged:
+        return []
+    read = t("stores.files_verified", count=found.verified) if found.verified else t("stores.files_sound")
+    return [badge("ok", read)]
 
 
 def _missing(found: FilesCheck) -> list[Any]:
@@ -47,6 +51,26 @@ def _missing(found: FilesCheck) -> list[Any]:
     ]
     verdict = badge("error", t("stores.files_missing", count=found.missing))
     return [_part(verdict, t("stores.files_missing_text"), rows, found.missing)]
+
+
+def _damaged(found: FilesCheck) -> list[Any]:
+    if not found.damaged:
+        return []
+    rows = [
+        {
+            "document": dcc.Link(
+                t("stores.version", name=each.doc_key, version=each.version),
+                href=links.document(each.doc_key, version=each.version),
+            ),
+            "kind": t(f"stores.file_kind.{each.kind}"),
+            "fault": t(f"stores.file_fault.{each.fault}"),
+            "size": html.Span("–" if each.size_bytes is None else size(each.size_bytes), className="numbers"),
+            "original": _hash(each.name),
+        }
+        for each in found.damaged_files
+    ]
+    verdict = badge("error", t("stores.files_damaged", count=found.damaged))
+    return [_part(verdict, t("stores.files_damaged_text"), rows, found.damaged)]
 
 
 def _unnamed(found: FilesCheck) -> list[Any]:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.errors import InvalidInput, NotFound
+from core.adapters.blobs.reading import Pace, ReadWhole, at_once, fault_of
+from core.errors import Damaged, InvalidInput, NotFound
+from core.model import FileFault
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 
@@ -15,13 +17,16 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 class FileBlobStore:
     """Files under ``folder``; a blob is complete or absent, also after a power cut."""
 
+    engine = "data folder"
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._whole = ReadWhole()
         folder.mkdir(parents=True, exist_ok=True)
 
     def put(self, source: Path, sha256: str) -> None:
         target = self._place(sha256)
-        if target.exists():
+        if self._whole.fault(target, sha256) is None:
             source.unlink()
             return
         sync(source)
@@ -29,11 +34,19 @@ class FileBlobStore:
         os.replace(source, target)
         sync(target.parent)
 
-    def path(self, sha256: str) -> Path:
+    def path(self, sha256: str, *, verified: bool = True) -> Path:
         place = self._place(sha256)
-        if not place.is_file():
+        fault = None if place.is_file() else FileFault.MISSING
+        if verified and fault is None:
+            fault = self._whole.fault(place, sha256)
+        if fault is FileFault.MISSING:
             raise NotFound("The original bytes are not in the data folder.", remedy="Upload the file again.")
+        if fault is not None:
+            raise Damaged(f"The bytes of this file in the data folder are {fault}.")
         return place
+
+    def fault(self, sha256: str, pace: Pace = at_once) -> FileFault | None:
+        return fault_of(self._place(sha256), sha256, pace)
 
     def size(self, sha256: str) -> int | None:
         try:

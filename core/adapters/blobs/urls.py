@@ -18,7 +18,9 @@ from typing import IO, Any
 
 from core.adapters.blobs.cache import BlobCache
 from core.adapters.blobs.files import FileBlobStore, checked_name, sync
-from core.errors import Conflict, EvoRAGError, InvalidInput, NotFound, StoreUnavailable
+from core.adapters.blobs.reading import Pace, ReadWhole, at_once, has_hash
+from core.errors import Conflict, Damaged, EvoRAGError, InvalidInput, NotFound, StoreUnavailable
+from core.model import FileFault
 from core.ports import BlobStore
 
 _S3 = frozenset({"s3", "s3a"})
@@ -57,7 +59,11 @@ class UrlBlobStore:
         self, url: str, cache: Path, limit_bytes: int, owner: Path, identity: Callable[[], str] = lambda: ""
     ) -> None:
         self._scheme, self._fs, self._root = _opened(url)
+        self.engine = self._scheme
         self._cache = BlobCache(cache, limit_bytes)
+        self._whole = ReadWhole()
+        self._damaged: set[str] = set()
+        """Objects that turned out to be damaged: the next ``put`` writes them anew, whatever their size."""
         self._owner = owner
         self._identity = identity
         self._is_ours = False
@@ -67,8 +73,9 @@ class UrlBlobStore:
         place, size = self._place(sha256), source.stat().st_size
         with self._asking():
             self._claim()
-            if self._size(place) != size:
+            if self._size(place) != size or sha256 in self._damaged:
                 self._send(source, place)
+                self._damaged.discard(sha256)
                 if self._size(place) != size:
                     raise StoreUnavailable("The store of the originals did not keep what it was sent.")
         try:
@@ -77,13 +84,41 @@ class UrlBlobStore:
             # The blob is where it belongs; a copy is had from there when it is needed.
             source.unlink(missing_ok=True)
 
-    def path(self, sha256: str) -> Path:
+    def path(self, sha256: str, *, verified: bool = True) -> Path:
         place = self._place(sha256)
         if (found := self._cache.find(sha256)) is not None:
-            return found
+            if not verified or self._whole.fault(found, sha256) is None:
+                return found
+            # The copy is damaged, or was removed just now: another one is had from the store.
+            self._cache.forget(sha256)
         with self._asking():
             self._claim()
             return self._fetched(place, sha256)
+
+    def fault(self, sha256: str, pace: Pace = at_once) -> FileFault | None:
+        place = self._place(sha256)
+        ended: list[Exception] = []
+
+        def rest(seconds: float) -> None:
+            try:
+                pace(seconds)
+            except Exception as error:
+                ended.append(error)
+                raise
+
+        try:
+            with self._asking():
+                self._claim()
+                if self._size(place) is None:
+                    return FileFault.MISSING
+                with self._fs.open(place, "rb") as file:
+                    is_whole = has_hash(file, sha256, rest)
+        except StoreUnavailable:
+            if ended:
+                raise ended[0] from None
+            raise
+        (self._damaged.discard if is_whole else self._damaged.add)(sha256)
+        return None if is_whole else FileFault.DAMAGED
 
     def size(self, sha256: str) -> int | None:
         place = self._place(sha256)
@@ -151,10 +186,8 @@ class UrlBlobStore:
                 self._fs.get_file(place, str(part))
                 with part.open("rb") as file:
                     if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-                        raise NotFound(
-                            "The original bytes in the store of the originals are damaged.",
-                            remedy="Put this object back from a copy of the store.",
-                        )
+                        self._damaged.add(sha256)
+                        raise Damaged("The bytes of this file in the store of the originals are damaged.")
                 found = self._cache.keep(part, sha256)
             except FileNotFoundError:
                 raise gone from None

@@ -7,8 +7,11 @@ from pathlib import Path
 from core.errors import WrongIndex
 
 
-def check_made_by(folder: Path, rows: str, analyser: str) -> None:
-    """Note in a new folder what makes its rows. Raises: ``WrongIndex`` where another analyser or format did."""
+def check_made_by(folder: Path, rows: str, analyser: str) -> bool:
+    """Note in a new folder what makes its rows; tell whether it is new.
+
+    Raises: ``WrongIndex`` where another analyser or format made them.
+    """
     is_new = not (folder / "analyser.txt").exists()
     for name, wanted in (("rows.txt", rows), ("analyser.txt", analyser)):
         record = folder / name
@@ -18,3 +21,4 @@ def check_made_by(folder: Path, rows: str, analyser: str) -> None:
             draft.replace(record)
         elif (found := record.read_text(encoding="utf-8") if record.exists() else "an earlier format") != wanted:
             raise WrongIndex(f"The keyword index was built by “{found}”; this is “{wanted}”.")
+    return is_new

@@ -1,11 +1,13 @@
 """The keyword index of one machine: tantivy, in a folder, over terms that ``core.text.analysis`` made.
 
 The parts head and history are two indexes, so that the statistics behind a score are those of the part searched.
+Files are held against their checksums when they are opened, and when something fails: a damaged index is
+``WrongIndex`` then and ``IndexLost`` later, and ``clear`` makes its folder anew.
 """
 
 from __future__ import annotations
 
-import json
+import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import fsum
@@ -16,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from core.adapters.keyword.made_by import check_made_by
-from core.errors import EvoRAGError, StoreUnavailable
+from core.adapters.keyword.tantivy_files import damage_in
+from core.adapters.keyword.tantivy_reading import Snapshot, top
+from core.errors import EvoRAGError, IndexLost, StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part, TermScore
 from core.model.terms import Clause
 from core.platform.precedence import give_way
@@ -27,10 +31,14 @@ from core.text.vocabulary import PLAIN, counted, terms_of
 
 _WRITER_BYTES = 64_000_000
 _FEW_IDS = 256
-_SAME_SCORE = 1e-5
 _STORED_AT_ONCE = 50_000
 _LEAST_ID, _LARGEST_ID = -(1 << 63), (1 << 63) - 1
 _ROWS = "id doc terms fingerprint"
+_SUMMED_BYTES = 256 * 1024 * 1024
+"""Of so many bytes checksums are computed; a second, at most, of a start."""
+_WRITTEN_ANEW = (
+    "Nothing needs to be done: it is written anew from the catalogue, and the other search answers meanwhile."
+)
 
 
 class TantivyKeywordIndex:
@@ -40,10 +48,20 @@ class TantivyKeywordIndex:
 
     def __init__(self, folder: Path, analyser: str = ANALYSER_ID) -> None:
         """Open the index of a folder whose rows ``analyser`` made; those that are written are of this release's."""
+        self._folder = folder
         with _translated():
             folder.mkdir(parents=True, exist_ok=True)
-            check_made_by(folder, _ROWS, analyser)
-            self._parts = {part: _PartIndex(folder / part.value) for part in Part}
+            is_new = check_made_by(folder, _ROWS, analyser)
+        if not is_new and (name := self._damage()):
+            raise WrongIndex(f"The keyword index is damaged ({name}).")
+        try:
+            with _translated():
+                self._parts = {part: _PartIndex(folder / part.value) for part in Part}
+        except StoreUnavailable as error:
+            # What the system refuses, such as room, says so; anything else is in the files.
+            if is_new or "os error" in str(error.__cause__):
+                raise
+            raise WrongIndex("The keyword index is damaged.") from error
         self._lock = RLock()
         self._of_rows: TermAnalyser = PLAIN
         self._of_questions: TermAnalyser = PLAIN
@@ -59,7 +77,7 @@ class TantivyKeywordIndex:
     def upsert(self, rows: Sequence[KeywordRow]) -> None:
         latest = {row.chunk_id: row for row in rows}
         terms = {chunk_id: self._terms(row) for chunk_id, row in latest.items()}
-        with self._lock, _translated():
+        with self._lock, self._watched():
             for part, index in self._parts.items():
                 index.put([(row, terms[chunk_id]) for chunk_id, row in latest.items() if row.part is part])
             self._show()
@@ -72,7 +90,7 @@ class TantivyKeywordIndex:
         return " ".join(self._of_rows.analyse(row.text))
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
-        with self._lock, _translated():
+        with self._lock, self._watched():
             for index in self._parts.values():
                 index.remove(chunk_ids)
             self._show()
@@ -83,7 +101,7 @@ class TantivyKeywordIndex:
         asked = self._of_questions.ask(text)
         best: dict[int, IndexHit] = {}
         shown = self._shown
-        with _translated():
+        with self._watched():
             for part in dict.fromkeys(parts):
                 for hit in self._parts[part].search(shown[part], asked, limit, doc_ids):
                     known = best.get(hit.chunk_id)
@@ -92,30 +110,61 @@ class TantivyKeywordIndex:
         return sorted(best.values(), key=_best_first)[: max(limit, 0)]
 
     def count(self) -> Mapping[Part, int]:
-        with _translated():
+        with self._watched():
             return {part: index.snapshot.searcher.num_docs for part, index in self._parts.items()}
 
     def ids(self) -> Iterator[tuple[int, Part]]:
-        with _translated():
+        with self._watched():
             return iter([(chunk_id, part) for part, index in self._parts.items() for chunk_id in index.ids()])
 
     def stored(self) -> Iterator[StoredRows]:
         shown = self._shown
-        with _translated():
+        with self._watched():
             for part, index in self._parts.items():
                 for ids, fingerprints in index.stored(shown[part]):
                     in_head = np.full(len(ids), part is Part.HEAD)
                     yield StoredRows(np.array(ids, np.int64), np.array(fingerprints, np.int64), in_head)
 
     def clear(self) -> None:
-        with self._lock, _translated():
-            for index in self._parts.values():
-                index.clear()
+        with self._lock:
+            if self._damage():
+                self._renew()
+            else:
+                with self._watched():
+                    for index in self._parts.values():
+                        index.clear()
             self._show()
+
+    def _renew(self) -> None:
+        """Remove the folders of both parts and begin anew; nothing can be asked of what was opened from them."""
+        with _translated():
+            for part in Part:
+                self._parts[part].abandon()
+                shutil.rmtree(self._folder / part.value, ignore_errors=True)
+                self._parts[part] = _PartIndex(self._folder / part.value)
+
+    def _damage(self) -> str:
+        """Return the name of a damaged file, empty where there is none."""
+        with _translated():
+            found = ((part, damage_in(self._folder / part.value, _SUMMED_BYTES)) for part in Part)
+            return next((f"{part.value}/{name}" for part, name in found if name), "")
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Say of what fails whether a damaged file is why. Raises: ``IndexLost``, ``StoreUnavailable``."""
+        try:
+            with _translated():
+                yield
+        except IndexLost:
+            raise
+        except StoreUnavailable:
+            if name := self._damage():
+                raise IndexLost(f"The keyword index is damaged ({name}).", remedy=_WRITTEN_ANEW) from None
+            raise
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:
         """Tell whether no segment holds a deleted row; a segment goes when all its rows were deleted or replaced."""
-        with self._lock, _translated():
+        with self._lock, self._watched():
             free = [index.is_free_of(chunk_ids) for index in self._parts.values()]
             self._show()
             return all(free)
@@ -149,7 +198,7 @@ class _PartIndex:
         self._reload()
 
     @property
-    def snapshot(self) -> _Snapshot:
+    def snapshot(self) -> Snapshot:
         self._require_open()
         return self._snapshot
 
@@ -195,7 +244,7 @@ class _PartIndex:
         found = searcher.search(self._tantivy.Query.all_query(), searcher.num_docs, count=False).hits
         return list(searcher.fast_field_values("id", [address for _, address in found]))
 
-    def stored(self, snapshot: _Snapshot) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+    def stored(self, snapshot: Snapshot) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
         """Yield ids and fingerprints of the rows, by ranges of ids that are halved until each holds few."""
         searcher, spans = snapshot.searcher, [(_LEAST_ID, _LARGEST_ID)]
         while spans:
@@ -216,8 +265,13 @@ class _PartIndex:
         if writer is not None:
             writer.wait_merging_threads()
 
+    def abandon(self) -> None:
+        """Let go of files that are damaged; what was not committed goes with them."""
+        self._closed = True
+        self._open_writer = None
+
     def search(
-        self, snapshot: _Snapshot, asked: Sequence[Clause], limit: int, doc_ids: Sequence[int] | None
+        self, snapshot: Snapshot, asked: Sequence[Clause], limit: int, doc_ids: Sequence[int] | None
     ) -> list[IndexHit]:
         self._require_open()
         searcher = snapshot.searcher
@@ -228,7 +282,7 @@ class _PartIndex:
         query = self._any_of([found for clause in asked if (found := self._best_of(clause, queries)) is not None])
         if doc_ids is not None:
             query = self._all_of(self._rows_with("doc", doc_ids), query)
-        chosen = _top(searcher, query, min(limit, searcher.num_docs))
+        chosen = top(searcher, query, min(limit, searcher.num_docs))
         if not chosen:
             return []
         documents = snapshot.documents(self._any_of(list(queries.values())), next(iter(chosen.values())))
@@ -291,43 +345,7 @@ class _PartIndex:
 
     def _reload(self) -> None:
         self._index.reload()
-        self._snapshot = _Snapshot(self._index.searcher())
-
-
-class _Snapshot:
-    """A searcher and the number of documents that its scores count, which includes deleted rows not yet merged away."""
-
-    def __init__(self, searcher: Any) -> None:
-        self.searcher = searcher
-        self._documents = 0
-
-    def documents(self, query: Any, address: Any) -> int:
-        if not self._documents:
-            explanation = json.loads(query.explain(self.searcher, address).to_json())
-            self._documents = _total_documents(explanation) or self.searcher.num_docs
-        return self._documents
-
-
-def _total_documents(explanation: dict[str, Any]) -> int:
-    if explanation["description"].startswith("N, total number of docs"):
-        return int(explanation["value"])
-    return max((_total_documents(detail) for detail in explanation.get("details") or ()), default=0)
-
-
-def _top(searcher: Any, query: Any, limit: int) -> dict[int, Any]:
-    """Return the addresses of the best rows by id; of rows that score alike at the end, those with the lowest ids."""
-    read = limit + 1
-    while True:
-        hits = searcher.search(query, read, count=False).hits
-        least = hits[limit - 1][0] if len(hits) >= limit else 0.0
-        if len(hits) < read or hits[-1][0] < least - _SAME_SCORE:
-            break
-        read *= 4
-    ids = searcher.fast_field_values("id", [address for _, address in hits])
-    found = [(score, chunk_id, address) for (score, address), chunk_id in zip(hits, ids, strict=True)]
-    best = [row for row in found if row[0] > least + _SAME_SCORE]
-    level = sorted((row for row in found if abs(row[0] - least) <= _SAME_SCORE), key=lambda row: row[1])
-    return {chunk_id: address for _, chunk_id, address in [*best, *level][:limit]}
+        self._snapshot = Snapshot(self._index.searcher())
 
 
 def _best_first(hit: IndexHit) -> tuple[float, int]:
@@ -342,3 +360,8 @@ def _translated() -> Iterator[None]:
         raise
     except Exception as error:
         raise StoreUnavailable(f"The keyword index cannot be used ({type(error).__name__}).") from error
+    except BaseException as error:
+        # What panics in Rust is no Exception: nobody else would catch it, and the question would have no answer.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise IndexLost("The keyword index is damaged.", remedy=_WRITTEN_ANEW) from None

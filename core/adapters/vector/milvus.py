@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,12 +16,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER, LiteCollection
-from core.adapters.vector.milvus_lite_server import MilvusLiteServer
+from core.adapters.vector.milvus_lite_server import MilvusLiteServer, is_of_the_system
 from core.adapters.vector.milvus_rows import as_row, as_stored, batches, filters, slices
 from core.adapters.vector.milvus_server import ServerCollection
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part
 from core.ports import HeadVector, StoredRows, Vector, VectorRow
+
+log = logging.getLogger(__name__)
 
 COLLECTION = "rag_kb"
 LARGEST_LIMIT = 16_384
@@ -163,6 +166,7 @@ class MilvusVectorIndex:
             collection.close()
 
     def _connect(self, token: str, attempts: int, pause_s: float) -> None:
+        is_damaged = False
         for attempt in range(1, attempts + 1):
             try:
                 self._open(token)
@@ -172,6 +176,12 @@ class MilvusVectorIndex:
                 raise
             except Exception as error:
                 self.close()
+                if self._is_embedded and self._mends and not is_damaged and not is_of_the_system(error):
+                    # Nobody else has the folder, and its rows are in the catalogue: it is filled again.
+                    log.warning("the files of the vector store are damaged and written anew (%s)", type(error).__name__)
+                    is_damaged = True
+                    shutil.rmtree(self._address)
+                    continue
                 if attempt == attempts:
                     raise StoreUnavailable(
                         f"The vector store could not be opened, tried {attempts} times: {type(error).__name__}."

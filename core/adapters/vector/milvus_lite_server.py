@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import re
 import shutil
 import tempfile
 from collections.abc import Set
@@ -16,6 +18,11 @@ from typing import Any
 # The client tries calls that Milvus Lite does not have and does without them; the server would log each as an error.
 logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
 
+_REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE})
+_REFUSED = re.compile(
+    r"No space left|quota exceeded|Permission denied|Read-only file|Too many open|\bLOCK(ED)?\b", re.I
+)
+"""The same as words, where the error came over the socket; and what Milvus Lite says where another has the folder."""
 MESSAGE_BYTES = 256 * 1024 * 1024
 SOCKET_PATH_BYTES = 100
 """Sockets cannot have longer names; one that would is put into a temporary folder."""
@@ -100,3 +107,16 @@ def _holds(file: Path, key: str, ids: Set[int]) -> bool:
 
     rows = pyarrow.parquet.read_table(file, columns=[key])
     return not ids.isdisjoint(rows.column(key).to_pylist())
+
+
+def is_of_the_system(error: BaseException) -> bool:
+    """Tell whether the system refused something, such as room or a lock, so that nothing is wrong with the files."""
+    found: BaseException | None = error
+    seen: set[int] = set()
+    # The errors of grpc may have each other as their cause.
+    while found is not None and id(found) not in seen:
+        seen.add(id(found))
+        if (isinstance(found, OSError) and found.errno in _REFUSALS) or _REFUSED.search(str(found)):
+            return True
+        found = found.__cause__ or found.__context__
+    return False

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import current, sees_all
 from core.catalog.documents.views import View
-from core.errors import EvoRAGError, StoreUnavailable
+from core.errors import EvoRAGError, IndexLost, StoreUnavailable
 from core.indexes.active import IndexHandle
 from core.model import IndexHit, Indexing, Leg, Part, PlacedChunk, Refilling
 from core.ports import Embedder, Vector
@@ -65,7 +65,11 @@ class Retrieved:
 class Retriever:
     """Runs the two legs of a question over the pair of indexes that serves when it begins."""
 
-    def __init__(self, catalog: Catalog, serving: Callable[[], IndexHandle], timeout_s: float) -> None:
+    def __init__(
+        self, catalog: Catalog, serving: Callable[[], IndexHandle], timeout_s: float, lost: Callable[[str], None]
+    ) -> None:
+        """``lost`` is called with the name of a leg whose store turns out to be damaged."""
+        self._lost = lost
         self._catalog = catalog
         self._serving = serving
         self._timeout_s = timeout_s
@@ -86,6 +90,9 @@ class Retriever:
         vector_run = self._result(vector_leg, deadline, "vector")
         keyword_run = self._result(keyword_leg, deadline, "keyword")
         legs_ms = (time.perf_counter() - started) * 1000
+        for name, run in (("vector", vector_run), ("keyword", keyword_run)):
+            if run.is_lost:
+                self._lost(name)
         started = time.perf_counter()
         placed: dict[int, PlacedChunk] = {}
         seen: set[int] = set()
@@ -265,6 +272,8 @@ class _Run:
     error: Mapping[str, Any] | None = None
     vector: Vector | None = None
     embed_ms: float = 0.0
+    is_lost: bool = False
+    """Whether the store is damaged, and has to be written anew."""
 
     def is_short(self, depth: int, placed: Mapping[int, PlacedChunk]) -> bool:
         """Tell whether fewer than ``depth`` hits are visible although the store has more."""
@@ -280,9 +289,11 @@ class _Run:
         assert self.search is not None
         started = time.perf_counter()
         error: Mapping[str, Any] | None = None
+        is_lost = False
         try:
             hits = tuple(self.search(limit))
         except EvoRAGError as failed:
-            hits, error = self.hits, failed.as_dict()
+            hits, error, is_lost = self.hits, failed.as_dict(), isinstance(failed, IndexLost)
         spent_ms = (time.perf_counter() - started) * 1000
-        return replace(self, hits=hits, limit=limit, search_ms=self.search_ms + spent_ms, error=error)
+        spent_ms += self.search_ms
+        return replace(self, hits=hits, limit=limit, search_ms=spent_ms, error=error, is_lost=is_lost)

@@ -1,0 +1,60 @@
+"""Opening the catalogue of a data folder, wherever it is."""
+
+from __future__ import annotations
+
+import logging
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from core.catalog import Catalog
+from core.catalog.engine import Database
+from core.catalog.folder_identity import agreed_identity
+from core.catalog.snapshots import Snapshots
+from core.errors import InvalidInput, StoreUnavailable
+from core.platform.data_folder import DataFolder
+from core.ports import BlobStore
+from core.settings import StoreSettings
+
+log = logging.getLogger(__name__)
+
+
+def opened_catalog(settings: StoreSettings, folder: DataFolder, blobs: BlobStore, *, is_copy: bool = False) -> Catalog:
+    """Open the catalogue on its server, or in the data folder; both carry the same identity from then on.
+
+    With ``is_copy`` a new catalogue is made that is to take the place of the folder's own.
+    Raises: ``InvalidInput`` for an address that is none; ``WrongCatalog`` for the catalogue of another folder,
+    ``Conflict`` for originals of another one at EVORAG_BLOB_URL.
+    """
+    try:
+        url = make_url(
+            settings.catalog_url.get_secret_value() or URL.create("sqlite", database=str(folder.catalog_file))
+        )
+        url.get_dialect()
+    except ArgumentError:
+        # What was given may hold a password: it is not repeated.
+        raise InvalidInput(
+            "The address of the catalogue is not understood.",
+            remedy="Write EVORAG_CATALOG_URL as postgresql+psycopg://user:password@host:5432/database.",
+        ) from None
+    has_originals = bool(folder.bucket_owner) or not settings.blob_url.get_secret_value()
+    own = blobs if has_originals and not is_copy else None
+
+    def agree(database: Database) -> str:
+        identity = agreed_identity(folder, database, own)
+        if database.is_sqlite and not settings.catalog_url.get_secret_value() and database.is_to_be_migrated():
+            Snapshots(folder).take()
+        return identity
+
+    catalog = Catalog(url, agree)
+    folder.mark(catalog.identity)
+    if not has_originals:
+        try:
+            # The first look at a bucket claims it, or finds that it is somebody else's.
+            blobs.size("0" * 64)
+        except StoreUnavailable as error:
+            log.warning("%s", error.message)
+        except BaseException:
+            catalog.close()
+            raise
+    return catalog

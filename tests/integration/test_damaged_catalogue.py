@@ -1,0 +1,168 @@
+"""A damaged catalogue is one clear error, at the start or as soon as it is met, and a snapshot takes its place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import core
+from core.catalog import snapshots as module
+from core.catalog.snapshots import Snapshots, is_sound
+from core.cli.commands import main
+from core.errors import CatalogDamaged, EvoRAGError, NotFound
+from core.platform.data_folder import DataFolder
+from tests.builders import add, knowledge_base, settings
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2 // 4096 * 4096)
+
+
+def garbled(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    for at in range(4096, len(data), 4096):
+        data[at : at + 64] = b"\xff" * 64
+    path.write_bytes(bytes(data))
+
+
+def foreign(path: Path) -> None:
+    path.write_bytes(b"This is no database, but a text about one." * 1_000)
+
+
+def filled(folder: Path) -> Path:
+    """Fill a knowledge base, with a snapshot before its last document; return its catalogue."""
+    with knowledge_base(folder) as kb:
+        add(kb, "fees", "The yearly fee is 12 euros.")
+        Snapshots(kb._folder).take()
+        add(kb, "later", "This came after the snapshot.")
+    return folder / "data" / "catalog.db"
+
+
+def command(*words: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    assert not ended.value.code
+
+
+@pytest.mark.parametrize("damage", [cut, garbled, foreign])
+def test_damaged_catalogue_is_one_error_with_a_remedy_that_works(
+    tmp_path: Path, damage: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    catalog = filled(tmp_path)
+    damage(catalog)
+    with pytest.raises(CatalogDamaged) as caught, knowledge_base(tmp_path) as kb:
+        kb.documents()
+        kb.text_of("later.txt")
+    assert "evorag recover" in caught.value.remedy
+    data = str(tmp_path / "data")
+    command("recover", "--data-dir", data)
+    assert "damaged" in capsys.readouterr().out
+    assert not is_sound(catalog), "without --yes nothing is changed"
+    command("recover", "--yes", "--data-dir", data)
+    with knowledge_base(tmp_path) as kb:
+        assert [each.name for each in kb.documents()] == ["fees.txt"]
+        assert kb.text_of("fees.txt") == "The yearly fee is 12 euros."
+        assert kb.check_files().unnamed == 2, "the original of what came later is there, and can be added again"
+    assert list((tmp_path / "data" / "damaged").rglob("catalog.db"))
+
+
+def test_recover_without_a_sound_snapshot_changes_nothing(tmp_path: Path) -> None:
+    catalog = filled(tmp_path)
+    foreign(catalog)
+    before = catalog.read_bytes()
+    folder = DataFolder(tmp_path / "data")
+    for path in Snapshots(folder).paths():
+        cut(path)
+    with pytest.raises(NotFound) as caught:
+        Snapshots(folder).recover()
+    assert "backup" in caught.value.remedy
+    assert catalog.read_bytes() == before
+    folder.close()
+
+
+def test_damage_that_is_met_while_it_serves_is_503_with_the_remedy_and_told_by_health(tmp_path: Path) -> None:
+    from app.main import create_app
+
+    filled(tmp_path)
+    with knowledge_base(tmp_path) as kb:
+        client = create_app(kb).server.test_client()
+        assert client.get("/health").status_code == 200
+        kb.catalog.database.engine.dispose()
+        garbled(tmp_path / "data" / "catalog.db")
+        answer = client.get("/api/v1/documents")
+        assert (answer.status_code, answer.json["code"]) == (503, "catalog_damaged")
+        assert "evorag recover" in answer.json["remedy"]
+        health = client.get("/health")
+        assert health.status_code == 503
+        assert health.json["stores"][0]["state"] == "down"
+
+
+def test_two_snapshots_are_kept_and_are_taken_when_they_are_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with knowledge_base(tmp_path) as kb:
+        daily = Snapshots(kb._folder, 24 * 3600)
+        daily.take_if_due()
+        [first] = daily.paths()
+        daily.take_if_due()
+        assert daily.paths() == [first]
+        now = module.time.time()
+        monkeypatch.setattr(module.time, "time", lambda: now + 25 * 3600)
+        daily.take_if_due()
+        assert len(daily.paths()) == 2
+        newest = daily.take()
+        assert daily.paths()[0] == newest
+        assert len(daily.paths()) == 2 and first not in daily.paths()
+        assert all(is_sound(path) for path in daily.paths())
+        Snapshots(kb._folder).take_if_due()
+        assert len(daily.paths()) == 2
+
+
+def test_purge_reaches_the_snapshots(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path) as kb:
+        add(kb, "fees", "The secret word is quokkaplume.")
+        Snapshots(kb._folder).take()
+        assert any(b"quokkaplume" in path.read_bytes() for path in Snapshots(kb._folder).paths())
+        kb.delete("fees.txt")
+        kb.purge("fees.txt")
+        kb._purge.finish()
+        Snapshots(kb._folder).take()
+        assert not any(
+            b"quokkaplume" in path.read_bytes() for path in (tmp_path / "data").rglob("*.db") if path.is_file()
+        )
+
+
+def test_snapshot_is_taken_before_a_migration(tmp_path: Path) -> None:
+    catalog = filled(tmp_path)
+    shutil.rmtree(tmp_path / "data" / "snapshots")
+    with sqlite3.connect(catalog) as database:
+        database.execute("UPDATE alembic_version SET version_num = '0000'")
+    database.close()
+    with pytest.raises(Exception, match="0000"):
+        core.build(settings(tmp_path))
+    with sqlite3.connect(catalog) as database:
+        last = database.execute("SELECT 1").fetchone()
+    database.close()
+    assert last == (1,)
+    [snapshot] = (tmp_path / "data" / "snapshots").glob("*.db")
+    with sqlite3.connect(snapshot) as copy:
+        assert copy.execute("SELECT version_num FROM alembic_version").fetchall() == [("0000",)]
+    copy.close()
+
+
+def test_catalogue_that_was_not_closed_is_read_whole_in_the_background(tmp_path: Path) -> None:
+    catalog = filled(tmp_path)
+    Path(f"{catalog}-wal").touch()
+    with knowledge_base(tmp_path) as kb:
+        assert kb.catalog.database.ended_unclean
+        kb.catalog.database.engine.dispose()
+        garbled(catalog)
+        Snapshots(kb._folder, 0.0, kb.catalog.database).take_if_due()
+        assert kb.catalog.database.is_damaged
+        with pytest.raises(EvoRAGError):
+            kb.documents()
