@@ -150,8 +150,8 @@ def _verdicts(some: Sequence[Outcome], draws: np.random.Generator) -> dict[str, 
 def _interval(name: str, flags: Sequence[bool], draws: np.random.Generator) -> dict[str, float]:
     values = np.array(flags, dtype=float)
     means = values[draws.integers(len(values), size=(DRAWS, len(values)))].mean(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return {name: round(float(values.mean()), 3), f"{name} low": round(low, 3), f"{name} high": round(high, 3)}
+    shares = (values.mean(), *np.quantile(means, [0.025, 0.975]))
+    return {f"{name}{end}": round(float(share), 3) for end, share in zip(("", " low", " high"), shares, strict=True)}
 
 
 def _confidence(outcomes: Sequence[Outcome]) -> dict[str, Any]:

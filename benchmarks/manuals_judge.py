@@ -1,8 +1,8 @@
 """Whether an answer to a question of ``manuals_set`` is right, judged by facts that were written down from the manual.
 
-A question names groups of patterns, ``must``: a right answer matches one pattern of each group, one that matches some
-of the groups is partial. What matches ``must_not`` says something else than the manual and is wrong. A question without
-an answer is answered rightly by a refusal alone.
+A question names groups of patterns, ``must``: a right answer matches one pattern of each group; one that matches some
+group, and not by repeating the question, is partial. What matches ``must_not`` says something else than the manual and
+is wrong. A question without an answer is answered rightly by a refusal alone.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SAME = str.maketrans("‘’“”‐‑−–—…", "''\"\"-----.", "\u00ad\
 class Question:
     """A question with the facts of its answer; ``document`` and ``evidence`` are empty where there is none.
 
-    ``evidence`` is a short phrase of the passage that answers, ``where`` the heading or option above it; ``across``
-    marks that the document is in the other language.
+    ``evidence`` are short phrases of passages that answer, ``where`` the heading or option above them; ``across`` marks
+    that the answer stands in the other language.
     """
 
     id: str
@@ -37,7 +37,7 @@ class Question:
     question: str
     document: str = ""
     where: str = ""
-    evidence: str = ""
+    evidence: tuple[str, ...] = ()
     must: tuple[tuple[str, ...], ...] = ()
     must_not: tuple[str, ...] = ()
     across: bool = False
@@ -50,7 +50,13 @@ class Question:
 def questions() -> list[Question]:
     rows = [json.loads(line) for line in (SET / "questions.jsonl").read_text("utf-8").splitlines()]
     return [
-        Question(**{**row, "must": tuple(map(tuple, row.get("must", ()))), "must_not": tuple(row.get("must_not", ()))})
+        Question(
+            **{
+                **row,
+                "must": tuple(map(tuple, row.get("must", ()))),
+                **{name: tuple(row.get(name, ())) for name in ("must_not", "evidence")},
+            }
+        )
         for row in rows
     ]
 
@@ -69,13 +75,17 @@ def verdict(question: Question, answer: str, is_refused: bool) -> str:
     text = plain(answer)
     if _matches(question.must_not, text):
         return WRONG
-    found = [_matches(group, text) for group in question.must]
-    return RIGHT if all(found) else PARTIAL if any(found) else WRONG
+    found = [group for group in question.must if _matches(group, text)]
+    if len(found) == len(question.must):
+        return RIGHT
+    asked = plain(question.question)
+    return PARTIAL if any(not _matches(group, asked) for group in found) else WRONG
 
 
 def holds_evidence(question: Question, document: str, passage: str) -> bool:
-    """Tell whether a passage has the phrase that answers, however its lines, cells and marks are set."""
-    return document == question.document and _letters(question.evidence) in _letters(passage)
+    """Tell whether a passage has a phrase that answers, however its lines, cells and marks are set."""
+    letters = _letters(passage)
+    return document == question.document and any(_letters(phrase) in letters for phrase in question.evidence)
 
 
 def _matches(patterns: Sequence[str], text: str) -> bool:

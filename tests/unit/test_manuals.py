@@ -11,7 +11,7 @@ from benchmarks.manuals_documents import manuals
 from benchmarks.manuals_judge import Question, holds_evidence, plain, questions, verdict
 
 OPTION = Question(
-    "x1", "en", "option", "a", "Which option limits deletions?", "rsync.txt", evidence="not to delete more than NUM",
+    "x1", "en", "option", "a", "Which option limits deletions?", "rsync.txt", evidence=("not to delete more than NUM",),
     must=(("--max-delete",), ("files", "directories")), must_not=("unlimited",),
 )  # fmt: skip
 NOTHING = Question("x2", "ja", "none", "a", "値段はいくらですか")
@@ -24,6 +24,8 @@ NOTHING = Question("x2", "ja", "none", "a", "値段はいくらですか")
         ("Use --max-delete.", "partial"),
         ("--max-delete: files; it is unlimited", "wrong"),
         ("Use --delete-after.", "wrong"),
+        ("The option limits how many files are deleted.", "partial"),
+        ("Deletions are limited by an option.", "wrong"),
     ],
 )
 def test_answer_is_judged_by_the_facts_that_it_must_hold(answer: str, expected: str) -> None:
