@@ -73,8 +73,9 @@ def _filled(context: Context) -> KnowledgeBase:
     paths = collect(manuals(), options.folder, context.workspace / "manuals") if is_new else []
     kb = build(Settings(**settings))
     started = time.perf_counter()
-    uploads = [kb.add_path(path) for path in paths]
-    for job in kb.wait([upload.pending_job for upload in uploads if upload.pending_job]):
+    for path in paths:
+        kb.add_path(path)
+    for job in kb.wait([job.id for job in kb.jobs(active=True)]):
         if job.state != "done":
             note(f"{job.id}: {(job.error or {}).get('message', job.state)}")
     if is_new:

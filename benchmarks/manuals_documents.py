@@ -73,14 +73,13 @@ def _downloaded(wanted: Sequence[Manual], place: Path) -> Callable[[Manual], Seq
         if shutil.which(program) is None:
             raise SystemExit(f"{program} is not installed: give the folder of the unpacked packages as --folder.")
     place.mkdir(parents=True)
-    for package in sorted({manual.package for manual in wanted}):
-        before = set(place.glob("*.deb"))
-        run = _run(["apt-get", "-q", "download", package], cwd=place)
-        new = sorted(set(place.glob("*.deb")) - before)
-        if run is None or not new:
-            note(f"{package} cannot be downloaded with apt-get.")
-            continue
-        _run(["dpkg-deb", "-x", str(new[0]), str(place / package)], cwd=place)
+    packages = sorted({manual.package for manual in wanted})
+    if _run(["apt-get", "-q", "download", *packages], cwd=place) is None:
+        for package in packages:
+            if _run(["apt-get", "-q", "download", package], cwd=place) is None:
+                note(f"{package} cannot be downloaded with apt-get.")
+    for archive in place.glob("*.deb"):
+        _run(["dpkg-deb", "-x", str(archive), str(place / archive.name.partition("_")[0])], cwd=place)
     return lambda manual: (place / manual.package,)
 
 
