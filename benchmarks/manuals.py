@@ -148,11 +148,11 @@ def _verdicts(some: Sequence[Outcome], draws: np.random.Generator) -> dict[str, 
     return told | _interval("passage among five", [0 < one.rank <= 5 for one in some], draws)
 
 
-def _interval(name: str, flags: Sequence[bool], draws: np.random.Generator) -> dict[str, float]:
+def _interval(name: str, flags: Sequence[bool], draws: np.random.Generator) -> dict[str, Any]:
     values = np.array(flags, dtype=float)
     means = values[draws.integers(len(values), size=(DRAWS, len(values)))].mean(axis=1)
-    shares = (values.mean(), *np.quantile(means, [0.025, 0.975]))
-    return {f"{name}{end}": round(float(share), 3) for end, share in zip(("", " low", " high"), shares, strict=True)}
+    low, high = np.quantile(means, [0.025, 0.975])
+    return {name: round(float(values.mean()), 3), f"{name}, 95 %": f"{low:.3f} to {high:.3f}"}
 
 
 def _confidence(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -194,8 +194,8 @@ BENCHMARK = Benchmark(
     scale="sample",
     seed=0,
     units={
-        ".*/(right|honest|passage first|passage among five)( low| high)?": ("share", "higher"),
-        ".*/(wrong|partial|refused)( low| high)?": ("share", "lower"),
+        ".*/(right|honest|passage first|passage among five)": ("share", "higher"),
+        ".*/(wrong|partial|refused)": ("share", "lower"),
         "confidence/(auc|right of shown)": ("share", "higher"),
         "confidence/calibration error": ("share", "lower"),
     },
