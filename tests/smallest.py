@@ -64,6 +64,10 @@ ALONE: Mapping[str, Smallest] = {
         ("all/order", "all/tables", "en/headings", "columns_1/s_a_page"),
         needs=("chromium-headless-shell", "soffice"),
     ),
+    "manuals": Smallest(
+        ("--folder", "{packages}"),
+        ("all/right", "all/passage first", "no answer/both/honest", "confidence/shown", "p95_ms"),
+    ),
     "ocr": Smallest((), ("pages", "rapidocr/clean/errors", "rapidocr/clean/s_a_page")),
     "pages": Smallest((), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),
     "spiking": Smallest(
@@ -131,6 +135,17 @@ def question_set(folder: Path) -> Path:
     for name, rows in (("passages", passages), ("questions", questions)):
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (place / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    return place
+
+
+def unpacked_packages(folder: Path) -> Path:
+    """Write a package as it is unpacked, with one of the manuals that are asked about, in words of its own."""
+    place = folder / "packages"
+    manual = place / "fetchmail/usr/share/doc/fetchmail/fetchmail-FAQ.html"
+    manual.parent.mkdir(parents=True)
+    answers = ("It writes no log unless the file is there, so just touch(1) the logfile.",)
+    answers += ("Deleted mail stays until you issue the end-of-session QUIT command.",)
+    manual.write_text("".join(f"<h2>Question</h2><p>{answer}</p>" for answer in answers), encoding="utf-8")
     return place
 
 

@@ -12,14 +12,24 @@ import pytest
 from benchmarks import startup
 from benchmarks.runner import parse
 from tests import programs
-from tests.smallest import ALONE, ON_SERVERS, ROOT, missing_numbers, question_set, report_of, result_of
+from tests.smallest import (
+    ALONE,
+    ON_SERVERS,
+    ROOT,
+    missing_numbers,
+    question_set,
+    report_of,
+    result_of,
+    unpacked_packages,
+)
 from tests.unit.snn.small import small
 
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("benchmarks")
-    return {"set": str(question_set(folder)), "model": str(tiny_model(folder / "model"))}
+    model, packages = tiny_model(folder / "model"), unpacked_packages(folder)
+    return {"set": str(question_set(folder)), "model": str(model), "packages": str(packages)}
 
 
 def tiny_model(folder: Path) -> Path:
