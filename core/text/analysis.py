@@ -19,7 +19,7 @@ from functools import lru_cache
 from core.model.terms import Clause, Terms
 from core.text import japanese, stems, unspaced
 from core.text.function_words import FUNCTION_WORDS, LATIN
-from core.text.languages import is_han_only, language_of, languages_asked
+from core.text.languages import language_of, languages_asked
 
 ANALYSER_ID = "ipadic-parts+snowball+pairs/2"
 """Names what the terms of an index were made by; any change of a term changes it."""
@@ -88,12 +88,18 @@ def analyse(text: str, language: str = "") -> list[str]:
 
 
 def row_terms(text: str) -> list[str]:
-    """Return the terms that a text is indexed by: those that every row has, then those of its own language."""
-    found = analyse(text)
-    language = language_of(text)
-    if language == "zh" or language in LATIN:
-        found.extend(term for term in analyse(text, language) if is_spoken(term))
+    """Return the terms that a text is indexed by: of each word those that every row has, then those of its language."""
+    language = language_of(normalise(text))
+    found: list[str] = []
+    for run, kind in _runs(text):
+        found.extend(_terms(run, kind))
+        found.extend(_spoken_terms(run, kind, language))
     return found
+
+
+def _spoken_terms(run: str, kind: str, language: str) -> Iterator[str]:
+    if language == "zh" or language in LATIN:
+        yield from filter(is_spoken, _terms(run, kind, language))
 
 
 def is_spoken(term: str) -> bool:
@@ -194,7 +200,6 @@ def pieces(text: str) -> Iterator[AnalysedPiece]:
     """Yield the words of a normalised text without commas between digits, as ``row_terms`` takes them."""
     shouted = _is_shouted(text)
     language = language_of(text)
-    marks = language == "zh" or language in LATIN
     for match in _RUN.finditer(text):
         at, kind = match.start(), str(match.lastgroup)
         if kind == "japanese" and language != "zh":
@@ -206,7 +211,7 @@ def pieces(text: str) -> Iterator[AnalysedPiece]:
         else:
             run = match.group()
             stopped = "stop_word" if _is_stopped(run, kind, shouted, language if language in LATIN else "") else ""
-            spoken = tuple(filter(is_spoken, _terms(run, kind, language))) if marks else ()
+            spoken = tuple(_spoken_terms(run, kind, language))
             yield AnalysedPiece(run, at, match.end(), tuple(_terms(run, kind)), stopped=stopped, spoken=spoken)
 
 
@@ -248,7 +253,7 @@ def _is_shouted(text: str) -> bool:
 
 
 def _is_stopped(run: str, kind: str, shouted: bool, language: str = "") -> bool:
-    """Tell whether a question does not ask for a word: a little one of its language, English where that is not known."""
+    """Tell whether a question does not ask for a word, a little one of its language; of English where none is known."""
     if kind != "word":
         return kind == "hangul" and unspaced.is_korean_stop(run)
     plain = run.lower()

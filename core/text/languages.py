@@ -12,6 +12,7 @@ from collections import Counter
 from functools import lru_cache
 
 from core.text.function_words import FUNCTION_WORDS, LATIN, LETTERS
+from core.text.language import detect_language
 
 _SAMPLE_CHARS = 6_000
 _SCRIPTS = (
@@ -41,6 +42,10 @@ _JAPANESE_COMPOUNDS = re.compile(
     "[^這那你我他她誰哪]的|的[中確場外屋]|[終完修満魅未校]了|了[解承]|[現存所実不滞駐在内点健潜介]在|在[庫住宅校籍学位任来日京外郷]"
     "|是[非正認]|[国社]是|与[党野件]|[関寄付授給賞]与|[言波普追]及|及[第落]|為[替政]|[行作無所人]為|被[害告災爆保疑服]"
 )
+_CHINESE_QUESTION = re.compile(
+    "[什怎][麼么]|[哪谁吗嗎呢]|多[少久長长]|几[個时時点點年天]|幾[個時點年天]|[由是]誰|^請問"
+)
+_LONGEST_QUESTION = 60
 _JAPANESE_ONLY = frozenset("込働円図駅売読験価対応県広転伝変発沢検権児歩毎気鉄戦効単悪桜営満乗")
 _ENOUGH_CHINESE = 0.05
 _ENOUGH_FOREIGN, _ENOUGH_OF_A_LINE, _FEW_WORDS = 0.10, 0.15, 2
@@ -71,7 +76,18 @@ _ENDED = 7
 @lru_cache(maxsize=4_096)
 def language_of(text: str) -> str:
     """Return the code of the language that a text is in; ``en`` where no other one shows itself."""
+    if detect_language(text) == "ja":
+        sample = text[:_SAMPLE_CHARS]
+        return "zh" if _script_of(sample) == "han" and _is_chinese(sample) else "ja"
     return _language_of(text[:_SAMPLE_CHARS])
+
+
+def language_asked(question: str) -> str:
+    """Return the code of the language that a question is in; ``en`` where it is not certain."""
+    if (language := language_of(question)) != "en":
+        return language
+    found = languages_asked(question)
+    return found[0] if found and set(found) <= {found[0], _SIBLINGS.get(found[0])} and found[0] != "zh" else "en"
 
 
 def languages_asked(question: str) -> tuple[str, ...]:
@@ -81,10 +97,8 @@ def languages_asked(question: str) -> tuple[str, ...]:
 
 def _language_of(sample: str) -> str:
     script = _script_of(sample)
-    if script == "han":
-        return "zh" if _is_chinese(sample) else "ja"
     if script:
-        return "ja" if script == "kana" else script
+        return "en" if script in ("han", "kana") else script
     scores, words = _scores(sample)
     best = max(LATIN, key=lambda language: scores[language])
     foreign = scores[best]
@@ -102,20 +116,13 @@ def _languages_asked(question: str) -> tuple[str, ...]:
         return ("zh",)
     if script:
         return ()
-    scores, words = _scores(question)
+    scores, _ = _scores(question)
     best = max(LATIN, key=lambda language: scores[language])
-    if scores["en"] >= 1 and scores["en"] >= scores[best]:
-        return ()
-    if not scores[best]:
+    if scores["en"] >= scores[best]:
         return ()
     near = [language for language in LATIN if scores[language] >= _NEAR * scores[best]]
     near += [sibling for language, sibling in _SIBLINGS.items() if language in near and sibling not in near]
     return tuple(sorted(near, key=lambda language: -scores[language]))
-
-
-def is_han_only(text: str) -> bool:
-    """Tell whether a text is in Chinese characters alone, as Chinese is and Japanese may be."""
-    return _script_of(text[:_SAMPLE_CHARS]) == "han"
 
 
 def _script_of(text: str) -> str:
@@ -134,6 +141,8 @@ def _script_of(text: str) -> str:
 
 def _is_chinese(text: str) -> bool:
     """Tell Chinese from Japanese without kana: by signs that only one writes, and by those that Chinese repeats."""
+    if len(text) <= _LONGEST_QUESTION and _CHINESE_QUESTION.search(text):
+        return True
     plain = _JAPANESE_COMPOUNDS.sub("", text)
     han = sum(1 for _ in _SCRIPTS[1][1].finditer(text))
     foreign = sum(sign in _CHINESE_ALONE or _is_not_japanese(sign) for sign in text)
@@ -170,6 +179,9 @@ def _scores(text: str) -> tuple[dict[str, float], int]:
 
 @lru_cache(maxsize=65_536)
 def _evidence(word: str) -> tuple[tuple[str, float], ...]:
+    if len(word) == 1 and word.isascii():
+        # An initial, a unit or a code.
+        return ()
     said = [language for language, known in FUNCTION_WORDS.items() if word in known]
     languages = {"da" if language == "no" else language for language in said}
     found = {language: 1 / len(languages) for language in said}

@@ -1,4 +1,4 @@
-"""Stems of words by Snowball: by the script of a word where one language owns it, else by the language it is read in."""
+"""Stems of words by Snowball: by the script of a word where one language owns it, else by the language of its text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any
 
 from core.text.function_words import GREEK, LATIN, RUSSIAN
 
-MARKS = "".join(
-    sign for sign in map(chr, range(0x0591, 0x0E00)) if unicodedata.category(sign) in ("Mn", "Mc")
-)  # fmt: skip
+MARKS = "".join(sign for sign in map(chr, range(0x0591, 0x0E00)) if unicodedata.category(sign) in ("Mn", "Mc"))
 """Vowels and other marks that stand within words of Hebrew, Arabic and the scripts of India, and are no letters."""
 SPOKEN = "~"
 """Stands between the code of a language and a term that only its rows hold; no word has it inside."""

@@ -16,7 +16,7 @@ from core.query.answer.compose import AnswerPart, Composer
 from core.query.answer.cross_language import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.answer.escape import without_live_marks
 from core.query.answer.question_profile import QuestionProfile, is_small_talk, read_question
-from core.text.language import detect_language
+from core.text.languages import language_asked
 
 DEFAULT_THRESHOLD = 0.2
 """Least confidence of an answer; chosen on half of the data as `benchmarks/answers.py` says."""
@@ -49,7 +49,7 @@ def extract_answer(
     ``no_passages`` and ``low_confidence``.
     """
     if is_small_talk(question):
-        return insufficient(detect_language(question), "small_talk")
+        return insufficient(language_asked(question), "small_talk")
     profile = read_question(question, [*passages, *candidates])
     if not profile.weights:
         return insufficient(profile.language, "no_terms")
@@ -77,7 +77,7 @@ def extract_answer(
 
 def insufficient(language: str, reason: str, sure: float = 0.0) -> Answer:
     """Return the answer that says that the documents do not answer."""
-    return Answer(INSUFFICIENT_TEXT[language], AnswerType.INSUFFICIENT, (), sure, reason)
+    return Answer(INSUFFICIENT_TEXT.get(language, INSUFFICIENT_TEXT["en"]), AnswerType.INSUFFICIENT, (), sure, reason)
 
 
 def confidence_features(profile: QuestionProfile, best: Candidate, passages: Sequence[Hit] = ()) -> dict[str, float]:
@@ -87,9 +87,9 @@ def confidence_features(profile: QuestionProfile, best: Candidate, passages: Seq
     first section and the amount in its fourth.
     """
     document = best.hit.placed.doc_id
-    beside = (passage_terms(hit) for hit in passages if hit.placed.doc_id == document)
+    beside = (passage_terms(hit, profile.language) for hit in passages if hit.placed.doc_id == document)
     return {
-        "passage": profile.coverage(passage_terms(best.hit).union(*beside)),
+        "passage": profile.coverage(passage_terms(best.hit, profile.language).union(*beside)),
         **{name: best.features[name] for name in ("coverage", "around", "pairs")},
     }
 

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from core.model import Hit
 from core.query.answer.answer_types import Expectation, expected_answer
 from core.text.analysis import analyse, analyse_query, keywords
-from core.text.language import detect_language
+from core.text.languages import language_asked
 
 _SPACE = re.compile(r"\s+")
+_UNSPACED = ("ja", "zh", "ko", "th", "lo", "my", "km")
+"""Languages whose words letters tell better than blanks."""
 _FILLERS = frozenset(
     analyse(
         "tell know explain describe please give name list say mention according document show find want need question "
@@ -58,17 +60,17 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
 
     A term that no hit holds weighs as one that no document holds. Without a keyword leg all terms weigh the same.
     """
-    terms = analyse_query(question)
+    language = language_asked(question)
+    terms = analyse_query(question, language)
     spoken = [term for term in terms if term not in _FILLERS] or terms
     known = {score.term: score for hit in hits if hit.keyword for score in hit.keyword.terms}
     sizes = [_corpus_size(score.idf, score.document_frequency) for score in known.values() if score.idf > 0]
     unseen = math.log(1 + (max(sizes, default=0.0) + 0.5) / 0.5) if sizes else 1.0
-    language = detect_language(question)
     return QuestionProfile(
         text=question,
         language=language,
         weights={term: (known[term].idf if term in known and known[term].idf > 0 else unseen) for term in spoken},
-        pairs=letter_pairs(question) if language == "ja" else _pairs_of_words(question, spoken),
+        pairs=letter_pairs(question) if language in _UNSPACED else _pairs_of_words(question, spoken, language),
         expectation=expected_answer(question),
     )
 
@@ -85,9 +87,9 @@ def letter_pairs(text: str) -> frozenset[str]:
     return frozenset(plain[i : i + 2] for i in range(len(plain) - 1))
 
 
-def _pairs_of_words(question: str, terms: Collection[str]) -> frozenset[str]:
+def _pairs_of_words(question: str, terms: Collection[str], language: str) -> frozenset[str]:
     """Return the letter pairs of the words that carry the question; an English one is full of words that do not."""
-    said = [word for word in keywords(question) if not set(terms).isdisjoint(analyse(word))]
+    said = [word for word in keywords(question, language) if not set(terms).isdisjoint(analyse(word, language))]
     return frozenset().union(*map(letter_pairs, said))
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from core.model import Hit
 from core.query.answer.question_profile import QuestionProfile
+from core.text.analysis import fold, is_spoken, unmarked
 
 FEATURE_WEIGHTS = {"bm25": 0.1, "cosine": 0.2, "coverage": 0.2, "window": 0.1, "pairs": 0.3, "exact": 0.1}
 """Rounded from conditional logits over half of the questions of an English and a Japanese set, which agree: a fit on
@@ -35,6 +36,8 @@ class Looked:
     pairs: tuple[str, ...]
     exact: tuple[str, ...]
     window_chars: int
+    folds: bool = False
+    """The terms have no accents, which the words in passages may have."""
 
 
 def looked_for(profile: QuestionProfile) -> Looked:
@@ -48,6 +51,7 @@ def looked_for(profile: QuestionProfile) -> Looked:
         pairs=tuple(sorted(profile.pairs))[:_MOST_PAIRS],
         exact=tuple(text for text in exact if text),
         window_chars=WINDOW_CHARS.get(profile.language, 200),
+        folds=any(map(is_spoken, profile.weights)),
     )
 
 
@@ -68,6 +72,8 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
     chunk = hit.placed.chunk
     above = plain(" ".join((hit.placed.title, *chunk.locator.heading_path, chunk.header)))
     body = plain(chunk.text)
+    if looked.folds:
+        above, body = fold(above), fold(body)
     known = {score.term for score in hit.keyword.terms} if hit.keyword else frozenset()
     places: list[tuple[int, int]] = []
     coverage = 0.0
@@ -94,6 +100,8 @@ def scaled(values: Sequence[float]) -> list[float]:
 
 def _literal(term: str) -> str:
     """Return the part of an index term that its inflected forms in a text share."""
+    if is_spoken(term):
+        return unmarked(term)
     if term.isascii():
         return term[:-1] if term.endswith("i") and len(term) > 4 else term
     return _ENDING.sub("", term)
