@@ -98,7 +98,8 @@ def row_terms(text: str) -> list[str]:
 
 
 def _spoken_terms(run: str, kind: str, language: str) -> Iterator[str]:
-    if language == "zh" or language in LATIN:
+    """Yield the terms of a run that only rows of its language hold; little words have none, or rows would be long."""
+    if language == "zh" or (language in LATIN and run.lower() not in FUNCTION_WORDS[language]):
         yield from filter(is_spoken, _terms(run, kind, language))
 
 

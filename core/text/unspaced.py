@@ -25,8 +25,9 @@ _THAI = re.compile(f"[{SIGNS}]")
 
 
 def chinese(run: str) -> tuple[str, ...]:
-    """Return the terms of a run of Chinese: its signs and their pairs, as simplified writing has them."""
-    return tuple(f"zh~{term}" for term in (*simplified(run), *_pairs(simplified(run))))
+    """Return the terms of a run of Chinese: the pairs of its signs, as simplified writing has them."""
+    plain = simplified(run)
+    return tuple(f"zh~{term}" for term in _pairs(plain) or (plain,))
 
 
 def chinese_asked(run: str) -> tuple[str, ...]:
