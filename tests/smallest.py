@@ -56,6 +56,7 @@ ALONE: Mapping[str, Smallest] = {
             *("small_files/folder/cpu_ms_per_file", "small_files/zip/wall_ms_per_file"),
         ),
     ),
+    "languages": Smallest((), ("languages/de/alone_recall_1", "languages/zh/among_all_recall_5")),
     "latency": Smallest(
         (), ("p50_ms", "without_embedding/p95_ms", "answering/p50_ms", "cached/p50_ms", "writing_s", "resident_mb")
     ),

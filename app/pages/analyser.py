@@ -34,7 +34,12 @@ TEXT_CHARS = 10_000
 LINKED_CHARS = 300
 """Texts up to this length stand in the address; longer ones would not fit into it."""
 TICK_MS = 1_000
-EXAMPLES = {"ja": "計測器の校正証明書は二年間保管します。", "en": "The instruments were recalibrated in 2026."}
+EXAMPLES = {
+    "ja": "計測器の校正証明書は二年間保管します。",
+    "en": "The instruments were recalibrated in 2026.",
+    "de": "Die Prüfprotokolle der Geräte werden zwei Jahre aufbewahrt.",
+    "zh": "仪器的校准证书保存两年。",
+}
 
 register_page(__name__, path=links.ANALYSER, title=tab_title("analyser.title"))
 

@@ -10,7 +10,8 @@ from itertools import chain
 from core.errors import InvalidInput
 from core.model import AnalysedText, Token, Vocabulary
 from core.text.analysis import AnalysedPiece, commas_within_numbers, normalise, pieces
-from core.text.language import detect_language, is_storable
+from core.text.language import is_storable
+from core.text.languages import language_asked
 from core.text.vocabulary import Words, terms_of
 
 LONGEST_TEXT = 10_000
@@ -41,7 +42,7 @@ def analysed(text: str, words: Words, vocabulary: Vocabulary, engines: Sequence[
     found = [*_words(text, kept, words), *_whole_words(text, places, words, readings)]
     return AnalysedText(
         text=text,
-        language=detect_language(normalised),
+        language=language_asked(normalised),
         tokens=tuple(sorted(chain(found, _signs(text, found)), key=_place)),
         indexed=indexed,
         asked=tuple(terms_of(words.ask(text))),
@@ -66,7 +67,7 @@ def _words(text: str, places: Sequence[Place], words: Words) -> Iterator[Token]:
 
 def _token(text: str, piece: AnalysedPiece, places: Sequence[Place]) -> Token:
     start, end = places[piece.start][1], places[piece.end - 1][2]
-    return Token(text[start:end], start, end, piece.terms, piece.reading, piece.kind, piece.stopped)
+    return Token(text[start:end], start, end, piece.terms + piece.spoken, piece.reading, piece.kind, piece.stopped)
 
 
 def _whole_words(text: str, places: Sequence[Place], words: Words, readings: Mapping[str, str]) -> Iterator[Token]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model import PlacedChunk
-from core.text.analysis import AnalysedPiece, commas_within_numbers, normalise, pieces
+from core.text.analysis import AnalysedPiece, commas_within_numbers, normalise, pieces, unmarked
 from core.text.vocabulary import Words
 
 
@@ -16,10 +16,11 @@ def shared(words: Words, question: str, placed: PlacedChunk) -> tuple[tuple[str,
     present: dict[str, None] = {}
     missing: dict[str, None] = {}
     for clause in words.ask(question):
+        others = [other for terms in clause.alternatives[1:] for other in terms]
         for term in clause.alternatives[0]:
-            others = (other for terms in clause.alternatives[1:] for other in terms)
             is_held = term in held or any(other in held for other in others)
-            (present if is_held else missing)[readable.get(term, term)] = None
+            word = next((readable[each] for each in (term, *others) if each in readable), unmarked(term))
+            (present if is_held else missing)[word] = None
     return tuple(present), tuple(missing)
 
 
@@ -32,7 +33,7 @@ def as_written(text: str) -> dict[str, str]:
     """Return the terms of a text with the words that they stand for in it; a part of a longer word is its own."""
     found: dict[str, str] = {}
     for piece in _pieces(text):
-        for term in piece.terms:
+        for term in piece.terms + piece.spoken:
             is_whole = len(piece.terms) == 1 or (term == piece.terms[0] and not piece.kind)
             found.setdefault(term, piece.surface if is_whole else term)
     return found

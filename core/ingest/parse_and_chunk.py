@@ -30,7 +30,7 @@ from core.platform.failpoints import failpoint
 from core.platform.precedence import give_way
 from core.platform.retrying import Stopped
 from core.ports import Parser
-from core.text.language import detect_language
+from core.text.languages import language_of
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -174,7 +174,7 @@ class ParseAndChunk:
             details["source_path"] = version.file_name
             values = {
                 "title": " ".join(title.split())[:500],
-                "language": detect_language(_sample(target)),
+                "language": language_of(_sample(target)),
                 "metadata": details,
                 "reader": reader_of(self._chunk_tokens, with_pictures=not embedded),
             }

@@ -1,21 +1,27 @@
 """The one analyser: what a text is indexed by, and what a question asks for.
 
 Every keyword index stores ``ANALYSER_ID`` with its rows; the extractor and the guard count the same terms.
+
+A text has the terms that English and Japanese make of it, whatever its language: what two languages share, names and
+codes above all, is found across them. A row in another language of Latin letters or in Chinese has the terms of its own
+language besides, marked by its code, so that rows in English or Japanese never hold one. A question in such a language
+asks for either, as for a word or its synonym.
 """
 
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-from core.text import japanese
+from core.model.terms import Clause, Terms
+from core.text import japanese, stems, unspaced
+from core.text.function_words import FUNCTION_WORDS, LATIN
+from core.text.languages import language_of, languages_asked
 
-ANALYSER_ID = "ipadic-parts+snowball-english/1"
+ANALYSER_ID = "ipadic-parts+snowball+pairs/2"
 """Names what the terms of an index were made by; any change of a term changes it."""
 
 LONGEST_TERM = 64
@@ -25,13 +31,15 @@ _JAPANESE = (
     "\u3005-\u3007\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_LETTER = rf"[^\W_{_JAPANESE}]"
+_SIGN = rf"[^\W_{_JAPANESE}{unspaced.SIGNS}{unspaced.HANGUL}]"
+_LETTERS = rf"{_SIGN}+(?:[{stems.MARKS}]+{_SIGN}*)*"
 _RUN = re.compile(
-    rf"(?P<japanese>[{_JAPANESE}]+)|(?P<word>[@#]?{_LETTER}+(?:[-._'’/&:@+\u2010]{_LETTER}+)*(?:\+\+|[+#])?)"
+    rf"(?P<japanese>[{_JAPANESE}]+)|(?P<unspaced>[{unspaced.SIGNS}]+)|(?P<hangul>[{unspaced.HANGUL}]+)"
+    rf"|(?P<word>[@#]?{_LETTERS}(?:[-._'’/&:@+\u2010]{_LETTERS})*(?:\+\+|[+#])?)"
 )
 _JAPANESE_SIGN = re.compile(f"[{_JAPANESE}]")
 _NOT_JAPANESE = re.compile(f"[^{_JAPANESE}]+")
-_PART = re.compile(rf"{_LETTER}+")
+_PART = re.compile(_LETTERS)
 _ACRONYM = re.compile(r"[a-z](?:\.[a-z])+")
 _GROUPED = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -68,29 +76,81 @@ def _joins_the_sign_before(sign: str) -> bool:
     return unicodedata.combining(sign) > 0 or sign in "\uff9e\uff9f"
 
 
-def analyse(text: str) -> list[str]:
-    """Return the terms that a text is indexed by, in order, with repetitions; no term holds white space."""
+def analyse(text: str, language: str = "") -> list[str]:
+    """Return the terms of a text, in order, with repetitions; no term holds white space.
+
+    They are those that every row has, or what the words of a ``language`` are in the rows of that language.
+    """
     found: list[str] = []
-    for run, is_japanese in _runs(text):
-        found.extend(japanese.terms(run) if is_japanese else _word_terms(run))
+    for run, kind in _runs(text):
+        found.extend(_terms(run, kind, language))
     return found
 
 
-def analyse_query(text: str) -> list[str]:
+def row_terms(text: str) -> list[str]:
+    """Return the terms that a text is indexed by: of each word those that every row has, then those of its language."""
+    language = language_of(normalise(text))
+    found: list[str] = []
+    for run, kind in _runs(text):
+        found.extend(_terms(run, kind))
+        found.extend(_spoken_terms(run, kind, language))
+    return found
+
+
+def _spoken_terms(run: str, kind: str, language: str) -> Iterator[str]:
+    """Yield the terms of a run that only rows of its language hold; little words have none, or rows would be long."""
+    if language == "zh" or (language in LATIN and run.lower() not in FUNCTION_WORDS[language]):
+        yield from filter(is_spoken, _terms(run, kind, language))
+
+
+def is_spoken(term: str) -> bool:
+    """Tell whether only rows of one language hold a term."""
+    return stems.SPOKEN in term
+
+
+def unmarked(term: str) -> str:
+    """Return a term without the mark of its language."""
+    return term.rpartition(stems.SPOKEN)[2]
+
+
+def analyse_query(text: str, language: str = "") -> list[str]:
     """Return the distinct terms that a question asks for; a capitalised IT or OR is a name, not a stop word."""
     found: dict[str, None] = {}
-    shouted = _is_shouted(text)
-    for run, is_japanese in _runs(text):
-        if is_japanese:
-            found.update(dict.fromkeys(japanese.terms(run)))
-        elif not _is_stopped(run, shouted):
-            found.update(dict.fromkeys(_word_terms(run)))
+    for run, kind in _asked_runs(text, language):
+        found.update(dict.fromkeys(_asked_terms(run, kind, language)))
     return list(found)
 
 
-def content_words(text: str) -> set[str]:
+def question_clauses(text: str) -> tuple[Clause, ...]:
+    """Return what a question asks for: each term that every row may hold, or a word's terms in any of its languages.
+
+    The last alternative of a clause are the terms of every row; no term stands in two clauses.
+    """
+    languages = languages_asked(normalise(text))
+    clauses: list[Clause] = []
+    taken: set[str] = set()
+    for run, kind in _asked_runs(text, languages[0] if len(languages) == 1 else ""):
+        plain = tuple(dict.fromkeys(term for term in _asked_terms(run, kind) if term not in taken))
+        spoken = [_asked_spoken(run, kind, language) for language in languages]
+        others = tuple(filter(None, (tuple(term for term in terms if term not in taken) for terms in spoken)))
+        taken.update(plain, *others)
+        if others:
+            clauses.append(Clause((*others, plain) if plain else others))
+        else:
+            clauses.extend(Clause(((term,),)) for term in plain)
+    return tuple(clauses)
+
+
+def _asked_spoken(run: str, kind: str, language: str) -> Terms:
+    """Return the terms of a run that only rows of a language hold."""
+    if (kind == "japanese") != (language == "zh"):
+        return ()
+    return tuple(dict.fromkeys(filter(is_spoken, _asked_terms(run, kind, language))))
+
+
+def content_words(text: str, language: str = "") -> set[str]:
     """Return the terms that carry what a text says."""
-    return set(analyse_query(text))
+    return set(analyse_query(text, language))
 
 
 def whole_term(word: str) -> str:
@@ -98,22 +158,23 @@ def whole_term(word: str) -> str:
     joined = "".join(normalise(word).lower().split()).translate(_JOINS)
     if _JAPANESE_SIGN.search(joined):
         return japanese.stem(joined)[:LONGEST_TERM]
-    return _stems(_fold(joined))[0]
+    return _stems(joined)[0]
 
 
 def fold(text: str) -> str:
     """Return a text without the accents of letters; Japanese signs keep their marks."""
-    return text if text.isascii() else _NOT_JAPANESE.sub(lambda match: _fold(match.group()), text)
+    return text if text.isascii() else _NOT_JAPANESE.sub(lambda match: stems.fold(match.group()), text)
 
 
-def keywords(text: str) -> tuple[str, ...]:
+def keywords(text: str, language: str = "") -> tuple[str, ...]:
     """Return the content words of a question as a person writes them, for display."""
     found: dict[str, None] = {}
-    shouted = _is_shouted(text)
-    for run, is_japanese in _runs(text):
-        if is_japanese:
+    for run, kind in _asked_runs(text, language):
+        if kind == "japanese" and language != "zh":
             found.update((word.base, None) for word in japanese.words(run) if not word.stopped)
-        elif not _is_stopped(run, shouted):
+        elif kind in ("japanese", "unspaced"):
+            found.update(dict.fromkeys(unspaced.words_asked(run)))
+        else:
             found[run if run.isupper() else run.lower()] = None
     return tuple(found)
 
@@ -122,7 +183,8 @@ def keywords(text: str) -> tuple[str, ...]:
 class AnalysedPiece:
     """A word of a text: its place, its terms in the index, and whether a question asks for them.
 
-    ``kind`` is its part of speech, for Japanese; ``stopped`` is why it has no terms, or why nobody asks for them.
+    ``kind`` is its part of speech, for Japanese; ``stopped`` is why it has no terms, or why nobody asks for them;
+    ``spoken`` are its terms that only rows of the language of the text hold.
     """
 
     surface: str
@@ -132,22 +194,26 @@ class AnalysedPiece:
     reading: str = ""
     kind: str = ""
     stopped: str = ""
+    spoken: tuple[str, ...] = ()
 
 
 def pieces(text: str) -> Iterator[AnalysedPiece]:
-    """Yield the words of a normalised text without commas between digits, as ``analyse`` takes them."""
+    """Yield the words of a normalised text without commas between digits, as ``row_terms`` takes them."""
     shouted = _is_shouted(text)
+    language = language_of(text)
     for match in _RUN.finditer(text):
-        at = match.start()
-        if match.lastgroup == "japanese":
-            for word, reading, kind, stopped in japanese.described(match.group()):
+        at, kind = match.start(), str(match.lastgroup)
+        if kind == "japanese" and language != "zh":
+            for word, reading, part_of_speech, stopped in japanese.described(match.group()):
                 end = at + len(word.surface)
                 terms = japanese.terms_of(word)
-                yield AnalysedPiece(word.surface, at, end, terms, reading, kind, "" if terms else stopped)
+                yield AnalysedPiece(word.surface, at, end, terms, reading, part_of_speech, "" if terms else stopped)
                 at = end
         else:
-            stopped = "stop_word" if _is_stopped(match.group(), shouted) else ""
-            yield AnalysedPiece(match.group(), at, match.end(), _word_terms(match.group()), stopped=stopped)
+            run = match.group()
+            stopped = "stop_word" if _is_stopped(run, kind, shouted, language if language in LATIN else "") else ""
+            spoken = tuple(_spoken_terms(run, kind, language))
+            yield AnalysedPiece(run, at, match.end(), tuple(_terms(run, kind)), stopped=stopped, spoken=spoken)
 
 
 def commas_within_numbers(normalised: str) -> list[int]:
@@ -155,71 +221,87 @@ def commas_within_numbers(normalised: str) -> list[int]:
     return [match.start() for match in _GROUPED.finditer(normalised)]
 
 
-def _runs(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the runs of one script, and whether it is Japanese; digits grouped by commas are one number."""
+def _runs(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the runs of one script with its kind; digits grouped by commas are one number."""
     for match in _RUN.finditer(_GROUPED.sub("", normalise(text))):
-        yield match.group(), match.lastgroup == "japanese"
+        yield match.group(), str(match.lastgroup)
+
+
+def _asked_runs(text: str, language: str) -> Iterator[tuple[str, str]]:
+    """Yield the runs that a question in a language asks for."""
+    shouted = _is_shouted(text)
+    for run, kind in _runs(text):
+        if not _is_stopped(run, kind, shouted, language):
+            yield run, kind
+
+
+def _terms(run: str, kind: str, language: str = "") -> Iterable[str]:
+    if kind == "japanese":
+        return unspaced.chinese(run) if language == "zh" else japanese.terms(run)
+    if kind == "unspaced":
+        return unspaced.clusters(run)
+    return unspaced.hangul(run) if kind == "hangul" else _word_terms(run, language if language in LATIN else "")
+
+
+def _asked_terms(run: str, kind: str, language: str = "") -> Iterable[str]:
+    if kind == "japanese" and language == "zh":
+        return unspaced.chinese_asked(run)
+    return unspaced.clusters_asked(run) if kind == "unspaced" else _terms(run, kind, language)
 
 
 def _is_shouted(text: str) -> bool:
     return text.isupper() and len(text.split()) > 2
 
 
-def _is_stopped(word: str, shouted: bool) -> bool:
-    plain = word.lower().removesuffix("'s").removesuffix("’s")
-    return plain in _STOP_WORDS and (shouted or len(word) == 1 or not word.isupper())
+def _is_stopped(run: str, kind: str, shouted: bool, language: str = "") -> bool:
+    """Tell whether a question does not ask for a word, a little one of its language; of English where none is known."""
+    if kind != "word":
+        return kind == "hangul" and unspaced.is_korean_stop(run)
+    plain = run.lower()
+    if language in LATIN:
+        said = stems.without_clitic(stems.lower(run, language), language) in FUNCTION_WORDS[language]
+    else:
+        said = plain.removesuffix("'s").removesuffix("’s") in _STOP_WORDS or stems.is_stopped(plain)
+    return said and (shouted or len(run) == 1 or not run.isupper())
 
 
-def _word_terms(word: str) -> tuple[str, ...]:
+def _word_terms(word: str, language: str = "") -> tuple[str, ...]:
     """Return the terms of one word: its stem; of a code or a compound, the whole and its parts."""
-    return _remembered_terms(word) if len(word) <= LONGEST_TERM else _fresh_terms(word)
+    return _remembered_terms(word, language) if len(word) <= LONGEST_TERM else _fresh_terms(word, language)
 
 
 _POSSESSIVE = ("'s", "’s")
 
 
-def _fresh_terms(word: str) -> tuple[str, ...]:
-    word = _fold(word.lower())
+def _fresh_terms(word: str, language: str = "") -> tuple[str, ...]:
+    word = stems.without_clitic(stems.lower(word, language), language)
     parts = _PART.findall(word)
     if parts == [word]:
-        return _stems(word)
+        return _stems(word, language)
     if word.endswith(_POSSESSIVE):
         while word.endswith(_POSSESSIVE):
             word = word[:-2]
-        return _word_terms(word)
+        return _word_terms(word, language)
     if _ACRONYM.fullmatch(word):
         return (word.replace(".", ""),)
     if len(parts) == 1 and word[0] in "@#":
-        return _stems(parts[0])
+        return _stems(parts[0], language)
     whole = word.translate(_JOINS) if any(map(str.isalpha, parts)) else word
-    terms = _stems(whole) if len(whole) <= LONGEST_TERM else ()
+    terms = _stems(whole, language) if len(whole) <= LONGEST_TERM else ()
     if "'" not in word and "’" not in word:
-        terms += tuple(stem for part in parts for stem in _stems(part))
+        terms += tuple(stem for part in parts for stem in _stems(part, language))
     return tuple(dict.fromkeys(terms))
 
 
 _remembered_terms = lru_cache(maxsize=65_536)(_fresh_terms)
 
 
-def _fold(word: str) -> str:
-    """Drop the accents of letters."""
-    if word.isascii():
-        return word
-    return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
-
-
-def _stems(word: str) -> tuple[str, ...]:
+def _stems(word: str, language: str = "") -> tuple[str, ...]:
     if len(word) > LONGEST_TERM:
+        word = stems.fold(word)
         return tuple(word[start : start + LONGEST_TERM] for start in range(0, len(word), LONGEST_TERM))
-    return (_stemmer().stemWord(word),) if word.isalpha() else (word,)
-
-
-_per_thread = threading.local()
-
-
-def _stemmer() -> Any:
-    if not hasattr(_per_thread, "stemmer"):
-        import Stemmer
-
-        _per_thread.stemmer = Stemmer.Stemmer("english")
-    return _per_thread.stemmer
+    if found := stems.of_script(word):
+        return (found,)
+    if not word.isalpha():
+        return (stems.fold(word),)
+    return (stems.spoken(word, language) if language else stems.english(stems.fold(word)),)

@@ -43,6 +43,10 @@ _STARTERS = _words(
     "while as after before since although however its his her their our what who why how where which all some"
 )
 
+_OTHER_END = re.compile("[।॥؟۔။។]+\\s*|(?<=[\u0e01-\u0e4e\u0e81-\u0ece])\\s+(?=[\u0e01-\u0e4e\u0e81-\u0ece])")
+"""Ends of scripts with marks of their own, and the blank that is all that Thai and Lao set between statements."""
+_SHORTEST_STATEMENT = 30
+
 Span = tuple[int, int]
 
 
@@ -64,6 +68,19 @@ def split_sentences(text: str) -> list[Span]:
         _append(text, start, match.end(), spans)
         start = match.end()
     _append(text, start, len(text), spans)
+    return spans
+
+
+def split_statements(text: str) -> list[Span]:
+    """Return the spans of the sentences, cut further where a script ends statements in another way."""
+    spans: list[Span] = []
+    for start, end in split_sentences(text):
+        if not text.isascii():
+            for match in _OTHER_END.finditer(text, start, end):
+                if match.group().strip() or match.start() - start >= _SHORTEST_STATEMENT:
+                    _append(text, start, match.end(), spans)
+                    start = match.end()
+        _append(text, start, end, spans)
     return spans
 
 

@@ -16,11 +16,25 @@ from math import fsum
 
 from core.model import TermScore
 from core.model.terms import Clause, Terms
-from core.text.analysis import ANALYSER_ID, LONGEST_TERM, analyse, analyse_query, fold, normalise, whole_term
+from core.text import unspaced
+from core.text.analysis import (
+    ANALYSER_ID,
+    LONGEST_TERM,
+    analyse,
+    analyse_query,
+    fold,
+    normalise,
+    question_clauses,
+    row_terms,
+    whole_term,
+)
 
 _GAP = re.compile(r"\s+|(?<=\w)[-_./'’\u2010]+(?=\w)")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff]")
-_LETTER = re.compile("[^\\W_\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_LETTER = re.compile(
+    "[^\\W_\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    f"{unspaced.SIGNS}{unspaced.HANGUL}]"
+)
 _FIRST = 2
 SHORTEST = _FIRST
 """Signs of the shortest word: one alone is found by itself, or stands in too many others."""
@@ -73,16 +87,19 @@ class Words:
 
     def analyse(self, text: str) -> list[str]:
         """Return the terms that a text is indexed by, with repetitions: those of its words, and the whole words."""
-        found = analyse(text)
+        found = row_terms(text)
         for term, count in Counter(self._wholes(text)).items():
             found += [term] * (count - found.count(term))
         return found
 
     def ask(self, text: str) -> tuple[Clause, ...]:
         """Return what a question asks for; a question in words without synonyms asks for each term by itself."""
-        terms = list(dict.fromkeys((*analyse_query(text), *self._wholes(text))))
+        asked = question_clauses(text)
+        plain = [term for clause in asked for term in clause.alternatives[-1]]
+        asked += tuple(Clause(((term,),)) for term in dict.fromkeys(self._wholes(text)) if term not in plain)
         if not self._groups:
-            return tuple(Clause(((term,),)) for term in terms)
+            return asked
+        terms = list(dict.fromkeys((*plain, *self._wholes(text))))
         clauses: dict[Terms, Clause] = {}
         taken: set[str] = set()
         for number, member in self._told(text):
@@ -93,8 +110,7 @@ class Words:
             taken.update(own)
             others = [self._other(each, own, terms, taken) for each in self._groups[number] if each is not member]
             clauses[own] = replace(before, alternatives=(*before.alternatives, *filter(None, others)))
-        plain = [Clause(((term,),)) for term in terms if term not in taken]
-        return (*clauses.values(), *plain)
+        return (*clauses.values(), *_left_of(asked, taken))
 
     @staticmethod
     def _other(member: _Member, own: Terms, terms: Sequence[str], taken: set[str]) -> Terms:
@@ -146,6 +162,16 @@ class Words:
                     break
             else:
                 at += 1
+
+
+def _left_of(asked: Iterable[Clause], taken: set[str]) -> Iterator[Clause]:
+    """Yield what a question asks for besides the words that have synonyms."""
+    for clause in asked:
+        left = [tuple(term for term in terms if term not in taken) for terms in clause.alternatives]
+        if left[-1] == clause.alternatives[-1]:
+            yield clause
+        else:
+            yield from (Clause(((term,),)) for term in left[-1])
 
 
 def _analyser_with(words: Iterable[str]) -> str:

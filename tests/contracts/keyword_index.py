@@ -17,6 +17,19 @@ HEAD, HISTORY = Part.HEAD, Part.HISTORY
 BOTH = (HEAD, HISTORY)
 NOTHING = {HEAD: 0, HISTORY: 0}
 
+OTHER_FORMS = (
+    ("Welcher Ingenieur hat die Brücken gebaut?", "Die Brücke wurde von einem Ingenieur aus Wien gebaut."),
+    (
+        "Quelle entreprise a construit le pont des ingénieurs ?",
+        "Les ponts furent construits par un ingénieur lyonnais.",
+    ),
+    ("Какими инженерами построены мосты?", "Мост построил инженер из Казани."),
+    ("温度傳感器多久校準一次？", "仓库里的温度传感器每六个月校准一次。"),
+    ("철교를 지은 기술자", "오래된 철교는 대구의 기술자가 지었다."),
+    ("เครื่องวัดอุณหภูมิ", "ในคลังสินค้ามีเครื่องวัดอุณหภูมิสี่สิบเครื่อง"),
+)
+"""Questions in other languages than English and Japanese, and passages that say their words in other forms."""
+
 ODD_BUT_FOUND = (
     ("don't", "Please don't feed the crows."),
     ("multi-agent", "A multi-agent planner came later."),
@@ -194,6 +207,19 @@ class KeywordIndexContract:
     def test_odd_question_is_literal_text(self, index: KeywordIndex, question: str, text: str) -> None:
         index.upsert([row(1, text), row(2, "Something entirely different."), row(3, "まったく別の話。")])
         assert ids_of(index, question, [HEAD])[:1] == [1]
+
+    def test_question_finds_other_forms_of_its_words_in_its_language(self, index: KeywordIndex) -> None:
+        index.upsert([row(n, text) for n, (_, text) in enumerate(OTHER_FORMS, 1)])
+        first = [[hit.chunk_id for hit in index.search(asked, 5, BOTH)][:1] for asked, _ in OTHER_FORMS]
+        assert first == [[n] for n in range(1, len(OTHER_FORMS) + 1)]
+
+    def test_what_another_language_asks_for_leaves_the_ranks_of_english_and_japanese(self, index: KeywordIndex) -> None:
+        index.upsert(
+            [row(1, "The pump of hall 4 is checked."), row(2, "A pump and a pump."), row(3, "東京都の人口統計")]
+        )
+        alone = [score_of(index, asked) for asked in ("pump 4", "人口統計", "東京都")]
+        assert alone[0].keys() == {1, 2} and alone[1].keys() == alone[2].keys() == {3}
+        assert score_of(index, "Welche Pumpe? pump 4") == pytest.approx(alone[0], rel=1e-5)
 
     @pytest.mark.parametrize("question", NOTHING_TO_ASK, ids=range(len(NOTHING_TO_ASK)))
     def test_question_without_a_word_has_no_hits(self, index: KeywordIndex, question: str) -> None:

@@ -30,6 +30,7 @@ from tests.contracts.keyword_index import (
     NOTHING,
     NOTHING_TO_ASK,
     ODD_BUT_FOUND,
+    OTHER_FORMS,
     KeywordIndexContract,
     generated_rows,
     ids_of,
@@ -103,10 +104,18 @@ class TestElasticKeywordIndex(KeywordIndexContract):
 
 def test_ranks_and_scores_are_those_of_tantivy(index: ElasticKeywordIndex, tmp_path: Path) -> None:
     local = TantivyKeywordIndex(tmp_path)
-    rows = [*generated_rows(300), *(row(1000 + n, text) for n, text in enumerate(JAPANESE + ENGLISH))]
+    texts = (*JAPANESE, *ENGLISH, *(text for _, text in OTHER_FORMS))
+    rows = [*generated_rows(300), *(row(1000 + n, text) for n, text in enumerate(texts))]
     for each in (index, local):
         each.upsert(rows)
-    for question in (*questions(10), *JAPANESE, *ENGLISH, "旅費の精算はいつまで", "When are expenses reported?"):
+    for question in (
+        *questions(10),
+        *JAPANESE,
+        *ENGLISH,
+        "旅費の精算はいつまで",
+        "When are expenses reported?",
+        *(asked for asked, _ in OTHER_FORMS),
+    ):
         theirs, ours = index.search(question, 10, [HEAD]), local.search(question, 10, [HEAD])
         assert [hit.chunk_id for hit in theirs] == [hit.chunk_id for hit in ours]
         assert [hit.score for hit in theirs] == pytest.approx([hit.score for hit in ours], rel=1e-5)

@@ -82,11 +82,11 @@ def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candi
     return [replace(candidate, chance=chance) for candidate, chance in zip(found, chances, strict=True)]
 
 
-def passage_terms(hit: Hit) -> frozenset[str]:
-    """Return the terms of a passage with its title, headings, table header, and the names that it explains."""
+def passage_terms(hit: Hit, language: str) -> frozenset[str]:
+    """Return the terms, in a question's language, of a passage with what it stands under, and the names it explains."""
     chunk = hit.placed.chunk
     names = (name for label in chunk.labels for name in names_of(label.text))
-    return frozenset(analyse(chunk.indexed_text(hit.placed.title))).union(names)
+    return frozenset(analyse(chunk.indexed_text(hit.placed.title), language)).union(names)
 
 
 def _subject(unit: Unit, heading: str) -> str:
@@ -97,20 +97,22 @@ def _subject(unit: Unit, heading: str) -> str:
 
 
 def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
-    chunk = hit.placed.chunk
-    title_terms = frozenset(analyse(hit.placed.title))
-    path_terms = frozenset(analyse(" ".join(chunk.locator.heading_path)))
+    chunk, language = hit.placed.chunk, profile.language
+    title_terms = frozenset(analyse(hit.placed.title, language))
+    path_terms = frozenset(analyse(" ".join(chunk.locator.heading_path), language))
     cut = list(islice(quotable_units(chunk, hit.placed.title), _MOST_UNITS))
     said = [f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut]
-    terms = [frozenset(analyse(text)) for text in said]
-    labels = {label: frozenset(analyse(label)).union(names_of(label)) for label in {unit.label for unit in cut}}
+    terms = [frozenset(analyse(text, language)) for text in said]
+    labels = {
+        label: frozenset(analyse(label, language)).union(names_of(label)) for label in {unit.label for unit in cut}
+    }
     wanted = profile.expectation.unit
     asks_meaning = _MEANING.search(profile.text) is not None
     asks_default = _DEFAULT.search(profile.text) is not None
     heading = chunk.locator.heading_path[-1] if chunk.locator.heading_path else ""
     sure = [named(_subject(unit, heading), profile.text) for unit in cut]
     for order, unit in enumerate(cut):
-        above = title_terms | (frozenset(analyse(unit.section)) if unit.section else path_terms)
+        above = title_terms | (frozenset(analyse(unit.section, language)) if unit.section else path_terms)
         above |= labels[unit.label]
         near = [order] if unit.is_row else range(max(0, order - 1), min(len(cut), order + 2))
         beside = [terms[i] for i in near if i == order or not cut[i].is_heading]

@@ -19,7 +19,7 @@ from core.ports import Vector
 from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.trim_clauses import softmax
-from core.text.language import detect_language
+from core.text.languages import language_of
 
 Embed = Callable[[Sequence[str]], Vector]
 
@@ -34,7 +34,7 @@ _SHARPNESS = 60.0
 
 def foreign_passages(profile: QuestionProfile, passages: Sequence[Hit]) -> list[Hit]:
     """Return the passages nearest by vector that are in another language than the question, nearest first."""
-    near = [hit for hit in passages if hit.vector and detect_language(hit.placed.chunk.text) != profile.language]
+    near = [hit for hit in passages if hit.vector and language_of(hit.placed.chunk.text) != profile.language]
     return sorted(near, key=_vector_rank)[:_PASSAGES]
 
 

@@ -17,7 +17,7 @@ from core.query.answer.cross_language import Embed, foreign_passages, gap_confid
 from core.query.answer.escape import without_live_marks
 from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile, is_small_talk, read_question
-from core.text.language import detect_language
+from core.text.languages import language_asked
 
 DEFAULT_THRESHOLD = 0.2
 """Least confidence of an answer; chosen on half of the data as `benchmarks/answers.py` says."""
@@ -52,7 +52,7 @@ def extract_answer(
     ``no_passages`` and ``low_confidence``.
     """
     if is_small_talk(question):
-        return insufficient(detect_language(question), "small_talk")
+        return insufficient(language_asked(question), "small_talk")
     profile = read_question(question, [*passages, *candidates])
     if not profile.weights:
         return insufficient(profile.language, "no_terms")
@@ -80,7 +80,7 @@ def extract_answer(
 
 def insufficient(language: str, reason: str, sure: float = 0.0) -> Answer:
     """Return the answer that says that the documents do not answer."""
-    return Answer(INSUFFICIENT_TEXT[language], AnswerType.INSUFFICIENT, (), sure, reason)
+    return Answer(INSUFFICIENT_TEXT.get(language, INSUFFICIENT_TEXT["en"]), AnswerType.INSUFFICIENT, (), sure, reason)
 
 
 def confidence_features(profile: QuestionProfile, best: Candidate, passages: Sequence[Hit] = ()) -> dict[str, float]:
@@ -90,9 +90,9 @@ def confidence_features(profile: QuestionProfile, best: Candidate, passages: Seq
     first section and the amount in its fourth.
     """
     document = best.hit.placed.doc_id
-    beside = (passage_terms(hit) for hit in passages if hit.placed.doc_id == document)
+    beside = (passage_terms(hit, profile.language) for hit in passages if hit.placed.doc_id == document)
     return {
-        "passage": profile.coverage(passage_terms(best.hit).union(*beside)),
+        "passage": profile.coverage(passage_terms(best.hit, profile.language).union(*beside)),
         **{name: best.features[name] for name in ("coverage", "around", "pairs")},
     }
 

@@ -42,11 +42,15 @@ TEMPLATES = {
         "回答:",
     ),
 }
+OTHER = Template(
+    TEMPLATES["en"].rules.replace("in English", "in the language that it is asked in"), "Question: ", "Answer:"
+)
+"""Asks for answers in languages that have no template."""
 
 
 def template_text(language: str) -> str:
     """Return the template as a person reads it."""
-    template = TEMPLATES[language]
+    template = TEMPLATES.get(language, OTHER)
     return f"{template.rules}\n\n{{documents}}\n\n{template.question}{{question}}\n{template.answer}"
 
 
@@ -65,7 +69,7 @@ def build_prompt(question: str, sources: Sequence[ContextSource], language: str,
     Where it would be longer, the last sources go first and the next one is shortened; then the question; the rules
     last. Each cut is marked by ``TRUNCATED``.
     """
-    template = TEMPLATES[language]
+    template = TEMPLATES.get(language, OTHER)
     asked = escape_inline(" ".join(question.split()))
     tail = f"{template.question}{asked}\n{template.answer}"
     room = max_bytes - _bytes(Prompt(template.rules, "\n\n" + tail, language).as_text())

@@ -8,13 +8,19 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from core.model import Hit
+from core.model import Hit, TermScore
 from core.query.answer.answer_types import Expectation, expected_answer
 from core.query.answer.named_labels import is_name, question_words
-from core.text.analysis import analyse, analyse_query, keywords
-from core.text.language import detect_language
+from core.text.analysis import analyse, analyse_query, is_spoken, keywords
+from core.text.languages import language_asked
 
 _SPACE = re.compile(r"\s+")
+_UNSPACED = ("ja", "zh", "ko", "th", "lo", "my", "km")
+"""Languages whose words letters tell better than blanks."""
+_PAIRED = tuple(language for language in _UNSPACED if language != "ja")
+_READ = 10
+_UNSEEN_PAIR = 0.3
+"""Weight of a pair of signs that no passage holds, to those that one does: most are the ends of two words."""
 _FILLERS = frozenset(
     analyse(
         "tell know explain describe please give name list say mention according document show find want need question "
@@ -59,18 +65,21 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
 
     A term that no hit holds weighs as one that no document holds. Without a keyword leg all terms weigh the same.
     """
-    terms = analyse_query(question)
+    language = language_asked(question)
+    terms = analyse_query(question, language)
     terms = [*terms, *_further_names(question, terms)]
     spoken = [term for term in terms if term not in _FILLERS] or terms
     known = {score.term: score for hit in hits if hit.keyword for score in hit.keyword.terms}
     sizes = [_corpus_size(score.idf, score.document_frequency) for score in known.values() if score.idf > 0]
     unseen = math.log(1 + (max(sizes, default=0.0) + 0.5) / 0.5) if sizes else 1.0
-    language = detect_language(question)
+    idf = {term: known[term].idf if term in known and known[term].idf > 0 else unseen for term in spoken}
+    if known and (language in _PAIRED or any(map(is_spoken, spoken))):
+        idf |= _by_texts([term for term in spoken if term not in known], hits, known, unseen, language)
     return QuestionProfile(
         text=question,
         language=language,
-        weights={term: (known[term].idf if term in known and known[term].idf > 0 else unseen) for term in spoken},
-        pairs=letter_pairs(question) if language == "ja" else _pairs_of_words(question, spoken),
+        weights=idf,
+        pairs=letter_pairs(question) if language in _UNSPACED else _pairs_of_words(question, spoken, language),
         expectation=expected_answer(question),
     )
 
@@ -78,6 +87,17 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
 def _further_names(question: str, terms: Collection[str]) -> list[str]:
     """Names such as ``-i`` and ``%D``, of which no term is left."""
     return sorted(word for word in question_words(question) if is_name(word) and set(analyse(word)).isdisjoint(terms))
+
+
+def _by_texts(
+    terms: Sequence[str], hits: Sequence[Hit], known: Mapping[str, TermScore], unseen: float, language: str
+) -> dict[str, float]:
+    """Weigh terms that the keyword leg does not tell of, since another form of the word counted for more."""
+    mean = sum(score.idf for score in known.values()) / len(known) if known else unseen
+    texts = {hit.placed.chunk.indexed_text(hit.placed.title) for hit in hits[:_READ]}
+    held = frozenset[str]().union(*(analyse(text, language) for text in texts))
+    missing = min(unseen, _UNSEEN_PAIR * mean) if language in _PAIRED else unseen
+    return {term: mean if term in held else missing for term in terms}
 
 
 def is_small_talk(question: str) -> bool:
@@ -92,9 +112,9 @@ def letter_pairs(text: str) -> frozenset[str]:
     return frozenset(plain[i : i + 2] for i in range(len(plain) - 1))
 
 
-def _pairs_of_words(question: str, terms: Collection[str]) -> frozenset[str]:
+def _pairs_of_words(question: str, terms: Collection[str], language: str) -> frozenset[str]:
     """Return the letter pairs of the words that carry the question; an English one is full of words that do not."""
-    said = [word for word in keywords(question) if not set(terms).isdisjoint(analyse(word))]
+    said = [word for word in keywords(question, language) if not set(terms).isdisjoint(analyse(word, language))]
     return frozenset().union(*map(letter_pairs, said))
 
 

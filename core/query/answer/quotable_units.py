@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from core.model import LABEL_JOINT, Chunk
-from core.text.sentences import split_sentences
+from core.text.sentences import split_statements
 
 CELL_JOINT = " | "
 
@@ -54,7 +54,7 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
             yield from _rows(chunk, spans, section)
             continue
         first, last = spans[0][0], spans[-1][1]
-        for start, end in split_sentences(chunk.text[first:last]):
+        for start, end in split_statements(chunk.text[first:last]):
             text = chunk.text[first + start : first + end]
             is_heading = (
                 text.lstrip("# ") in headings

@@ -14,6 +14,7 @@ from functools import lru_cache
 from core.model import Hit
 from core.query.answer.named_labels import named
 from core.query.answer.question_profile import QuestionProfile
+from core.text.analysis import fold, is_spoken, unmarked
 
 FEATURE_WEIGHTS = {
     **{"bm25": 0.09, "cosine": 0.17, "coverage": 0.17, "window": 0.09, "pairs": 0.26, "exact": 0.09},
@@ -41,6 +42,8 @@ class Looked:
     exact: tuple[str, ...]
     window_chars: int
     question: str
+    folds: bool = False
+    """The terms have no accents, which the words in passages may have."""
 
 
 def looked_for(profile: QuestionProfile) -> Looked:
@@ -55,6 +58,7 @@ def looked_for(profile: QuestionProfile) -> Looked:
         exact=tuple(text for text in exact if text),
         window_chars=WINDOW_CHARS.get(profile.language, 200),
         question=profile.text,
+        folds=any(map(is_spoken, profile.weights)),
     )
 
 
@@ -76,6 +80,8 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
     chunk = hit.placed.chunk
     above = plain(" ".join((hit.placed.title, *chunk.locator.heading_path, chunk.header)))
     body = plain(chunk.text)
+    if looked.folds:
+        above, body = fold(above), fold(body)
     known = {score.term for score in hit.keyword.terms} if hit.keyword else frozenset()
     places: list[tuple[int, int]] = []
     coverage = 0.0
@@ -103,6 +109,8 @@ def scaled(values: Sequence[float]) -> list[float]:
 
 def _literal(term: str) -> str:
     """Return the part of an index term that its inflected forms in a text share."""
+    if is_spoken(term):
+        return unmarked(term)
     if term.isascii():
         return term[:-1] if term.endswith("i") and len(term) > 4 else term
     return _ENDING.sub("", term)

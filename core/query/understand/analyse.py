@@ -7,7 +7,7 @@ import unicodedata
 from core.errors import InvalidInput, QueryTooLong
 from core.model import Analysis
 from core.text.analysis import keywords
-from core.text.language import detect_language
+from core.text.languages import language_asked
 
 
 def check_length(text: str, max_chars: int) -> None:
@@ -22,5 +22,5 @@ def analyse(text: str, max_chars: int) -> Analysis:
     normalised = " ".join(unicodedata.normalize("NFKC", text.replace("\0", " ")).split())
     if not normalised:
         raise InvalidInput("There is no question.", remedy="Type a question and send it again.")
-    language = detect_language(normalised)
-    return Analysis(language, normalised, tuple(keywords(normalised)), f"answer-{language}")
+    language = language_asked(normalised)
+    return Analysis(language, normalised, tuple(keywords(normalised, language)), f"answer-{language}")

@@ -13,8 +13,9 @@ import hashlib
 import re
 from collections.abc import Iterator
 
-from core.text.analysis import analyse_query, normalise, pieces
+from core.text.analysis import analyse, analyse_query, normalise, pieces
 from core.text.language import detect_language
+from core.text.languages import language_of, languages_asked
 
 _FIGURE = re.compile(r"[0-9]+(?:[.,:/][0-9]+)*|[+<>≤≥=≠±%$€£¥°]|[-−–](?=\s?[0-9])")
 _MINUS = str.maketrans("−–", "--", ",")
@@ -76,6 +77,9 @@ def sense_of(question: str) -> tuple[str, ...]:
     """Return everything that must be the same in a question that means the same."""
     plain = normalise(question)
     japanese = detect_language(plain) == "ja"
+    if language_of(plain) not in ("en", "ja") or languages_asked(plain):
+        # Nobody has told which of its words may change.
+        return (plain.casefold(), *analyse(plain))
     if not japanese:
         plain = _POLITE.sub(lambda match: match["lasting"] or "", plain)
     words = [word.lower().replace("’", "'") for word in _WORD.findall(plain)]
