@@ -63,6 +63,7 @@ ALONE: Mapping[str, Smallest] = {
         ("all/order", "all/tables", "en/headings", "columns_1/s_a_page"),
         needs=("chromium-headless-shell", "soffice"),
     ),
+    "reader": Smallest((SET, "--fit-on", SET), ("sets/set/both/contains_gold", "sets/set/span/f1", "sets/set/ms/p95")),
     "ocr": Smallest((), ("pages", "rapidocr/clean/errors", "rapidocr/clean/s_a_page")),
     "pages": Smallest((), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),
     "spiking": Smallest(
