@@ -30,7 +30,7 @@ from core.evaluation.fill_folder import fill
 from core.evaluation.measure_folder import Question, read_passages, read_questions
 from core.evaluation.metrics import contains_answer, normalise, percentile, without_marks
 from core.model import Answer, Hit
-from core.query.answer import candidates, extract, trim_clauses
+from core.query.answer import candidates, confidence, extract, trim_clauses
 from core.query.answer.candidates import find_candidates
 from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.search.fuse import choose
@@ -157,7 +157,7 @@ def _confidence_rows(observed: Sequence[Observed]) -> Iterator[tuple[Row, bool]]
         for hits, label in ((one.found, True), (one.left, False)):
             asked, found = _asked(one, hits)
             if found:
-                yield extract.confidence_features(asked, max(found, key=lambda c: c.chance)), label
+                yield confidence.confidence_features(asked, max(found, key=lambda c: c.chance)), label
 
 
 def _fit_confidence(sure: dict[str, list[tuple[Row, bool]]]) -> tuple[Row, float]:
@@ -166,7 +166,7 @@ def _fit_confidence(sure: dict[str, list[tuple[Row, bool]]]) -> tuple[Row, float
         [row for row, _, _ in rows],
         [label for _, label, _ in rows],
         [name for _, _, name in rows],
-        list(extract.CONFIDENCE_WEIGHTS),
+        list(confidence.CONFIDENCE_WEIGHTS),
     )
 
 

@@ -68,13 +68,14 @@ from core.platform.data_folder import DataFolder
 from core.platform.poller import Poller
 from core.platform.work_signal import WorkSignal
 from core.ports import BlobStore, JobQueue, Passwords, Signal
+from core.query.answer.reading import PassageReaders, ReadingStage
 from core.query.answer.write_answer import Answering
 from core.query.answer_cache import AnswerCache
 from core.query.ask import QuestionAnswering
 from core.query.conversations.conversations import Conversations
 from core.query.conversations.rewrite import StandaloneRewriter
 from core.query.pipeline import QueryPipeline
-from core.query.search.rerank import OpenReranker, RerankStage
+from core.query.search.rerank import RerankStage
 from core.query.search.retrieve import Retriever
 from core.query.search.search import Searcher
 from core.recordings.facade import Recordings
@@ -134,7 +135,7 @@ class Adapters:
     factories: IndexFactories
     models: ModelNames
     generators: Generators
-    reranker: OpenReranker
+    readers: PassageReaders
     sharing: JobSharing
 
 
@@ -242,9 +243,11 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
 
     # How a question is answered.
     retriever = Retriever(catalog, active.now, settings.leg_timeout_s, projector.lost)
-    stage = RerankStage(catalog, adapters.reranker)
+    stage = RerankStage(catalog, adapters.readers.reranker)
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.has_moved_since)
-    queries = QueryPipeline(catalog, searcher, Answering(generators, settings.answers), settings.search)
+    reading = ReadingStage(adapters.readers.reader) if adapters.readers.reader is not None else None
+    answering = Answering(generators, settings.answers, reading)
+    queries = QueryPipeline(catalog, searcher, answering, settings.search)
     rewriter = StandaloneRewriter(
         generators, settings.answers, settings.max_question_chars, settings.generator_standalone
     )
@@ -288,7 +291,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         if folder.is_shared:
             tidying.start()
         generations.start(in_background=ledger.has_threads)
-        warm_up(active)
+        warm_up(active, adapters.readers.reader)
         if is_alone:
             blobs.unclaimed.sweep(closing)
         if ledger.has_threads:

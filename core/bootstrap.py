@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts import Accounts
 from core.adapters.ocr import ocr_engine
+from core.adapters.reading import reader_opener
 from core.assembly import Adapters, JobSharing, ModelNames, assemble
 from core.backup.source import BackupSource
 from core.catalog import VECTOR, Catalog
@@ -25,6 +26,7 @@ from core.platform.data_folder import DataFolder
 from core.platform.malloc import share_heaps
 from core.platform.processors import usable_processors
 from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, Signal, VectorIndex
+from core.query.answer.reading import PassageReaders
 from core.query.search.rerank import OpenReranker
 from core.settings import Settings
 from core.snn.artifacts import Artifacts
@@ -45,8 +47,7 @@ def build(settings: Settings | None = None) -> KnowledgeBase:
     """
     settings = settings or Settings()
     share_heaps()
-    kb, _ = _opened(settings, is_worker=False)
-    return kb
+    return _opened(settings, is_worker=False)[0]
 
 
 def build_worker(settings: Settings) -> tuple[KnowledgeBase, CeleryWorker]:
@@ -148,7 +149,7 @@ def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[Kno
         factories=_index_factories(settings, folder),
         models=ModelNames(settings.loaded_embedder, ocr_engine(settings.loaded_ocr)),
         generators=_generators(settings, folder),
-        reranker=_reranker(settings),
+        readers=PassageReaders(_reranker(settings), reader_opener(settings.reads and not is_worker)),
         sharing=JobSharing(_queue(settings, folder, is_worker), _progress(settings, folder, catalog)),
     )
     return assemble(settings, folder, adapters)

@@ -69,6 +69,7 @@ ALONE: Mapping[str, Smallest] = {
         ("--folder", "{packages}"),
         ("all/right", "all/passage first", "no answer/both/honest", "confidence/shown", "p95_ms"),
     ),
+    "reader": Smallest((SET, "--fit-on", SET), ("sets/set/both/contains_gold", "sets/set/span/f1", "sets/set/ms/p95")),
     "ocr": Smallest((), ("pages", "rapidocr/clean/errors", "rapidocr/clean/s_a_page")),
     "pages": Smallest((), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),
     "spiking": Smallest(

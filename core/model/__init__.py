@@ -116,6 +116,7 @@ from core.model.questions import (
 )
 from core.model.readings import Differences, Reading, ReadingReport, ReadingState
 from core.model.recordings import Artifact, Recording, RecordingPart, Training, TrainingState
+from core.model.stretches import Stretch, StretchReading
 from core.model.training import (
     PRECISIONS,
     PRIVACY_LEVELS,
@@ -126,6 +127,8 @@ from core.model.training import (
 )
 
 __all__ = [
+    "Stretch",
+    "StretchReading",
     "Advice",
     "AnalysedText",
     "Analysis",

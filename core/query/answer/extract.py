@@ -6,26 +6,21 @@ Comes after fusion and needs no model within one language. A question that the p
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from core.model import Answer, AnswerType, Citation, Hit
 from core.ports import Vector
-from core.query.answer.candidates import Candidate, find_candidates, passage_terms
+from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.compose import AnswerPart, Composer
+from core.query.answer.confidence import confidence
 from core.query.answer.cross_language import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.answer.escape import without_live_marks
-from core.query.answer.named_labels import SURE
-from core.query.answer.question_profile import QuestionProfile, is_small_talk, read_question
+from core.query.answer.question_profile import is_small_talk, read_question
+from core.query.answer.reading import READ_THRESHOLD, ReadWindow, read_confidence, weighed
 from core.text.languages import language_asked
 
 DEFAULT_THRESHOLD = 0.2
 """Least confidence of an answer; chosen on half of the data as `benchmarks/answers.py` says."""
-
-CONFIDENCE_WEIGHTS = {"passage": 3.93, "coverage": 0.99, "around": 2.41, "pairs": 4.13}
-CONFIDENCE_BIAS = -6.82
-NAMED_WEIGHT = 2.0
-"""Set, not fitted: for an answer that stands under the very name that the question holds."""
 
 INSUFFICIENT_TEXT = {
     "en": "There is not enough information in the documents to answer this.",
@@ -33,6 +28,7 @@ INSUFFICIENT_TEXT = {
 }
 
 _PASSAGES = 5
+Read = Callable[[str, Sequence[Candidate]], list[ReadWindow]]
 
 
 def extract_answer(
@@ -44,27 +40,37 @@ def extract_answer(
     threshold: float | None = None,
     max_chars: int = 250,
     candidates: Sequence[Hit] = (),
+    read: Read | None = None,
 ) -> Answer:
     """Answer from the first passages with at most ``max_chars`` characters, marks included, or say "insufficient".
 
     ``candidates`` are all hits of the question; they only add statistics. ``embed`` and ``question_vector`` serve
-    questions in another language than the passages. Reasons of an insufficient answer: ``small_talk``, ``no_terms``,
-    ``no_passages`` and ``low_confidence``.
+    questions in another language than the passages; ``read`` has a reader read the sentences. Reasons of an
+    insufficient answer: ``small_talk``, ``no_terms``, ``no_passages`` and ``low_confidence``.
     """
     if is_small_talk(question):
         return insufficient(language_asked(question), "small_talk")
     profile = read_question(question, [*passages, *candidates])
     if not profile.weights:
         return insufficient(profile.language, "no_terms")
-    least = DEFAULT_THRESHOLD if threshold is None else threshold
     found = find_candidates(profile, passages[:_PASSAGES])
     if not found:
         return insufficient(profile.language, "no_passages")
-    sure = confidence(profile, _best(found), passages)
+    windows = read(question, found) if read is not None else []
+    if windows:
+        found = weighed(found, windows)
+        sure = read_confidence(profile, _best(found), passages, windows)
+    else:
+        sure = confidence(profile, _best(found), passages)
+    calibrated = READ_THRESHOLD if windows else DEFAULT_THRESHOLD
+    least = calibrated if threshold is None else threshold
     if sure < least and embed is not None and question_vector is not None:
         foreign = foreign_passages(profile, passages[:_PASSAGES])
         across = gap_confidence(foreign, candidates or passages)
-        if across >= least and (near := nearest_sentences(profile, foreign, embed, question_vector)):
+        if across >= least and windows:
+            # The reader has read both languages; what was in doubt is only whether anything answers.
+            sure = across
+        elif across >= least and (near := nearest_sentences(profile, foreign, embed, question_vector)):
             found, sure = near, across
     if sure < least:
         return insufficient(profile.language, "low_confidence", sure)
@@ -81,28 +87,6 @@ def extract_answer(
 def insufficient(language: str, reason: str, sure: float = 0.0) -> Answer:
     """Return the answer that says that the documents do not answer."""
     return Answer(INSUFFICIENT_TEXT.get(language, INSUFFICIENT_TEXT["en"]), AnswerType.INSUFFICIENT, (), sure, reason)
-
-
-def confidence_features(profile: QuestionProfile, best: Candidate, passages: Sequence[Hit] = ()) -> dict[str, float]:
-    """Return how much of the question the best sentence, its neighbours and its passage hold, each 0 to 1.
-
-    What other passages of the same document hold counts for the passage: a rule about journeys says "journey" in its
-    first section and the amount in its fourth.
-    """
-    document = best.hit.placed.doc_id
-    beside = (passage_terms(hit, profile.language) for hit in passages if hit.placed.doc_id == document)
-    return {
-        "passage": profile.coverage(passage_terms(best.hit, profile.language).union(*beside)),
-        **{name: best.features[name] for name in ("coverage", "around", "pairs")},
-    }
-
-
-def confidence(profile: QuestionProfile, best: Candidate, passages: Sequence[Hit] = ()) -> float:
-    """Return how likely the passages answer at all, 0 to 1."""
-    features = confidence_features(profile, best, passages)
-    score = CONFIDENCE_BIAS + sum(CONFIDENCE_WEIGHTS[name] * value for name, value in features.items())
-    score += NAMED_WEIGHT * (best.features["named"] == SURE)
-    return 1 / (1 + math.exp(-score))
 
 
 def _best(found: Sequence[Candidate]) -> Candidate:

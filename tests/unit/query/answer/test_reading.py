@@ -1,0 +1,122 @@
+"""What of the passages is read, and what a reading does to the chances of sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from core.errors import ModelUnavailable
+from core.model import BlockKind, Stretch, StretchReading
+from core.query.answer.candidates import Candidate, find_candidates
+from core.query.answer.extract import extract_answer
+from core.query.answer.question_profile import read_question
+from core.query.answer.reading import ReadingStage, marked, read, weighed, windows
+from tests.unit.query.answer.test_extract import CANTEEN, PLANT, hits_for, 工場
+
+QUESTION = "How many people does the plant employ?"
+
+
+class FoundAtWord:
+    """Takes the sentence with a word for the answer, and nothing else."""
+
+    name = "found-at-word"
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+        self.seen: list[Stretch] = []
+
+    def load(self) -> None: ...
+
+    def read(self, question: str, stretches: Sequence[Stretch]) -> list[StretchReading]:
+        self.seen += stretches
+        return [self._of(stretch) for stretch in stretches]
+
+    def _of(self, stretch: Stretch) -> StretchReading:
+        at = stretch.text.find(self._word)
+        inside = [float(start <= at < end) * 0.9 for start, end in stretch.sentences]
+        is_there = at >= 0
+        sure = 0.95 if is_there else 0.05
+        end = max(0, at) + len(self._word) if is_there else 1
+        return StretchReading(sure, 4.0 * is_there, max(0, at), end, sure, tuple(inside), tuple(inside))
+
+
+class Broken(FoundAtWord):
+    def load(self) -> None:
+        raise ModelUnavailable("no weights")
+
+    def read(self, question: str, stretches: Sequence[Stretch]) -> list[StretchReading]:
+        raise ModelUnavailable("no weights")
+
+
+def found(question: str, *texts: str, **how: object) -> list[Candidate]:
+    hits = hits_for(question, *texts, **how)
+    return find_candidates(read_question(question, hits), hits)
+
+
+def reading_of(reader: FoundAtWord, account: dict[str, object]) -> Callable[..., object]:
+    stage = ReadingStage(lambda: reader)
+    return lambda question, candidates: stage.read(question, candidates, account)
+
+
+def test_sentences_are_read_as_they_stand() -> None:
+    candidates = found(QUESTION, PLANT, CANTEEN)
+    for window in windows(candidates):
+        for candidate, (start, end) in zip(window.candidates, window.stretch.sentences, strict=True):
+            assert window.stretch.text[start:end] == candidate.text
+        assert len({candidate.hit.placed.id for candidate in window.candidates}) == 1
+
+
+def test_no_sentence_is_the_seed_of_two_windows_and_none_more_are_made_than_allowed() -> None:
+    candidates = found(QUESTION, *[f"{PLANT} {PLANT} {number}" for number in range(5)])
+    assert len(windows(candidates, 3)) == 3
+    every = windows(candidates, 100)
+    assert {id(each) for window in every for each in window.candidates} == {id(each) for each in candidates}
+
+
+def test_the_first_passages_are_read_though_they_share_no_word() -> None:
+    read_ids = {w.candidates[0].hit.placed.id for w in windows(found(QUESTION, 工場, PLANT, CANTEEN), 3)}
+    assert read_ids == {1, 2, 3}
+
+
+def test_a_row_is_read_under_its_header() -> None:
+    table = "Part | Pressure\nPump | 12 bar\nValve | 30 bar"
+    candidates = found("What is the pressure of the valve?", table, kind=BlockKind.TABLE)
+    assert any(window.stretch.text.startswith("Part | Pressure\n") for window in windows(candidates))
+
+
+def test_chances_sum_to_one_and_follow_the_reader() -> None:
+    candidates = found(QUESTION, PLANT, CANTEEN)
+    reader = FoundAtWord("quiet")
+    moved = weighed(candidates, read(reader, QUESTION, candidates))
+    assert sum(each.chance for each in moved) == pytest.approx(1.0)
+    before = {each.start: each.chance for each in candidates if each.hit.rank == 1}
+    after = {each.start: each.chance for each in moved if each.hit.rank == 1}
+    quiet = next(each.start for each in candidates if "quiet" in each.text)
+    assert after[quiet] > before[quiet]
+    assert weighed([], []) == []
+
+
+def test_the_mark_is_in_the_sentence_that_holds_it() -> None:
+    candidates = found(QUESTION, PLANT, CANTEEN)
+    mark = marked(read(FoundAtWord("3,776"), QUESTION, candidates))
+    assert mark is not None
+    assert mark.candidate.text[mark.start : mark.end] == "3,776"
+
+
+def test_without_a_reader_or_with_a_broken_one_the_picker_answers() -> None:
+    hits = hits_for(QUESTION, PLANT, CANTEEN)
+    account: dict[str, object] = {}
+    floor = extract_answer(QUESTION, hits)
+    assert extract_answer(QUESTION, hits, read=reading_of(Broken(""), account)) == floor
+    assert account == {"error": "model_unavailable"}
+
+
+def test_a_reading_is_accounted_for() -> None:
+    account: dict[str, object] = {}
+    hits = hits_for(QUESTION, PLANT, CANTEEN)
+    answer = extract_answer(QUESTION, hits, read=reading_of(FoundAtWord("3,776"), account))
+    assert "3,776" in answer.text
+    assert account["name"] == "found-at-word"
+    assert account["marked"] == "3,776"
+    assert account["stretches"] == 2
