@@ -226,12 +226,15 @@ def _recovered(folder: Path, told: str) -> tuple[str, str, int]:
     from core.catalog.snapshots import Snapshots
     from core.platform.data_folder import DataFolder
 
-    place = DataFolder(folder)
-    Snapshots(place).recover()
-    place.close()
+    if "`identity`" in told:
+        (folder / "identity").unlink()
+    else:
+        place = DataFolder(folder)
+        Snapshots(place).recover()
+        place.close()
     with core.build(_settings(folder)) as kb:
         lost = len(DOCUMENTS) - _documents(kb)
-        return "told", f"{told[:60]}… `evorag recover` gave {_documents(kb)} documents back", lost
+        return "told", f"{told[:60]}… the remedy gave {_documents(kb)} documents back", lost
 
 
 def _documents(kb: Any) -> int:

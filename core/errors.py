@@ -48,7 +48,11 @@ Each carries a ``code`` that the API and the pages show, and a ``remedy`` that t
 
 from __future__ import annotations
 
+import errno
 from typing import Any, ClassVar
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Numbers of the errors by which the system says that there is no room for a write."""
 
 
 class EvoRAGError(Exception):
@@ -341,3 +345,15 @@ class Cancelled(EvoRAGError):
     code = "cancelled"
     status = 499
     remedy = "Upload the file again if it was cancelled by mistake."
+
+
+def is_for_want_of_room(error: BaseException | None) -> bool:
+    """Tell whether a disk or quota that is full, or a file that may not grow, is at the bottom of an error."""
+    seen: set[int] = set()
+    # Errors may have each other as their cause.
+    while error is not None and id(error) not in seen:
+        if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno in NO_ROOM):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False

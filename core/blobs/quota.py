@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import current
-from core.errors import DiskFull, QuotaExceeded, TooLarge
+from core.errors import NO_ROOM, DiskFull, QuotaExceeded, TooLarge
 
 if TYPE_CHECKING:
     from core.catalog.documents.transfers import TransferLedger
-
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class StorageQuota:
@@ -62,24 +59,12 @@ class StorageQuota:
         return self._quota_bytes - self._ledger.used_bytes(who.user_id, who.name, except_ids=except_ids)
 
 
-def is_for_want_of_room(error: BaseException | None) -> bool:
-    """Tell whether a disk or quota that is full, or a file that may not grow, is at the bottom of an error."""
-    seen: set[int] = set()
-    # Errors may have each other as their cause.
-    while error is not None and id(error) not in seen:
-        if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno in _NO_ROOM):
-            return True
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return False
-
-
 @contextmanager
 def disk_errors() -> Iterator[None]:
     """Say of a write for which there is no room that the disk is full. Raises: ``DiskFull``."""
     try:
         yield
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise DiskFull("There is no room on the disk of the data folder.") from error
         raise

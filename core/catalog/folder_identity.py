@@ -31,7 +31,9 @@ def agreed_identity(folder: DataFolder, database: Database, blobs: BlobStore | N
         if told != marked:
             raise WrongCatalog(
                 f"The data folder “{folder.root}” is of the knowledge base {marked[:_SHOWN]}, and"
-                f" {_place(database)} is of {told[:_SHOWN]}."
+                f" {_place(database)} is of {told[:_SHOWN]}.",
+                remedy=f"{WrongCatalog.remedy} Where only the folder's file `identity` is damaged, remove it: the"
+                " catalogue is then held against the originals.",
             )
         return told
     if blobs is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import secrets
 import shutil
 import time
@@ -19,6 +20,7 @@ _ATTEMPTS = 20
 _PAUSE_S = 0.1
 _PATIENCE_S = 120.0
 """Time for which a process waits for another one that is opening the same folder."""
+_IDENTITY = re.compile(r"[0-9a-f]{32}")
 _LOCK = ".lock"
 _OPENING = frozenset({"opening", "lock", "incoming"})
 """What opening a folder makes in it."""
@@ -72,8 +74,9 @@ class DataFolder:
 
     @property
     def identity(self) -> str:
-        """The mark that its catalogue carries too, empty in a folder of an earlier release."""
-        return _read(self.root / "identity")
+        """The mark that its catalogue carries too, empty in a folder of an earlier release, or where it is damaged."""
+        found = _read(self.root / "identity")
+        return found if _IDENTITY.fullmatch(found) else ""
 
     @property
     def bucket_owner(self) -> str:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.blobs.quota import is_for_want_of_room
-from core.errors import DiskFull, EvoRAGError
+from core.errors import DiskFull, EvoRAGError, is_for_want_of_room
 from core.model import Query, Trace
 
 if TYPE_CHECKING:

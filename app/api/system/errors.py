@@ -7,8 +7,7 @@ from werkzeug.exceptions import HTTPException
 
 from app.api.description.describe import operation_of
 from app.components.shared.states import error_words, unknown_error
-from core.blobs.quota import is_for_want_of_room
-from core.errors import DiskFull, EvoRAGError
+from core.errors import DiskFull, EvoRAGError, is_for_want_of_room
 
 CODES = {
     400: "invalid_input",
