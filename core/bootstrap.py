@@ -79,8 +79,8 @@ def _opened(settings: Settings, is_worker: bool) -> tuple[KnowledgeBase, LocalJo
 
 def _folder(settings: Settings) -> DataFolder:
     """Lock the data folder: for this process alone, unless catalogue and indexes all are on servers."""
-    has_servers = bool(settings.vector_url and settings.keyword_url)
-    return DataFolder(settings.data_dir, shared=settings.is_shared and (has_servers or settings.test_mode))
+    on_servers = (settings.vector_url and settings.keyword_url) or settings.test_mode
+    return DataFolder(settings.data_dir, shared=settings.is_shared and bool(on_servers))
 
 
 @contextmanager
@@ -116,10 +116,7 @@ def opened_place(
 
 
 def rows_of_store(store: str, settings: Settings, folder: DataFolder, dimension: int, suffix: str) -> int:
-    """Return how many rows a store of the settings holds, none where none is there; nothing of it is mended.
-
-    Raises: ``WrongIndex`` where it was made by something else.
-    """
+    """Return how many rows a store holds, none where none is there; nothing of it is mended. Raises: ``WrongIndex``."""
     is_vector = store == VECTOR
     url, base = (settings.vector_url, folder.vectors) if is_vector else (settings.keyword_url, folder.keywords)
     if settings.test_mode or not (url or (folder.root / f"{base.name}{suffix}").exists()):

@@ -74,12 +74,9 @@ class Parser(Protocol):
 
         ``recognised`` is the file of lines that were recognised in its pictures so far, ``""`` for none yet; None
         where nothing is recognised. Where some have yet to be, ``{"pictures": names}`` is returned and nothing written;
-        where the document has text without them, this is written and ``embedded`` names them. Those that are no pages
-        are put into the folder ``pictures``.
-
-        ``progress`` hears of pages, slides or bytes where the format tells how many there are; what it or ``look``
-        raises ends the parsing. Where ``look`` says so, ``{"aside": parsing}`` is returned before there is a result.
-
+        where there is text without them, it is written, ``embedded`` names them, and those that are no pages are put
+        into the folder ``pictures``. ``progress`` hears of pages, slides or bytes where the format tells how many there
+        are; what it or ``look`` raises ends the parsing, and ``{"aside": parsing}`` is returned where ``look`` says so.
         Raises: ``UnreadableDocument`` and its kinds. ``target`` is complete or absent.
         """
 
@@ -296,10 +293,9 @@ class JobQueue(Protocol):
 
 
 class Generator(Protocol):
-    """Writes an answer piece by piece.
+    """Writes an answer piece by piece; loads with the first one, or in the background: ``health`` never waits for it.
 
-    Loading happens with the first writing, or in the background; ``health`` never waits for it. Only one answer is
-    written at a time where the engine takes no more; others wait within their own time.
+    Only one answer is written at a time where the engine takes no more; others wait within their own time.
     """
 
     name: str
@@ -310,9 +306,8 @@ class Generator(Protocol):
     def write(self, prompt: Prompt, sampling: Sampling, timeout_s: float) -> Writing:
         """Yield pieces of the answer as they are written; closing the iterator stops the writing at once.
 
-        While a model loads, reads or thinks an empty piece comes every few seconds, by which a reader who has gone is
-        noticed. Raises: ``ModelUnavailable``, ``GenerationTimedOut``, ``GenerationFailed``; what was yielded stays
-        true.
+        While a model loads, reads or thinks an empty piece comes every few seconds: a reader who has gone is noticed.
+        Raises: ``ModelUnavailable``, ``GenerationTimedOut``, ``GenerationFailed``; what was yielded stays true.
         """
 
     def close(self) -> None: ...
@@ -373,10 +368,7 @@ class BlobStore(Protocol):
     """Where they are, in a word."""
 
     def put(self, source: Path, sha256: str) -> None:
-        """Take the file ``source``, whose hash is ``sha256``, away from its place; durable when it returns.
-
-        A blob that is there and known to be damaged is replaced.
-        """
+        """Take the file ``source`` away, whose hash is ``sha256``; durable then. A known damaged blob is replaced."""
 
     def path(self, sha256: str, *, verified: bool = True) -> Path:
         """Return a file that can be opened within the next minutes, and whose bytes were found to have this hash.
@@ -385,10 +377,7 @@ class BlobStore(Protocol):
         """
 
     def fault(self, sha256: str, pace: Callable[[float], None] = ...) -> FileFault | None:
-        """Read a blob to its end and tell what is wrong with it; ``pace`` hears how long each piece took, in seconds.
-
-        What ``pace`` raises ends the reading.
-        """
+        """Read a blob to its end; tell what is wrong. ``pace`` hears each piece's seconds; what it raises ends it."""
 
     def size(self, sha256: str) -> int | None:
         """Return the size of a blob in bytes, None where there is none."""
