@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from PIL import Image
-
 from core.model import Block, BlockKind, Locator
 from core.model.recognition import RecognisedLine
 
@@ -119,6 +117,8 @@ def blocks_of(lines: Sequence[RecognisedLine], width: float, height: float, plac
 
 def size_of(data: bytes) -> tuple[int, int] | None:
     """Return the width and height of a picture in pixels; None of what is none, or is drawn in lines."""
+    from PIL import Image
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
