@@ -254,7 +254,7 @@ class SearchSettings(Group):
     cross_encoder: str = Field("", description="Model of `cross`: a folder, or a name in this machine's cache.")
     recency: bool = Field(
         False,
-        description="Multiply scores by max(0.5, 1 − days/60) since the document's own date or, without one, its last change.",
+        description="Multiply scores by max(0.5, 1 − days/60) since the document's own date, or its last change.",
     )
     read_filters: bool = Field(True, description="Apply filters named in a question, such as “in last week's reports”.")
 
