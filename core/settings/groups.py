@@ -252,7 +252,10 @@ class SearchSettings(Group):
     rerank_alpha: float = Field(0.4, ge=0, le=1, description="Share of the cosine in `mix`; the rest is BM25.")
     rerank_depth: int = Field(30, ge=0, description="Number of fused candidates that are reranked.")
     cross_encoder: str = Field("", description="Model of `cross`: a folder, or a name in this machine's cache.")
-    recency: bool = Field(False, description="Multiply scores by max(0.5, 1 − days/60) since the last change.")
+    recency: bool = Field(
+        False,
+        description="Multiply scores by max(0.5, 1 − days/60) since the document's own date, or its last change.",
+    )
     read_filters: bool = Field(True, description="Apply filters named in a question, such as “in last week's reports”.")
 
 

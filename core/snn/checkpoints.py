@@ -29,8 +29,9 @@ def save_checkpoint(
     *,
     step: int,
     config_hash: str,
+    held_out_loss: float | None = None,
 ) -> None:
-    """Write a checkpoint in one step; ``step`` counts those that are done."""
+    """Write a checkpoint in one step; ``step`` counts those that are done. The loss stands with the best one alone."""
     kept: dict[str, Tensor] = {f"largest/{name}": tensor for name, tensor in maxima.items()}
     for name, parameter in model.named_parameters():
         kept[f"weight/{name}"] = parameter.detach()
@@ -39,7 +40,19 @@ def save_checkpoint(
                 kept[f"{state}/{name}"] = optimiser.state[parameter][state]
     kept = {name: tensor.contiguous() for name, tensor in kept.items()}
     told = {"step": str(step), "config": config_hash}
+    if held_out_loss is not None:
+        told["held_out_loss"] = repr(held_out_loss)
     written(file, lambda begun: save_file(kept, begun, told))
+
+
+def best_known(file: Path, config_hash: str) -> tuple[int, float] | None:
+    """Return step and loss of the best checkpoint so far, None where none is kept that can be read."""
+    try:
+        with safe_open(file, "pt") as opened:
+            told = opened.metadata() or {}
+        return (int(told["step"]), float(told["held_out_loss"])) if told.get("config") == config_hash else None
+    except (OSError, SafetensorError, KeyError, ValueError):
+        return None
 
 
 def load_checkpoint(

@@ -1,4 +1,4 @@
-"""The course of a training: batch after batch, with checkpoints, until the model is done or somebody stops it.
+"""The course of a training: batch after batch, with checkpoints, until the model learns no more or somebody stops it.
 
 The loss is the mean cross-entropy ``−ln p(next token)`` in nats. AdamW (Loshchilov and Hutter, "Decoupled Weight Decay
 Regularization", ICLR 2019) with a linear warm-up and a cosine down to a tenth ("SGDR", ICLR 2017).
@@ -21,7 +21,7 @@ from core.errors import EvoRAGError
 from core.model.training import TrainingCourse
 from core.snn.architecture import Size, untrained
 from core.snn.artifacts import config_hash
-from core.snn.checkpoints import load_checkpoint, save_checkpoint
+from core.snn.checkpoints import best_known, load_checkpoint, save_checkpoint
 from core.snn.corpus import Corpus, prepared
 from core.snn.neurons import Code
 from core.snn.surrogate import SpikingLayer
@@ -33,6 +33,8 @@ WARM_UP = 0.05
 LAST_RATE = 0.1
 CHECKS = 20
 """How often the loss on held-out text is taken and a checkpoint is written, in equal parts of the course."""
+PATIENCE = 4
+"""Checks in a row without a lower loss on held-out text after which a training ends."""
 MOST_LINES = 1_000
 
 
@@ -53,16 +55,23 @@ Stopped = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class TrainingOutcome:
-    """A model after its last step; ``maxima`` by population, empty without spikes. ``config`` has what decided it."""
+    """A model as it was when held-out text was met best; ``maxima`` by population, empty without spikes.
+
+    ``config`` has what decided it; ``best_step`` is the step that it is from, ``step`` the last that was done.
+    """
 
     model: Any
     maxima: Mapping[str, Tensor]
     config: Mapping[str, Any]
+    step: int
+    best_step: int
+    held_out_loss: float
 
 
 def train(course: TrainingCourse, work: Path, tell: Tell, stopped: Stopped) -> TrainingOutcome | None:
     """Train on what lies prepared in ``work``, on from its checkpoint where there is one; None when it was stopped.
 
+    The best checkpoint by the loss on held-out text is what comes of it; the course ends once that no longer falls.
     Where it is stopped a checkpoint is left. On one thread the result depends on the course and the texts alone.
     Raises: ``InvalidInput`` for too little text, ``Conflict`` for the checkpoint of another training.
     """
@@ -70,13 +79,18 @@ def train(course: TrainingCourse, work: Path, tell: Tell, stopped: Stopped) -> T
     corpus = prepared(work, course.window)
     config = course.config(corpus.sha256)
     run = _Run(course, corpus)
-    file, digest = work / "checkpoint.safetensors", config_hash(config)
+    file, best_file, digest = work / "checkpoint.safetensors", work / "best.safetensors", config_hash(config)
     done = run.load(file, digest) if file.is_file() else 0
+    best = best_known(best_file, digest) if done else None
     every = max(1, course.steps // CHECKS)
     told_every = max(1, course.steps // MOST_LINES)
     held_out = run.held_out_loss() if done else None
     began, tokens = time.monotonic(), 0
+    step = done - 1
     for step in range(done, course.steps):
+        if best is not None and step >= best[0] + PATIENCE * every:
+            step -= 1
+            break
         if stopped():
             run.save(file, step, digest)
             return None
@@ -85,13 +99,22 @@ def train(course: TrainingCourse, work: Path, tell: Tell, stopped: Stopped) -> T
         is_check = (step + 1) % every == 0 or step + 1 == course.steps
         if is_check:
             held_out = run.held_out_loss()
+            if best is None or held_out < best[1]:
+                best = step + 1, held_out
+                # Before the checkpoint: a training that is killed between the two finds the same best step again.
+                run.save(best_file, step + 1, digest, held_out)
             run.save(file, step + 1, digest)
         if is_check or (step + 1) % told_every == 0:
             speed = tokens / max(time.monotonic() - began, 1e-9)
             tell(TrainingProgress(step + 1, course.steps, loss, held_out, speed))
+    if best is None:
+        # Of an earlier release's last checkpoint no best one is known.
+        best = done, run.held_out_loss()
+    elif best[0] <= step:
+        run.load(best_file, digest)
     maxima = run.maxima()
     run.close()
-    return TrainingOutcome(run.model, maxima, config)
+    return TrainingOutcome(run.model, maxima, config, step + 1, *best)
 
 
 def rate(step: int, course: TrainingCourse) -> float:
@@ -154,8 +177,16 @@ class _Run:
     def maxima(self) -> dict[str, Tensor]:
         return self._spiking.maxima if self._spiking is not None else {}
 
-    def save(self, file: Path, step: int, digest: str) -> None:
-        save_checkpoint(file, self.model, self._optimiser, self.maxima(), step=step, config_hash=digest)
+    def save(self, file: Path, step: int, digest: str, held_out_loss: float | None = None) -> None:
+        save_checkpoint(
+            file,
+            self.model,
+            self._optimiser,
+            self.maxima(),
+            step=step,
+            config_hash=digest,
+            held_out_loss=held_out_loss,
+        )
 
     def load(self, file: Path, digest: str) -> int:
         return load_checkpoint(file, self.model, self._optimiser, self.maxima(), config_hash=digest)

@@ -4,7 +4,7 @@ It demonstrates the path from a knowledge base to a model of one's own: a corpus
 
 ``python -m core.snn.train --artifact-name NAME --texts FILE…`` trains on text files; ``--job FILE`` carries out what
 the knowledge base has prepared. A training has a work folder ``training/NAME`` below the folder of models: the job,
-the texts until they are cut into tokens, the tokens, the last checkpoint, and ``progress.jsonl`` with an object a line.
+the texts until they are cut into tokens, the tokens, the last and the best checkpoint, and ``progress.jsonl``.
 What comes of it is the folder ``trained/NAME``; the work folder goes then.
 """
 
@@ -79,7 +79,13 @@ def _carried_out(job: TrainingJob, stopped: threading.Event, at_work: threading.
         if outcome is None:
             put(state="cancelled")
             return "cancelled"
-        put(state="done", step=job.course.steps, steps=job.course.steps)
+        put(
+            state="done",
+            step=outcome.step,
+            steps=job.course.steps,
+            best_step=outcome.best_step,
+            held_out_loss=outcome.held_out_loss,
+        )
         save_artifact(outcome, job)
     except Exception as error:
         # Without its folder it was discarded or purged.

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import func, or_, select
 
 from core.catalog.documents.isolation import seen
 from core.catalog.documents.views import View, shown_versions
 from core.catalog.engine import Database
-from core.catalog.schema import documents, shown_now, versions
+from core.catalog.schema import NUMBER, documents, shown_now, versions
 from core.model.file_types import CALLED_BY_STEM
 
 _FEW = 500
+_FIRST_YEAR = 1981
+"""What is told to be older was written by a clock that was never set."""
 _MOST_SPELLINGS = 5_000
 """Names that a database is asked for; of more, every document is looked at here."""
 
@@ -36,6 +38,16 @@ _NAMED = (
     .where(versions.c.id.in_(shown_now))
     .order_by(documents.c.doc_key)
 )
+
+
+def moment_told(text: str | None, now: datetime) -> datetime | None:
+    """Return the moment that a file tells as its date, None for what is none or cannot be; days are of this zone."""
+    try:
+        told = datetime.fromisoformat((text or "").strip().replace("/", "-"))
+        moment = told.astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment if moment.year >= _FIRST_YEAR and moment <= now else None
 
 
 class Naming:
@@ -100,6 +112,28 @@ class Naming:
         query = select(documents.c.id, documents.c.updated_at).where(documents.c.id.in_(list(doc_ids)), seen())
         with self._database.read() as tx:
             return {row.id: row.updated_at for row in tx.execute(query)}
+
+    def dated(self, shown: Collection[tuple[int, int]]) -> dict[tuple[int, int], datetime]:
+        """Return how old the contents are of some versions, given as document id and number.
+
+        That is the date that the file itself tells, of its last change rather than of its making; where it tells none,
+        or one that is no past moment, when the document last changed here.
+        """
+        ids, numbers = {doc_id for doc_id, _ in shown}, {number for _, number in shown}
+        own = [versions.c.metadata[name].as_string().label(name) for name in ("modified", "created")]
+        query = (
+            select(versions.c.doc_id, NUMBER.label("number"), documents.c.updated_at, *own)
+            .join(documents, documents.c.id == versions.c.doc_id)
+            .where(versions.c.doc_id.in_(list(ids)), NUMBER.in_(list(numbers)), seen())
+        )
+        now = datetime.now(UTC)
+        with self._database.read() as tx:
+            rows = tx.execute(query).all()
+        return {
+            (row.doc_id, row.number): moment_told(row.modified, now) or moment_told(row.created, now) or row.updated_at
+            for row in rows
+            if (row.doc_id, row.number) in shown
+        }
 
     def shows_any(self, view: View, doc_ids: Sequence[int]) -> bool:
         """Tell whether ``view`` shows anything of the documents."""

@@ -145,8 +145,9 @@ class RerankStage:
     def _recency(self, first: Sequence[Hit], ordering: Ordering) -> list[float]:
         if not ordering.recency or ordering.asked_at is None:
             return [1.0] * len(first)
-        updated = self._catalog.naming.updated({hit.placed.doc_id for hit in first})
-        return [recency(updated.get(hit.placed.doc_id), ordering.asked_at) for hit in first]
+        shown = [(hit.placed.doc_id, hit.placed.version) for hit in first]
+        dated = self._catalog.naming.dated(set(shown))
+        return [recency(dated.get(each), ordering.asked_at) for each in shown]
 
 
 def _order(hit: Hit) -> tuple[float, int]:

@@ -38,6 +38,9 @@ DATED = "updated:since-2"
 _LONG_AGO = timedelta(days=3 * 366)
 """What lies further back is what a document tells of, and hardly when it was written."""
 
+_RECENTLY = 30
+"""Days that “recently” reaches back: documents change more seldom than news come in."""
+
 _SINCE = r"(?P<since>\bsince\s+)?"
 _JA_SINCE = r"(?P<since>から|以降|以来)?(?P<particle>の間に|[のに](?!つ))?"
 _PATTERNS = (
@@ -50,6 +53,8 @@ _PATTERNS = (
     rf"(?:過去|直近|最近|ここ)の?{_N}{_JA_UNIT}(?:間|以内)?(?P<particle>[のにで])?",
     rf"(?<![の発日0-9]){_N}{_JA_UNIT}前(?P<since>から|以降|以来)(?P<particle>の)?",
     r"(?<!\d)(?P<year>20\d\d)年(?P<m>\d\d?)月(?:(?P<d>\d\d?)日)?(?P<since>以降|から|以来)(?P<particle>の)?",
+    r"\b(?P<bare>recently|lately|of late)\b",
+    r"(?P<bare>最近|この頃|このごろ|近頃|ちかごろ)(?!まで|のこと)(?P<particle>の間に|に(?!な)|の)?",
     rf"(?P<named>{'|'.join(sorted((n for n in _NAMED if not n.isascii()), key=len, reverse=True))}){_JA_SINCE}",
 )
 _DATES = tuple(re.compile(pattern, re.IGNORECASE) for pattern in _PATTERNS)
@@ -79,8 +84,12 @@ def named_date(question: str, now: datetime) -> NamedDate | None:
             if found is not None:
                 return None
             found = match
-    use = use_of(question, *found.span()) if found is not None else None
-    return _read(found, now, is_change=use == "changed") if found is not None and use is not None else None
+    if found is None:
+        return None
+    # What happened in a stretch of time that ends now stands in no older document.
+    is_window = any(found.groupdict().get(name) for name in ("bare", "n")) and not found.groupdict().get("since")
+    use = use_of(question, *found.span(), is_window=is_window)
+    return _read(found, now, is_change=use == "changed") if use is not None else None
 
 
 def _matches(question: str) -> Iterator[re.Match[str]]:
@@ -99,6 +108,8 @@ def _read(match: re.Match[str], now: datetime, is_change: bool) -> NamedDate | N
         except ValueError:
             return None
         own, before = f"since-{after:%Y-%m-%d}", None
+    elif said.get("bare"):
+        after, own, before = _back(midnight, "day", _RECENTLY), "recently", None
     elif said.get("n"):
         count = _NUMBERS.get(said["n"].lower()) or int(said["n"] if said["n"].isdecimal() else 0)
         unit = _UNITS.get(said["unit"], said["unit"].lower() if said["unit"].isascii() else "month")

@@ -9,6 +9,7 @@ import re
 from typing import Literal
 
 Use = Literal["changed", "written"]
+"""Whether the date says when documents changed, or since when they were written."""
 
 _LEADING = re.compile(r"(?:(?:since|in|during|within|over|from)\s+)?(?:the\s+)?", re.IGNORECASE)
 _TRAILING = re.compile(r"(?:['’]s|(?:から|以降|以来)?(?:の間に|[のにで])?)$")
@@ -26,7 +27,8 @@ _CHANGE = (
     rf"|{_NEW})\b"
 )
 _AUXILIARY = (
-    r"(?:\s+(?:that|which|i|we|you|they|have|has|had|was|were|are|is|been|being|got|did|recently|newly|lately))*"
+    r"(?:\s+(?:that|which|i|we|you|they|have|has|had|was|were|are|is|been|being|got|did|recently|newly|lately)"
+    r"|\s*\x00)*"
 )
 _OF = r"(?:from|of|since|over|in|within|during)\s+(?:the\s+)?"
 _MEETING = r"(?:['’]s\s+(?:meeting|session|call|workshop)s?\b|(?!['’]s))"
@@ -49,6 +51,20 @@ _WHAT_CHANGED = re.compile(
 )
 _MY = re.compile(r"\b(?:my|mine)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:i|my|mine)\b", re.IGNORECASE)
+
+_PERSONAL = re.compile(
+    r"\b(?:i|me|my|mine|who|whose|if|must|should|may|can|could|how\s+(?:do|to|many|much|long))\b", re.IGNORECASE
+)
+"""Questions of persons and of what is to be done: their time is that of what happened to somebody."""
+_TO_ME = re.compile(r"\b(?:show|find|give|tell)\s+me\b", re.IGNORECASE)
+_NEWS = re.compile(
+    rf"^\W*(?:(?:(?:in|during|within|over|from)\s+(?:the\s+)?)?{_D}\W*)?(?:what(?:['’]s|\s+has|\s+have|\s+is|\s+was|\s+were)?(?:\s+been)?\s+(?:{_D}\s+)?"
+    r"(?:new|happen(?:ed|ing)|said|reported|announced|published|written)\b"
+    r"|(?:is|are|was|were)\s+there\s+any(?:thing)?\b|any(?:thing|\s+news|\s+updates?)\b"
+    r"|(?:show|list|find|give|tell|search|summari[sz]e)\b(?:\s+(?:me|us))?[^.?!]*\b(?:news|updates?|anything|everything)\b"
+    r"|(?:news|updates?)\b)",
+    re.IGNORECASE,
+)
 
 _JA_DOC = (
     r"(?:文書|資料|ドキュメント|ファイル|報告書|レポート|議事録|規程|規定|規則|規約|手順書?|仕様書|マニュアル|ガイド|案内|お知らせ|通知"
@@ -74,8 +90,20 @@ _JA_CHANGED = re.compile(
 )
 
 
-def use_of(question: str, start: int, end: int) -> Use | None:
-    """Return what the date at that span says of documents; None where it says nothing of them."""
+_JA_NEWS = re.compile(
+    rf"{_D}[^。]{{0,12}}?(?:ニュース|お知らせ|動き|話題|トピック|出来事|新着)"
+    rf"|{_D}(?:の間に|[のには])*、?(?:何か|新しいこと|新たに)"
+    rf"|{_D}(?:の間に|[のには])*、?(?:何|なに)が[^。]{{0,6}}(?:あり|起き|起こ|決ま|発表|報告)"
+    rf"|(?:について|に関して|の件で|は)、?{_D}(?:の間に|[のには])*、?(?:何|どんな|なに)[^。]{{0,10}}(?:発表|報告|言わ|決ま|書かれ|あり)"
+)
+_JA_PERSONAL = re.compile(r"私|僕|俺|自分|わたし")
+
+
+def use_of(question: str, start: int, end: int, *, is_window: bool = False) -> Use | None:
+    """Return what the date at that span says of documents; None where it says nothing of them.
+
+    ``is_window`` tells that the time ends now; what is asked for as news is then written within it.
+    """
     said = question[start:end]
     lead = _LEADING.match(said)
     first = lead.end() if lead else 0
@@ -91,4 +119,12 @@ def use_of(question: str, start: int, end: int) -> Use | None:
         return "changed"
     if _WRITTEN.search(sentence):
         return "written"
+    if is_window and _is_news(sentence, question):
+        return "written"
     return "written" if _JA_WRITTEN.search(sentence) and not _JA_TO_DO.search(question) else None
+
+
+def _is_news(sentence: str, question: str) -> bool:
+    if _NEWS.search(sentence):
+        return not _PERSONAL.search(_TO_ME.sub("", sentence))
+    return _JA_NEWS.search(sentence) is not None and not (_JA_TO_DO.search(question) or _JA_PERSONAL.search(question))

@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 
 from core.errors import Conflict, InvalidInput
 from core.model.training import TrainingCourse, TrainingLabels
+from core.snn import learning
 from core.snn.architecture import Size, untrained
 from core.snn.artifacts import Artifacts
 from core.snn.corpus import prepare
@@ -64,6 +65,36 @@ def test_stopped_and_resumed_ends_with_the_same_weights(tmp_path: Path, spiking:
         assert torch.equal(weights(resumed)[name], tensor), name
     assert set(resumed.maxima) == set(whole.maxima) and bool(whole.maxima) == spiking
     assert all(torch.equal(resumed.maxima[name], whole.maxima[name]) for name in whole.maxima)
+
+
+@pytest.mark.parametrize("stop_after", [10**9, 5, 9, 11], ids=str)
+def test_training_ends_when_held_out_text_is_met_no_better_and_keeps_the_best_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
+) -> None:
+    # A check each step. What is measured is given: falling to step 7, then rising as when texts are learnt by heart.
+    losses = [5.0, 4.5, 4.4, 4.6, 4.3, 4.35, 4.2, *(4.3 + step / 100 for step in range(30))]
+    at: list[int] = [0]
+    step_of = learning._Run.step
+
+    def counted(self: Any, step: int) -> float:
+        at[0] = step
+        return step_of(self, step)
+
+    monkeypatch.setattr(learning._Run, "step", counted)
+    monkeypatch.setattr(learning._Run, "held_out_loss", lambda _self: losses[at[0]])
+    outcome, told = learnt(tmp_path, replace(COURSE, steps=20, spiking=True), stop_after)
+    if outcome is None:
+        outcome, more = learnt(tmp_path, replace(COURSE, steps=20, spiking=True))
+        told += more
+    assert outcome is not None
+    assert (outcome.best_step, outcome.step, outcome.held_out_loss) == (7, 7 + learning.PATIENCE, 4.2)
+    assert [each.step for each in told] == list(range(1, 12))
+    best = load_file(tmp_path / "best.safetensors")
+    for name, parameter in outcome.model.named_parameters():
+        assert torch.equal(parameter, best[f"weight/{name}"]), name
+    last = load_file(tmp_path / "checkpoint.safetensors")
+    assert any(not torch.equal(best[name], last[name]) for name in best if name.startswith("weight/"))
+    assert all(torch.equal(best[f"largest/{name}"], largest) for name, largest in outcome.maxima.items())
 
 
 def test_checkpoint_is_refused_by_a_training_with_other_settings(tmp_path: Path) -> None:

@@ -169,6 +169,25 @@ def test_recency_halves_what_is_old_and_shows_its_factor(kb: core.KnowledgeBase)
             assert hit.rerank.score == pytest.approx(sum(hit.rerank.parts.values()) * hit.rerank.recency)
 
 
+def test_recency_counts_from_the_date_that_a_document_tells(kb: core.KnowledgeBase) -> None:
+    now = datetime.now(UTC)
+    dates = {"fresh": now - timedelta(days=6), "stale": now - timedelta(days=400), "ahead": now + timedelta(days=30)}
+    for name, date in dates.items():
+        add(
+            kb, f"{name}.md", f"---\ncreated: 2001-02-03\nupdated: {date:%Y-%m-%d}\n---\n\nThe {name} walnut harvest.\n"
+        )
+    add(kb, "plain.md", "The plain walnut harvest.")
+    with kb.catalog.database.write() as tx:
+        tx.execute(update(documents).values(updated_at=now - timedelta(days=15)))
+    trace = core.EvoRAG(kb=kb).search(Query("walnut harvest", rerank="mix", recency=True))
+    factors = {hit.placed.doc_key: hit.rerank.recency for hit in trace.candidates if hit.rerank}
+    assert factors["fresh.md"] == pytest.approx(0.9, abs=0.03)
+    assert factors["stale.md"] == 0.5
+    assert factors["plain.md"] == pytest.approx(0.75, abs=0.01)
+    # A last change that lies ahead is no date; the document was made long ago.
+    assert factors["ahead.md"] == 0.5
+
+
 def test_an_unknown_method_is_refused(kb: core.KnowledgeBase) -> None:
     with pytest.raises(InvalidInput):
         core.EvoRAG(kb=kb).search(Query("walnut", rerank="best"))

@@ -89,6 +89,65 @@ def test_a_date_of_what_happened_is_no_date_of_documents(question: str) -> None:
     assert named_date(question, NOW) is None
 
 
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What happened with Apple stock recently?", "recently"),
+        ("What changed recently?", "recently"),
+        ("Which policies were recently changed?", "recently"),
+        ("recently updated policies", "recently"),
+        ("Any news on parking lately?", "lately"),
+        ("最近変わった規程は", "最近"),
+        ("最近のお知らせを教えて", "最近の"),
+        ("この頃更新された資料はどれですか", "この頃"),
+        ("最近の議事録の要点は", "最近の"),
+        ("最近何か決まりましたか", "最近"),
+    ],
+)
+def test_recently_is_the_last_thirty_days(question: str, words: str) -> None:
+    date = named_date(question, NOW)
+    assert date is not None and date.id == "updated:recently"
+    assert question[date.start : date.end] == words
+    assert (date.after, date.before) == (day("2026-10-22"), None)
+
+
+@pytest.mark.parametrize(
+    ("question", "after"),
+    [
+        ("Is there anything about parking in the last 3 days?", "2026-11-18"),
+        ("In the last 3 days, what was reported about parking?", "2026-11-18"),
+        ("What was said about the budget in the past two weeks?", "2026-11-07"),
+        ("Show me updates on travel from the last 3 days", "2026-11-18"),
+        ("駐車場について過去3日間に何か発表されましたか", "2026-11-18"),
+    ],
+)
+def test_news_of_the_last_days_stand_in_no_older_document(question: str, after: str) -> None:
+    date = named_date(question, NOW)
+    assert date is not None and (date.after, date.before) == (day(after), None)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "I recently moved; which form do I need?",
+        "Who recently joined the board?",
+        "recently discovered planets",
+        "How has inflation developed lately?",
+        "What happened to my claim recently?",
+        "What must I do if I recently changed my address?",
+        "I lost my badge in the last 3 days, what do I have to do?",
+        "How many employees who joined in the last 3 months have a badge?",
+        "最近入社した社員の有給休暇は何日ですか",
+        "最近引っ越しました。どの書類が必要ですか",
+        "最近登録した車の保険は",
+        "最近まで社長だった人は",
+        "この頃の若者は",
+    ],
+)
+def test_what_recently_happened_to_somebody_is_no_date_of_documents(question: str) -> None:
+    assert named_date(question, NOW) is None
+
+
 def test_what_is_new_since_a_month_is_what_changed() -> None:
     date = named_date("What is new since March 2026?", NOW)
     assert date is not None and (date.after, date.before) == (day("2026-03-01"), None)

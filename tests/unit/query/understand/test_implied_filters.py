@@ -127,6 +127,28 @@ def test_dates_narrow_to_what_changed_since_and_are_not_searched_for(kb: core.Kn
     assert [each.kind for each in named.read_filters] == ["updated"] and named.searched == ""
 
 
+@pytest.mark.parametrize(
+    ("question", "words", "searched"),
+    [
+        ("What was said about meals lately?", "lately", "What was said about meals ?"),
+        ("最近の資料で食事の費用は", "最近の", "資料で食事の費用は"),
+    ],
+)
+def test_recently_is_a_filter_that_is_shown(kb: core.KnowledgeBase, question: str, words: str, searched: str) -> None:
+    rag = fill(kb)
+    with rag.kb.catalog.database.write() as tx:
+        before = datetime.now(UTC) - timedelta(days=100)
+        tx.execute(update(documents).where(documents.c.doc_key != "fair.md").values(updated_at=before))
+    trace = rag.search(question)
+    assert [(each.id, each.words, each.is_applied) for each in trace.analysis.read_filters] == [
+        ("updated:recently", words, True)
+    ]
+    assert trace.analysis.searched == searched
+    assert {hit.placed.doc_key for hit in trace.hits} == {"fair.md"}
+    left = rag.search(Query(question, dismissed=("updated:recently",)))
+    assert len({hit.placed.doc_key for hit in left.hits}) == 3
+
+
 def test_what_happened_yesterday_is_answered_from_older_documents(kb: core.KnowledgeBase) -> None:
     rag = fill(kb)
     with rag.kb.catalog.database.write() as tx:
