@@ -16,7 +16,7 @@ from core.query.answer.confidence import confidence
 from core.query.answer.cross_language import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.answer.escape import without_live_marks
 from core.query.answer.question_profile import is_small_talk, read_question
-from core.query.answer.reading import READ_THRESHOLD, ReadWindow, read_confidence, weighed
+from core.query.answer.reading import READ_LANGUAGES, READ_THRESHOLD, ReadWindow, read_confidence, weighed
 from core.text.languages import language_asked
 
 DEFAULT_THRESHOLD = 0.2
@@ -56,7 +56,7 @@ def extract_answer(
     found = find_candidates(profile, passages[:_PASSAGES])
     if not found:
         return insufficient(profile.language, "no_passages")
-    windows = read(question, found) if read is not None else []
+    windows = read(question, found) if read is not None and profile.language in READ_LANGUAGES else []
     if windows:
         found = weighed(found, windows)
         sure = read_confidence(profile, _best(found), passages, windows)

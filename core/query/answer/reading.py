@@ -24,6 +24,8 @@ from core.text.language import detect_language
 
 OpenReader = Callable[[], Reader]
 
+READ_LANGUAGES = ("en", "ja")
+"""Of questions that the reader learnt from; others are left to the picker."""
 READ_WEIGHTS = {"picked": 0.223, "read_sentence": 0.24, "read_start": 0.798, "read_window": 0.562}
 """A conditional logit over sentences of articles that nothing was trained on (``python -m benchmarks reader``)."""
 READ_CONFIDENCE_WEIGHTS = {

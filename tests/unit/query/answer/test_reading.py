@@ -112,6 +112,15 @@ def test_without_a_reader_or_with_a_broken_one_the_picker_answers() -> None:
     assert account == {"error": "model_unavailable"}
 
 
+def test_a_question_in_a_language_that_was_not_learnt_is_left_to_the_picker() -> None:
+    account: dict[str, object] = {}
+    question = "Wie viele Menschen arbeiten in dem Werk in Hakone?"
+    hits = hits_for(question, "Das Werk in Hakone beschäftigt 3,776 Menschen und baut Pumpen für Schiffe.", CANTEEN)
+    floor = extract_answer(question, hits)
+    assert extract_answer(question, hits, read=reading_of(FoundAtWord("quiet"), account)) == floor
+    assert account == {}
+
+
 def test_a_reading_is_accounted_for() -> None:
     account: dict[str, object] = {}
     hits = hits_for(QUESTION, PLANT, CANTEEN)
