@@ -28,6 +28,8 @@ _PRICE_PER_CHAR = 0.001
 _PRICE_PER_PART = 0.015
 """Two sentences that are both cut have to be worth more than the best alone at these prices."""
 _MOST_PARTS = 4
+_USUAL_CHARS, _ENTRY_CHARS = 250, 600
+"""All that stands under a term is given where it has at most so many characters for every so many of an answer."""
 _CUT_MARK = "…"
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
@@ -56,10 +58,13 @@ class Composer:
         self._profile = profile
         self._best = best
         self._max_chars = max_chars
+        self._entry_chars = max_chars * _ENTRY_CHARS // _USUAL_CHARS
         self._divided: dict[Candidate, Divided] = {}
 
     def compose(self, found: Sequence[Candidate]) -> list[AnswerPart]:
         """Take the best sentence, then others that may answer, the likeliest first, while they fit as they are."""
+        if entry := _entry(self._best, found, self._entry_chars - mark_chars(1)):
+            return [entry]
         room = self._max_chars - mark_chars(1)
         first = self._part(self._best, room, forced=True)
         subjects: dict[str, None] = {}
@@ -158,6 +163,18 @@ def _stretch(candidate: Candidate, cut: Cut) -> AnswerPart:
 
 def _value(part: AnswerPart) -> float:
     return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
+
+
+def _entry(best: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart | None:
+    """Return all that a passage says under the term of the best sentence, where that fits."""
+    label = best.unit.label.rsplit(LABEL_JOINT, 1)[-1]
+    if best.unit.is_row or not label or label.endswith(("?", "？")):
+        return None
+    own = [each for each in found if each.hit is best.hit and each.unit.label == best.unit.label]
+    own.sort(key=lambda each: each.order)
+    said = " ".join(" ".join(each.text.replace(CELL_JOINT, ": ").split()) for each in own)
+    text = said if label in said else f"{label}: {said}"
+    return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
 
 
 def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int) -> tuple[AnswerPart, int]:

@@ -36,6 +36,8 @@ READ_CONFIDENCE_BIAS = -0.858
 READ_THRESHOLD = 0.35
 """Least confidence of an answer that was read: on what the weights were fitted on, prose of both languages, no more
 questions that the passages answer are below it than without a reader."""
+READ_ACROSS = 0.8
+"""Of the reader's judgement of a passage in the other language; set on half ``a`` of ``benchmarks.manuals``."""
 
 MOST_STRETCHES = 8
 _FIRST_PASSAGES = 3
@@ -203,7 +205,17 @@ def read_confidence(
     """Return how likely the passages answer at all, 0 to 1."""
     features = confidence_features(profile, best, passages, read_windows)
     score = READ_CONFIDENCE_BIAS + sum(READ_CONFIDENCE_WEIGHTS[name] * value for name, value in features.items())
-    return 1 / (1 + math.exp(-score))
+    sure = 1 / (1 + math.exp(-score))
+    if detect_language(best.text) == detect_language(profile.text):
+        return sure
+    # No word is shared: what the reader says of the window that was chosen is all there is.
+    own = (
+        one.reading.answers
+        for one in read_windows
+        for each in one.window.candidates
+        if each.hit is best.hit and each.order == best.order
+    )
+    return max(sure, READ_ACROSS * max(own, default=0.0))
 
 
 def marked(read_windows: Sequence[ReadWindow]) -> Marked | None:

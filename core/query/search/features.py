@@ -15,6 +15,7 @@ from core.model import Hit
 from core.query.answer.named_labels import named
 from core.query.answer.question_profile import QuestionProfile
 from core.text.analysis import fold, is_spoken, unmarked
+from core.text.language import detect_language
 
 FEATURE_WEIGHTS = {
     **{"bm25": 0.09, "cosine": 0.17, "coverage": 0.17, "window": 0.09, "pairs": 0.26, "exact": 0.09},
@@ -24,12 +25,17 @@ FEATURE_WEIGHTS = {
 logits over half of the questions of an English and a Japanese set, which agree: a fit on either alone, and even equal
 weights, order the other one nearly as well (`benchmarks/switches.py --fit`)."""
 
+ACROSS_WEIGHT = 0.5
+"""Set on half of the questions of ``benchmarks.manuals``: what a passage in the other language may have in place of the
+words that it cannot share, by its meaning and the names in Latin letters that a Japanese question holds."""
+
 WINDOW_CHARS = {"ja": 80, "en": 200}
 _MOST_CHARS = 8_000
 _MOST_TERMS = 40
 _MOST_PAIRS = 120
 _ENDING = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+$")
 _CODE = re.compile(r"(?=[a-z0-9]*\d)[a-z0-9]+(?:[-_./:#]?[a-z0-9]+)+")
+_LATIN = re.compile(r"[a-z][a-z0-9_.-]+")
 _QUOTED = re.compile(r"[「『\"“]([^「」『』\"“”]{2,60})[」』\"”]")
 
 
@@ -99,6 +105,34 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
         "exact": exact / len(looked.exact) if looked.exact else 0.0,
         "named": max((named(label.text, looked.question) for label in chunk.labels), default=0.0),
     }
+
+
+def nearness_across(
+    looked: Looked, hits: Sequence[Hit], near: Sequence[float], covered: Sequence[float]
+) -> list[float]:
+    """Return for passages in the other language than the question how near they are among each other, else 0.
+
+    ``near`` are cosines, ``covered`` the shares of the question's terms: where a passage in its own language holds most
+    of them, others count for less. One that holds none of the names in Latin letters of a Japanese question is hardly
+    near.
+    """
+    language = detect_language(looked.question)
+    foreign = [detect_language(hit.placed.chunk.text[:_MOST_CHARS]) != language for hit in hits]
+    own = max((share for share, is_foreign in zip(covered, foreign, strict=True) if not is_foreign), default=0.0)
+    among = iter(scaled([value for value, is_foreign in zip(near, foreign, strict=True) if is_foreign]))
+    names = _LATIN.findall(plain(looked.question)) if language == "ja" else []
+    return [
+        next(among) * _held_names(names, hit) * (1 - own) if is_foreign else 0.0
+        for hit, is_foreign in zip(hits, foreign, strict=True)
+    ]
+
+
+def _held_names(names: Sequence[str], hit: Hit) -> float:
+    if not names:
+        return 1.0
+    chunk = hit.placed.chunk
+    text = plain("\n".join((hit.placed.title, hit.placed.name, *chunk.locator.heading_path, chunk.text)))
+    return 0.3 + 0.7 * sum(name in text for name in names) / len(names)
 
 
 def scaled(values: Sequence[float]) -> list[float]:

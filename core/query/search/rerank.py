@@ -13,7 +13,14 @@ from core.errors import EvoRAGError, ModelUnavailable
 from core.model import Hit, Reranking, RerankScore
 from core.ports import Reranker, Vector
 from core.query.answer.question_profile import read_question
-from core.query.search.features import FEATURE_WEIGHTS, looked_for, scaled, text_features
+from core.query.search.features import (
+    ACROSS_WEIGHT,
+    FEATURE_WEIGHTS,
+    looked_for,
+    nearness_across,
+    scaled,
+    text_features,
+)
 from core.query.search.fuse import cosine
 from core.query.search.recency import recency
 
@@ -91,7 +98,7 @@ class RerankStage:
             weights: Mapping[str, float] = {"bm25": 1.0 - ordering.alpha, "cosine": ordering.alpha}
             features: Parts = self.leg_features(first, candidates, request)
         elif ordering.method == "features":
-            weights = FEATURE_WEIGHTS
+            weights = FEATURE_WEIGHTS | {"across": ACROSS_WEIGHT}
             features = self.features(first, candidates, request)
         else:
             return {"fused": 1.0}, [{"fused": hit.score} for hit in first]
@@ -103,7 +110,9 @@ class RerankStage:
         """Return all features of the first candidates; the others only add statistics of the question's terms."""
         looked = looked_for(read_question(request.text, candidates))
         legs = self.leg_features(first, candidates, request)
-        return [{**leg, **text_features(looked, hit)} for leg, hit in zip(legs, first, strict=True)]
+        said = [text_features(looked, hit) for hit in first]
+        across = nearness_across(looked, first, [leg["cosine"] for leg in legs], [own["coverage"] for own in said])
+        return [{**leg, **own, "across": far} for leg, own, far in zip(legs, said, across, strict=True)]
 
     def leg_features(
         self, first: Sequence[Hit], candidates: Sequence[Hit], request: RerankRequest
