@@ -15,6 +15,7 @@ from core.query.answer.compose import AnswerPart, Composer
 from core.query.answer.confidence import confidence
 from core.query.answer.cross_language import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.answer.escape import without_live_marks
+from core.query.answer.named_labels import unmistakable_names
 from core.query.answer.question_profile import is_small_talk, read_question
 from core.query.answer.reading import READ_LANGUAGES, READ_THRESHOLD, ReadWindow, read_confidence, weighed
 from core.text.languages import language_asked
@@ -72,8 +73,8 @@ def extract_answer(
             sure = across
         elif across >= least and (near := nearest_sentences(profile, foreign, embed, question_vector)):
             found, sure = near, across
-    if sure < least:
-        return insufficient(profile.language, "low_confidence", sure)
+    if sure < least or _names_nothing_known(question, [*passages, *candidates]):
+        return insufficient(profile.language, "low_confidence", min(sure, least))
     parts = Composer(profile, _best(found), max_chars).compose(found)
     return Answer(
         # Marks that the document writes itself would be taken for ours.
@@ -87,6 +88,13 @@ def extract_answer(
 def insufficient(language: str, reason: str, sure: float = 0.0) -> Answer:
     """Return the answer that says that the documents do not answer."""
     return Answer(INSUFFICIENT_TEXT.get(language, INSUFFICIENT_TEXT["en"]), AnswerType.INSUFFICIENT, (), sure, reason)
+
+
+def _names_nothing_known(question: str, hits: Sequence[Hit]) -> bool:
+    """Whether a question is about something by its very name that no passage mentions."""
+    names = unmistakable_names(question)
+    texts = (hit.placed.chunk.indexed_text(hit.placed.title).casefold() for hit in hits)
+    return bool(names) and not any(name in text for text in texts for name in names)
 
 
 def _best(found: Sequence[Candidate]) -> Candidate:

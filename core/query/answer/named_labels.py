@@ -44,6 +44,15 @@ def names_of(label: str) -> Mapping[str, float]:
     return found | {word.casefold(): SURE for word in _CAMEL.findall(plain)}
 
 
+def unmistakable_names(question: str) -> frozenset[str]:
+    """Return what nobody writes but as it is: ``work_mem``, ``--dry-run``, ``RestartSec``."""
+    written = unicodedata.normalize("NFKC", question)[:_LONGEST_QUESTION]
+    marked = {
+        word for word in question_words(question) if "_" in word.strip("_") or (len(word) > 4 and word[:2] == "--")
+    }
+    return frozenset(marked.union(map(str.casefold, _CAMEL.findall(written))))
+
+
 def is_name(word: str) -> bool:
     """Tell whether a word can hardly be anything but the name of an option, a setting, a file or the like."""
     return word[0] in "-%$@." or "_" in word or (not word.isdigit() and any(map(str.isdigit, word)))

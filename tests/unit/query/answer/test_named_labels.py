@@ -9,7 +9,8 @@ import pytest
 
 import core
 from core import EvoRAG, Query
-from core.query.answer.named_labels import named, names_of
+from core.model import AnswerType
+from core.query.answer.named_labels import named, names_of, unmistakable_names
 from tests.builders import knowledge_base
 
 SETTINGS = """<html><head><title>Settings of the pump</title></head><body><h1>Settings</h1><dl>
@@ -93,3 +94,20 @@ def test_the_account_of_a_rank_tells_that_the_question_names_a_label(rag: EvoRAG
     (hit, *_) = rag.search(Query("What is the default value of max_flow?")).hits
     assert hit.rerank is not None
     assert hit.rerank.parts["named"] == pytest.approx(0.13)
+
+
+def test_a_name_that_no_passage_mentions_is_not_answered(rag: EvoRAG) -> None:
+    assert rag.ask(Query("What is the default value of least_flow?")).answer.type is AnswerType.INSUFFICIENT
+    assert rag.ask(Query("What is the default value of max_flow?")).answer.type is AnswerType.EXTRACTIVE
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What is work_mem for?", {"work_mem"}),
+        ("Does RestartSec matter with --dry-run?", {"restartsec", "--dry-run"}),
+        ("Is 64GB enough for -i?", set()),
+    ],
+)
+def test_words_that_nobody_writes_otherwise(question: str, names: set[str]) -> None:
+    assert unmistakable_names(question) == names
