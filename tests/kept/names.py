@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_ID = re.compile(r"[0-9a-f]{16,}|\d+(-\d+)*|(?<=-)\d+")
+_ID = re.compile(r"[0-9a-f]{16,}|\d+(-\d+)*(-r\d+)?|(?<=-)\d+")
 _METHODS = ("get", "put", "post", "patch", "delete")
 _VARIANTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NAMED = ("paths", "schemas", "properties", "responses", "content")

@@ -75,7 +75,11 @@ def now(ada: Caller) -> dict[str, Any]:
 def test_everything_is_said_as_before(now: dict[str, Any], said: dict[str, Any]) -> None:
     # Its index is of an earlier analyser, and built anew beside the one that serves.
     kept = {name: told for name, told in said.items() if name != "generations"}
-    assert list(missing(kept, now)) == []
+    # Comparisons are made anew by rules that also read numbers in words.
+    kept["diffs"] = {key: {**found, "values": now["diffs"][key]["values"]} for key, found in said["diffs"].items()}
+    assert list(missing(kept, now)) == [], "\n".join(missing(kept, now))
+    for key, found in said["diffs"].items():
+        assert all(value in now["diffs"][key]["values"] for value in found.get("values", ()))
 
 
 def test_index_of_the_earlier_analyser_is_replaced(kb: core.KnowledgeBase, kind: str, said: dict[str, Any]) -> None:

@@ -25,9 +25,11 @@ FEATURE_WEIGHTS = {
 logits over half of the questions of an English and a Japanese set, which agree: a fit on either alone, and even equal
 weights, order the other one nearly as well (`benchmarks/switches.py --fit`)."""
 
-ACROSS_WEIGHT = 0.5
+ACROSS_WEIGHT = 0.7
 """Set on half of the questions of ``benchmarks.manuals``: what a passage in the other language may have in place of the
 words that it cannot share, by its meaning and the names in Latin letters that a Japanese question holds."""
+LEAST_ACROSS = 0.5
+"""Cosines of texts in two languages are less where a model knows nothing of languages."""
 
 WINDOW_CHARS = {"ja": 80, "en": 200}
 _MOST_CHARS = 8_000
@@ -112,9 +114,9 @@ def nearness_across(
 ) -> list[float]:
     """Return for passages in the other language than the question how near they are among each other, else 0.
 
-    ``near`` are cosines, ``covered`` the shares of the question's terms: where a passage in its own language holds most
-    of them, others count for less. One that holds none of the names in Latin letters of a Japanese question is hardly
-    near.
+    ``near`` are cosines, 0 to 1 over all hits. ``covered`` are the shares of the question's terms: where a passage in
+    its own language holds most of them, others count for less. One that holds none of the names in Latin letters of a
+    Japanese question is hardly near.
     """
     language = detect_language(looked.question)
     foreign = [detect_language(hit.placed.chunk.text[:_MOST_CHARS]) != language for hit in hits]
@@ -122,8 +124,8 @@ def nearness_across(
     among = iter(scaled([value for value, is_foreign in zip(near, foreign, strict=True) if is_foreign]))
     names = _LATIN.findall(plain(looked.question)) if language == "ja" else []
     return [
-        next(among) * _held_names(names, hit) * (1 - own) if is_foreign else 0.0
-        for hit, is_foreign in zip(hits, foreign, strict=True)
+        next(among) * value * _held_names(names, hit) * (1 - own) if is_foreign else 0.0
+        for hit, is_foreign, value in zip(hits, foreign, near, strict=True)
     ]
 
 

@@ -16,6 +16,7 @@ from core.query.answer.question_profile import read_question
 from core.query.search.features import (
     ACROSS_WEIGHT,
     FEATURE_WEIGHTS,
+    LEAST_ACROSS,
     looked_for,
     nearness_across,
     scaled,
@@ -110,8 +111,10 @@ class RerankStage:
         """Return all features of the first candidates; the others only add statistics of the question's terms."""
         looked = looked_for(read_question(request.text, candidates))
         legs = self.leg_features(first, candidates, request)
+        cosines = self._cosines(first, candidates, request)
         said = [text_features(looked, hit) for hit in first]
-        across = nearness_across(looked, first, [leg["cosine"] for leg in legs], [own["coverage"] for own in said])
+        near = [leg["cosine"] * (value > LEAST_ACROSS) for leg, value in zip(legs, cosines, strict=True)]
+        across = nearness_across(looked, first, near, [own["coverage"] for own in said])
         return [{**leg, **own, "across": far} for leg, own, far in zip(legs, said, across, strict=True)]
 
     def leg_features(
