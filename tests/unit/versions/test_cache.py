@@ -63,13 +63,13 @@ def comparisons(tmp_path: Path, blobs: Folder) -> Iterator[ComparisonCache]:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Notes each order that a child is given."""
     orders: list[str] = []
-    ask = children.Child.ask
+    begin = children.Child.begin
 
-    def noted(self: children.Child, order: dict[str, object], timeout_s: float, *told: object) -> object:
+    def noted(self: children.Child, order: dict[str, object], timeout_s: float) -> None:
         orders.append(f"{order['task']}{' coarse' if order.get('coarse') else ''}")
-        return ask(self, order, timeout_s, *told)
+        begin(self, order, timeout_s)
 
-    monkeypatch.setattr(children.Child, "ask", noted)
+    monkeypatch.setattr(children.Child, "begin", noted)
     return orders
 
 
@@ -205,13 +205,13 @@ def test_a_fine_comparison_that_takes_too_much_memory_is_made_coarsely(
 ) -> None:
     old, new = blobs.version(1, paragraphs("one old line")), blobs.version(2, paragraphs("one new line"))
     comparisons = ComparisonCache(tmp_path / "kept", blobs)
-    ask = children.Child.ask
+    begin = children.Child.begin
 
-    def poor(self: children.Child, order: dict[str, object], timeout_s: float, *told: object) -> object:
+    def poor(self: children.Child, order: dict[str, object], timeout_s: float) -> None:
         means = order["memory_bytes"] if order["coarse"] else 64 * MEBIBYTE
-        return ask(self, {**order, "memory_bytes": means}, timeout_s)
+        begin(self, {**order, "memory_bytes": means}, timeout_s)
 
-    monkeypatch.setattr(children.Child, "ask", poor)
+    monkeypatch.setattr(children.Child, "begin", poor)
 
     found = comparisons.get(old, new)
 
