@@ -266,7 +266,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fit-on", type=Path, action="append", default=[], metavar="FOLDER", help="fit on this set")
     parser.add_argument("--stretches", type=int, default=8, help="stretches that are read of a question")
     parser.add_argument("--budgets", type=int, nargs="*", default=[], help="other numbers of stretches to try")
-    parser.add_argument("--weights", type=Path, default=SHIPPED, help="what reader_pack wrote")
+    parser.add_argument("--weights", type=Path, default=SHIPPED, help="what reader_training.pack wrote")
     parser.add_argument("--precision", default="int8", choices=("int8", "mixed", "float32"))
     parser.add_argument("--threads", type=int, default=2)
 

@@ -24,7 +24,24 @@ SWITCH = "EVORAG_TEST_BARE"
 """``1`` asks for a bare run; then it names the folder that takes the place of the system's programs."""
 EVERYWHERE = (
     *("sh", "bash", "env", "true", "false", "test", "echo", "printf", "sleep", "cat", "tee", "head", "tail", "wc"),
-    *("ls", "cp", "mv", "rm", "ln", "mkdir", "rmdir", "dirname", "chmod", "touch", "kill", "ps", "id", "grep", "sed"),
+    *(
+        "ls",
+        "cp",
+        "mv",
+        "rm",
+        "ln",
+        "mkdir",
+        "rmdir",
+        "dirname",
+        "chmod",
+        "touch",
+        "kill",
+        "ps",
+        "id",
+        "grep",
+        "sed",
+        "sync",
+    ),
 )
 """What any Linux has."""
 PACKAGES = {

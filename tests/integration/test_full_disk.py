@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 
 import core
 from app.main import create_app
+from tests import programs
 from tests.builders import add, knowledge_base
 
 SIZE_MB = 24
@@ -26,7 +27,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     """An empty file system of a few megabytes; the test is left out where none can be mounted."""
     place = tmp_path / "small"
     place.mkdir()
-    if os.geteuid() != 0 or shutil.which("mount") is None:
+    if os.geteuid() != 0 or programs.find("mount") is None:
         pytest.skip("only root can mount a small file system")
     mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE_MB}m", "tmpfs", str(place)]
     if (done := subprocess.run(mount, capture_output=True, text=True, check=False)).returncode:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ import core
 from core.blobs.block_file import read_blocks, write_blocks, write_places
 from core.errors import InvalidInput, NotFound, Purged
 from core.ingest.parsers import legacy
-from core.model import Block, Locator, PageArea, PageSize, PageText
+from core.model import Block, Locator, PageArea, PageSize
 from core.model.recognition import RecognisedLine
 from core.sample import documents
 from core.versions.pages.recognised_text import RecognisedText
@@ -219,15 +218,10 @@ def test_passage_of_an_image_file_is_marked(scans: core.KnowledgeBase, tmp_path:
 
 
 def test_scan_that_was_read_before_places_were_kept_has_no_marks(tmp_path: Path) -> None:
-    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
-        key = added(kb, scanned(tmp_path / "scan.pdf", [FIRST]))
-        version = kb.version(key, 1)
-        parsed = kb.catalog.documents.parsed_sha256(version.id)
-        assert parsed is not None
-        path = kb._blobs.path(parsed)
-        kept = [line for line in gzip.decompress(path.read_bytes()).splitlines(True) if b'"lines"' not in line]
-        path.write_bytes(gzip.compress(b"".join(kept)))
-        assert kb.page_text(key, 1, 1, start=0, end=20) == PageText(())
+    with (tmp_path / "parsed").open("wb") as file:
+        write_blocks([Block(FIRST, locator=Locator(page=1, confidence=0.9))], file, 10_000)
+    text = RecognisedText(tmp_path / "parsed")
+    assert list(text.runs(1)) == []
 
 
 def test_lines_are_read_in_the_order_of_their_text(tmp_path: Path) -> None:

@@ -176,8 +176,7 @@ def test_a_recording_goes_where_its_account_cannot_be_kept(rag: core.EvoRAG, mon
 
     writes(rag)
     monkeypatch.setattr(rag.kb.catalog.questions, "keep", refuse)
-    with pytest.raises(DiskFull):
-        rag.ask(QUESTION)
+    assert rag.ask(QUESTION).answer.text
     assert (files(rag.kb), rag.kb.recordings.list()) == ([], [])
 
 

