@@ -1,4 +1,4 @@
-"""The reader can be trained anew: windows of a question set, some steps that go on where they ended, and its weights."""
+"""The reader can be trained anew: windows of a question set, a run that goes on where it ended, and its weights."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def test_a_reader_is_trained_and_packed(tmp_path: Path) -> None:
     question_set(tmp_path / "sets" / "en-pumps")
     run("data", tmp_path / "sets", tmp_path / "windows")
     for steps in (1, 40):
-        run("train", tmp_path / "windows", tmp_path / "run", "--steps", steps, "--cool-from", 1, "--validate", 2)
+        run(
+            "train", tmp_path / "windows", tmp_path / "run", "--steps", steps, "--cool-from", steps - 1, "--validate", 2
+        )
     log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text("utf-8").splitlines()]
     assert log[-1]["step"] > log[0]["step"] > 0
     run("pack", tmp_path / "run" / "checkpoint.pt", tmp_path / "reader.npz")
