@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +46,12 @@ def found(
     kb: core.KnowledgeBase, question: str = "Who cleans the lamp of room 7?", key: str = "rules.txt", **options: object
 ) -> set[str]:
     query = core.Query(question, filters=core.Filters(doc_keys=(key,)), **options)  # type: ignore[arg-type]
-    trace = core.EvoRAG(kb=kb).search(query)
+    for _ in range(100):
+        trace = core.EvoRAG(kb=kb).search(query)
+        if trace.candidates:
+            break
+        # An index that is being filled again after opening answers a moment later.
+        time.sleep(0.1)
     return {hit.placed.chunk.text for hit in trace.candidates}
 
 
