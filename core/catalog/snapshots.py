@@ -19,6 +19,7 @@ from pathlib import Path
 from core.catalog.engine import Database
 from core.errors import CatalogDamaged, EvoRAGError, NotFound
 from core.platform.data_folder import DataFolder
+from core.platform.durable import sync
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +101,7 @@ class Snapshots:
                     copy.execute("PRAGMA journal_mode=DELETE")
                 if not is_sound(draft):
                     raise CatalogDamaged("The catalogue is damaged: a copy of it is not sound.")
-                _sync(draft)
+                sync(draft)
                 os.replace(draft, target)
             finally:
                 for path in self._folder.glob(f"{draft.name}*"):
@@ -134,10 +135,10 @@ class Snapshots:
             draft.unlink(missing_ok=True)
             with closing(sqlite3.connect(draft)) as copy:
                 source.backup(copy)
-        _sync(draft)
+        sync(draft)
         aside = self._set_aside()
         os.replace(draft, self._catalog)
-        _sync(self._catalog.parent)
+        sync(self._catalog.parent)
         return found, aside
 
     def _set_aside(self) -> Path | None:
@@ -151,11 +152,3 @@ class Snapshots:
             if path.exists():
                 os.replace(path, aside / path.name)
         return aside
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -7,7 +7,6 @@ leaves is a file without a row; the next start removes those that the catalogue 
 from __future__ import annotations
 
 import logging
-import os
 import secrets
 import threading
 from collections import OrderedDict
@@ -23,6 +22,7 @@ from core.catalog.documents.leftovers import FileKind
 from core.catalog.questions.recordings import Quoted
 from core.errors import InvalidInput, TooLarge, UnreadableRecording
 from core.model import Recording, Role, Trace
+from core.platform.durable import sync
 from core.platform.failpoints import failpoint
 from core.recordings.viewing import Viewing, gone
 from core.text.language import is_storable
@@ -197,9 +197,9 @@ class Recordings(Viewing):
         target = self._file(recording.id)
         with self._changing, disk_errors():
             self._catalog.leftovers.note(FileKind.RECORDING, [recording.id])
-            _sync(begun)
+            sync(begun)
             begun.replace(target)
-            _sync(self._folder)
+            sync(self._folder)
             failpoint("recordings.file.kept")
             is_kept = False
             try:
@@ -302,11 +302,3 @@ def _name(given: str) -> str:
 
 def _plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

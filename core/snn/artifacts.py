@@ -21,6 +21,7 @@ from typing import Any
 from core.errors import NotFound
 from core.model import Artifact
 from core.model.training import NAME, TrainingLabels
+from core.platform.durable import sync
 
 MANIFEST = "artifact_manifest.json"
 CONFIGURATION = "training_config.json"
@@ -90,17 +91,9 @@ def read_json(path: Path) -> dict[str, Any]:
 def publish(begun: Path, place: Path) -> None:
     """Give a finished folder its place, durable when this returns. Raises: ``OSError`` where one is there already."""
     for path in (*begun.iterdir(), begun):
-        _sync(path)
+        sync(path)
     begun.rename(place)
-    _sync(place.parent)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync(place.parent)
 
 
 class Artifacts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -13,24 +12,13 @@ from pathlib import Path
 import pytest
 
 import core
+from benchmarks.damage import cut, deleted, emptied
 from core.adapters.keyword.tantivy_files import damage_in
 from core.model import Trace
 from core.settings import Settings
 from tests.builders import begin
 
 Damage = Callable[[Path], None]
-
-
-def deleted(path: Path) -> None:
-    path.unlink()
-
-
-def cut(path: Path) -> None:
-    os.truncate(path, path.stat().st_size // 2)
-
-
-def emptied(path: Path) -> None:
-    os.truncate(path, 0)
 
 
 def flipped(path: Path) -> None:

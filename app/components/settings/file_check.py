@@ -36,15 +36,17 @@ def _verdict(found: FilesCheck) -> list[Any]:
     return [badge("ok", read)]
 
 
+def _version(doc_key: str, version: int) -> dcc.Link:
+    name = t("stores.version", name=doc_key, version=version)
+    return dcc.Link(name, href=links.document(doc_key, version=version))
+
+
 def _missing(found: FilesCheck) -> list[Any]:
     if not found.missing:
         return []
     rows = [
         {
-            "document": dcc.Link(
-                t("stores.version", name=each.doc_key, version=each.version),
-                href=links.document(each.doc_key, version=each.version),
-            ),
+            "document": _version(each.doc_key, each.version),
             "original": _hash(each.sha256),
         }
         for each in found.missing_files
@@ -58,10 +60,7 @@ def _damaged(found: FilesCheck) -> list[Any]:
         return []
     rows = [
         {
-            "document": dcc.Link(
-                t("stores.version", name=each.doc_key, version=each.version),
-                href=links.document(each.doc_key, version=each.version),
-            ),
+            "document": _version(each.doc_key, each.version),
             "kind": t(f"stores.file_kind.{each.kind}"),
             "fault": t(f"stores.file_fault.{each.fault}"),
             "size": html.Span("–" if each.size_bytes is None else size(each.size_bytes), className="numbers"),

@@ -83,7 +83,7 @@ class _Loaded:
         first = len(before) + 1
         read = np.concatenate([states[:1], states[first : first + len(tokens)]])
         starts, ends, inside = (read @ self._token_w + self._token_b).T
-        start, end, span = _best_span(_log_softmax(starts), _log_softmax(ends))
+        start, end, span = best_span(_log_softmax(starts), _log_softmax(ends))
         owners = _owners(places, stretch.sentences)
         return StretchReading(
             answers=float(1 / (1 + np.exp(-answers))),
@@ -101,7 +101,7 @@ def _safe(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _best_span(starts: Floats, ends: Floats) -> tuple[int, int, float]:
+def best_span(starts: Floats, ends: Floats) -> tuple[int, int, float]:
     """Return the first and last token of the likeliest span, and how likely it is; place 0 says "nowhere"."""
     if len(starts) < 2:
         return 0, 0, 0.0

@@ -35,7 +35,7 @@ def gutters(pages: Sequence[Page]) -> list[float]:
     places: list[list[float]] = []
     for page in pages:
         lines = page.upright
-        place = _gutter(lines, page.rules) if len(lines) <= MAX_LINES else None
+        place = _gutter(lines, _levels(page.rules)) if len(lines) <= MAX_LINES else None
         if place is None:
             continue
         for known in places:
@@ -56,7 +56,8 @@ def columns(
     Lines that cross the gutter, such as a title over two columns, part the page into bands. ``hints`` are the gutters
     of the document, where a page may part although its columns hold little running text.
     """
-    gutter = _gutter(lines, rules) if depth < MAX_DEPTH else None
+    levels = _levels(rules)
+    gutter = _gutter(lines, levels) if depth < MAX_DEPTH else None
     if gutter is None and depth == 0:
         gutter = next((hint for hint in hints if _parts(lines, hint)), None)
     if gutter is None:
@@ -71,7 +72,7 @@ def columns(
                 found.extend(columns(list(side), (), (), depth + 1))
                 side.clear()
 
-    spans = _ruled_over(rules, gutter)
+    spans = _ruled_over(levels, gutter)
     crossing: list[PageLine] | None = None
     for line in sorted(lines, key=lambda line: line.box[1]):
         over = _is_over(line, spans)
@@ -89,11 +90,8 @@ def columns(
     return found
 
 
-def _ruled_over(rules: Sequence[Box], gutter: float) -> list[tuple[float, float]]:
-    """From where to where rules of one length that cross the gutter follow each other: a table over both columns.
-
-    What is drawn cell by cell is one rule.
-    """
+def _levels(rules: Sequence[Box]) -> list[Box]:
+    """The level rules of a page from top to bottom; what is drawn cell by cell is one rule."""
     joined: list[Box] = []
     for left, top, right, bottom in sorted(rules, key=lambda rule: (round(rule[1]), rule[0])):
         if bottom - top >= 3:
@@ -103,8 +101,13 @@ def _ruled_over(rules: Sequence[Box], gutter: float) -> list[tuple[float, float]
             joined[-1] = last[0], last[1], max(last[2], right), last[3]
         else:
             joined.append((left, top, right, bottom))
+    return joined
+
+
+def _ruled_over(levels: Sequence[Box], gutter: float) -> list[tuple[float, float]]:
+    """From where to where rules of one length that cross the gutter follow each other: a table over both columns."""
     by_length: dict[tuple[int, int], list[float]] = {}
-    for left, top, right, _ in joined:
+    for left, top, right, _ in levels:
         if left < gutter - 20 and right > gutter + 20:
             by_length.setdefault((round(left / 4), round(right / 4)), []).append(top)
     return [(min(tops), max(tops)) for tops in by_length.values() if len(tops) > 2]
@@ -115,7 +118,7 @@ def _is_over(line: PageLine, spans: Sequence[tuple[float, float]]) -> bool:
     return any(top < middle < bottom for top, bottom in spans)
 
 
-def _gutter(lines: Sequence[PageLine], rules: Sequence[Box]) -> float | None:
+def _gutter(lines: Sequence[PageLine], levels: Sequence[Box]) -> float | None:
     """Where a page of two columns parts, or ``None``: few lines cross it, and both sides are set as running text."""
     if len(lines) < 16:
         return None
@@ -135,7 +138,7 @@ def _gutter(lines: Sequence[PageLine], rules: Sequence[Box]) -> float | None:
     places = [at for at in range(20, 81) if crossing[at] == fewest]
     for run in _runs(places):
         gutter = low + median(run) * step
-        spans = _ruled_over(rules, gutter)
+        spans = _ruled_over(levels, gutter)
         sides = _sides([line for line in lines if not _is_over(line, spans)], gutter)
         if min(map(len, sides)) < max(5, 0.15 * len(lines)) or not all(map(_is_running, sides)):
             continue

@@ -83,16 +83,15 @@ def _cleared(window: deque[tuple[Page, dict[Sign, list[PageLine]]]], at: int) ->
             running = bool(others) and repeated >= needed and not (len(others) == 1 and at == 0)
         if running:
             dropped.update(map(id, lines))
-    dropped -= {each for each in dropped if _is_cell(each, page.lines, dropped)} if dropped else set()
     if dropped:
+        dropped -= {id(line) for line in page.lines if id(line) in dropped and _is_cell(line, page.lines, dropped)}
         page.left_out = [line for line in page.lines if id(line) in dropped]
         page.lines = [line for line in page.lines if id(line) not in dropped]
     return page
 
 
-def _is_cell(number: int, lines: list[PageLine], repeated: set[int]) -> bool:
+def _is_cell(line: PageLine, lines: list[PageLine], repeated: set[int]) -> bool:
     """Whether most of what stands beside a repeated line is not repeated: the head of one more table."""
-    line = next(line for line in lines if id(line) == number)
     middle = (line.box[1] + line.box[3]) / 2
     row = [other for other in lines if other.turn == line.turn and other.box[1] < middle < other.box[3]]
     return 2 * sum(id(other) in repeated for other in row) < len(row)

@@ -8,7 +8,7 @@ from pathlib import Path
 from core.blobs.quota import disk_errors
 from core.catalog.documents.transfers import TransferLedger, TransferRow
 from core.errors import UploadExpired
-from core.ingest.uploads.part_writer import sync_folder
+from core.platform.durable import sync
 from core.platform.failpoints import failpoint
 
 _STEP_BYTES = 16 * 1024 * 1024
@@ -48,7 +48,7 @@ def _begin(source: Path, target: Path, size_bytes: int) -> None:
         else:
             target.touch()
         failpoint("uploads.join.begun")
-        sync_folder(target.parent)
+        sync(target.parent)
     if target.stat().st_size < size_bytes:
         raise _lost()
 

@@ -20,6 +20,7 @@ from typing import Protocol
 from core.blobs.quota import StorageQuota, disk_errors
 from core.errors import InvalidInput, NotFound, OffsetConflict, UploadExpired
 from core.ingest.uploads.checksums import PartChecksum, RunningHashes
+from core.platform.durable import sync
 from core.platform.failpoints import failpoint
 
 PIECE_BYTES = 256 * 1024
@@ -146,7 +147,7 @@ class PartWriter:
         if self._known is not None:
             self._lock_file(self._file, self._known)
         if is_new:
-            sync_folder(self._path.parent)
+            sync(self._path.parent)
             failpoint("uploads.file.created")
         length = os.fstat(self._file).st_size
         if length < self._durable:
@@ -229,12 +230,3 @@ class PartWriter:
                     self._make_durable()
             finally:
                 self._drop()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

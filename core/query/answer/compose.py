@@ -165,6 +165,11 @@ def _value(part: AnswerPart) -> float:
     return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
 
 
+def _said(candidate: Candidate) -> str:
+    """A sentence or a row on one line."""
+    return " ".join(candidate.text.replace(CELL_JOINT, ": ").split())
+
+
 def _entry(best: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart | None:
     """Return all that a passage says under the term of the best sentence, where that fits."""
     label = best.unit.label.rsplit(LABEL_JOINT, 1)[-1]
@@ -172,7 +177,7 @@ def _entry(best: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart
         return None
     own = [each for each in found if each.hit is best.hit and each.unit.label == best.unit.label]
     own.sort(key=lambda each: each.order)
-    said = " ".join(" ".join(each.text.replace(CELL_JOINT, ": ").split()) for each in own)
+    said = " ".join(map(_said, own))
     text = said if label in said else f"{label}: {said}"
     return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
 
@@ -185,7 +190,7 @@ def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int) 
     after = [each for each in found if each.hit is source.hit and each.order > source.order]
     is_list = len(after) > 1 and all(map(_is_item, after[:2]))
     for at, candidate in enumerate(sorted(after, key=lambda each: each.order)):
-        text = " ".join(candidate.text.replace(CELL_JOINT, ": ").split())
+        text = _said(candidate)
         is_term = any(candidate.text.strip() in label.text for label in source.hit.placed.chunk.labels)
         if is_term or candidate.unit.label not in (source.unit.label, "") or len(text) + 1 > room:
             break

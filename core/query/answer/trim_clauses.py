@@ -81,7 +81,7 @@ def divide(sentence: str, profile: QuestionProfile) -> Divided:
     spans = split_clauses(sentence)
     if len(spans) == 1:
         return Divided(sentence, spans, [1.0])
-    features, _ = clause_features(sentence, spans, profile)
+    features = clause_features(sentence, spans, profile)
     chances = softmax([sum(CLAUSE_WEIGHTS[name] * value for name, value in row.items()) for row in features])
     return Divided(sentence, spans, chances)
 
@@ -141,8 +141,8 @@ def softmax(scores: list[float]) -> list[float]:
     return [value / total for value in raised]
 
 
-def clause_features(sentence: str, spans: list[Span], profile: QuestionProfile) -> tuple[list[dict[str, float]], int]:
-    """Return the features of each clause, by the names of ``CLAUSE_WEIGHTS``, and which shares most."""
+def clause_features(sentence: str, spans: list[Span], profile: QuestionProfile) -> list[dict[str, float]]:
+    """Return the features of each clause, by the names of ``CLAUSE_WEIGHTS``."""
     parts = [sentence[start:end] for start, end in spans]
     terms = [set(analyse(part)) for part in parts]
     coverage = [profile.coverage(held) for held in terms]
@@ -150,7 +150,7 @@ def clause_features(sentence: str, spans: list[Span], profile: QuestionProfile) 
     offered = [any(start < place[1] and place[0] < end for place in places) for start, end in spans]
     best = max(range(len(spans)), key=lambda i: coverage[i] + profile.pair_share(parts[i]))
     unit = profile.expectation.unit
-    rows = [
+    return [
         {
             "coverage": coverage[i],
             "around": max(coverage[max(0, i - 1) : i + 2]),
@@ -166,7 +166,6 @@ def clause_features(sentence: str, spans: list[Span], profile: QuestionProfile) 
         }
         for i in range(len(spans))
     ]
-    return rows, best
 
 
 def _back_to_gap(sentence: str, least: int, end: int) -> int:

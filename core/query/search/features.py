@@ -119,7 +119,7 @@ def nearness_across(
     Japanese question is hardly near.
     """
     language = detect_language(looked.question)
-    foreign = [detect_language(hit.placed.chunk.text[:_MOST_CHARS]) != language for hit in hits]
+    foreign = [_language(hit.placed.chunk.text) != language for hit in hits]
     own = max((share for share, is_foreign in zip(covered, foreign, strict=True) if not is_foreign), default=0.0)
     among = iter(scaled([value for value, is_foreign in zip(near, foreign, strict=True) if is_foreign]))
     names = _LATIN.findall(plain(looked.question)) if language == "ja" else []
@@ -127,6 +127,11 @@ def nearness_across(
         next(among) * value * _held_names(names, hit) * (1 - own) if is_foreign else 0.0
         for hit, is_foreign, value in zip(hits, foreign, near, strict=True)
     ]
+
+
+@lru_cache(maxsize=1_000)
+def _language(text: str) -> str:
+    return detect_language(text[:_MOST_CHARS])
 
 
 def _held_names(names: Sequence[str], hit: Hit) -> float:

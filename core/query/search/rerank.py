@@ -97,7 +97,8 @@ class RerankStage:
             return {"cross": 1.0}, [{"cross": score} for score in self._cross(request.text, first)]
         if ordering.method == "mix":
             weights: Mapping[str, float] = {"bm25": 1.0 - ordering.alpha, "cosine": ordering.alpha}
-            features: Parts = self.leg_features(first, candidates, request)
+            cosines = self._cosines(first, candidates, request)
+            features: Parts = _leg_features(first, candidates, cosines, request.depth)
         elif ordering.method == "features":
             weights = FEATURE_WEIGHTS | {"across": ACROSS_WEIGHT}
             features = self.features(first, candidates, request)
@@ -110,28 +111,15 @@ class RerankStage:
     ) -> list[dict[str, float]]:
         """Return all features of the first candidates; the others only add statistics of the question's terms."""
         looked = looked_for(read_question(request.text, candidates))
-        legs = self.leg_features(first, candidates, request)
         cosines = self._cosines(first, candidates, request)
+        legs = _leg_features(first, candidates, cosines, request.depth)
         said = [text_features(looked, hit) for hit in first]
         near = [leg["cosine"] * (value > LEAST_ACROSS) for leg, value in zip(legs, cosines, strict=True)]
         across = nearness_across(looked, first, near, [own["coverage"] for own in said])
         return [{**leg, **own, "across": far} for leg, own, far in zip(legs, said, across, strict=True)]
 
-    def leg_features(
-        self, first: Sequence[Hit], candidates: Sequence[Hit], request: RerankRequest
-    ) -> list[dict[str, float]]:
-        """Return both legs' scores, each from 0 to 1 over the first candidates.
-
-        One that the vector leg did not give has the cosine of its stored vector. One that the keyword leg did not give
-        has no score there, or at most that of its last hit where the leg had more than was asked for.
-        """
-        by_words = [hit.keyword.score for hit in candidates if hit.keyword]
-        least = min(by_words) if len(by_words) >= request.depth else 0.0
-        bm25 = scaled([hit.keyword.score if hit.keyword else least for hit in first])
-        near = scaled(self._cosines(first, candidates, request))
-        return [{"bm25": words, "cosine": meaning} for words, meaning in zip(bm25, near, strict=True)]
-
     def _cosines(self, first: Sequence[Hit], candidates: Sequence[Hit], request: RerankRequest) -> list[float]:
+        """Return how near each hit is; one that the vector leg did not give has the cosine of its stored vector."""
         question = request.vector
         missing = {hit.placed.content_hash for hit in first if hit.vector is None}
         stored = self._catalog.embeddings.of_hashes(missing, request.model) if question is not None else {}
@@ -160,6 +148,20 @@ class RerankStage:
         shown = [(hit.placed.doc_id, hit.placed.version) for hit in first]
         dated = self._catalog.naming.dated(set(shown))
         return [recency(dated.get(each), ordering.asked_at) for each in shown]
+
+
+def _leg_features(
+    first: Sequence[Hit], candidates: Sequence[Hit], cosines: Sequence[float], depth: int
+) -> list[dict[str, float]]:
+    """Return both legs' scores, each from 0 to 1 over the first candidates.
+
+    One that the keyword leg did not give has no score there, or at most that of its last hit where the leg had more
+    than was asked for.
+    """
+    by_words = [hit.keyword.score for hit in candidates if hit.keyword]
+    least = min(by_words) if len(by_words) >= depth else 0.0
+    bm25 = scaled([hit.keyword.score if hit.keyword else least for hit in first])
+    return [{"bm25": words, "cosine": near} for words, near in zip(bm25, scaled(cosines), strict=True)]
 
 
 def _order(hit: Hit) -> tuple[float, int]:
