@@ -9,7 +9,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import dash
+import flask
 from dash import Dash
+from dash._pages import _path_to_page
+from markupsafe import escape
 
 from app import ASSETS, context, i18n, pages
 from app.api import register_api
@@ -18,11 +21,14 @@ from app.components.shared.states import report_callback_error
 from app.components.shell.shell import shell, watch_navigation
 from app.security import protect
 from app.sign_in import entrance
+from app.static_files import StaticFiles
 
 if TYPE_CHECKING:
     from core import EvoRAG, KnowledgeBase
 
 HEAD_FILES = ("vendor/bootstrap/bootstrap.min.css", "vendor/bootstrap-icons/icons.css")
+DASH_LOADING = "Loading..."
+"""What Dash shows until its scripts have run."""
 LOOKED_INTO = ("numpy", "pandas", "PIL.Image")
 """What Plotly's encoder looks into wherever it has been imported; it fails on what another thread is just importing."""
 WINDOW = """<!DOCTYPE html>
@@ -50,12 +56,24 @@ class Window(Dash):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         self._setting_up = threading.Lock()
+        self.static_files = StaticFiles(ASSETS)
         super().__init__(*given, **named)
 
     def _setup_server(self) -> None:
         # Dash lets the second request go on while the first is still setting up what both need.
         with self._setting_up:
             Dash._setup_server(self)
+
+    def index(self, *given: Any, **named: Any) -> Any:
+        """Return the window, with status 404 where no page is at the address; the window then says so."""
+        html = Dash.index(self, *given, **named)
+        return html if _path_to_page(self.strip_relative_path(flask.request.path) or "")[0] else (html, 404)
+
+    def _tab_title(self) -> str:
+        """The title of the page at the address, until its scripts set it again."""
+        found, values = _path_to_page(self.strip_relative_path(flask.request.path) or "")
+        shown = found or dash.page_registry["app.pages.not_found_404"]
+        return str(shown["title"](**(values or {})))
 
     def interpolate_index(
         self,
@@ -69,6 +87,7 @@ class Window(Dash):
         renderer: str = "",
     ) -> str:
         """Return the HTML that the browser loads first; the theme is set before anything is drawn."""
+        app_entry = app_entry.replace(DASH_LOADING, i18n.t("state.loading_page"))
         links = "\n    ".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in HEAD_FILES)
         return WINDOW.format(
             lang=i18n.language(),
@@ -76,11 +95,11 @@ class Window(Dash):
             boot=self.get_asset_url("head/boot.js"),
             links=links,
             noscript=i18n.t("shell.noscript"),
-            title=title,
-            css=css,
+            title=escape(self._tab_title()),
+            css=self.static_files.packed(css, "css"),
             app_entry=app_entry,
             config=config,
-            scripts=scripts,
+            scripts=self.static_files.packed(scripts, "js"),
             renderer=renderer,
         )
 
@@ -133,4 +152,5 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
     app.server.register_blueprint(entrance)
     i18n.register(app.server)
     protect(app, kb)
+    app.static_files.register(app.server)
     return app

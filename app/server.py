@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import EvoRAGError, Settings, build
 from core.errors import Conflict
+from core.settings import begin_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +100,7 @@ def gunicorn_options(settings: Settings, as_json: bool) -> dict[str, Any]:
 
 def start(settings: Settings) -> tuple[KnowledgeBase, Callable[..., Any]]:
     """Build the knowledge base and the application; ends the process with a readable message when that fails."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    begin_log()
     for name in OUR_LOGGERS:
         logging.getLogger(name).setLevel(settings.log_level)
     from app.main import create_app

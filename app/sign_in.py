@@ -68,7 +68,8 @@ def ask() -> flask.typing.ResponseReturnValue:
     """Show the form; who is known already goes on at once."""
     after = safe_path(flask.request.args.get("next", ""))
     caller = flask.g.get("evorag_caller")
-    if caller is not None and (caller.way != "open" or not kb().accounts.has_users()):
+    is_known = caller is not None and (caller.way != "open" or not kb().accounts.has_users())
+    if is_known and not flask.request.args.get("again"):
         return flask.redirect(after)
     return _page(after)
 
@@ -79,7 +80,7 @@ def enter() -> flask.typing.ResponseReturnValue:
     form = flask.request.form
     after = safe_path(form.get("next", ""))
     name, password = form.get("name", "").strip(), form.get("password", "")
-    whom = _counted(name), stranger("address", site_of(flask.request.remote_addr or ""))
+    whom = _counted_as(name)
     counts = rates()
     with counts.checking():
         wait = counts.locked(*whom)
@@ -101,6 +102,7 @@ def enter() -> flask.typing.ResponseReturnValue:
     else:
         response = flask.make_response(flask.redirect(after, 303))
     cookie.keep(response, token)
+    cookie.keep_device(response, kb().accounts.device_token(session.principal.name))
     return response
 
 
@@ -113,6 +115,17 @@ def leave() -> flask.typing.ResponseReturnValue:
     response = flask.make_response(flask.redirect(links.SIGN_IN, 303))
     cookie.drop(response)
     return response
+
+
+def _counted_as(name: str) -> tuple[str, ...]:
+    """By whom wrong passwords are counted: by a browser that has signed in as this user, else by name and address.
+
+    So whoever guesses a user's password keeps nobody but strangers out.
+    """
+    device = cookie.device_of(flask.request)
+    if device and len(name) <= NAME_CHARS and kb().accounts.is_known_device(name, device):
+        return (stranger("device", device),)
+    return _counted(name), stranger("address", site_of(flask.request.remote_addr or ""))
 
 
 def _counted(name: str) -> str:

@@ -92,12 +92,16 @@
       this.stopButton.addEventListener("click", () => this.stop());
       this.note = make("p", "live-note");
       this.written = make("p", "answer-text live-text");
+      this.asking = make("p", "live-question", this.question.body.question ?? "");
       this.card = make("section", "answer-card live-card", [
-        make("header", "", [this.state, this.clock, this.stopButton]), this.note, this.written,
+        this.asking, make("header", "", [this.state, this.clock, this.stopButton]), this.note, this.written,
       ]);
       this.card.setAttribute("aria-label", text("ask.live.title"));
       this.passages = make("section", "live-passages");
-      this.box.replaceChildren(this.card, this.passages);
+      this.box.replaceChildren(this.card);
+      this.side = document.getElementById("ask-live-evidence") ?? this.box;
+      this.side.replaceChildren();
+      this.side.append(this.passages);
       this.box.dataset.state = "working";
       this.say("working", text("ask.live.searching"));
       announce(text("ask.live.searching"));
@@ -230,6 +234,7 @@
   };
   const endLiveAnswer = () => {
     current?.end();
+    document.getElementById("ask-live-evidence")?.replaceChildren();
     const box = document.getElementById("ask-live");
     if (box?.dataset.state) {
       delete box.dataset.state;
@@ -250,5 +255,58 @@
     }
   });
 
-  Object.assign(window.evorag, { liveAnswer, endLiveAnswer });
+  /* An answer that comes in one piece is waited for in the same card, and the waiting can be stopped; the server ends it. */
+  const SOON_MS = 800;
+  const IDLE_MS = 1500;
+  let piece = null;
+  let isRefused = false;
+  const stopWaiting = () => {
+    isRefused = true;
+    piece.say("warning", text("ask.live.stopped_waiting"));
+    announce(text("ask.live.stopped_waiting"));
+    piece.end();
+    piece = null;
+    document.getElementById("ask-question")?.focus();
+  };
+  const begunPiece = () => {
+    const card = Object.create(LiveAnswer.prototype);
+    Object.assign(card, { question: { body: {} }, aborting: new AbortController(), box: document.getElementById("ask-live") });
+    card.draw();
+    card.stop = stopWaiting;
+    current = card;
+    return card;
+  };
+  let since = 0;
+  let idle = 0;
+  window.setInterval(() => {
+    const isWorking = document.getElementById("ask-send")?.classList.contains("is-working") ?? false;
+    if (!isWorking) {
+      since = 0;
+      if (piece) {
+        piece.end();
+        piece.box.replaceChildren();
+        piece.passages.remove();
+        delete piece.box.dataset.state;
+      }
+      piece = null;
+      /* What failed instead of arriving refuses nothing that comes later. */
+      idle ||= Date.now();
+      isRefused = isRefused && Date.now() - idle < IDLE_MS;
+      return;
+    }
+    idle = 0;
+    since ||= Date.now();
+    if (!piece && !current && !isRefused && Date.now() - since > SOON_MS) {
+      piece = begunPiece();
+    }
+  }, 200);
+  /* Said once of the answer that was stopped, when it arrives. */
+  const wasRefused = () => {
+    const was = isRefused;
+    isRefused = false;
+    since = 0;
+    return was;
+  };
+
+  Object.assign(window.evorag, { liveAnswer, endLiveAnswer, wasRefused });
 })();

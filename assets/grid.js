@@ -153,29 +153,39 @@
     }
   };
   const skip = () => window.dash_clientside.no_update;
-  const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => numbers.format(values[name]));
-  const tell = (words, grid) => {
-    const place = document.getElementById("documents-count");
-    if (!place || !words) {
-      return;
-    }
-    let total = 0;
-    grid.forEachNode(() => (total += 1));
-    const chosen = grid.getSelectedNodes().length;
-    const shown = grid.getDisplayedRowCount();
-    place.textContent = chosen
-      ? fill(words.selected, { count: chosen, total })
-      : fill(words.shown, { count: shown, total });
+  let words = {};
+  const tell = () => {
+    const chosen = api()?.getSelectedNodes().length ?? 0;
+    return chosen ? words.selected.replace("{count}", () => numbers.format(chosen)) : words.shown;
   };
-  let words = null;
-
-  const search = (text, _applied, given) => {
+  const say = () => {
+    const place = document.getElementById("documents-count");
+    if (place) {
+      place.textContent = tell();
+    }
+  };
+  /* The server has sorted: the heads only say how, and ask for another order. */
+  functions.evoAsGiven = () => 0;
+  functions.evoSorted = ({ api: grid }) => {
+    const sorted = grid.getColumnState().find((column) => column.sort);
+    if (sorted && (sorted.colId !== words.sort || sorted.sort !== words.order)) {
+      words = { ...words, sort: sorted.colId, order: sorted.sort };
+      window.evorag.chooseInList({ sort: sorted.colId, order: sorted.sort });
+    }
+  };
+  const told = (given) => {
     words = given;
     whenReady((grid) => {
-      grid.setGridOption("quickFilterText", text || "");
-      tell(words, grid);
+      grid.applyColumnState({ state: [{ colId: words.sort, sort: words.order }], defaultState: { sort: null } });
+      /* The rows come with the words: what was chosen on the page before is chosen no more. */
+      window.setTimeout(() => {
+        say();
+        const [noDelete, noRestore] = nothingTo(grid);
+        window.dash_clientside.set_props("documents-delete", { disabled: noDelete });
+        window.dash_clientside.set_props("documents-restore", { disabled: noRestore });
+      }, 100);
     });
-    return skip();
+    return words.shown;
   };
   const can = (row, action) =>
     row.state !== "purged" && (row.state === "deleted") === (action === "restore");
@@ -188,7 +198,7 @@
     if (!grid) {
       return [true, true];
     }
-    tell(words, grid);
+    say();
     return nothingTo(grid);
   };
   const choose = () => {
@@ -202,32 +212,12 @@
     window.dash_clientside.set_props(GRID, { selectedRows: [] });
     return { action, keys, at: Date.now() };
   };
+  /* Where a document has changed, the list is asked for again: it may stand elsewhere, or nowhere on this page. */
   const apply = (changes) => {
-    if (!changes?.rows) {
+    if (!changes?.keys?.length) {
       return skip();
     }
-    const withDeleted = new URLSearchParams(window.location.search).has("deleted");
-    whenReady((grid) => {
-      const transaction = { add: [], update: [], remove: [] };
-      for (const row of changes.rows) {
-        const known = grid.getRowNode(row.key);
-        if ((row.state === "deleted" || row.state === "purged") && !withDeleted) {
-          if (known) {
-            transaction.remove.push(row);
-          }
-        } else {
-          transaction[known ? "update" : "add"].push(row);
-        }
-      }
-      grid.applyTransaction(transaction);
-      let total = 0;
-      grid.forEachNode(() => (total += 1));
-      document.getElementById("documents-list")?.classList.toggle("is-empty", total === 0);
-      tell(words, grid);
-      const [noDelete, noRestore] = nothingTo(grid);
-      window.dash_clientside.set_props("documents-delete", { disabled: noDelete });
-      window.dash_clientside.set_props("documents-restore", { disabled: noRestore });
-    });
+    window.evorag.showList();
     return Date.now();
   };
   const count = (text, name, limit) => {
@@ -239,6 +229,6 @@
   };
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
-    documents: { search, selected, choose, apply, count },
+    documents: { told, selected, choose, apply, count },
   });
 })();

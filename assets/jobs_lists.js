@@ -123,7 +123,7 @@
     constructor(element) {
       this.element = element;
       this.onlyActive = element.dataset.jobList === "active";
-      this.limit = Number(element.dataset.jobLimit || 200);
+      this.limit = Number(element.dataset.jobLimit || 100);
       this.jobs = new Map();
       this.rows = new Map();
       this.open = new Set();

@@ -3,6 +3,8 @@
 (() => {
   const ROW_PX = 1.5;
   const MARKS = 40_000;
+  /* Where marks cover each other neither sign lies on top: they are drawn in so many turns. */
+  const TURNS = 12;
   const SHAPED_PX = 5;
   const TICKS = 6;
   /* all, some neurons, some tokens, some neurons at some tokens */
@@ -72,8 +74,9 @@
     return { apart: Math.max(apart, Math.ceil((seen * columns * rate) / tokensApart / MARKS)), tokensApart };
   };
 
+  /* turn after turn, and in each by sign; which turn a mark has its place alone decides */
   const marks = (rows, view, { apart, tokensApart }) => {
-    const found = [[], []].map(() => ({ x: [], y: [] }));
+    const found = Array.from({ length: TURNS }, () => [[], []].map(() => ({ x: [], y: [] })));
     const { steps, tokens } = rows;
     const begin = Math.ceil(view.from / apart) * apart;
     for (let row = begin; row < view.to; row += apart) {
@@ -85,8 +88,9 @@
         for (let token = view.start; token < view.end; token += tokensApart, place += width * tokensApart) {
           const sign = bytes[place] & bit ? 0 : bytes[half + place] & bit ? 1 : -1;
           if (sign >= 0) {
-            found[sign].x.push(token + (step + 0.5) / steps);
-            found[sign].y.push(row);
+            const { x, y } = found[(row * 7 + token * 5 + step * 11) % TURNS][sign];
+            x.push(token + (step + 0.5) / steps);
+            y.push(row);
           }
         }
       }
@@ -139,17 +143,20 @@
     const columnPx = widthPx / Math.max(1, (view.end - view.start) * rows.steps);
     const size = Math.max(2, Math.min(10, rowPx, columnPx * 1.5));
     const isShaped = size >= SHAPED_PX;
-    const data = tools.signs().map(([sign, name, colour, , symbol], at) => ({
-      type: "scattergl", mode: "markers", name: `${sign === "excitatory" ? "▲" : "▼"} ${name}`, hoverinfo: "skip",
-      x: Float32Array.from(found[at].x), y: Float32Array.from(found[at].y),
-      marker: { color: colour, size, symbol: isShaped ? symbol : "square", line: { width: 0 } },
-    }));
+    const data = found.flatMap((turn, number) => {
+      const traces = tools.signs().map(([sign, name, colour, , symbol], at) => ({
+        type: "scattergl", mode: "markers", name: `${sign === "excitatory" ? "▲" : "▼"} ${name}`, hoverinfo: "skip",
+        legendgroup: sign, showlegend: number === 0, x: Float32Array.from(turn[at].x), y: Float32Array.from(turn[at].y),
+        marker: { color: colour, size, symbol: isShaped ? symbol : "square", line: { width: 0 } },
+      }));
+      return number % 2 ? traces.reverse() : traces;
+    });
     const y = {
       title: text("neurons.live.neuron_axis"), range: height || [rows.count - 0.5, -0.5], fixedrange: false, showgrid: false,
       nticks: TICKS, minallowed: -0.5, maxallowed: rows.count - 0.5, ...labels(rows, view),
     };
     await tools.draw("raster", data, { ...tools.inTime(range, rows.tokens, y, tools.withLegend()), margin });
-    const shown = found[0].x.length + found[1].x.length;
+    const shown = found.flat().reduce((sum, { x }) => sum + x.length, 0);
     const { apart, tokensApart } = thin;
     const told = { neurons: rows.count, spikes: summary.spikes, shown, apart, tokens_apart: tokensApart };
     tools.say("raster", window.evorag.sentences([

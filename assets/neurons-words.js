@@ -23,13 +23,15 @@
   const chosenName = ({ layer, kind }) =>
     [layer === "all" ? text("neurons.live.all_layers") : layerName(Number(layer)), kindName(kind)].filter((name) => name !== "–").join(" · ");
 
-  const sayLeftOut = ({ currents, thinned, tokens, membranes }) => {
+  const sayLeftOut = ({ currents, thinned, tokens, membranes, absent, foreign }) => {
     const place = document.getElementById("neurons-left-out");
     const said = [
       thinned > 1 && text("neurons.live.left_thinned", { factor: thinned }),
       tokens > 0 && text("neurons.live.left_tokens", { count: tokens }),
       membranes > 0 && text("neurons.live.left_membranes", { count: membranes }),
       currents && text("neurons.live.left_currents"),
+      absent > 0 && text("neurons.live.left_absent", { count: absent }),
+      foreign && text("neurons.live.left_foreign"),
     ].filter(Boolean);
     place.hidden = !said.length;
     place.querySelector(":scope > span:last-child").textContent = window.evorag.sentences(said);

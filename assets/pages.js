@@ -17,11 +17,17 @@
     event.target.closest?.("dialog a[href]:not([download])")?.closest("dialog").close();
   });
 
-  /* The answer of an address that asks replaces that address, so that "back" does not ask again. */
+  /* Answers stand at the address of Ask, wherever the question was asked. The answer of an address that asks replaces
+     that address, so that "back" does not ask again. */
+  let wasWriting = false;
+  let hasGone = false;
   const go = (target) => {
-    if (target?.search || target?.path) {
-      const address = (target.path || window.location.pathname) + (target.search || "");
+    if ((target?.search || target?.path) && !window.evorag.wasRefused()) {
+      const address = (target.path || "/ask") + (target.search || "");
       document.querySelector("dialog[open]")?.close();
+      window.evorag.usedText("ask-question");
+      hasGone = true;
+      wasWriting = document.activeElement?.id === "ask-question";
       window.history[target.replace ? "replaceState" : "pushState"]({}, "", address);
       window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
     }
@@ -44,18 +50,20 @@
     return window.dash_clientside.no_update;
   };
 
-  /* The dialog of conversations stays open when the page under it is drawn anew, but its list is empty then. */
-  const refillConversations = () => {
-    const list = document.getElementById("conversations-list");
-    if (list && !list.hasChildNodes() && list.closest("dialog").open) {
-      window.dash_clientside.set_props("conversations-open", { n_clicks: 1 });
-    }
-  };
-
   /* The page of an address has come: what was on its way before is over, and what it asks about is brought into view. */
   const arrived = () => {
     window.evorag.endLiveAnswer?.();
-    refillConversations();
+    window.evorag.openCited?.();
+    if (hasGone) {
+      window.evorag.usedText("ask-question");
+    }
+    /* Who writes goes on writing; a keyboard on the screen would cover the answer. */
+    if (wasWriting && window.matchMedia("(hover: hover)").matches) {
+      document.getElementById("ask-question")?.focus({ preventScroll: true });
+    }
+    wasWriting = false;
+    hasGone = false;
+    document.getElementById("ask-shown")?.scrollIntoView({ block: "nearest" });
     if (new URLSearchParams(window.location.search).has("why")) {
       show(() => document.querySelector('#why-not[data-open="true"]'), 40, (panel) => panel.focus({ preventScroll: true }));
     }

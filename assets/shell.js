@@ -51,40 +51,68 @@
   };
 
   /* Where the keyboard goes after a change of page: to the question field of Ask, else to the title. */
+  const ASK = ["/", "/ask"];
   const focusPage = (pathname) => {
-    if (pathname !== "/ask" || !focusQuestion()) {
+    if (!ASK.includes(pathname) || !focusQuestion()) {
       document.getElementById("page-title")?.focus({ preventScroll: true });
     }
   };
   const focusQuestion = () => {
-    const box = document.querySelector("#ask-question, [data-ask-box]");
-    const field = box?.matches("input, textarea") ? box : box?.querySelector("input, textarea");
+    const field = document.getElementById("ask-question");
     field?.focus();
     return Boolean(field);
   };
-  let first = true;
-  const navigated = (pathname) => {
-    document.querySelector("dialog[open]")?.close();
-    for (const link of document.querySelectorAll(".rail-link[href]")) {
-      const own = link.getAttribute("href");
-      const here = own === "/" ? pathname === "/" : pathname === own || pathname.startsWith(`${own}/`);
+  /* The pages behind the door of an address are its tabs; a page below one of them counts as that one. */
+  const markPlace = (pathname) => {
+    let door = "";
+    for (const holder of document.querySelectorAll(".door-tabs [data-paths]")) {
+      const here = holder.dataset.paths.split(" ")
+        .some((path) => pathname === path || (path !== "/" && pathname.startsWith(`${path}/`)));
+      const link = holder.querySelector("a");
       if (here) {
+        door = holder.closest("[data-door]").dataset.door;
         link.setAttribute("aria-current", "page");
       } else {
         link.removeAttribute("aria-current");
       }
     }
+    for (const tabs of document.querySelectorAll("[data-door]")) {
+      tabs.hidden = tabs.dataset.door !== door || tabs.dataset.alone === "true";
+    }
+    for (const link of document.querySelectorAll(".rail-links .rail-link")) {
+      if (link.id === `door-${door}`) {
+        link.setAttribute("aria-current", "true");
+      } else {
+        link.removeAttribute("aria-current");
+      }
+    }
+  };
+  let before = null;
+  /* A dialog is of the page that it was opened on; one that is opened while the next page is still coming stays. */
+  let left = window.location.pathname;
+  const leave = () => {
+    if (window.location.pathname !== left) {
+      left = window.location.pathname;
+      document.querySelector("dialog[open]")?.close();
+    }
+  };
+  window.addEventListener("_dashprivate_pushstate", leave);
+  window.addEventListener("popstate", leave);
+  const navigated = (pathname) => {
+    markPlace(pathname);
     markTheme();
     markRail();
-    if (!first) {
+    /* An answer has another address than the start page, and takes nobody out of what they read. */
+    const stays = before === null || (ASK.includes(before) && ASK.includes(pathname));
+    if (!stays) {
       whenShown(() => focusPage(pathname));
     }
-    first = false;
+    before = pathname;
     return window.dash_clientside.no_update;
   };
 
   /* ---- keys --------------------------------------------------------------------------------------------------- */
-  const DESTINATIONS = { d: "/documents", u: "/upload", j: "/jobs", h: "/", a: "/ask" };
+  const DESTINATIONS = { d: "/documents", u: "/upload", j: "/jobs", h: "/", a: "/" };
   let waitingForSecond = 0;
   const writing = (target) => target.closest?.("input, textarea, select, [contenteditable], .ag-cell-inline-editing");
   document.addEventListener("keydown", (event) => {
@@ -101,7 +129,7 @@
     } else if (event.key === "/") {
       event.preventDefault();
       if (!focusQuestion()) {
-        go("/ask");
+        go("/");
       }
     } else if (event.key === "?") {
       event.preventDefault();
@@ -113,6 +141,7 @@
   const actions = {
     more: () => document.getElementById("more-dialog")?.showModal(),
     keys: () => document.getElementById("keys-dialog")?.showModal(),
+    palette: () => window.evorag.openPalette(),
     close: (button) => button.closest("dialog")?.close(),
     reload: () => window.location.reload(),
     dismiss: (button) => button.closest(".notice")?.setAttribute("hidden", ""),
@@ -133,15 +162,6 @@
       chooseLanguage(button.dataset.languageChoice);
     } else {
       chooseTheme(button.dataset.themeChoice);
-    }
-  });
-
-  /* ---- a question typed anywhere leads to the page that answers it ------------------------------------------------ */
-  document.addEventListener("submit", (event) => {
-    if (event.target.matches?.("[data-ask-box]")) {
-      event.preventDefault();
-      const question = event.target.querySelector("input, textarea").value.trim();
-      go(question ? `/ask?q=${encodeURIComponent(question)}` : "/ask");
     }
   });
 
@@ -185,6 +205,6 @@
     }
   }, 20000);
 
-  window.evorag.go = go;
+  Object.assign(window.evorag, { go, chooseTheme, chooseLanguage });
   window.dash_clientside = Object.assign({}, window.dash_clientside, { shell: { navigated } });
 })();

@@ -100,6 +100,18 @@
     }
     return text(filing?.draft ? "upload.done_draft" : "job.state.done");
   };
+  /* What is shown can be asked about; a draft cannot yet. */
+  const askLink = ({ receipt }) => {
+    const link = make("a", "upload-ask", text("upload.ask"));
+    link.href = `/ask?doc=${encodeURIComponent(receipt.doc_key)}`;
+    link.addEventListener("click", (event) => {
+      if (!event.ctrlKey && !event.metaKey && !event.shiftKey) {
+        event.preventDefault();
+        window.evorag.go(link.getAttribute("href"));
+      }
+    });
+    return link;
+  };
   const jobView = (entry, common, acts) => {
     const job = entry.job || { id: entry.receipt.job_id, state: "queued", stage: "stored", done: 0, total: 0 };
     if (entry.isArchive || job.kind === "unpack") {
@@ -120,7 +132,8 @@
     const opens = ["box-arrow-up-right", text("upload.open"), () => window.evorag.go(common.href)];
     const ready = job.keyword_ready && !isFinished(job) ? text("upload.keyword_ready") : "";
     return {
-      ...common, detail: [...common.detail, ...words([text("job.version", { version: entry.receipt.version }), ready])],
+      ...common, detail: [...common.detail, ...words([text("job.version", { version: entry.receipt.version }), ready]),
+        ...(isDone && !isDraft ? [askLink(entry)] : [])],
       meaning: isDraft ? "neutral" : sign, isDone, word: isDone ? finished(entry) : usually, shares: bars, error: job.error,
       whole: job.share || 0, left: isFinished(job) ? null : job.seconds_left,
       actions: isDone ? [opens] : jobActions(job, acts.changed),
@@ -192,7 +205,8 @@
         const word = outcome === "unchanged"
           ? text("upload.unchanged", { version })
           : text(outcome === "restored" ? "upload.restored" : "upload.received");
-        return { ...common, meaning: "ok", isDone: true, word, shares: [1, ...ALL], actions: [] };
+        return { ...common, detail: [...common.detail, askLink(entry)], meaning: "ok", isDone: true, word,
+          shares: [1, ...ALL], actions: [] };
       }
       default:
         return jobView(entry, common, acts);

@@ -4,6 +4,10 @@ Each folder is a question set (form: ``core/evaluation/question_folder.py``). Ev
 same knowledge base: as it is, and as if its passages had been removed (their hits are taken out and the others move
 up). The first, third… question of a set chooses (``--fit`` prints the constants of ``core/query``, and how a fit on
 one set alone does on the others); the curve is that of the second, fourth… question.
+
+With ``--generator`` a generator writes beside extraction (``benchmarks/written_answers.py``); no folder means the
+sample documents. A server of your own is named by ``--generator openai --url http://127.0.0.1:11434/v1 --model NAME``,
+its key by ``EVORAG_OPENAI_KEY``.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +26,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from benchmarks import runner
+from benchmarks import runner, written_answers
 from benchmarks.benchmark import Benchmark, Context
 from benchmarks.fitting import Group, Row, conditional_logit, logistic, score
 from core import EvoRAG, Query, Settings, build
@@ -66,7 +70,7 @@ def _observed(question: Question, rag: EvoRAG, keys: dict[str, str]) -> Observed
     hits = rag.search(Query(question.text)).candidates
     gone = {keys[name] for name in question.passage_ids if name in keys}
     left = [hit for hit in hits if hit.placed.doc_key not in gone]
-    return Observed(question, hits, [replace(hit, rank=rank) for rank, hit in enumerate(left, 1)])
+    return Observed(question, hits, [hit.at(rank) for rank, hit in enumerate(left, 1)])
 
 
 def answer(question: str, hits: Sequence[Hit]) -> Answer:
@@ -196,6 +200,8 @@ def _rounded(weights: Row) -> Row:
 
 def figures(context: Context) -> dict[str, Any]:
     options = context.options
+    if options.generator:
+        return written_answers.figures(context)
     observed = {folder.name: observe(folder, options.sample) for folder in options.folders}
     report: dict[str, Any] = {"threshold": extract.DEFAULT_THRESHOLD}
     report["sets"] = {name: curve(some[1::2]) for name, some in observed.items()}
@@ -208,6 +214,11 @@ def figures(context: Context) -> dict[str, Any]:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fit", action="store_true", help="print the constants that the choosing half gives")
     parser.add_argument("--sample", type=int, help="about how many questions of each set to take")
+    parser.add_argument("--generator", default="", help="what writes beside extraction: openai, huggingface, …")
+    parser.add_argument("--url", default="", help="server of openai; else EVORAG_OPENAI_URL")
+    parser.add_argument("--model", default="", help="model of openai or huggingface; else that of the settings")
+    parser.add_argument("--command", default="", help="program of command; else EVORAG_LLM_COMMAND")
+    parser.add_argument("--each", action="store_true", help="print what was written to each question on stderr")
 
 
 BENCHMARK = Benchmark(
@@ -218,7 +229,12 @@ BENCHMARK = Benchmark(
     small={"sample": 200},
     scale="sample",
     takes_folders=True,
-    units={".*_chars": ("characters", "lower"), "fit/.*(WEIGHTS/.*|_BIAS)": ("weight", "neither")},
+    needs_folders=lambda options: not options.generator,
+    units={
+        "sets/.*/right/.*": ("share", "higher"),
+        ".*_chars": ("characters", "lower"),
+        "fit/.*(WEIGHTS/.*|_BIAS)": ("weight", "neither"),
+    },
 )
 
 

@@ -38,6 +38,7 @@ class Benchmark:
     ``full`` is what the defaults of the options say; ``smallest`` and ``small`` set other defaults. A number as size
     is one for the option ``scale``, read by ``number``. ``seed`` is None where nothing is drawn. ``references`` are
     other ways to the same figures, by their names. ``units`` are of figures whose name matches an expression.
+    ``needs_folders`` tells from the options whether there is nothing to measure without a folder.
     The option ``secret`` is left out of results.
     """
 
@@ -50,6 +51,7 @@ class Benchmark:
     number: Callable[[str], Any] = int
     seed: int | None = None
     takes_folders: bool = False
+    needs_folders: Callable[[argparse.Namespace], bool] = lambda _: True
     references: Mapping[str, Measure] = field(default_factory=lambda: _EMPTY)
     units: Mapping[str, Unit] = field(default_factory=lambda: _EMPTY)
     secret: str = ""

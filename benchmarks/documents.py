@@ -91,15 +91,19 @@ class Reader:
         """Raises: ``UnreadableDocument`` and its kinds."""
         if not (self.recognition.is_on and self.pictures):
             return dict(self.parser.parse(path, kind, target))
-        details = dict(self.parser.parse(path, kind, target, None, ""))
+        within = self.recognition.folder_of(path.name)
+        details = dict(self.parser.parse(path, kind, target, None, "", within))
         names = details.get("pictures", [])
         if len(names) > self.pictures:
             return dict(self.parser.parse(path, kind, target))
         if names:
-            for name in names:
-                self.recognition.recognise(path.name, path, kind, name)
-            details = dict(self.parser.parse(path, kind, target, None, self.recognition.lines_file(path.name)))
-            self.recognition.forget(path.name)
+            try:
+                for name in names:
+                    self.recognition.recognise(path.name, path, kind, name)
+                lines = self.recognition.lines_file(path.name)
+                details = dict(self.parser.parse(path, kind, target, None, lines, within))
+            finally:
+                self.recognition.forget(path.name)
         return details
 
     def close(self) -> None:

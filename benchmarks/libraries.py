@@ -48,6 +48,12 @@ class Keywords:
     def add(self, number: int, text: str) -> None:
         self._writer.add_document(tantivy.Document(body=_paired(text), source=text.encode(), number=number))
 
+    def remove(self, number: int) -> None:
+        self._writer.delete_documents("number", number)
+
+    def commit(self) -> None:
+        self._writer.commit()
+
     def settle(self) -> None:
         self._writer.commit()
         self._writer.wait_merging_threads()
@@ -101,6 +107,49 @@ def run(count: int, seed: int, folder: Path, questions: int) -> dict[str, Any]:
         "mean_ms": float(np.mean(times)),
     }
     return {"chunks": count, "without_embedding": measured, "writing_s": writing_s, "resident_mb": resident_mb()}
+
+
+def write(count: int, edited: float, folder: Path, rows: Iterator[tuple[str, Floats]]) -> dict[str, Any]:
+    """Write texts with their vectors durably, then a share of them anew: the rows of ``benchmarks.writing``."""
+    faiss.omp_set_num_threads(1)
+    keywords = Keywords(folder / "keywords")
+    flat = faiss.IndexScalarQuantizer(DIMENSION, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+    index, file = faiss.IndexIDMap2(flat), str(folder / "vectors")
+    again: list[tuple[str, Floats]] = []
+    number, used, spent = 0, 0.0, 0.0
+    # What makes the texts takes longer than writing them, and is not counted.
+    while some := list(islice(rows, _INSERT_BATCH)):
+        before, started = time.process_time(), time.perf_counter()
+        vectors = np.stack([vector for _, vector in some])
+        if not number:
+            index.train(vectors)
+        again += some[: max(1, round(count * edited)) - len(again)]
+        index.add_with_ids(vectors, np.arange(number, number + len(some)))
+        for at, (text, _) in enumerate(some):
+            keywords.add(number + at, text)
+        number += len(some)
+        used, spent = used + time.process_time() - before, spent + time.perf_counter() - started
+    before, started = time.process_time(), time.perf_counter()
+    keywords.commit()
+    faiss.write_index(index, file)
+    used, spent = used + time.process_time() - before, spent + time.perf_counter() - started
+    before, started = time.process_time(), time.perf_counter()
+    ids = np.arange(len(again))
+    index.remove_ids(ids)
+    index.add_with_ids(np.stack([vector for _, vector in again]), ids)
+    for at, (text, _) in enumerate(again):
+        keywords.remove(at)
+        keywords.add(at, f"{text} revised")
+    keywords.commit()
+    faiss.write_index(index, file)
+    return {
+        "chunks": count,
+        "chunks_a_second": count / spent,
+        "chunks_a_processor_second": count / used,
+        "writing_s": spent,
+        "edit": {"seconds": time.perf_counter() - started, "processor_s": time.process_time() - before},
+        "resident_mb": resident_mb(),
+    }
 
 
 def _fused(keywords: Keywords, index: Any, text: str, vector: Floats) -> list[tuple[int, bytes]]:

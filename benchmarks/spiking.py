@@ -1,6 +1,7 @@
 """What spikes cost and keep: perplexity, rates, speed and answers of a model.
 
 Parts: ``perplexity`` of the model as it was trained and with each code, on a text that calibration has not seen;
+``foreign``, the same with eight steps on each text of a folder (``--texts``);
 ``rates`` of each kind of population; ``speed`` as trained, with spikes and recorded, taking turns, so that whatever
 else the machine does slows them alike; ``questions``, answered greedily with and without a recording.
 """
@@ -38,7 +39,7 @@ from core.snn.monitor import DataMonitorHook, RecordingLimit
 from core.snn.neurons import Code, Population, spikes
 from core.snn.populations import KINDS
 
-PARTS = ("perplexity", "rates", "speed", "questions")
+PARTS = ("perplexity", "foreign", "rates", "speed", "questions")
 FEW = Code("few-spike", 8)
 CODES = (*(Code("few-spike", steps) for steps in (5, 6, 7, 8)), *(Code("rate", steps) for steps in (4, 16, 32, 64)))
 ROOM = RecordingLimit()
@@ -85,23 +86,42 @@ def coded(code: Code) -> Callable[[Tensor], Population]:
     return lambda largest: Population(largest, code)
 
 
+def perplexity(subject: Subject, ids: Tensor) -> float:
+    """The perplexity of some tokens, as the model is at the moment."""
+    with torch.inference_mode():
+        return math.exp(subject.model(input_ids=ids, labels=ids, use_cache=False).loss)
+
+
 def perplexities(subject: Subject, tokens: int) -> dict[str, Any]:
     """The perplexity of the first tokens of the text, for each code."""
     ids = subject.ids(UNSEEN_TEXT)[:, :tokens]
-
-    def perplexity() -> float:
-        with torch.inference_mode():
-            return math.exp(subject.model(input_ids=ids, labels=ids, use_cache=False).loss)
-
-    plain = perplexity()
+    plain = perplexity(subject, ids)
     found: dict[str, Any] = {"tokens": ids.shape[1], "without spikes": plain}
     kinds: dict[str, Callable[[Tensor], Population]] = {f"{code.name} {code.steps}": coded(code) for code in CODES}
     kinds["few-spike 8, one threshold a token"] = lambda largest: Population(torch.ones_like(largest), FEW)
     kinds["few-spike 8, one threshold a tensor"] = lambda largest: OneThreshold(largest, FEW)
     for name, make in kinds.items():
         with subject.spiking(make):
-            found[name] = perplexity()
+            found[name] = perplexity(subject, ids)
         note(f"{name}: {found[name]:.2f} ({100 * (found[name] / plain - 1):+.1f} %)")
+    return found
+
+
+def foreign_perplexities(subject: Subject, folder: Path | None, tokens: int) -> dict[str, Any]:
+    """The perplexity of each text of a folder, without spikes and with eight steps."""
+    found: dict[str, Any] = {}
+    for path in sorted(folder.glob("*.txt")) if folder else ():
+        ids = subject.ids(path.read_text(encoding="utf-8", errors="replace"))[:, :tokens]
+        plain = perplexity(subject, ids)
+        with subject.spiking(few_spike):
+            spiking = perplexity(subject, ids)
+        found[path.stem] = {
+            "tokens": ids.shape[1],
+            "without spikes": plain,
+            "few-spike 8": spiking,
+            "of plain": spiking / plain,
+        }
+        note(f"{path.stem}: {plain:.2f}, {spiking:.2f} ({100 * (spiking / plain - 1):+.2f} %)")
     return found
 
 
@@ -226,6 +246,7 @@ def figures(context: Context) -> dict[str, Any]:
     quick, first = options.quick, options.first
     run: dict[str, Callable[[], dict[str, Any]]] = {
         "perplexity": lambda: perplexities(subject, min(options.tokens, 256) if quick else options.tokens),
+        "foreign": lambda: foreign_perplexities(subject, options.texts, 64 if quick else options.tokens),
         "rates": lambda: rates(subject, 64 if quick else 256),
         "speed": lambda: speed(subject, 2 if quick else 6, 16),
         "questions": lambda: questions(subject, QUESTIONS[first:][: 4 if quick else options.questions], 16),
@@ -236,6 +257,7 @@ def figures(context: Context) -> dict[str, Any]:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, required=True, help="folder of a Llama- or Qwen-type model")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--texts", type=Path, help="folder of .txt files for the part foreign")
     parser.add_argument("--tokens", type=int, default=1024, help="how much of the text the perplexities are of")
     parser.add_argument("--questions", type=int, default=len(QUESTIONS), help="how many questions are answered")
     parser.add_argument("--first", type=int, default=0, help="which question is the first, to ask them in pieces")
@@ -252,6 +274,8 @@ BENCHMARK = Benchmark(
     units={
         ".*/tokens": ("tokens", "neither"),
         "perplexity/.*": ("perplexity", "lower"),
+        "foreign/.*/of plain": ("ratio", "lower"),
+        "foreign/.*": ("perplexity", "lower"),
         "rates/.*/spikes a step": ("spikes", "neither"),
         "rates/.*/silent": ("share", "neither"),
         "speed/.*/of plain, .*": ("ratio", "higher"),

@@ -7,6 +7,7 @@ change is told to the log, by names that hold no sign but letters, digits and ``
 from __future__ import annotations
 
 import hashlib
+import hmac
 import logging
 import re
 import secrets
@@ -18,14 +19,16 @@ from functools import cached_property
 
 from core.access import current, needs, require
 from core.catalog import Catalog
-from core.errors import Conflict, Forbidden, InvalidInput, RateLimited, Unauthorized
+from core.catalog.people.own_data import OwnData
+from core.errors import Conflict, Forbidden, InvalidInput, PasswordNeeded, RateLimited, Unauthorized
 from core.model import ApiKey, Principal, Role, Session, User
 from core.ports import Passwords
 from core.text.language import is_storable
+from core.text.password_strength import is_guessable
 
 log = logging.getLogger(__name__)
 
-SHORTEST_PASSWORD = 10
+SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 1_024
 MOST_KEYS = 50
 KEY_PREFIX = "evo_"
@@ -47,14 +50,21 @@ class Accounts:
     """Who may use the knowledge base; without any user it is open to whoever reaches it."""
 
     def __init__(
-        self, catalog: Catalog, passwords: Passwords, session_hours: float, clock: Callable[[], datetime] = _now
+        self,
+        catalog: Catalog,
+        passwords: Passwords,
+        session_hours: float,
+        clock: Callable[[], datetime] = _now,
+        confirm_minutes: float = 0.0,
     ) -> None:
+        self.own_data = OwnData(catalog.database)
         self._users = catalog.users
         self._sessions = catalog.sessions
         self._keys = catalog.keys
         self._passwords = passwords
         self._session_time = timedelta(hours=session_hours)
         self._clock = clock
+        self._confirmed_for = timedelta(minutes=confirm_minutes)
         self._hashing = threading.BoundedSemaphore(_HASHED_AT_ONCE)
         self._has_users: bool | None = None
 
@@ -84,6 +94,7 @@ class Accounts:
     @needs(Role.ADMIN)
     def create_user(self, name: str, password: str, role: Role | str = Role.READER) -> User:
         """Add somebody. Raises: ``InvalidInput`` for the name or password, ``Conflict`` for a name that is taken."""
+        self.require_recent_password()
         name, role = _user_name(name), _role(role)
         if role is not Role.ADMIN and not self.has_users():
             raise InvalidInput("The first user has to be an administrator.", remedy="Give them the role admin.")
@@ -95,7 +106,8 @@ class Accounts:
     def set_password(self, name: str, password: str, *, present: str | None = None, keep_token: str = "") -> None:
         """Change a password and end the user's sessions, but for that of ``keep_token``.
 
-        Who changes their own gives the ``present`` one; that of others needs an administrator.
+        An administrator who changes that of somebody else ends their keys, too. Who changes their own gives the
+        ``present`` one; that of others needs an administrator.
         Raises: ``NotFound``, ``InvalidInput``, ``Unauthorized`` for a wrong present password.
         """
         who, name = current(), _folded(name)
@@ -105,14 +117,20 @@ class Accounts:
             self._verified(name, present)
         else:
             require(Role.ADMIN)
-        self._users.named(name)
+            self.require_recent_password()
+        user = self._users.named(name)
         hashed = self._hash(_new_password(password, name))
         self._users.change(name, keep_session=_digest(keep_token), password_hash=hashed)
         _note("user “%s” has another password", name)
+        if who.name != name:
+            # Whoever knew the old password may have made some.
+            revoked = self._keys.revoke_all(user.id, self._clock())
+            _note("%d keys of “%s” were revoked with that", revoked, name)
 
     @needs(Role.ADMIN)
     def set_role(self, name: str, role: Role | str) -> User:
         """Give somebody another role, and end their sessions. Raises: ``Conflict`` for the last administrator."""
+        self.require_recent_password()
         name, role = _folded(name), _role(role)
         user = self._users.change(name, role=role.value)
         _note("user “%s” is now %s", name, role)
@@ -121,6 +139,7 @@ class Accounts:
     @needs(Role.ADMIN)
     def disable(self, name: str, is_disabled: bool = True) -> User:
         """Shut somebody out with their keys, or let them in again. Raises: ``Conflict`` for the last administrator."""
+        self.require_recent_password()
         name = _folded(name)
         user = self._users.change(name, is_disabled=is_disabled)
         _note("user “%s” is %s", name, "disabled" if is_disabled else "enabled")
@@ -132,6 +151,7 @@ class Accounts:
 
         Raises: ``Conflict`` for the last administrator.
         """
+        self.require_recent_password()
         name = _folded(name)
         self._users.remove(name)
         _note("user “%s” was removed", name)
@@ -152,7 +172,35 @@ class Accounts:
         token, expires_at = _secret(), now + min(self._session_time, _LONGEST_SESSION)
         self._sessions.add(_digest(token), user.id, now, expires_at)
         log.info("user “%s” signed in", user.name)
-        return token, Session(_principal(user), expires_at)
+        return token, Session(_principal(user, now), expires_at)
+
+    def require_recent_password(self) -> None:
+        """Raises: ``PasswordNeeded`` where a person who signed in gave their password too long ago."""
+        given_at = current().signed_in_at
+        if self._confirmed_for and given_at is not None and self._clock() - given_at > self._confirmed_for:
+            raise PasswordNeeded("Your password was given too long ago for this.")
+
+    # ---- devices
+
+    def device_token(self, name: str) -> str:
+        """Return what a browser shows by which it is known as one of the user's, until they have another password."""
+        nonce = secrets.token_urlsafe(16)
+        return f"{nonce}.{self._device_mark(_folded(name), nonce)}"
+
+    def is_known_device(self, name: str, token: str) -> bool:
+        """Tell whether ``device_token`` was given to whoever shows it, for this user."""
+        nonce, _, mark = token.partition(".")
+        known = self._device_mark(_folded(name), nonce)
+        return bool(known) and hmac.compare_digest(known.encode(), mark.encode("utf-8", "replace"))
+
+    def _device_mark(self, name: str, nonce: str) -> str:
+        found = self._users.credentials(name)
+        if found is None:
+            return ""
+        key = hashlib.sha256(b"device " + found[1].encode()).digest()
+        return hmac.new(key, f"{found[0].id} {nonce}".encode("utf-8", "replace"), "sha256").hexdigest()
+
+    # ---- sessions that go on
 
     def session(self, token: str) -> Session | None:
         """Return the session of a token and put off its end; None where it is none, or has expired."""
@@ -164,7 +212,7 @@ class Accounts:
         if now - found.seen_at >= _NOTED_EVERY:
             expires_at = min(now + self._session_time, found.created_at + _LONGEST_SESSION)
             self._sessions.touch(_digest(token), found.user.id, now, expires_at)
-        return Session(_principal(found.user), expires_at)
+        return Session(_principal(found.user, found.created_at), expires_at)
 
     def rotate(self, token: str) -> str:
         """Return another token for the same session; the old one ends. Raises: ``Unauthorized``."""
@@ -185,6 +233,7 @@ class Accounts:
 
         Raises: ``InvalidInput``, ``NotFound``; ``Forbidden`` for a role beyond one's own; ``Conflict`` for too many.
         """
+        self.require_recent_password()
         owner, role = self._owner(user), _role(role)
         if not owner.role.includes(role) or not current().role.includes(role):
             raise Forbidden(f"A key of “{owner.name}” cannot have the role {role}.", remedy="Choose a lesser role.")
@@ -280,8 +329,8 @@ class _Turn:
         self._places.release()
 
 
-def _principal(user: User) -> Principal:
-    return Principal(user.name, user.role, user.id)
+def _principal(user: User, signed_in_at: datetime) -> Principal:
+    return Principal(user.name, user.role, user.id, signed_in_at=signed_in_at)
 
 
 def _refused() -> Unauthorized:
@@ -311,6 +360,11 @@ def _new_password(password: str, name: str) -> str:
         )
     if plain.casefold().strip() == name:
         raise InvalidInput("The password is the user's name.", remedy="Choose another one.")
+    if is_guessable(plain, name, "evorag"):
+        raise InvalidInput(
+            "The password is among those that are guessed first.",
+            remedy="Choose a longer one, such as several words that do not belong together.",
+        )
     return plain
 
 

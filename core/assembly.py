@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -14,11 +15,12 @@ from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pinned import PinnedBlobs
 from core.blobs.pins import BlobPins
 from core.blobs.quota import StorageQuota
-from core.blobs.scrub import Scrub
+from core.blobs.scrub import BlobVerifier, Scrub
 from core.blobs.watched import WatchedBlobs
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
 from core.catalog.snapshots import Snapshots
+from core.errors import StoreUnavailable
 from core.evaluation.facade import Evaluations
 from core.explain.facade import Explain
 from core.explain.why_not import WhyNots
@@ -31,6 +33,7 @@ from core.indexes.file_check import FileChecker
 from core.indexes.generations import Generations
 from core.indexes.opening import opened_index
 from core.indexes.projector import Projector
+from core.indexes.quarantine import Quarantine
 from core.indexes.reindex_jobs import ReindexJobs
 from core.indexes.repair_jobs import RepairJobs
 from core.indexes.warm_up import warm_up
@@ -65,6 +68,7 @@ from core.knowledge_base import (
 )
 from core.model import Job, JobKind
 from core.platform.data_folder import DataFolder
+from core.platform.disk_room import DiskRoom
 from core.platform.poller import Poller
 from core.platform.work_signal import WorkSignal
 from core.ports import BlobStore, JobQueue, Passwords, Signal
@@ -78,6 +82,7 @@ from core.query.pipeline import QueryPipeline
 from core.query.search.rerank import RerankStage
 from core.query.search.retrieve import Retriever
 from core.query.search.search import Searcher
+from core.query.search.spelling import Spelling
 from core.recordings.facade import Recordings
 from core.settings import Settings, retired_variables
 from core.training.facade import Trainings
@@ -163,7 +168,14 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         settings.user_quota_bytes,
         settings.min_free_bytes,
     )
-    storage = StorageParts(folder, catalog, blobs, Accounts(catalog, adapters.passwords, settings.session_hours))
+    room = DiskRoom(
+        folder.root,
+        reserve_bytes=0 if folder.is_shared else settings.disk_reserve_bytes,
+        low_bytes=settings.low_disk_bytes,
+        min_free_bytes=settings.min_free_bytes,
+    )
+    accounts = Accounts(catalog, adapters.passwords, settings.session_hours, confirm_minutes=settings.confirm_minutes)
+    storage = StorageParts(folder, catalog, blobs, accounts, room)
 
     # What is searched.
     active = opened_index(catalog, adapters.factories, adapters.models.embedder)
@@ -182,7 +194,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     comparisons = _comparisons(settings, storage, readable)
     comparison_service = ComparisonService(catalog, reader, comparisons)
     pages = DocumentPages(reader, KeptPages(folder.pages, blobs.store, settings.page_cache_bytes, folder.incoming))
-    history = History(catalog, projector)
+    history = History(catalog, projector, signal.notify)
     pictures = PictureReadings(catalog, history, signal.notify, reader_of(settings.chunk_tokens))
     has_snapshots = catalog.database.is_sqlite and not settings.catalog_url.get_secret_value()
     snapshots = Snapshots(folder, 3600 * settings.snapshot_hours * has_snapshots, catalog.database)
@@ -195,6 +207,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         active.stores,
         (comparisons.forget, pages.forget, snapshots.forget),
         (recordings.redact, training.redact),
+        room,
         in_background=sharing.queue is not None or threads > 0,
     )
 
@@ -238,7 +251,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         threads=2 if settings.job_workers else 0,
         is_shared=folder.is_shared,
     )
-    control = Publishing(catalog, reader, history, schedule, purge, worker)
+    control = Publishing(catalog, reader, history, schedule, purge, worker, room)
     readings = Rereading(catalog, readable, history, purge, worker, reader_of(settings.chunk_tokens))
 
     # How a question is answered.
@@ -247,7 +260,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.has_moved_since)
     reading = ReadingStage(adapters.readers.reader) if adapters.readers.reader is not None else None
     answering = Answering(generators, settings.answers, reading)
-    queries = QueryPipeline(catalog, searcher, answering, settings.search)
+    queries = QueryPipeline(catalog, searcher, Spelling(catalog, active.now), answering, settings.search)
     rewriter = StandaloneRewriter(
         generators, settings.answers, settings.max_question_chars, settings.generator_standalone
     )
@@ -272,10 +285,12 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     # Those at a URL are read by `evorag check --deep` alone: to fetch all of them may cost money.
     share = 0.0 if settings.blob_url.get_secret_value() else settings.scrub_share
     scrub = Scrub(catalog, readable, share, timedelta(days=settings.scrub_days), closing)
-    upkeep = Poller((snapshots.take_if_due, scrub.go_on), every_s=_UPKEEP_S)
+    catalog.retention.days = settings.retention.days()
+    upkeep = Poller((room.refill, catalog.retention.apply, snapshots.take_if_due, scrub.go_on), every_s=_UPKEEP_S)
 
     def start() -> None:
         is_alone = folder.is_alone
+        room.refill()
         try:
             projector.start()
             archives.sweep()
@@ -294,6 +309,8 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         warm_up(active, adapters.readers.reader)
         if is_alone:
             blobs.unclaimed.sweep(closing)
+            with suppress(StoreUnavailable):
+                BlobVerifier(catalog, blobs.store).look_at_newest()
         if ledger.has_threads:
             upkeep.start()
 
@@ -308,7 +325,12 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         Parts(
             settings,
             storage,
-            IndexParts(active, projector, generations, StoreFacade(repair_jobs, worker)),
+            IndexParts(
+                active,
+                projector,
+                generations,
+                StoreFacade(repair_jobs, worker, Quarantine(files, blobs, adding.add_file)),
+            ),
             IngestParts(
                 parser, adding, transfers, worker, JobFacade(catalog, worker, Estimates(catalog, settings.job_workers))
             ),
@@ -359,7 +381,7 @@ def _parser(settings: Settings, folder: DataFolder) -> ParserSandbox:
         output_bytes=settings.parser_output_bytes,
         table_cells=settings.table_cell_budget,
     )
-    return ParserSandbox(limits, folder.incoming)
+    return ParserSandbox(limits, folder.incoming, rooms=folder.rooms_of_readers())
 
 
 def _archive_limits(settings: Settings) -> ArchiveLimits:

@@ -23,6 +23,7 @@ from core.jobs.local_queue import LocalJobs
 from core.knowledge_base import KnowledgeBase
 from core.model import Generation, Task
 from core.platform.data_folder import DataFolder
+from core.platform.disk_room import starting_on
 from core.platform.malloc import share_heaps
 from core.platform.processors import usable_processors
 from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, Signal, VectorIndex
@@ -43,7 +44,7 @@ log = logging.getLogger(__name__)
 def build(settings: Settings | None = None) -> KnowledgeBase:
     """Open the knowledge base that the settings describe and start its workers; models load in the background.
 
-    Raises: ``DataFolderInUse``, ``WrongIndex``, ``StoreUnavailable``.
+    Raises: ``DataFolderInUse``, ``WrongIndex``, ``StoreUnavailable``, ``DiskFull``.
     """
     settings = settings or Settings()
     share_heaps()
@@ -69,12 +70,12 @@ def build_worker(settings: Settings) -> tuple[KnowledgeBase, CeleryWorker]:
 
 
 def _opened(settings: Settings, is_worker: bool) -> tuple[KnowledgeBase, LocalJobs]:
-    folder = _folder(settings)
-    try:
-        return _build(settings, folder, is_worker)
-    except BaseException:
-        folder.close()
-        raise
+    with starting_on(settings.data_dir), ExitStack() as failing:
+        folder = _folder(settings)
+        failing.callback(folder.close)
+        opened = _build(settings, folder, is_worker)
+        failing.pop_all()
+    return opened
 
 
 def _folder(settings: Settings) -> DataFolder:
@@ -87,7 +88,7 @@ def _folder(settings: Settings) -> DataFolder:
 def opened_accounts(settings: Settings) -> Iterator[Accounts]:
     """Give the users and keys of a data folder, without its stores and models. Raises: ``DataFolderInUse``."""
     folder = _folder(settings)
-    with closing(folder), closing(opened_catalog(settings.stores, folder, _blobs(settings, folder))) as catalog:
+    with closing(folder), closing(opened_catalog(settings.stores, folder, originals_of(settings, folder))) as catalog:
         yield Accounts(catalog, _passwords(), settings.session_hours)
 
 
@@ -110,7 +111,7 @@ def opened_place(
                 opened.enter_context(folder.as_it_was())
             else:
                 folder.share()
-        blobs = _blobs(settings, folder)
+        blobs = originals_of(settings, folder)
         catalog = opened.enter_context(closing(opened_catalog(settings.stores, folder, blobs, is_copy=bool(beside))))
         yield BackupSource(catalog, blobs, folder)
 
@@ -137,7 +138,7 @@ def _passwords() -> Passwords:
 
 
 def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[KnowledgeBase, LocalJobs]:
-    blobs = _blobs(settings, folder)
+    blobs = originals_of(settings, folder)
     catalog = opened_catalog(settings.stores, folder, blobs)
     adapters = Adapters(
         catalog=catalog,
@@ -190,7 +191,7 @@ def _index_factories(settings: Settings, folder: DataFolder) -> IndexFactories:
     )
 
 
-def _blobs(settings: Settings, folder: DataFolder) -> BlobStore:
+def originals_of(settings: Settings, folder: DataFolder) -> BlobStore:
     from core.adapters.blobs.urls import blobs_at
 
     url = settings.blob_url.get_secret_value()

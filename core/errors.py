@@ -7,6 +7,7 @@
     │   └── QueryTooLong           query_too_long
     ├── Unauthorized          401  unauthorized (nobody knows who asks)
     ├── Forbidden             403  forbidden (it is known who asks, and that is not enough)
+    │   └── PasswordNeeded         password_needed (who asks gave their password too long ago)
     ├── NotFound              404  not_found
     │   ├── Purged            410  purged (it was there, and was removed for good)
     │   ├── Damaged                damaged (it is there, and its bytes are not what they were)
@@ -131,6 +132,13 @@ class Forbidden(EvoRAGError):
     remedy = "Ask an administrator for the role that this needs."
 
 
+class PasswordNeeded(Forbidden):
+    code = "password_needed"
+    remedy = (
+        "Sign in again with your password (/sign-in?again=1), then do it within the time of EVORAG_CONFIRM_MINUTES."
+    )
+
+
 class ChecksumMismatch(EvoRAGError):
     code = "checksum_mismatch"
     status = 460
@@ -235,7 +243,9 @@ class RecognitionMissing(UnreadableDocument):
 class UnreadableRecording(EvoRAGError):
     code = "unreadable_recording"
     status = 422
-    remedy = "Choose a .pt file that EvoRAG wrote, or one with just the tensors spikes and membrane_potential."
+    remedy = (
+        "Choose a .pt file that EvoRAG wrote, or one with spikes of -1, 0 and 1, with or without membrane_potential."
+    )
 
 
 class BadBundle(EvoRAGError):
@@ -269,8 +279,8 @@ class CatalogDamaged(StoreUnavailable):
 
     code = "catalog_damaged"
     remedy = (
-        "Stop EvoRAG and run `evorag recover`, which puts the newest sound snapshot in its place; or put catalog.db"
-        " back from a copy of the data folder."
+        "Stop EvoRAG and run `evorag recover`, which puts the newest sound snapshot in its place and brings back the"
+        " documents that came since; or put catalog.db back from a copy of the data folder."
     )
 
 

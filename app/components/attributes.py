@@ -37,7 +37,10 @@ def aria(**states: Unpack[Aria]) -> dict[str, Any]:
 
 
 def dataset(**values: str | int | float | bool) -> dict[str, Any]:
-    """Return keywords for an element of Dash; ``dataset(compare_row=3)`` is ``{"data-compare-row": 3}``."""
+    """Return keywords for an element of Dash; ``dataset(compare_row=3)`` is ``{"data-compare-row": 3}``.
+
+    Ids of chunks go as text: they are larger than the numbers of a browser are exact.
+    """
     return {f"data-{name.replace('_', '-')}": _written(value) for name, value in values.items()}
 
 

@@ -18,7 +18,7 @@ from app.components.shared.icon import icon
 from app.components.shared.states import error_line, link_button, notify, report_callback_error, shows_errors
 from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
-from app.i18n import t
+from app.i18n import number, t
 from app.security import cookie
 from core.errors import EvoRAGError, InvalidInput
 from core.model import ApiKey, Role
@@ -47,6 +47,7 @@ def layout(**_: Any) -> html.Div:
         parts.append(_section("person-circle", "users", users))
     if who.user_id is not None:
         parts.append(_section("shield-lock", "password", [_password_form(), html.Div(id="access-password-error")]))
+        parts.append(_section("person-circle", "data", [html.Div(_own_data(), id="access-data"), *_data_buttons()]))
     return named_page("access", [*parts, access_dialog()])
 
 
@@ -78,6 +79,44 @@ def _password_form() -> html.Div:
         t("access.password_change"), id="access-password-change", type="button", className="btn btn-secondary"
     )
     return html.Div([*shown, button], className="access-form")
+
+
+def _own_data() -> html.P:
+    """What is kept of the person who asks, in numbers."""
+    kept = kb().accounts.own_data.counts()
+    counted = {each: number(getattr(kept, each)) for each in ("questions", "conversations", "jobs", "documents")}
+    return html.P(t("access.data_counts", **counted))
+
+
+def _data_buttons() -> list[Any]:
+    export = html.A(
+        [icon("download"), t("access.data_export")], href=links.OWN_DATA, className="btn btn-secondary", download=""
+    )
+    remove = dcc.ConfirmDialogProvider(
+        html.Button(t("access.data_delete"), type="button", className="btn btn-danger"),
+        id="access-data-delete",
+        message=t("access.data_confirm"),
+    )
+    return [html.Div([export, remove], className="button-row"), html.Div(id="access-data-error")]
+
+
+@callback(
+    Output("access-data", "children"),
+    Output("access-data-error", "children"),
+    Input("access-data-delete", "submit_n_clicks"),
+    prevent_initial_call=True,
+)
+def delete_own_data(clicks: int | None) -> tuple[Any, Any]:
+    """Delete one's questions, conversations and ended jobs, once that was confirmed."""
+    if not clicks:
+        raise PreventUpdate
+    try:
+        kb().accounts.require_recent_password()
+        kb().accounts.own_data.delete()
+    except EvoRAGError as error:
+        return no_update, error_line(error)
+    notify("ok", t("access.data_deleted"))
+    return _own_data(), None
 
 
 def _keys_part() -> html.Div:

@@ -24,7 +24,7 @@ from app.components.ask.analysed_text import analysed_text
 from app.components.ask.vocabulary_form import effect, synonym_lines, synonyms_of, vocabulary_form, word_lines, words_of
 from app.components.shared.icon import icon
 from app.components.shared.states import error_line, notify, shows_errors
-from app.components.shell.frame import page, tab_title
+from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import t
 from core.errors import EvoRAGError, InvalidInput
@@ -65,8 +65,7 @@ def layout(text: str = "", saved: str = "", **_: Any) -> html.Div:
         dcc.Store(id="analyser-shown"),
         dcc.Store(id="analyser-named"),
     ]
-    above = dcc.Link([icon("arrow-left"), t("evaluate.title")], href=links.EVALUATE, className="back-link")
-    return page(t("analyser.title"), t("analyser.purpose"), content, above=above)
+    return named_page("analyser", content)
 
 
 def _form(text: str, saved: bool) -> html.Section:

@@ -29,7 +29,7 @@ from app.i18n import t
 from app.offered_documents import offered_documents
 from core.model import Document, Publication
 
-PAGE_ROWS = 100
+PAGE_ROWS = 40
 
 register_page(__name__, path=links.AUDIT, title=tab_title("audit.title"))
 

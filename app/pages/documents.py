@@ -1,13 +1,15 @@
-"""Documents: every document in one list that can be searched, sorted, tagged, deleted, and added to as text."""
+"""Documents: every document in one list that can be searched, sorted, tagged, deleted, and added to as text.
+
+The server searches, sorts and pages; the address holds what is looked at.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import dash_bootstrap_components as dbc
 from dash import (
     ALL,
     ClientsideFunction,
@@ -27,26 +29,34 @@ from dash.exceptions import PreventUpdate
 
 from app import links
 from app.components.document.grid import document_grid, row_of, tags_of
+from app.components.document.list_head import list_head
 from app.components.shared.icon import icon
+from app.components.shared.paged_list import asked, list_place, nothing_fits, page_asked, pager, words_asked
 from app.components.shared.states import empty, error_line, link_button, notify, report_callback_error, shows_errors
 from app.components.shared.text_entry import text_entry
 from app.components.shell.frame import named_page, tab_title
 from app.context import kb
 from app.i18n import t
-from core.errors import EvoRAGError, InvalidInput, NotFound
-from core.model import Document
+from core.errors import EvoRAGError, InvalidInput
+from core.model import DocumentPage, DocumentQuery, DocumentSort
 
 GRID = "documents-grid"
 TICK_MS = 3_000
 RECENT_JOBS = 100
+PAGE_DOCUMENTS = 100
+ASKED = ("q", "page", "sort", "order", "state", "language", "tag", "deleted")
+"""What the address says of the list."""
 
 register_page(__name__, path=links.DOCUMENTS, title=tab_title("documents.title"))
 
 
 @shows_errors
-def layout(q: str = "", edit: str = "", deleted: str = "", **_: Any) -> html.Div:
-    """The list; ``q`` searches it, ``edit`` opens a text entry, ``deleted`` shows deleted documents too."""
-    documents = kb().documents(include_deleted=bool(deleted))
+def layout(edit: str = "", new: str = "", **query: Any) -> html.Div:
+    """The list that the address asks for; ``edit`` opens a text entry, ``new`` a form."""
+    query = {name: str(value) for name, value in query.items() if name in ASKED}
+    wanted = _wanted(query)
+    page = kb().document_list(wanted)
+    has_any = bool(page.total or kb().document_list(DocumentQuery(include_deleted=True, limit=0)).total)
     name, text = _entry(edit) if edit else ("", "")
     actions = html.Div(
         [
@@ -62,18 +72,82 @@ def layout(q: str = "", edit: str = "", deleted: str = "", **_: Any) -> html.Div
     )
     first = empty("files", t("documents.empty_title"), t("documents.empty_text"))
     content = [
-        text_entry(name, text, kb().settings.limits.max_text_chars, is_open=bool(edit), is_new=not edit),
-        html.Div(
+        text_entry(name, text, kb().settings.limits.max_text_chars, is_open=bool(edit or new), is_new=not edit),
+        list_place(
+            "documents",
             [
-                html.Div([_toolbar(q, bool(deleted)), document_grid(documents, GRID)], className="documents-some"),
+                html.Div(
+                    [
+                        list_head(query, kb().document_languages(), kb().tags()),
+                        document_grid(page.documents, GRID, wanted.sort, wanted.descending),
+                        html.Div(_pager(query, page), id="documents-pager"),
+                    ],
+                    className="documents-some",
+                ),
                 html.Div(first, className="documents-none"),
             ],
             id="documents-list",
-            className="" if documents else "is-empty",
+            className=_class(page, has_any),
         ),
-        *_stores(),
+        asked("documents", query),
+        *_stores(_words(page, wanted)),
     ]
     return named_page("documents", content, action=actions)
+
+
+def _wanted(query: Mapping[str, str]) -> DocumentQuery:
+    """What an address asks for; what it has of no sense asks for nothing."""
+    sort, is_down = query.get("sort", ""), query.get("order") == "desc"
+    if sort not in list(DocumentSort):
+        sort, is_down = DocumentSort.UPDATED, True
+    return DocumentQuery(
+        words_asked(query),
+        bool(query.get("deleted")),
+        (query["tag"],) if query.get("tag") else (),
+        language=query.get("language", ""),
+        state=query.get("state", ""),
+        sort=DocumentSort(sort),
+        descending=is_down,
+        offset=(page_asked(query) - 1) * PAGE_DOCUMENTS,
+        limit=PAGE_DOCUMENTS,
+    )
+
+
+def _class(page: DocumentPage, has_any: bool) -> str:
+    return "" if page.total else "finds-nothing" if has_any else "is-empty"
+
+
+def _pager(query: Mapping[str, str], page: DocumentPage) -> list[Any]:
+    if not page.total and (query.get("q") or query.get("state") or query.get("language") or query.get("tag")):
+        return nothing_fits(links.DOCUMENTS)
+    return pager(links.DOCUMENTS, query, page.total, PAGE_DOCUMENTS)
+
+
+def _words(page: DocumentPage, wanted: DocumentQuery) -> dict[str, Any]:
+    """What the browser says beside the list, and how it is sorted."""
+    return {
+        "selected": t("documents.selected"),
+        "shown": t("documents.shown", count=page.total),
+        "sort": wanted.sort,
+        "order": "desc" if wanted.descending else "asc",
+    }
+
+
+@callback(
+    Output(GRID, "rowData"),
+    Output("documents-pager", "children"),
+    Output("documents-words", "data"),
+    Output("documents-list", "className"),
+    Input("documents-asked", "data"),
+    prevent_initial_call=True,
+)
+def show_list(query: dict[str, str]) -> tuple[Any, ...]:
+    """Show what the address asks for now."""
+    wanted = _wanted(query)
+    page = kb().document_list(wanted)
+    has_any = bool(page.total or kb().document_list(DocumentQuery(include_deleted=True, limit=0)).total)
+    rows = [row_of(document) for document in page.documents]
+    return rows, _pager(query, page), _words(page, wanted), _class(page, has_any)
 
 
 def _entry(doc_key: str) -> tuple[str, str]:
@@ -85,55 +159,7 @@ def _entry(doc_key: str) -> tuple[str, str]:
     return document.name, kb().text_of(doc_key, newest.number if newest is not None and goes_on else None)
 
 
-def _toolbar(search: str, with_deleted: bool) -> html.Div:
-    other = links.DOCUMENTS if with_deleted else f"{links.DOCUMENTS}?deleted=1"
-    return html.Div(
-        [
-            html.Div(
-                [
-                    icon("search"),
-                    html.Label(t("documents.search"), htmlFor="documents-search", className="visually-hidden"),
-                    dbc.Input(
-                        id="documents-search",
-                        type="search",
-                        value=search,
-                        placeholder=t("documents.search"),
-                        maxLength=200,
-                    ),
-                ],
-                className="search-box",
-            ),
-            html.Span(id="documents-count", className="documents-count", role="status"),
-            dcc.Link(
-                [
-                    icon("eye-slash" if with_deleted else "eye"),
-                    t("documents.hide_deleted" if with_deleted else "documents.show_deleted"),
-                ],
-                href=other,
-                className="btn btn-secondary btn-quiet",
-            ),
-            html.Button(
-                [icon("arrow-counterclockwise"), t("documents.restore")],
-                id="documents-restore",
-                type="button",
-                className="btn btn-secondary for-editors",
-                disabled=True,
-                hidden=not with_deleted,
-            ),
-            html.Button(
-                [icon("trash"), t("documents.delete")],
-                id="documents-delete",
-                type="button",
-                className="btn btn-secondary for-editors",
-                disabled=True,
-            ),
-        ],
-        className="toolbar",
-    )
-
-
-def _stores() -> list[Any]:
-    words = {"selected": t("documents.selected"), "shown": t("documents.shown")}
+def _stores(words: dict[str, Any]) -> list[Any]:
     return [
         dcc.Store(id="documents-words", data=words),
         dcc.Store(id="documents-chosen", data={}),
@@ -145,27 +171,14 @@ def _stores() -> list[Any]:
     ]
 
 
-def _known(doc_keys: Sequence[str]) -> list[Document]:
-    """The documents of ``doc_keys`` that still exist."""
-    found = []
-    for doc_key in dict.fromkeys(doc_keys):
-        try:
-            found.append(kb().document(doc_key))
-        except NotFound:
-            continue
-    return found
-
-
 def _changes(doc_keys: Sequence[str]) -> dict[str, Any]:
-    return {"rows": [row_of(document) for document in _known(doc_keys)]}
+    return {"keys": list(dict.fromkeys(doc_keys))}
 
 
 clientside_callback(
-    ClientsideFunction("documents", "search"),
+    ClientsideFunction("documents", "told"),
     Output("documents-count", "children"),
-    Input("documents-search", "value"),
-    Input("documents-applied", "data"),
-    State("documents-words", "data"),
+    Input("documents-words", "data"),
 )
 clientside_callback(
     ClientsideFunction("documents", "selected"),
@@ -274,14 +287,18 @@ def follow_jobs(_: int, seen: str) -> tuple[Any, str]:
     Input("documents-add", "n_clicks"),
     Input("documents-entry-cancel", "n_clicks"),
     Input("documents-edited", "data"),
+    State("documents-entry-name", "disabled"),
     prevent_initial_call=True,
 )
-def open_entry(_add: int | None, _cancel: int | None, chosen: dict[str, Any] | None) -> tuple[Any, ...]:
-    """Open the form for a new text entry or for the chosen one, or close it."""
+def open_entry(
+    _add: int | None, _cancel: int | None, chosen: dict[str, Any] | None, is_of_existing: bool | None
+) -> tuple[Any, ...]:
+    """Open the form for a new text entry or for the chosen one, or close it; what was begun of a new one stays."""
     if ctx.triggered_id == "documents-entry-cancel":
         return True, no_update, "", False, "", "", None
     if ctx.triggered_id == "documents-add":
-        return False, t("documents.new_entry"), "", False, "", "", None
+        words = ("", False, "", "") if is_of_existing else (no_update,) * 4
+        return False, t("documents.new_entry"), *words, None
     if not chosen:
         raise PreventUpdate
     name, text = _entry(str(chosen["key"]))
@@ -292,6 +309,9 @@ def open_entry(_add: int | None, _cancel: int | None, chosen: dict[str, Any] | N
     Output("documents-entry", "hidden", allow_duplicate=True),
     Output("documents-entry-error", "children"),
     Output("documents-changes", "data", allow_duplicate=True),
+    Output("documents-entry-name", "value", allow_duplicate=True),
+    Output("documents-entry-text", "value", allow_duplicate=True),
+    Output("documents-entry-note", "value", allow_duplicate=True),
     Input("documents-entry-save", "n_clicks"),
     Input("documents-entry-draft", "n_clicks"),
     State("documents-entry-name", "value"),
@@ -310,10 +330,10 @@ def save_entry(
             raise InvalidInput(t("documents.entry_incomplete"), remedy=t("documents.entry_incomplete_remedy"))
         upload = kb().add_text((name or "").strip(), text or "", note=(note or "").strip(), draft=is_draft)
     except EvoRAGError as error:
-        return False, error_line(error), no_update
+        return False, error_line(error), *(no_update,) * 4
     outcome = "draft" if is_draft and upload.outcome == "new" else upload.outcome
     notify("ok", t(f"documents.entry_{outcome}", name=name, version=upload.version))
-    return True, None, _changes([upload.doc_key])
+    return True, None, _changes([upload.doc_key]), "", "", ""
 
 
 clientside_callback(

@@ -11,7 +11,7 @@ from typing import Any
 from dash import ClientsideFunction, Input, Output, clientside_callback, dcc, html, register_page
 
 from app import links
-from app.components.ask.figures import SERIES
+from app.components.ask.figures import EXCITATORY, INHIBITORY
 from app.components.attributes import aria, dataset
 from app.components.neurons.bar import chooser, dialogs, facts, left_out, selection, upload_button
 from app.components.neurons.figures import figure_frame
@@ -23,7 +23,6 @@ from app.i18n import t
 from core.errors import NotFound
 from core.model import Recording
 
-EXCITATORY, INHIBITORY = SERIES[4], SERIES[2]
 IN_TIME = ("raster", "steps", "rates", "heat")
 """The plots that share the axis of tokens."""
 BESIDE = ("membrane", "histogram", "intervals")

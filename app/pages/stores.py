@@ -8,12 +8,12 @@ from dash import ALL, Input, Output, State, callback, ctx, dcc, html, register_p
 from dash.exceptions import PreventUpdate
 
 from app import links
-from app.components.document.overview import stores_card
+from app.components.document.overview import counts_strip, stores_card
 from app.components.settings.readings import ACT, readings_card, readings_of
 from app.components.settings.store_checks import WRITE_ANEW, progress, report, write_anew
 from app.components.shared.icon import icon
-from app.components.shared.states import empty, error_line, shows_errors
-from app.components.shell.frame import page, tab_title
+from app.components.shared.states import empty, error_line, notify, shows_errors
+from app.components.shell.frame import named_page, tab_title
 from app.context import kb
 from app.i18n import t
 from core.errors import NotFound
@@ -55,6 +55,7 @@ def layout(job: str = "", **_: Any) -> html.Div:
     )
     shown_readings, is_still, at_work = _readings()
     content = [
+        counts_strip(kb().counts()),
         stores_card(kb().health()),
         html.Section(html.Div(shown, id="stores-report", role="status"), className="card-plain"),
         readings_card(shown_readings),
@@ -64,8 +65,7 @@ def layout(job: str = "", **_: Any) -> html.Div:
         dcc.Interval(id="stores-tick", interval=TICK_MS, disabled=not is_active),
         dcc.Store(id="stores-job", data=job_id),
     ]
-    above = dcc.Link([icon("arrow-left"), t("settings.title")], href=links.SETTINGS, className="back-link")
-    return page(t("stores.title"), t("stores.purpose"), content, action=check, above=above)
+    return named_page("stores", content, action=check)
 
 
 def _report(job_id: str | None) -> tuple[list[Any], bool, str | None]:
@@ -85,11 +85,18 @@ def _report(job_id: str | None) -> tuple[list[Any], bool, str | None]:
     return parts, False, job.id
 
 
+SHOWN = (
+    ("stores-report", "children"),
+    ("stores-tick", "disabled"),
+    ("stores-job", "data"),
+    ("stores-check", "disabled"),
+)
+SHOWN_TOO = tuple(Output(*each, allow_duplicate=True) for each in SHOWN)
+"""What every callback of the page changes: the report, whether it is asked for again, the job, and the button."""
+
+
 @callback(
-    Output("stores-report", "children"),
-    Output("stores-tick", "disabled"),
-    Output("stores-job", "data"),
-    Output("stores-check", "disabled"),
+    *(Output(*each) for each in SHOWN),
     Input("stores-check", "n_clicks"),
     prevent_initial_call=True,
     running=[(Output("stores-check", "className"), BUSY, READY)],
@@ -102,10 +109,7 @@ def check(clicks: int | None) -> tuple[Any, ...]:
 
 
 @callback(
-    Output("stores-report", "children", allow_duplicate=True),
-    Output("stores-tick", "disabled", allow_duplicate=True),
-    Output("stores-job", "data", allow_duplicate=True),
-    Output("stores-check", "disabled", allow_duplicate=True),
+    *SHOWN_TOO,
     Input("stores-check-deep", "n_clicks"),
     prevent_initial_call=True,
 )
@@ -117,10 +121,7 @@ def check_deep(clicks: int | None) -> tuple[Any, ...]:
 
 
 @callback(
-    Output("stores-report", "children", allow_duplicate=True),
-    Output("stores-tick", "disabled", allow_duplicate=True),
-    Output("stores-job", "data", allow_duplicate=True),
-    Output("stores-check", "disabled", allow_duplicate=True),
+    *SHOWN_TOO,
     Input("stores-mend", "n_clicks"),
     prevent_initial_call=True,
 )
@@ -132,10 +133,7 @@ def mend(clicks: int | None) -> tuple[Any, ...]:
 
 
 @callback(
-    Output("stores-report", "children", allow_duplicate=True),
-    Output("stores-tick", "disabled", allow_duplicate=True),
-    Output("stores-job", "data", allow_duplicate=True),
-    Output("stores-check", "disabled", allow_duplicate=True),
+    *SHOWN_TOO,
     Input({"type": WRITE_ANEW, "store": ALL}, "n_clicks"),
     prevent_initial_call=True,
 )
@@ -147,10 +145,7 @@ def anew(clicks: list[int | None]) -> tuple[Any, ...]:
 
 
 @callback(
-    Output("stores-report", "children", allow_duplicate=True),
-    Output("stores-tick", "disabled", allow_duplicate=True),
-    Output("stores-job", "data", allow_duplicate=True),
-    Output("stores-check", "disabled", allow_duplicate=True),
+    *SHOWN_TOO,
     Input("stores-tick", "n_intervals"),
     State("stores-job", "data"),
     prevent_initial_call=True,
@@ -160,6 +155,35 @@ def follow(ticks: int | None, job_id: str | None) -> tuple[Any, ...]:
     if not ticks or not job_id:
         raise PreventUpdate
     return _shown(job_id)
+
+
+@callback(
+    *SHOWN_TOO,
+    Input("stores-restore", "n_clicks"),
+    State("stores-quarantine-file", "value"),
+    State("stores-quarantine-name", "value"),
+    prevent_initial_call=True,
+)
+def take_back(clicks: int | None, name: str | None, file_name: str | None) -> tuple[Any, ...]:
+    """Take an original that nothing names back as a document, and check again."""
+    if not clicks or not name:
+        raise PreventUpdate
+    done = kb().quarantine.restore(name, file_name or "")
+    notify("ok", t("stores.quarantine_restored", name=done.doc_key))
+    return _shown(kb().repair())
+
+
+@callback(
+    *SHOWN_TOO,
+    Input("stores-empty", "submit_n_clicks"),
+    prevent_initial_call=True,
+)
+def empty_quarantine(clicks: int | None) -> tuple[Any, ...]:
+    """Remove what nothing names for good, once that was confirmed, and check again."""
+    if not clicks:
+        raise PreventUpdate
+    notify("ok", t("stores.quarantine_emptied", count=kb().quarantine.empty()))
+    return _shown(kb().repair())
 
 
 def _shown(job_id: str) -> tuple[Any, ...]:

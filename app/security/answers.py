@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import flask
 from dash import Dash
 
@@ -25,7 +27,11 @@ PAGE_POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 """Styles stay inline because React, Plotly and AG Grid write style attributes and sheets."""
-NOT_KEPT = ("/api/", "/_dash-update", "/_dash-layout", "/sign-in", "/sign-out")
+FAILED_CHARS = 400
+"""A header has room for so much of what a callback failed with; the notice says all of it."""
+OF_EVERYBODY = ("/assets/", "/_dash-component-suites/", "/_favicon", "/_reload-hash")
+"""What is the same for all; browsers and proxies keep nothing else, but for what is asked about each time."""
+ASKED_EACH_TIME = "private, no-cache"
 
 
 def finish(app: Dash, response: flask.Response) -> flask.Response:
@@ -42,10 +48,14 @@ def finish(app: Dash, response: flask.Response) -> flask.Response:
         response.headers.setdefault("Strict-Transport-Security", ONLY_HTTPS)
     if response.status_code == 401:
         response.headers.setdefault("WWW-Authenticate", 'Bearer realm="EvoRAG"')
-    if response.status_code in (401, 429) or request.path.startswith(NOT_KEPT):
-        response.headers.setdefault("Cache-Control", "no-store")
+    is_kept = request.path.startswith(OF_EVERYBODY) or response.headers.get("Cache-Control") == ASKED_EACH_TIME
+    if response.status_code in (401, 429) or not is_kept:
+        response.headers["Cache-Control"] = "private, no-store"
     if response.status_code in REFUSALS and request.method not in SAFE_METHODS:
         response.headers["Connection"] = "close"
+    failed = flask.g.get("evorag_callback_failed")
+    if failed:
+        response.headers["Callback-Error"] = quote(failed[:FAILED_CHARS])
     wait = flask.g.get("evorag_retry_after")
     if wait and response.status_code == 429:
         response.headers["Retry-After"] = str(wait)

@@ -10,6 +10,7 @@ import flask
 
 NAME = "evorag_session"
 LONGEST = 256
+DEVICE_S = 180 * 86_400
 
 
 def name_of(request: flask.Request) -> str:
@@ -35,3 +36,23 @@ def drop(response: flask.Response) -> None:
     """Have the browser forget its token."""
     request = flask.request
     response.delete_cookie(name_of(request), path="/", httponly=True, samesite="Lax", secure=request.is_secure)
+
+
+def device_of(request: flask.Request) -> str:
+    """Return what a browser shows by which it is known as one of a user's, empty where it shows nothing."""
+    token = request.cookies.get(f"{name_of(request)}_device", "")
+    return token if len(token) <= LONGEST else ""
+
+
+def keep_device(response: flask.Response, token: str) -> None:
+    """Have the browser show ``token`` at the next sign-ins, also after it was closed."""
+    request = flask.request
+    response.set_cookie(
+        f"{name_of(request)}_device",
+        token,
+        path="/",
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure,
+        max_age=DEVICE_S,
+    )

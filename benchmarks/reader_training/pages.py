@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from benchmarks.manuals_documents import manuals
 
 _SPACES = re.compile(r"\s+")
 _INDENT, _DEEPER = 7, 10
@@ -45,10 +47,17 @@ class Page:
     twin: Sequence[Entry | None] = ()
 
 
-def manual_pages(folder: Path) -> Iterator[Page]:
-    """Yield the English manual pages of commands and files, read from what groff prints."""
+def manual_pages(folder: Path, names: Container[str] | None = None) -> Iterator[Page]:
+    """Yield the English manual pages of commands and files, of these names or all, read from what groff prints.
+
+    Packages whose manuals ``benchmarks.manuals`` asks about are left out.
+    """
+    judged = {manual.package for manual in manuals()}
     for path in sorted(folder.glob("*/usr/share/man/man[158]/*.gz")):
-        if path.is_symlink() or path.stat().st_size < 600:
+        package = path.relative_to(folder).parts[0]
+        if package in judged or path.is_symlink() or path.stat().st_size < 600:
+            continue
+        if names is not None and path.name.split(".")[0] not in names:
             continue
         command = f"zcat -- '{path}' | groff -K utf8 -mandoc -Tutf8 -P-cbou -rLL=400n"
         printed = subprocess.run(["sh", "-c", command], capture_output=True, timeout=60).stdout.decode(

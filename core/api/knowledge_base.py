@@ -11,7 +11,7 @@ from core.api.insight import InsightApi
 from core.api.jobs import JobsApi
 from core.api.questions import HistoryApi
 from core.api.recordings import RecordingsApi
-from core.api.stores import GenerationsApi, StoresApi
+from core.api.stores import GenerationsApi, QuarantineApi, StoresApi
 from core.api.versions import ReadingsApi, VersionsApi
 
 
@@ -33,6 +33,9 @@ class KnowledgeBaseApi(DocumentsApi, VersionsApi, JobsApi, HistoryApi, StoresApi
 
     @property
     def insight(self) -> InsightApi: ...
+
+    @property
+    def quarantine(self) -> QuarantineApi: ...
 
     @property
     def readings(self) -> ReadingsApi: ...

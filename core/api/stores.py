@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from core.model import Counts, FilesCheck, Generation, Health, StoreCheck, StoreReport
+from core.model import Counts, FilesCheck, Generation, Health, StoreCheck, StoreReport, UnnamedFile, Upload
 
 if TYPE_CHECKING:
     from core.ports import Progress
@@ -44,6 +44,22 @@ class StoresApi(Protocol):
 
     def backup(self) -> Iterator[bytes]:
         """Yield an archive of everything as it is now. Raises: ``Conflict`` while another is made; ``DiskFull``."""
+
+
+class QuarantineApi(Protocol):
+    """Files that no row of the catalogue names, until a person takes them back or removes them."""
+
+    def list(self) -> builtins.list[UnnamedFile]:
+        """Return the files that nothing names. Raises: ``StoreUnavailable``."""
+
+    def restore(self, name: str, file_name: str) -> Upload:
+        """Take an original back as the next version of the document that ``file_name`` says.
+
+        Raises: ``NotFound``; what ``add_file`` raises.
+        """
+
+    def empty(self, names: Collection[str] | None = None) -> int:
+        """Remove files of these names, or all of them, for good; return how many. Raises: ``NotFound``."""
 
 
 class GenerationsApi(Protocol):

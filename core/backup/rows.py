@@ -25,8 +25,9 @@ from core.catalog.damages import DAMAGED, SCRUB
 from core.catalog.outbox import REFILL
 from core.errors import BadBundle
 
-STAYING = frozenset({"sessions", "transfers", "outbox", "leftovers"})
-"""Tables that stay behind: who is signed in, what is under way, and what the former indexes wait for."""
+STAYING = frozenset({"sessions", "transfers", "outbox", "leftovers", "listed_documents", "unlisted_documents"})
+"""Tables that stay behind: who is signed in, what is under way, what the former indexes wait for, and the list of
+documents, which the triggers of the new catalogue have written anew."""
 LOCAL_COLUMNS = {"jobs": frozenset({"worker", "leased_until"})}
 """Columns about the processes of the former house."""
 LOCAL_SETTINGS = frozenset({"secure_delete", "identity", DAMAGED, SCRUB})

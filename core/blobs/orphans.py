@@ -79,6 +79,11 @@ class UnclaimedBlobs:
             if sha256 not in known and not self._is_arriving(sha256) and not self._is_claimed(sha256):
                 yield sha256
 
+    def is_unnamed(self, sha256: str) -> bool:
+        """Tell of a blob whether no row names it, nobody is writing it, and no killed process was."""
+        is_noted = self._catalog.leftovers.is_noted(FileKind.BLOB, sha256)
+        return not (is_noted or self._is_arriving(sha256) or self._is_claimed(sha256))
+
     def _delete(self, sha256: str, removed: list[str]) -> None:
         if self._is_arriving(sha256):
             # It may be refused yet: the note stays until it is claimed.

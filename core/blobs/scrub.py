@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 _NOTED_EVERY_S = 60.0
 _LONGEST_REST_S = 60.0
+_NEWEST = 50
 
 
 class BlobVerifier:
@@ -40,6 +41,24 @@ class BlobVerifier:
         fault = self._blobs.fault(sha256, pace)
         self._catalog.damages.note(sha256, fault if fault is None or self._is_needed(sha256) else None)
         return fault
+
+    def look_at_newest(self) -> int:
+        """Note which of the newest originals are gone, as they are from a folder or bucket of an earlier day.
+
+        Return how many. Raises: ``StoreUnavailable``.
+        """
+        originals = self._catalog.consistency.originals()
+        newest = sorted(originals, key=lambda sha256: originals[sha256], reverse=True)[:_NEWEST]
+        gone = [sha256 for sha256 in newest if self._blobs.size(sha256) is None]
+        for sha256 in gone:
+            self._catalog.damages.note(sha256, FileFault.MISSING)
+        if gone:
+            log.error(
+                "%d of the newest originals are gone: the data folder, or what is at EVORAG_BLOB_URL, may be of an"
+                " earlier day than the catalogue. `evorag check` names them.",
+                len(gone),
+            )
+        return len(gone)
 
     def settle(self) -> None:
         """Forget the notes of what no version has any more."""

@@ -13,6 +13,7 @@ from sqlalchemy import URL, Select, func, select
 
 from core.catalog.consistency import ConsistencyTable
 from core.catalog.damages import Damages
+from core.catalog.documents.cancelling import Cancelling
 from core.catalog.documents.chunks import Chunks
 from core.catalog.documents.claims import Claim, NewVersion
 from core.catalog.documents.embeddings import Embeddings
@@ -24,6 +25,7 @@ from core.catalog.documents.listing import Documents
 from core.catalog.documents.naming import Naming
 from core.catalog.documents.publications import Decision, Publications, Showing
 from core.catalog.documents.purges import Purges, Tombstone
+from core.catalog.documents.reopening import Reopening
 from core.catalog.documents.rereading import ReadingTable
 from core.catalog.documents.schedules import Due, Schedules
 from core.catalog.documents.transfers import TransferLedger
@@ -33,6 +35,7 @@ from core.catalog.generations import GenerationTable
 from core.catalog.identity import mark
 from core.catalog.jobs.archives import Archives
 from core.catalog.jobs.ledger import ACTIVE, Jobs
+from core.catalog.journal import Journal
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
 from core.catalog.people.credentials import Keys, Sessions
 from core.catalog.people.users import Users
@@ -43,6 +46,7 @@ from core.catalog.questions.history import Questions
 from core.catalog.questions.question_sets import QuestionSets
 from core.catalog.questions.recordings import RecordingTable
 from core.catalog.questions.saved import SavedQuestions
+from core.catalog.retention import Retention
 from core.catalog.schema import IS_CURRENT, chunks, documents, shown_now, version_chunks, versions
 from core.catalog.vocabulary import VocabularyTable
 from core.errors import CatalogDamaged
@@ -73,8 +77,10 @@ class Catalog:
     ``agree`` looks at it before anything in it is changed, and returns the identity that it is to have.
     """
 
-    def __init__(self, url: str | URL, agree: Callable[[Database], str] | None = None) -> None:
-        self.database = Database(url)
+    def __init__(
+        self, url: str | URL, agree: Callable[[Database], str] | None = None, journal: Journal | None = None
+    ) -> None:
+        self.database = Database(url, journal)
         try:
             identity = agree(self.database) if agree is not None else ""
             self.database.migrate()
@@ -87,6 +93,8 @@ class Catalog:
         self.documents = Documents(self.database)
         self.publications = Publications(self.database)
         self.first_versions = FirstVersions(self.database)
+        self.cancelling = Cancelling(self.database)
+        self.reopening = Reopening(self.database)
         self.schedules = Schedules(self.database)
         self.purges = Purges(self.database)
         self.readings = ReadingTable(self.database)
@@ -114,6 +122,7 @@ class Catalog:
         self.vocabulary = VocabularyTable(self.database)
         self.consistency = ConsistencyTable(self.database)
         self.damages = Damages(self.database)
+        self.retention = Retention(self.database)
 
     def health(self, rows: int | None) -> StoreHealth:
         """Return how the catalogue is, with the number of its rows."""

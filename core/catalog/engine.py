@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -19,9 +21,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, insert, make_url, select
 
 from core.catalog import postgresql
+from core.catalog.documents.listed import bring_up_to_date
 from core.catalog.jobs.changes import Changes, newest_change, noted
+from core.catalog.journal import Journal, Point, acknowledged, point_of
+from core.catalog.revisions import Remembered, Revisions
 from core.catalog.schema import index_settings
-from core.errors import CatalogDamaged, DiskFull, EvoRAGError, StoreUnavailable
+from core.errors import CatalogDamaged, Conflict, DiskFull, EvoRAGError, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -56,10 +61,10 @@ class Database:
     with a lock over all processes, and a read sees one snapshot, as it does on SQLite.
 
     Both raise ``StoreUnavailable`` where the server does not answer: nothing of a write stays then, unless the answer
-    to its commit was lost.
+    to its commit was lost. What ``acknowledge`` was called for is in the ``journal`` when ``write`` ends.
     """
 
-    def __init__(self, url: str | URL) -> None:
+    def __init__(self, url: str | URL, journal: Journal | None = None) -> None:
         address = make_url(url)
         self.is_sqlite = address.get_backend_name() == "sqlite"
         self.engine = _sqlite(address) if self.is_sqlite else postgresql.opened(address)
@@ -67,12 +72,18 @@ class Database:
         self._reads = self.engine if self.is_sqlite else self.engine.execution_options(**_SNAPSHOT)
         self._writes = self.engine.execution_options(**_WRITES)
         self._sessions = None if self.is_sqlite else postgresql.SessionParts(address)
+        self._journal = journal
         self.is_damaged = False
         """Whether the file of the catalogue has turned out to be damaged since it was opened."""
+        self._has_list = False
+        """Whether the schema is known to be the newest one, which has a list of documents to bring up to date."""
         log_file = Path(f"{address.database or ''}-wal")
         self.ended_unclean = self.is_sqlite and log_file.exists()
         """Whether the last process that had the file open did not close it."""
         self._writer = threading.RLock()
+        self.revisions = Revisions(is_alone=self.is_sqlite)
+        self.revisions.watch(self.engine, _is_writing)
+        self.remembered = Remembered(self.revisions)
         self.changes = Changes(self._newest_change)
         """The changes of the job ledger, told once they are committed."""
         # A part that nobody is in is forgotten: some are named by ids, of which there is no end.
@@ -81,25 +92,33 @@ class Database:
         self._claims: set[str] = set()
 
     def migrate(self) -> None:
-        """Bring the schema to the newest migration."""
-        config = Config()
-        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+        """Bring the schema to the newest migration. Raises: ``Conflict`` where a newer release has written it."""
+        config = migrations()
         with _connected(self._writes) as connection, connection.begin():
-            before = MigrationContext.configure(connection).get_current_revision()
+            before = known_revision(connection)
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+            bring_up_to_date(connection)
             if before is None:
                 connection.execute(insert(index_settings).values(_CLEAN))
+        self.revisions.ended()
+        self._has_list = True
         if self.is_sqlite:
             self._clean()
 
     def is_to_be_migrated(self) -> bool:
-        """Tell whether there is a schema, and it is an earlier one."""
+        """Tell whether there is a schema, and it is an earlier one. Raises: as ``migrate`` does."""
         with self.read() as connection:
-            current = MigrationContext.configure(connection).get_current_revision()
-        config = Config()
-        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-        return current is not None and current != ScriptDirectory.from_config(config).get_current_head()
+            current = known_revision(connection)
+        return current is not None and current != known_migrations().get_current_head()
+
+    def take_back(self, revision: str) -> None:
+        """Bring the schema back to an earlier migration, all of it or nothing."""
+        config = migrations()
+        with self._writer, _connected(self._writes) as connection, connection.begin():
+            config.attributes["connection"] = connection
+            command.downgrade(config, revision)
+        self.revisions.ended()
 
     def _clean(self) -> None:
         """Write the file anew if it may hold copies of text that was deleted or moved, and has not been since."""
@@ -137,6 +156,17 @@ class Database:
                 cursor.execute(f"PRAGMA busy_timeout={_BUSY_S * 1000}")
                 connection.close()
 
+    def begin_journal(self, base: Point | None = None, since: datetime | None = None) -> bool:
+        """Have the journal name what came after ``base``, which was at ``since``; without it only what comes now.
+
+        Tell whether the disk took it.
+        """
+        if self._journal is None:
+            return True
+        with self.read() as tx:
+            now = point_of(tx)
+        return self._journal.begin(self.read, base or now, since)
+
     @contextmanager
     def read(self) -> Iterator[Connection]:
         with self._watched(), _connected(self._reads) as connection:
@@ -144,10 +174,21 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        with self._watched(), self._writer, _connected(self._writes) as connection, connection.begin():
-            noted(connection)
-            yield connection
-            change = noted(connection)
+        with self._watched(), self._writer, _connected(self._writes) as connection:
+            try:
+                with connection.begin():
+                    noted(connection)
+                    acknowledged(connection)
+                    yield connection
+                    if self._has_list:
+                        bring_up_to_date(connection)
+                    change = noted(connection)
+                    entries = acknowledged(connection)
+            finally:
+                self.revisions.ended()
+        # Other writers go on meanwhile, and those who wait find their lines written.
+        if entries is not None and self._journal is not None:
+            self._journal.follow(self.read, entries)
         if change:
             self.changes.committed(change)
 
@@ -211,15 +252,50 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+        if self._journal is not None:
+            self._journal.close()
         if self._sessions is not None:
             self._sessions.close()
 
     def _begin(self, connection: Connection) -> None:
-        write = connection.get_execution_options().get("evorag_write")
         if self.is_sqlite:
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-        elif write:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if _is_writing(connection) else "BEGIN")
+        elif _is_writing(connection):
             postgresql.begin_write(connection)
+
+
+def migrations() -> Config:
+    """Return where Alembic finds the migrations."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    return config
+
+
+@cache
+def known_migrations() -> ScriptDirectory:
+    """Return the migrations of this release, read from their files once."""
+    return ScriptDirectory.from_config(migrations())
+
+
+def known_revision(connection: Connection) -> str | None:
+    """Return the migration that a schema is of, None before the first.
+
+    Raises: ``Conflict`` for one that only a newer release knows.
+    """
+    current = MigrationContext.configure(connection).get_current_revision()
+    script = known_migrations()
+    if current is None or current in {each.revision for each in script.walk_revisions()}:
+        return current
+    raise Conflict(
+        "The catalogue was written by a newer release.",
+        code="newer_catalog",
+        remedy="Start that release; or have it go back by `evorag downgrade"
+        f" {script.get_current_head()} --yes`, then start this one.",
+    )
+
+
+def _is_writing(connection: Connection) -> bool:
+    return bool(connection.get_execution_options().get("evorag_write"))
 
 
 def _connected(engine: Engine) -> Connection:
@@ -235,7 +311,9 @@ def _connected(engine: Engine) -> Connection:
 
 
 def _sqlite(url: URL) -> Engine:
-    engine = create_engine(url, pool_size=16, max_overflow=64, connect_args={"timeout": _BUSY_S}, hide_parameters=True)
+    # The connection that was used last is taken first: it has in its cache what was read last.
+    pool = {"pool_size": 16, "max_overflow": 64, "pool_use_lifo": True}
+    engine = create_engine(url, **pool, connect_args={"timeout": _BUSY_S}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _record: Any) -> None:

@@ -10,8 +10,9 @@ from sqlalchemy.exc import ArgumentError
 from core.catalog import Catalog
 from core.catalog.engine import Database
 from core.catalog.folder_identity import agreed_identity
-from core.catalog.snapshots import Snapshots
-from core.errors import InvalidInput, StoreUnavailable
+from core.catalog.journal import Journal, Point, point_of
+from core.catalog.snapshots import Snapshots, point_in
+from core.errors import CatalogDamaged, InvalidInput, StoreUnavailable
 from core.platform.data_folder import DataFolder
 from core.ports import BlobStore
 from core.settings import StoreSettings
@@ -40,14 +41,24 @@ def opened_catalog(settings: StoreSettings, folder: DataFolder, blobs: BlobStore
     has_originals = bool(folder.bucket_owner) or not settings.blob_url.get_secret_value()
     own = blobs if has_originals and not is_copy else None
 
+    journal, snapshots = Journal(folder.journal_file), Snapshots(folder)
+    is_journalled = not is_copy and not settings.catalog_url.get_secret_value()
+
     def agree(database: Database) -> str:
         identity = agreed_identity(folder, database, own)
+        if is_journalled:
+            _require_whole(database, journal, snapshots)
         if database.is_sqlite and not settings.catalog_url.get_secret_value() and database.is_to_be_migrated():
-            Snapshots(folder).take()
+            snapshots.take()
         return identity
 
-    catalog = Catalog(url, agree)
+    catalog = Catalog(url, agree, journal if is_journalled else None)
     folder.mark(catalog.identity)
+    if is_journalled:
+        journal.go_on(catalog.database.read, *snapshots.oldest())
+    else:
+        # The catalogue of the folder is another one from now on.
+        journal.remove()
     if not has_originals:
         try:
             # The first look at a bucket claims it, or finds that it is somebody else's.
@@ -58,3 +69,25 @@ def opened_catalog(settings: StoreSettings, folder: DataFolder, blobs: BlobStore
             catalog.close()
             raise
     return catalog
+
+
+def _require_whole(database: Database, journal: Journal, snapshots: Snapshots) -> None:
+    """Raises: ``CatalogDamaged`` where the catalogue has not got what the journal, or a snapshot, has."""
+    told = journal.point()
+    if told is None:
+        # A journal that is gone as well leaves the snapshots to tell.
+        told = max((point for path in snapshots.paths() if (point := point_in(path))), key=_order, default=Point())
+    with database.read() as tx:
+        found = point_of(tx)
+    if told.is_beyond(found):
+        raise CatalogDamaged(
+            "The catalogue lacks the newest versions and publications that were acknowledged"
+            f" ({max(0, told.version - found.version)} and {max(0, told.sequence - found.sequence)}):"
+            " its file or its log catalog.db-wal is an older one, or was cut off or removed.",
+            remedy="Run `evorag recover`, which brings them back; or `evorag recover --as-is` where the catalogue is"
+            " an older one on purpose.",
+        )
+
+
+def _order(point: Point) -> tuple[int, int]:
+    return point.sequence, point.version

@@ -104,6 +104,10 @@ class Outbox:
 
     def refills(self, generation: int) -> dict[str, Refill]:
         """Return the last refills of the stores of the generation that serves, by kind."""
+        tables = index_settings.name, outbox.name
+        return self._database.remembered.value("refills", tables, generation, lambda: self._refills(generation))
+
+    def _refills(self, generation: int) -> dict[str, Refill]:
         kinds = {_refill_key(kind, generation): kind for kind in STORES}
         found: dict[str, Refill] = {}
         with self._database.read() as tx:

@@ -1,7 +1,7 @@
 """Snapshots of a catalogue that is a file: copies of one moment, checked, of which the two newest are kept.
 
 SQLite's backup makes them while everything goes on. A purge removes all of them, since they hold what it removed. What
-became of the catalogue after the newest one is lost where it has to take the catalogue's place.
+became of the catalogue after the newest one is in the journal, which goes back to the older one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.catalog.engine import Database
-from core.errors import CatalogDamaged, EvoRAGError, NotFound
+from core.catalog.journal import Point
+from core.errors import CatalogDamaged, DiskFull, EvoRAGError, NotFound
 from core.platform.data_folder import DataFolder
 from core.platform.durable import sync
 
@@ -29,6 +30,7 @@ _PAUSE_S = 0.02
 _BUSY_S = 60
 _LOGS = ("-wal", "-shm")
 _NEW = ".new"
+_NAMED = "%Y%m%dT%H%M%S.%fZ"
 
 
 def is_sound(catalog: Path) -> bool:
@@ -40,11 +42,27 @@ def is_sound(catalog: Path) -> bool:
         return False
 
 
+def point_in(catalog: Path) -> Point | None:
+    """Return how far a catalogue that is a file has come, None where it cannot be read."""
+    newest = "SELECT (SELECT max(id) FROM versions), (SELECT max(seq) FROM publications)"
+    try:
+        with closing(sqlite3.connect(f"file:{catalog}?mode=ro", uri=True, timeout=_BUSY_S)) as file:
+            version, sequence = file.execute(newest).fetchone()
+    except sqlite3.DatabaseError:
+        return None
+    return Point(version or 0, sequence or 0)
+
+
 class Snapshots:
     """The snapshots below the data folder; ``every_s`` is their distance in seconds, 0 where none are made."""
 
-    def __init__(self, folder: DataFolder, every_s: float = 0.0, database: Database | None = None) -> None:
-        """With the open ``database`` of the folder it is told where a look at it finds damage."""
+    def __init__(
+        self,
+        folder: DataFolder,
+        every_s: float = 0.0,
+        database: Database | None = None,
+    ) -> None:
+        """The open ``database`` of the folder is told where a look at it finds damage, and its journal begins anew."""
         self._database = database
         self._is_unchecked = database is not None and database.ended_unclean
         self._folder = folder.root / "snapshots"
@@ -87,7 +105,7 @@ class Snapshots:
         """
         with self._changing:
             self._folder.mkdir(exist_ok=True)
-            name = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+            name = datetime.now(UTC).strftime(_NAMED)
             draft, target = self._folder / f"{name}{_NEW}", self._folder / f"{name}.db"
             for left in self._folder.glob(f"*{_NEW}*"):
                 left.unlink()
@@ -108,23 +126,37 @@ class Snapshots:
                     path.unlink()
             for old in self.paths()[_KEPT:]:
                 old.unlink()
+            if self._database is not None:
+                self._database.begin_journal(*self.oldest())
         return target
 
+    def oldest(self) -> tuple[Point | None, datetime | None]:
+        """Return how far the oldest snapshot had come that can be read, and when it was begun; None without one."""
+        for path in reversed(self.paths()):
+            if (point := point_in(path)) is not None:
+                return point, datetime.strptime(path.stem, _NAMED).replace(tzinfo=UTC)
+        return None, None
+
     def forget(self, _version_ids: Collection[int]) -> None:
-        """Remove all snapshots: they hold what is being purged. The next is taken when it is due, which is now."""
+        """Remove all snapshots, and what the journal says: they hold what is being purged. The next one is due now.
+
+        Raises: ``DiskFull`` where the journal still says it.
+        """
         with self._changing:
             for path in self.paths():
                 path.unlink()
+            if self._database is not None and not self._database.begin_journal():
+                raise DiskFull("The journal of the catalogue cannot be written anew.")
 
     def newest_sound(self) -> Path | None:
         return next((path for path in self.paths() if is_sound(path)), None)
 
-    def recover(self) -> tuple[Path, Path | None]:
-        """Put the newest sound snapshot in the catalogue's place; return it, and where what was there lies now.
+    def put_in_place(self, found: Path | None) -> Path | None:
+        """Put a sound snapshot, or the catalogue without its log, in the catalogue's place.
 
-        Nobody may have the catalogue open. Raises: ``NotFound`` where there is no sound snapshot: nothing was changed.
+        Nobody may have it open. Return where what was there lies now, None where there was nothing.
+        Raises: ``NotFound`` where nothing was found: nothing was changed.
         """
-        found = self.newest_sound()
         if found is None:
             raise NotFound(
                 "There is no sound snapshot of the catalogue.",
@@ -139,13 +171,13 @@ class Snapshots:
         aside = self._set_aside()
         os.replace(draft, self._catalog)
         sync(self._catalog.parent)
-        return found, aside
+        return aside
 
     def _set_aside(self) -> Path | None:
         """Move the damaged catalogue, with its log, to a folder of its own; None where there is none."""
-        if not self._catalog.exists():
+        if not any(self._catalog.with_name(self._catalog.name + suffix).exists() for suffix in (*_LOGS, "")):
             return None
-        aside = self._folder.with_name("damaged") / datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        aside = self._folder.with_name("damaged") / datetime.now(UTC).strftime(_NAMED)
         aside.mkdir(parents=True)
         for suffix in (*_LOGS, ""):
             path = self._catalog.with_name(self._catalog.name + suffix)

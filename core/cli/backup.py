@@ -10,6 +10,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -20,56 +21,82 @@ from core.cli.options import AsJson, DataDir, Wait
 from core.cli.session import settings
 from core.errors import DataFolderInUse, InvalidInput
 from core.model.backup import BackupReport
+from core.platform.private_file import private_file
 
 if TYPE_CHECKING:
+    from core.backup.encryption import Passphrase
+    from core.client import RagClient
     from core.settings import Settings
 
+Encrypt = Annotated[bool, typer.Option("--encrypt", help="Encrypt it; the passphrase is asked for.")]
+PassphraseFile = Annotated[
+    Path | None,
+    typer.Option("--passphrase-file", metavar="FILE", help="Read the passphrase from the first line of this file."),
+]
 File = Annotated[str, typer.Argument(metavar="FILE", help="The archive; - for standard output or input.")]
 _POLL_S = 0.2
 
 
-def export(file: File, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+def export(
+    file: File,
+    encrypt: Encrypt = False,
+    passphrase_file: PassphraseFile = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
     """Write everything to one archive: documents with all versions, questions, settings, users with their hashes.
 
-    No server may have the data folder open; `evorag backup` writes the same archive from one that runs.
+    With a passphrase it is encrypted; without that, nobody can read it again. No server may have the data folder open;
+    `evorag backup` writes the same archive from one that runs.
     """
     from core.cli.transfer import export_to
 
     remote.chosen(data_dir)
     _quiet()
+    passphrase = _new_passphrase(passphrase_file, encrypt=encrypt)
     with output.bar("Writing") as show:
         try:
-            moved = _written(file, lambda target: export_to(settings(data_dir), target, show))
+            moved = _written(file, lambda target: export_to(settings(data_dir), target, show, passphrase))
         except DataFolderInUse as error:
             error.remedy = f"`evorag backup FILE --url …` asks the server that runs. {error.remedy}"
             raise
     _show(moved, as_json, to_stdout=file != "-")
 
 
-def backup(file: File, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+def backup(
+    file: File,
+    encrypt: Encrypt = False,
+    passphrase_file: PassphraseFile = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
     """Write everything, as it is at this moment, to one archive, while the server goes on (with --url).
 
-    It holds the hashes of passwords and keys. Without a server it is `evorag export`.
+    It holds the hashes of passwords and keys. With a passphrase it is encrypted here, which the server never sees.
+    Without a server it is `evorag export`.
     """
     server = remote.chosen(data_dir)
     if server is None:
-        return export(file, data_dir, as_json)
+        return export(file, encrypt, passphrase_file, data_dir, as_json)
     if file == "-":
         raise InvalidInput("A backup of a server is written to a file.", remedy="Name one.")
+    passphrase = _new_passphrase(passphrase_file, encrypt=encrypt)
     with server, output.bar("Receiving") as show:
-        size = server.backup(Path(file), show)
+        size = _encrypted(server, Path(file), show, passphrase) if passphrase else server.backup(Path(file), show)
     output.print_json({"size_bytes": size}) if as_json else output.note(f"{size:,} bytes")
 
 
 def import_(
     file: File,
     wait: Wait = True,
+    passphrase_file: PassphraseFile = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Take an archive into an empty place: a new data folder, and an empty database where EVORAG_CATALOG_URL names one.
 
-    It is checked as a whole: either all of it is there afterwards, or nothing.
+    It is checked as a whole: either all of it is there afterwards, or nothing. The passphrase of an encrypted one is
+    asked for.
     """
     from core.cli.transfer import import_from
 
@@ -77,7 +104,9 @@ def import_(
     _quiet()
     target = settings(data_dir)
     with output.bar("Reading") as show:
-        moved = import_from(target, sys.stdin.buffer, show) if file == "-" else _read(file, target, show)
+        passphrase = partial(_given_passphrase, passphrase_file)
+        source = sys.stdin.buffer
+        moved = import_from(target, source, show, passphrase) if file == "-" else _read(file, target, show, passphrase)
     if wait:
         _fill(target)
     _show(moved, as_json)
@@ -121,7 +150,54 @@ def _written(file: str, write: Callable[[BinaryIO], BackupReport]) -> BackupRepo
     return write(sys.stdout.buffer) if file == "-" else to_file(Path(file), write)
 
 
-def _read(file: str, target: Settings, show: output.Bar) -> BackupReport:
+def _encrypted(server: RagClient, path: Path, show: output.Bar, passphrase: str) -> int:
+    """Write a server's archive to a file, encrypted on this machine; return its size."""
+    from core.backup.encryption import encrypted
+
+    size = 0
+    with private_file(path) as file:
+        for piece in encrypted(server.backup(), passphrase):
+            size += file.write(piece)
+            show(size, 0, "")
+    return size
+
+
+def _new_passphrase(path: Path | None, *, encrypt: bool) -> str:
+    """Return the passphrase of a new archive, empty where it is not to be encrypted."""
+    if path is not None:
+        return _in_file(path)
+    if not encrypt:
+        return ""
+    _require_person()
+    return str(typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True))
+
+
+def _given_passphrase(path: Path | None) -> str:
+    """Return the passphrase of an archive that is encrypted. Raises: ``InvalidInput`` where nobody can be asked."""
+    if path is not None:
+        return _in_file(path)
+    _require_person()
+    return str(typer.prompt("Passphrase of the archive", hide_input=True, err=True))
+
+
+def _require_person() -> None:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InvalidInput(
+            "A passphrase is needed, and nobody can be asked here.", remedy="Give it with --passphrase-file FILE."
+        )
+
+
+def _in_file(path: Path) -> str:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The file “{path.name}” cannot be read.") from error
+    if not lines or not lines[0]:
+        raise InvalidInput(f"The file “{path.name}” holds no passphrase in its first line.")
+    return lines[0]
+
+
+def _read(file: str, target: Settings, show: output.Bar, passphrase: Passphrase) -> BackupReport:
     from core.cli.transfer import import_from
 
     path = Path(file)
@@ -134,7 +210,7 @@ def _read(file: str, target: Settings, show: output.Bar) -> BackupReport:
         show(done, size, remark)
 
     with opened:
-        return import_from(target, opened, show_of)
+        return import_from(target, opened, show_of, passphrase)
 
 
 def _changed(source: Settings, given: Sequence[str]) -> Settings:

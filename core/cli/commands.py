@@ -5,7 +5,7 @@
 ``core.cli.evaluations`` adds ``eval …``, ``core.cli.training`` adds ``train`` and ``models …``,
 ``core.cli.access`` adds ``user …`` and ``key …``, ``core.cli.backup`` adds ``export | import | migrate | backup``,
 ``core.cli.generations`` adds ``generations …``, ``core.cli.worker`` adds ``worker``, ``core.cli.stores`` adds
-``check | repair | reindex``, ``core.cli.recover`` adds ``recover``.
+``check | repair | reindex``, ``core.cli.recover`` adds ``recover``, ``core.cli.downgrade`` ``downgrade``.
 
 Data goes to stdout (``--json``: one JSON document and nothing else), progress and warnings to stderr. The exit status
 is 0 when all went well, 1 for an error that EvoRAG explains, 2 for a wrong command. An answer that was extracted
@@ -28,10 +28,12 @@ from core.cli import (
     access,
     backup,
     changes,
+    downgrade,
     evaluations,
     explain,
     generations,
     output,
+    quarantine,
     readings,
     recordings,
     recover,
@@ -300,6 +302,7 @@ app.add_typer(explain.vocabulary, name="vocabulary")
 app.add_typer(recordings.commands, name="recordings")
 app.add_typer(generations.commands, name="generations")
 app.add_typer(readings.commands, name="readings")
+app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(access.users, name="user")
 app.add_typer(access.keys, name="key")
 app.command()(backup.backup)
@@ -312,12 +315,14 @@ for name, moved in (("export", backup.export), ("import", backup.import_), ("mig
     app.command(name)(moved)
 app.command()(worker.worker)
 app.command()(recover.recover)
+app.command()(downgrade.downgrade)
 app.add_typer(training.commands, name="models")
 remote.offer(evaluations.commands)
 remote.offer(explain.vocabulary)
 remote.offer(recordings.commands)
 remote.offer(generations.commands)
 remote.offer(readings.commands)
+remote.offer(quarantine.commands)
 
 
 def main(arguments: list[str] | None = None) -> None:

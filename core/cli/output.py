@@ -115,6 +115,10 @@ def print_trace(trace: Trace, *, details: bool) -> None:
     """Write the answer with what it cites, and with ``details`` the account of every passage."""
     if trace.analysis.standalone:
         note(f"Understood as: {trace.analysis.standalone}")
+    if trace.analysis.standalone_other:
+        note(f"Also searched, and answered less surely: {trace.analysis.standalone_other}")
+    for each in trace.analysis.corrections:
+        note(f"No passage holds “{each.word}”; read as “{each.read_as}”.")
     if trace.cache is not None:
         note(f"A kept answer of {trace.cache.asked_at:%Y-%m-%d %H:%M} UTC; --fresh asks anew.")
     if trace.answer.type is AnswerType.HALLUCINATION_FALLBACK:
@@ -122,6 +126,8 @@ def print_trace(trace: Trace, *, details: bool) -> None:
     print_text(trace.answer.text)
     for citation in trace.answer.citations:
         print_text(f"  [{citation.number}] {citation.name}, version {citation.version}{place(citation.locator)}")
+    for line in _who_wrote(trace.answer):
+        print_text(line)
     note_recording(trace)
     if details:
         print_text("\n" + ", ".join(part for part in (trace.answer.type, trace.answer.reason) if part))
@@ -201,6 +207,18 @@ def warn_degraded(trace: Trace) -> None:
         if failed:
             lost = "1 document" if failed == 1 else f"{failed:,} documents"
             note(f"warning: the embedding of {lost} failed: found by words alone. Start again: evorag jobs --retry ID.")
+
+
+def _who_wrote(answer: Answer) -> Iterator[str]:
+    """Yield a line about what wrote the answer, and one about the other answer where there is one."""
+    if answer.generator not in ("", "none"):
+        yield f"({'asked' if answer.type is AnswerType.INSUFFICIENT else 'written by'} {answer.generator})"
+    elif answer.type is not AnswerType.INSUFFICIENT and answer.citations:
+        yield "(extracted)"
+    if answer.other is not None:
+        other = answer.other
+        by = "extracted" if other.generator in ("", "none") else f"written by {other.generator}"
+        yield f"Another answer, with less support ({by}): {other.text}"
 
 
 def warn_of_failures(trace: Trace) -> bool:

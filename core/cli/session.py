@@ -253,6 +253,9 @@ def publish_each(action: str, names: Sequence[str], data_dir: Path | None, *, as
                 raise
             except EvoRAGError as error:
                 failures.append((name, error))
+    for each in done:
+        if action == "restore" and each.version is None:
+            output.note(f"“{each.doc_key}” had shown nothing yet: it is listed again, with version {each.subject}.")
     if as_json:
         output.print_json({"publications": done, "errors": _errors(failures)})
     else:

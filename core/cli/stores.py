@@ -141,8 +141,8 @@ def _print_files(found: FilesCheck) -> None:
             ],
         )
         output.print_text(
-            f"Files that the catalogue does not name: {found.unnamed}. They stay until you remove them. If"
-            " documents are missing, the catalogue may be an older copy, or another one."
+            f"Files that the catalogue does not name: {found.unnamed}. They stay until you take them back or remove"
+            " them (`evorag quarantine`). If documents are missing, the catalogue may be an older copy, or another one."
         )
 
 

@@ -6,15 +6,16 @@ are filled from its catalogue when it is opened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO
 
 from sqlalchemy import Connection, select
 
 from core.backup.checks import dimension
+from core.backup.encryption import Passphrase, as_file, encrypted, opened_archive
 from core.backup.import_archive import ArchiveImport
 from core.backup.source import BackupSource, Show, silent
 from core.backup.write_archive import archive, write_to
@@ -31,21 +32,28 @@ if TYPE_CHECKING:
 _ADDRESSES = {"vector": "vector_url", "keyword": "keyword_url"}
 
 
-def export_to(settings: Settings, target: BinaryIO, show: Show = silent) -> BackupReport:
-    """Write a knowledge base as it is at this moment to an open file. Raises: ``DataFolderInUse``, ``DiskFull``."""
+def export_to(settings: Settings, target: BinaryIO, show: Show = silent, passphrase: str = "") -> BackupReport:
+    """Write a knowledge base as it is at this moment to an open file, encrypted where there is a passphrase.
+
+    Raises: ``DataFolderInUse``, ``DiskFull``, ``InvalidInput`` for a passphrase that is too short.
+    """
     told: list[BackupReport] = []
     with opened_place(settings, alone=False) as place:
-        size = write_to(target, archive(place, show=show, told=told.append))
+        pieces = archive(place, show=show, told=told.append)
+        size = write_to(target, encrypted(pieces, passphrase) if passphrase else pieces)
     return replace(told[0], size_bytes=size)
 
 
-def import_from(settings: Settings, source: BinaryIO, show: Show = silent) -> BackupReport:
-    """Take an archive in, wholly or not at all.
+def import_from(
+    settings: Settings, source: BinaryIO, show: Show = silent, passphrase: Passphrase = str
+) -> BackupReport:
+    """Take an archive in, wholly or not at all; ``passphrase`` is asked for where it is encrypted.
 
-    Raises: ``BadBundle``; ``Conflict`` where there is something already; ``DataFolderInUse``, ``DiskFull``.
+    Raises: ``BadBundle``, also for a wrong passphrase; ``Conflict`` where there is something already;
+    ``DataFolderInUse``, ``DiskFull``.
     """
     with opened_place(settings) as place:
-        return ArchiveImport(place, source, show).take_in(
+        return ArchiveImport(place, opened_archive(source, passphrase), show).take_in(
             has_room=lambda tx: _require_empty_stores(tx, settings, place)
         )
 
@@ -67,25 +75,8 @@ def migrate(source: Settings, target: Settings, show: Show = silent) -> BackupRe
         old = opened.enter_context(opened_place(source))
         new = opened.enter_context(opened_place(target, old if is_beside else None))
         kept = _kept_stores(source, target, old)
-        flow = cast(BinaryIO, _Flow(archive(old)))
+        flow = as_file(archive(old))
         return ArchiveImport(new, flow, show).take_in(has_room=lambda tx: _require_empty_stores(tx, target, new, kept))
-
-
-class _Flow:
-    """What pieces hold, to be read as from a file."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._left = memoryview(b"")
-
-    def read(self, size: int) -> bytes:
-        while not self._left:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return b""
-            self._left = memoryview(piece)
-        taken, self._left = self._left[:size], self._left[size:]
-        return bytes(taken)
 
 
 def _kept_stores(source: Settings, target: Settings, old: BackupSource) -> set[str]:

@@ -9,6 +9,7 @@ import typer
 
 from core.cli.options import DataDir
 from core.cli.session import settings
+from core.settings.log import begin_log
 
 
 def worker(
@@ -22,6 +23,6 @@ def worker(
 
     given = {} if concurrency is None else {"job_workers": concurrency}
     chosen = settings(data_dir, **given)
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    begin_log()
     logging.getLogger("core").setLevel(chosen.log_level)
     work(chosen)

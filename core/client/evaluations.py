@@ -16,9 +16,10 @@ from core.model import (
     Query,
     QuestionOutcome,
     QuestionSet,
+    Right,
     RunComparison,
 )
-from core.model.codec import from_dict
+from core.model.codec import from_dict, to_dict
 
 MOST_QUESTIONS = 10_000
 POLL_S = 0.25
@@ -57,6 +58,22 @@ class RemoteEvaluations:
         """Keep questions that were asked as a set: what each answer cited and said counts as right."""
         body = {"name": name, "trace_ids": list(trace_ids)}
         return from_dict(QuestionSet, self._http.post(path_of("question-sets", "from-history"), body))
+
+    def mark_wrong(self, trace_id: str, right: Right | None = None, note: str = "", text: str = "") -> JudgedQuestion:
+        """Put a question whose answer was wrong into the set of such questions; marked again, it is judged anew."""
+        body: dict[str, Any] = {"note": note, "text": text}
+        if right is not None:
+            body |= {name: value for name, value in to_dict(right).items() if value}
+        return from_dict(JudgedQuestion, self._http.post(path_of("traces", trace_id, "wrong"), body))
+
+    def marked_wrong(self, trace_id: str) -> JudgedQuestion | None:
+        """Return how an answer was marked as wrong, None where it was not."""
+        found = self._http.get(path_of("traces", trace_id, "wrong"))["marked"]
+        return None if found is None else from_dict(JudgedQuestion, found)
+
+    def unmark_wrong(self, trace_id: str) -> None:
+        """Take a question out of the set of answers marked as wrong."""
+        self._http.call("DELETE", path_of("traces", trace_id, "wrong"))
 
     def export_set(self, set_id: str, form: str) -> str:
         """Return a set as a file that ``import_set`` reads."""

@@ -22,16 +22,19 @@ from core.evaluation.compare_runs import compare
 from core.evaluation.from_history import is_private, judged
 from core.evaluation.gate import MOST_QUESTIONS as MOST_GATING
 from core.evaluation.gate import verdict
+from core.evaluation.mark_wrong import WRONG_NAME, judged_wrong
 from core.evaluation.measure import Observation, outcome_of
 from core.evaluation.runner import PUBLIC, Runner, Work, observation_of, trace_id_of
 from core.evaluation.set_files import MOST_QUESTIONS, checked_name, read_questions, written
 from core.model import (
+    WRONG_SET,
     EvaluationRun,
     GateVerdict,
     JudgedQuestion,
     Query,
     QuestionOutcome,
     QuestionSet,
+    Right,
     Role,
     RunComparison,
     Task,
@@ -91,7 +94,7 @@ class Evaluations:
 
     @needs(Role.READER)
     def questions(self, set_id: str, limit: int = MOST_QUESTIONS, after: int = 0) -> list[JudgedQuestion]:
-        """Return the questions of a set in their order, from behind a position on. Raises: ``NotFound``."""
+        """Return the questions of a set in their order, without the first ``after``. Raises: ``NotFound``."""
         return self._catalog.question_sets.questions(set_id, limit, after)
 
     @needs(Role.EDITOR)
@@ -121,6 +124,33 @@ class Evaluations:
                 remedy="Choose some about the documents that stand by themselves and rest on no private document.",
             )
         return self._catalog.question_sets.keep(checked, found)
+
+    # ---- answers marked as wrong
+
+    @needs(Role.READER)
+    def mark_wrong(self, trace_id: str, right: Right | None = None, note: str = "", text: str = "") -> JudgedQuestion:
+        """Put a question whose answer was wrong into the set of such questions; marked again, it is judged anew.
+
+        ``right`` is what would have been. ``text`` are the words in which it is kept; a follow-up needs some that stand
+        by themselves, since everybody sees the set. Raises: ``NotFound``, ``InvalidInput``, ``Purged``.
+        """
+        trace = self._catalog.questions.get(trace_id)
+        new = judged_wrong(trace, right or Right(), note, text)
+        for key in new.question.doc_keys:
+            self._catalog.documents.id_of(key)
+        self._catalog.question_sets.put(WRONG_SET, WRONG_NAME, new, MOST_QUESTIONS)
+        return new.question
+
+    @needs(Role.READER)
+    def marked_wrong(self, trace_id: str) -> JudgedQuestion | None:
+        """Return how an answer was marked as wrong, None where it was not. Raises: ``NotFound``."""
+        return self._catalog.question_sets.find(WRONG_SET, self._catalog.questions.get(trace_id).id)
+
+    @needs(Role.READER)
+    def unmark_wrong(self, trace_id: str) -> None:
+        """Take a question out of the set of answers marked as wrong. Raises: ``NotFound``."""
+        if not self._catalog.question_sets.take(WRONG_SET, self._catalog.questions.get(trace_id).id):
+            raise NotFound("This answer is not marked as wrong.", remedy="Reload the page.")
 
     @needs(Role.READER)
     def export_set(self, set_id: str, form: str) -> str:
@@ -175,7 +205,7 @@ class Evaluations:
             state="running",
             total=asked_set.size,
         )
-        self._runner.start(Work(run, self._catalog.question_sets.questions(set_id), chosen))
+        self._runner.start(Work(run, self._catalog.question_sets.numbered(set_id), chosen))
         return run
 
     @needs(Role.READER)
@@ -248,7 +278,10 @@ class Evaluations:
         for run in (old, new):
             if run.state != "done":
                 raise Conflict(f"A run is {run.state}.", remedy="Only finished runs are compared.")
-        return compare(old, new, *([each[1] for each in self._observed(run)] for run in (old, new)))
+        observed = [{each[0]: each[1] for each in self._observed(run)} for run in (old, new)]
+        # A set of answers marked as wrong may have grown between the two.
+        both = [position for position in observed[0] if position in observed[1]]
+        return compare(old, new, *([each[position] for position in both] for each in observed))
 
     # ---- before a draft is published
 
@@ -325,8 +358,10 @@ class Evaluations:
 
     def _observed(self, run: EvaluationRun) -> list[tuple[int, Observation, bool]]:
         """Return position, observation, and whether a trace is kept, of each question that a run has asked."""
-        questions = self._catalog.question_sets.questions(run.set_id)
+        questions = self._catalog.question_sets.numbered(run.set_id)
         return [
-            (kept.position, observation_of(questions[kept.position - 1], kept.data), kept.data["has_trace"])
+            (kept.position, observation_of(questions[kept.position], kept.data), kept.data["has_trace"])
             for kept in self._catalog.evaluations.outcomes(run.id)
+            # What was marked as wrong by mistake was taken out of its set since.
+            if kept.position in questions
         ]

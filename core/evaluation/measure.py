@@ -8,6 +8,7 @@ from typing import Any
 
 from core.evaluation.metrics import (
     contains_answer,
+    deciding_part,
     mean,
     ndcg_at,
     percentile,
@@ -41,6 +42,8 @@ class Observation:
     sentences: int = 0
     unsupported: int = 0
     has_failed_generator: bool = False
+    confidence: float | None = None
+    """How sure the answer was, None where nothing was answered, or by runs of earlier programs."""
 
     @property
     def is_judged(self) -> bool:
@@ -75,6 +78,7 @@ def observe(question: JudgedQuestion, trace: Trace, merged: Mapping[int, str], d
         sentences=len(answer.sentences),
         unsupported=sum(not sentence.is_supported for sentence in answer.sentences),
         has_failed_generator=answer.generator_failure is not None,
+        confidence=None if is_insufficient else answer.confidence,
     )
 
 
@@ -126,6 +130,7 @@ def outcome_of(observed: Observation, position: int, trace_id: str) -> QuestionO
         duration_ms=observed.duration_ms,
         unsupported_sentences=observed.unsupported,
         position=position,
+        confidence=observed.confidence,
     )
 
 
@@ -165,7 +170,7 @@ def _is_right(question: JudgedQuestion, trace: Trace, is_insufficient: bool) -> 
     if is_insufficient:
         return False
     if question.answers:
-        return contains_answer(trace.answer.text, question.answers)
+        return contains_answer(deciding_part(trace.answer.text, trace.answer.marked), question.answers)
     return any(cited.doc_key in question.doc_keys for cited in trace.answer.citations)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from core.errors import InvalidInput
 from core.evaluation.metrics import (
     contains_answer,
+    deciding_part,
     mean,
     ndcg_at,
     percentile,
@@ -73,6 +74,7 @@ class QuestionMeasure:
     confidence: float
     duration_ms: float
     has_failed_generator: bool = False
+    marked: tuple[tuple[int, int], ...] = ()
 
     @property
     def is_insufficient(self) -> bool:
@@ -80,7 +82,8 @@ class QuestionMeasure:
 
     @property
     def is_right(self) -> bool:
-        return not self.is_insufficient and contains_answer(self.answer, self.question.answers)
+        said = deciding_part(self.answer, self.marked)
+        return not self.is_insufficient and contains_answer(said, self.question.answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +198,7 @@ def observe(
         confidence=trace.answer.confidence,
         duration_ms=duration_ms,
         has_failed_generator=trace.answer.generator_failure is not None,
+        marked=trace.answer.marked,
     )
 
 

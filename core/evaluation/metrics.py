@@ -57,6 +57,15 @@ def contains_answer(answer: str, golds: Sequence[str]) -> bool:
     return any(form in held for form in wanted if form)
 
 
+def deciding_part(text: str, marked: Sequence[tuple[int, int]]) -> str:
+    """Return what of an answer is judged: all of a short one, else as much as may count around what is marked in it."""
+    if len(text) <= MAX_ANSWER_CHARS or not marked:
+        return text
+    start, end = marked[0]
+    first = max(0, min(start - (MAX_ANSWER_CHARS - (end - start)) // 2, len(text) - MAX_ANSWER_CHARS))
+    return text[first : first + MAX_ANSWER_CHARS]
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """Return the value that ``share`` of the values do not exceed (nearest rank); 0 when there are none."""
     if not values:

@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,8 @@ _TURN_S = 1.0
 @dataclass(frozen=True, slots=True)
 class Work:
     run: EvaluationRun
-    questions: Sequence[JudgedQuestion]
+    questions: Mapping[int, JudgedQuestion]
+    """By their positions in the set."""
     query: Query
 
 
@@ -132,7 +133,7 @@ class Runner:
         traces, flushed = 0, time.monotonic()
         if not kept.append(work.run.id, ()):
             return
-        for position, question in enumerate(work.questions, 1):
+        for number, (position, question) in enumerate(work.questions.items(), 1):
             if self._closing.is_set():
                 kept.end(work.run.id, "failed", error=INTERRUPTED)
                 return
@@ -141,7 +142,7 @@ class Runner:
             has_trace = observed.is_failure and traces < MOST_TRACES
             traces += has_trace
             batch.append(kept_outcome(work.run.id, position, observed, trace, has_trace=has_trace))
-            is_last = position == len(work.questions)
+            is_last = number == len(work.questions)
             if is_last or len(batch) >= _BATCH or time.monotonic() - flushed >= _BATCH_S:
                 if not kept.append(work.run.id, batch):
                     return

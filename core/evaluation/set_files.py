@@ -32,6 +32,8 @@ ANSWER_CHARS = 4_000
 KEY_CHARS = 1_024
 FORMS = ("csv", "jsonl")
 COLUMNS = ("id", "question", "doc", "answers", "answerable")
+SAID = ("passage", "note")
+"""What somebody who marked an answer as wrong has pointed at, and said."""
 
 _NAMES = {
     "id": ("id", "number", "no", "番号"),
@@ -111,10 +113,13 @@ def written(questions: Sequence[JudgedQuestion], form: str) -> str:
         raise InvalidInput(f"A question set is {' or '.join(FORMS)}.")
     file = io.StringIO()
     writer = csv.writer(file)
-    writer.writerow(COLUMNS)
+    # What people said about wrong answers is read by people: an import passes over it.
+    said = [name for name in SAID if any(getattr(question, name) for question in questions)]
+    writer.writerow((*COLUMNS, *said))
     for question in questions:
         answerable = "true" if question.answerable else "false"
         cells = (question.id, question.text, _joined(question.doc_keys), _joined(question.answers), answerable)
+        cells += tuple(getattr(question, name) for name in said)
         writer.writerow(_FORMULA.sub(r"\1'", cell) for cell in cells)
     return "\ufeff" + file.getvalue()
 
@@ -293,4 +298,5 @@ def _as_object(question: JudgedQuestion) -> dict[str, Any]:
         "doc_keys": question.doc_keys,
         "answers": question.answers,
         "answerable": question.answerable,
+        **{name: said for name in SAID if (said := getattr(question, name))},
     }

@@ -168,7 +168,7 @@ class Adviser:
 
     def _asked(self, query: Query) -> Trace | None:
         try:
-            return self._queries.run(query, answering=False)
+            return self._queries.run(query, answering=False, reading=True)
         except EvoRAGError:
             return None
 

@@ -34,7 +34,7 @@ class WhyNots:
     def explain(self, query: Query, doc_key: str, position: int | None, version: int | None) -> WhyNot:
         """Return the account of one passage. Raises: ``NotFound``, ``Purged``; ``Conflict`` while it has no text."""
         doc_id = self._catalog.documents.id_of(doc_key)
-        trace = self._queries.run(query, answering=False)
+        trace = self._queries.run(query, answering=False, reading=True)
         ranked = RankedQuestion(
             trace, trace.analysis.searched or trace.analysis.normalised, self._queries.scope_of(trace)
         )

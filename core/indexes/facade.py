@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.access import needs
 from core.catalog.outbox import KEYWORD
+from core.indexes.quarantine import Quarantine
 from core.indexes.repair_jobs import RepairJobs
 from core.model import FilesCheck, Role, StoreAct, StoreCheck, StoreReport
 from core.ports import JobQueue, Progress
@@ -12,8 +13,9 @@ from core.ports import JobQueue, Progress
 class StoreFacade:
     """The part of the knowledge base that knows whether its stores hold what the catalogue says."""
 
-    def __init__(self, repair_jobs: RepairJobs, worker: JobQueue) -> None:
+    def __init__(self, repair_jobs: RepairJobs, worker: JobQueue, quarantine: Quarantine) -> None:
         self._repair_jobs = repair_jobs
+        self.quarantine = quarantine
         self._worker = worker
 
     @needs(Role.ADMIN)

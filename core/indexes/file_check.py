@@ -144,6 +144,17 @@ class FileChecker:
                 kind = "original" if name in originals else "parsed"
                 yield DamagedFile(name, kind, fault, version_id, size_bytes=self._blobs.size(name))
 
+    def unnamed(self) -> list[UnnamedFile]:
+        """Return the files that nothing names, with their sizes. Raises: ``StoreUnavailable``."""
+        return [replace(each, size_bytes=self._size(each)) for each in self._unnamed()]
+
+    def remove(self, file: UnnamedFile) -> bool:
+        """Remove an upload or a recording that nothing names; tell whether it was there."""
+        path = self._path(file)
+        is_there = path.exists()
+        path.unlink(missing_ok=True)
+        return is_there
+
     def _unnamed(self) -> Iterator[UnnamedFile]:
         yield from (UnnamedFile(FileKind.BLOB, name) for name in self._unclaimed.unnamed())
         # The files are listed first: what begins meanwhile is not among them.
@@ -155,5 +166,9 @@ class FileChecker:
     def _size(self, file: UnnamedFile) -> int | None:
         if file.kind == FileKind.BLOB:
             return self._blobs.size(file.name)
-        path = self._transfers / file.name if file.kind == FileKind.TRANSFER else self._recordings.file_of(file.name)
+        path = self._path(file)
         return path.stat().st_size if path.exists() else None
+
+    def _path(self, file: UnnamedFile) -> Path:
+        """Return where an upload or a recording lies that was listed."""
+        return self._transfers / file.name if file.kind == FileKind.TRANSFER else self._recordings.file_of(file.name)

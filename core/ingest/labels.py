@@ -8,25 +8,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.model import LABEL_JOINT, Block, BlockKind
+from core.text.questions_and_answers import ASKS, answer_mark, is_marked_question, is_question
 
 LONGEST_LABEL = 200
 _LONGEST_TERM = 100
 """A line of running text over an indented one is a term up to this length; an item of a list always is its label."""
 _DEEPER = 2
 _BLOCKS_OF_AN_ANSWER = 3
-_LONGEST_QUESTION = 300
+_NARROWEST_PAGE = 60
+"""A line shorter than this did not end because its page did."""
 _MARKER = re.compile(r"(?:[•·*+–-]|\d{1,3}[.)])\s+")
 _ENDED = re.compile(r"[.。．!！?？:：;；,、，][」』）)\"'”’]*\Z|[」』]\Z")
-_QUESTION = re.compile(r"(?:Q|Ｑ|Question|問|質問)\s*[\d０-９]{0,3}\s*[.:：．、)）]\s*\S|[^\n]*[?？]\Z")
-_MARKED_QUESTION = re.compile(r"(?:Q|Ｑ|Question|問|質問)\s*[\d０-９]{0,3}\s*[.:：．、)）]")
 
 
 class Labels:
     """Follows a document block by block.
 
     A parser says what a definition, or a hanging paragraph of a page, stands under. What lines tell by their
-    indentation (options of a manual page as text, items of a list with more below them), and the question
-    of an entry of an FAQ, are found here.
+    indentation (options of a manual page as text, items of a list with more below them), and the question of an entry
+    of an FAQ (a paragraph, a line or an item of its own), are found here.
     """
 
     def __init__(self) -> None:
@@ -41,35 +41,54 @@ class Labels:
             return [(0, "")]
         if block.kind in (BlockKind.TABLE, BlockKind.CODE):
             return [(0, block.header or (self._asked() if block.kind is BlockKind.CODE else ""))]
-        above = block.header[:LONGEST_LABEL] if block.header else self._asked_before(block)
+        lines = _lines(block.text)
+        asked = [block.header[:LONGEST_LABEL]] * len(lines) if block.header else self._asked_above(block.kind, lines)
         found: list[tuple[int, str]] = []
-        for at, label in self._by_indent(block):
-            whole = LABEL_JOINT.join(each for each in (above, label) if each)[:LONGEST_LABEL]
+        for above, (at, label) in zip(asked, self._by_indent(block.kind, lines), strict=True):
+            whole = LABEL_JOINT.join(dict.fromkeys(each for each in (above, label) if each))[:LONGEST_LABEL]
             if not found or found[-1][1] != whole:
                 found.append((at if found else 0, whole))
-        return found or [(0, above)]
+        return found or [(0, block.header[:LONGEST_LABEL])]
 
-    def _asked_before(self, block: Block) -> str:
-        text = block.text.strip()
-        if block.kind is BlockKind.PARAGRAPH and len(text) <= _LONGEST_QUESTION and _QUESTION.match(text):
-            self._question, self._answered = text, 0
-            return ""
-        return self._asked()
+    def _asked_above(self, kind: BlockKind, lines: Sequence[_Line]) -> list[str]:
+        """Return the question that each line of a block answers, empty for one that asks or answers none."""
+        is_list = kind is BlockKind.LIST
+        asking = _asking(lines, is_list)
+        if not any(asking):
+            return [self._asked()] * len(lines)
+        found: list[str] = []
+        for number, (line, asks) in enumerate(zip(lines, asking, strict=True)):
+            text = _item_text(line) if is_list else line.text
+            if (
+                asks
+                and number
+                and asking[number - 1]
+                and not self._question.endswith(ASKS)
+                and not is_marked_question(text)
+            ):
+                self._question = f"{self._question} {text}"
+            elif asks:
+                self._question, self._answered = text, 0
+            elif is_list and (_MARKER.match(line.text) or number == 0) and not answer_mark(text):
+                self._question = ""
+            found.append("" if asks else self._question[:LONGEST_LABEL])
+        if not asking[-1] and (is_list or not is_marked_question(self._question)):
+            self._question = ""
+        return found
 
     def _asked(self) -> str:
         if not self._question:
             return ""
         self._answered += 1
-        if self._answered > _BLOCKS_OF_AN_ANSWER and not _MARKED_QUESTION.match(self._question):
+        if self._answered > _BLOCKS_OF_AN_ANSWER and not is_marked_question(self._question):
             self._question = ""
         return self._question[:LONGEST_LABEL]
 
-    def _by_indent(self, block: Block) -> list[tuple[int, str]]:
+    def _by_indent(self, kind: BlockKind, lines: Sequence[_Line]) -> list[tuple[int, str]]:
         """Return the labels that indentation gives; those that a paragraph leaves open hold for the next one."""
-        is_list = block.kind is BlockKind.LIST
+        is_list = kind is BlockKind.LIST
         if is_list:
             self._open = []
-        lines = _lines(block.text)
         widest = max((line.end for line in lines), default=0)
         found: list[tuple[int, str]] = []
         for number, line in enumerate(lines):
@@ -77,7 +96,7 @@ class Labels:
             found.append((line.at, LABEL_JOINT.join(label for _, label in self._open)))
             following = lines[number + 1] if number + 1 < len(lines) else None
             if is_list:
-                self._open.append((line.indent, _MARKER.sub("", line.text, count=1)[:LONGEST_LABEL]))
+                self._open.append((line.indent, _item_text(line)[:LONGEST_LABEL]))
             elif is_term(line.text) and not _wraps(line, following, widest, number):
                 self._open.append((line.indent, line.text))
         if is_list:
@@ -112,6 +131,28 @@ def _lines(text: str) -> list[_Line]:
             found.append(_Line(at, len(plain) - len(plain.lstrip()), stripped))
         at += len(line) + 1
     return found
+
+
+def _item_text(line: _Line) -> str:
+    return _MARKER.sub("", line.text, count=1)
+
+
+def _asking(lines: Sequence[_Line], is_list: bool) -> list[bool]:
+    """Tell which lines of a block ask.
+
+    In a paragraph those that are marked as questions, and, where it begins with one, all that are nothing else; a full
+    line of running text that happens to end with a question mark is none.
+    """
+    if is_list:
+        return [is_question(_item_text(line)) for line in lines]
+    marked = [is_marked_question(line.text) for line in lines]
+    widest = max((line.end for line in lines), default=0)
+    followed = zip(lines, [*lines[1:], None][: len(lines)], strict=True)
+    plain = [
+        is_question(line.text) and (len(line.text) < _NARROWEST_PAGE or not _wraps(line, following, widest, 0))
+        for line, following in followed
+    ]
+    return plain if plain[:1] == [True] else marked
 
 
 def _wraps(line: _Line, following: _Line | None, widest: int, number: int) -> bool:

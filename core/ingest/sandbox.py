@@ -13,6 +13,7 @@ from core.errors import EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers.reading import ParserLimits
 from core.platform.child_pool import ChildPool, Order
 from core.platform.child_process import LOOK_S, ChildLost
+from core.platform.confinement import Rooms
 from core.ports import Look, Progress
 
 __all__ = ["ParserLimits", "ParserSandbox", "read_blocks", "write_blocks"]
@@ -43,9 +44,11 @@ class ParserSandbox:
         scratch: Path | None = None,
         *,
         files_per_child: int = FILES_PER_CHILD,
+        rooms: Rooms | None = None,
     ) -> None:
+        """Have children write in ``scratch``; ``rooms`` are what else they may enter, where it is known."""
         self._limits = limits or ParserLimits()
-        self._children = ChildPool("core.ingest.parse_worker", scratch, max_orders=files_per_child)
+        self._children = ChildPool("core.ingest.parse_worker", scratch, max_orders=files_per_child, rooms=rooms)
 
     def parse(
         self,

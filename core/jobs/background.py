@@ -6,6 +6,8 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
+from core.errors import is_for_want_of_room
+
 log = logging.getLogger(__name__)
 
 _START_S = 60.0
@@ -50,5 +52,8 @@ class Background:
     def _run(self) -> None:
         try:
             self._start()
-        except Exception:
+        except Exception as error:
+            if is_for_want_of_room(error):
+                log.error("there is no room on the disk of the data folder: stores that need some do not start")
+                return
             log.exception("starting up failed; what needs the stores or models will say so")

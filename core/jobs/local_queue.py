@@ -101,7 +101,7 @@ class LocalJobs:
             self._catalog.jobs.requeue_interrupted()
         else:
             if self._is_alone:
-                self._catalog.jobs.requeue_lost()
+                self._catalog.jobs.requeue_lost(self._lease.seconds)
             self._leasing.start()
         # Before a worker begins a job: what the last process left must not be taken for that job's.
         self.tidy()
@@ -177,12 +177,14 @@ class LocalJobs:
         while not self._ended_all.wait(pause_s):
             try:
                 if heart.is_due(time.monotonic()):
-                    self._catalog.jobs.renew(lease)
+                    with self._lock:
+                        held = [*self._taken, *self._lost]
+                    self._catalog.jobs.renew(lease, held)
                     heart.renewed(time.monotonic())
                 if self._stop.is_set():
                     continue
                 if heart.is_fair(time.monotonic()):
-                    self._catalog.jobs.requeue_lost()
+                    self._catalog.jobs.requeue_lost(lease.seconds)
                 if self._catalog.jobs.is_waiting():
                     self.wake()
             except Exception as error:
@@ -197,6 +199,8 @@ class LocalJobs:
             self._catalog.jobs.put_back(lost, self._lease)
             with self._lock:
                 self._lost.difference_update(lost)
+                for job_id in lost:
+                    self._taken.pop(job_id, None)
             self.wake()
 
     # ---- preparing
@@ -218,6 +222,15 @@ class LocalJobs:
     def _work(self, jobs: Sequence[Job], act: Callable[[Sequence[Job]], Sequence[Job]] | None = None) -> None:
         """Work on several jobs together, and on each alone where one of them breaks the others."""
         act = act or self._carry_out
+        try:
+            self._attempt(jobs, act)
+        except Exception:
+            # The ledger has gone away as well: what is left is queued again as soon as it is back.
+            with self._lock:
+                self._lost.update(job.id for job in jobs if job.id in self._taken)
+            raise
+
+    def _attempt(self, jobs: Sequence[Job], act: Callable[[Sequence[Job]], Sequence[Job]]) -> None:
         try:
             ended = act(jobs)
         except Exception:
@@ -329,8 +342,7 @@ class LocalJobs:
         """
         job = self._catalog.jobs.get(job_id)
         _, version_id = self._catalog.jobs.owner(job_id)
-        self._catalog.publications.withdraw(job_id)
-        before = self._catalog.jobs.end(job_id, JobState.CANCELLED, version_state="cancelled")
+        before = self._catalog.cancelling.cancel(job_id)
         failpoint("jobs.cancelled")
         waited = any(lane.drop(job_id) for lane in self._lanes)
         if version_id and (waited or before is JobState.QUEUED):

@@ -4,6 +4,7 @@ A file becomes blocks, blocks become chunks; a question becomes a query, a query
 """
 
 from core.model.access import ApiKey, Principal, Role, Session, User
+from core.model.answer_changes import AnswerComparison, Evidence, EvidenceChange, Impact, Reason
 from core.model.as_of import format_as_of, parse_as_of
 from core.model.ask_steps import (
     AnalysisStep,
@@ -54,6 +55,9 @@ from core.model.documents import (
     BlockKind,
     Chunk,
     Document,
+    DocumentPage,
+    DocumentQuery,
+    DocumentSort,
     Filing,
     Label,
     LeftOut,
@@ -70,12 +74,16 @@ from core.model.documents import (
     Version,
 )
 from core.model.evaluating import (
+    WRONG_NOTE_CHARS,
+    WRONG_SET,
+    WRONG_TEXT_CHARS,
     EvaluationRun,
     GateVerdict,
     JudgedQuestion,
     MeasureDifference,
     QuestionOutcome,
     QuestionSet,
+    Right,
     RunComparison,
 )
 from core.model.generation import GeneratorHealth, GeneratorState, Prompt, Sampling, Task
@@ -86,29 +94,23 @@ from core.model.pages import PageArea, PageRun, PageSize, PageText
 from core.model.questions import (
     Analysis,
     Answer,
-    AnswerComparison,
     AnswerType,
     AsOf,
     CacheUse,
     Citation,
-    Evidence,
-    EvidenceChange,
     Filters,
     GeneratorFailure,
     Hit,
-    Impact,
     IndexHit,
     Intent,
     Leg,
     LegRank,
     Query,
     ReadFilter,
-    Reason,
     Reranking,
     RerankScore,
     SavedQuestion,
     Sentence,
-    Syntax,
     TermScore,
     Trace,
     TraceSummary,
@@ -116,6 +118,7 @@ from core.model.questions import (
 )
 from core.model.readings import Differences, Reading, ReadingReport, ReadingState
 from core.model.recordings import Artifact, Recording, RecordingPart, Training, TrainingState
+from core.model.retention import OwnCounts, RetentionDays
 from core.model.stretches import Stretch, StretchReading
 from core.model.training import (
     PRECISIONS,
@@ -125,9 +128,12 @@ from core.model.training import (
     TrainingCourse,
     TrainingLabels,
 )
+from core.model.wording import Correction, Syntax
 
 __all__ = [
     "Stretch",
+    "OwnCounts",
+    "RetentionDays",
     "StretchReading",
     "Advice",
     "AnalysedText",
@@ -154,9 +160,13 @@ __all__ = [
     "Citation",
     "ComparedVersion",
     "Conversation",
+    "Correction",
     "Counts",
     "DamagedFile",
     "Document",
+    "DocumentPage",
+    "DocumentQuery",
+    "DocumentSort",
     "Differences",
     "DoneStep",
     "EvaluationRun",
@@ -188,6 +198,10 @@ __all__ = [
     "JobState",
     "Label",
     "JudgedQuestion",
+    "Right",
+    "WRONG_NOTE_CHARS",
+    "WRONG_SET",
+    "WRONG_TEXT_CHARS",
     "Leg",
     "LegPlace",
     "LegRank",

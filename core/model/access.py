@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -29,6 +29,8 @@ class Principal:
     user_id: int | None = None
     key_id: str | None = None
     """The key that a program showed, where it was not a person who signed in."""
+    signed_in_at: datetime | None = field(default=None, compare=False)
+    """When a person gave their password, where they signed in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,6 +182,46 @@ class Version:
         return str(self.metadata.get("in_part", ""))
 
 
+class DocumentSort(StrEnum):
+    """What a list of documents is ordered by."""
+
+    NAME = "name"
+    TYPE = "type"
+    STATE = "state"
+    VERSIONS = "versions"
+    SIZE = "size"
+    CHUNKS = "chunks"
+    LANGUAGE = "language"
+    UPDATED = "updated"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentQuery:
+    """Which documents a list shows, in which order, and which stretch of it; empty fields allow all."""
+
+    words: tuple[str, ...] = ()
+    """Texts that the name, the title or a tag holds, each of them somewhere."""
+    include_deleted: bool = False
+    tags: tuple[str, ...] = ()
+    """Tags that a document has all."""
+    extensions: tuple[str, ...] = ()
+    language: str = ""
+    state: str = ""
+    least_versions: int = 1
+    sort: DocumentSort = DocumentSort.UPDATED
+    descending: bool = False
+    offset: int = 0
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """A stretch of a list of documents, and how many there are in all."""
+
+    documents: list[Document]
+    total: int
+
+
 @dataclass(frozen=True, slots=True)
 class Publication:
     """From sequence number ``seq`` on, the document shows ``version`` (or nothing: unpublished, deleted)."""

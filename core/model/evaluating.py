@@ -17,11 +17,32 @@ class JudgedQuestion:
     doc_keys: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     answerable: bool = True
+    passage: str = ""
+    """The passage that would have been right, where somebody who marked an answer as wrong pointed at it."""
+    note: str = ""
+    """What they said about it."""
 
     @property
     def has_judgement(self) -> bool:
         """Whether anything is known about what is right, so that an answer can be right or wrong."""
         return bool(self.doc_keys or self.answers or not self.answerable)
+
+
+WRONG_SET = "answers-marked-wrong"
+WRONG_NOTE_CHARS, WRONG_TEXT_CHARS = 500, 4_000
+"""The id of the question set that answers marked as wrong are put into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """What would have been right where an answer was wrong: a passage that was found, a document, or that none tells.
+
+    ``chunk_id`` names one of the passages that the question found.
+    """
+
+    chunk_id: int | None = None
+    doc_key: str = ""
+    is_nowhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +103,8 @@ class QuestionOutcome:
     unsupported_sentences: int = 0
     position: int = 0
     """Its place in the set, from 1."""
+    confidence: float | None = None
+    """How sure the answer was, 0 to 1; None where nothing was answered, or where an earlier EvoRAG ran it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from core.model.consistency import Indexing, Refilling
 from core.model.documents import Locator, PlacedChunk
+from core.model.wording import Correction, Syntax
 
 
 class AnswerType(StrEnum):
@@ -103,15 +104,6 @@ class ReadFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Syntax:
-    """What the advanced form of a question demands besides its words."""
-
-    phrases: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
-    fields: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Analysis:
     """What the question was understood as, before any search."""
 
@@ -123,11 +115,14 @@ class Analysis:
     """The question as it stands without its conversation, where that differs from what was asked."""
     standalone_by: str = ""
     """What made it so: ``rules`` or the name of a generator."""
+    standalone_other: str = ""
+    """What else the question may mean, where that was searched, too, and answered less surely."""
     intent: Intent = Intent.DOCUMENTS
     read_filters: tuple[ReadFilter, ...] = ()
     syntax: Syntax | None = None
     searched: str = ""
-    """What was searched for, where that is not all of the question: words that only say a date are left out."""
+    """What was searched for, where that is not the question as it is: without words that only say a date, or typos."""
+    corrections: tuple[Correction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +183,12 @@ class Hit:
     merged: tuple[int, ...] = ()
     """Ids of identical passages that were merged into this one."""
     rerank: RerankScore | None = None
+
+    def at(self, rank: int) -> Hit:
+        """Return the hit at a rank."""
+        if rank == self.rank:
+            return self
+        return Hit(rank, self.placed, self.score, self.vector, self.keyword, self.merged, self.rerank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +261,10 @@ class Answer:
     dropped: tuple[str, ...] = ()
     """Sentences that were written and not shown, because nothing supports them."""
     generator_failure: GeneratorFailure | None = None
+    marked: tuple[tuple[int, int], ...] = ()
+    """Characters of ``text`` that decide, as far as a reader found them."""
+    other: Answer | None = None
+    """What was extracted beside a written answer, or the reverse, where the two disagree; this has more support."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,54 +351,3 @@ class SavedQuestion:
     id: str
     text: str
     created_at: datetime
-
-
-class Evidence(StrEnum):
-    """What became of a passage among the first hits of a question."""
-
-    APPEARED = "appeared"
-    VANISHED = "vanished"
-    MOVED = "moved"
-    STAYED = "stayed"
-
-
-class Reason(StrEnum):
-    """Why: its own text is new, gone or another; its BM25 scores changed with the collection; others passed it."""
-
-    TEXT = "text"
-    STATISTICS = "statistics"
-    OTHERS = "others"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceChange:
-    """A passage on both sides of a comparison of answers.
-
-    Both sides are given where the same chunk is among both first hits, or where one chunk's text became the other's.
-    """
-
-    evidence: Evidence
-    reason: Reason
-    old: Hit | None
-    new: Hit | None
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerComparison:
-    """One question asked of two versions."""
-
-    question: str
-    old: Trace
-    new: Trace
-    is_changed: bool
-    """The answers differ in what they say, not only in what they cite."""
-    evidence: tuple[EvidenceChange, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Impact:
-    """What publishing a version would do to the answer of one saved question."""
-
-    question: SavedQuestion
-    comparison: AnswerComparison

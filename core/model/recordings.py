@@ -15,7 +15,8 @@ class Recording:
 
     ``steps`` are those of the code per token; ``neurons`` are those recorded; ``truncated`` says in words what was left
     out to stay within the limit, empty for nothing; ``left_out`` says it for programs: ``currents`` (bool), ``thinned``
-    (one in so many neurons was recorded), ``tokens`` and ``membranes`` (how many).
+    (one in so many neurons was recorded), ``tokens`` and ``membranes`` (how many), ``absent`` (neurons without a
+    potential in the file) and ``foreign`` (bool, another tool's file without tokens and thresholds).
     """
 
     id: str

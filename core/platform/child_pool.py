@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.platform.child_process import Child, Told
+from core.platform.confinement import Rooms
 
 
 class Order:
@@ -62,10 +63,17 @@ class ChildPool:
     """
 
     def __init__(
-        self, module: str, scratch: Path | None = None, *, max_idle: int | None = None, max_orders: int | None = None
+        self,
+        module: str,
+        scratch: Path | None = None,
+        *,
+        max_idle: int | None = None,
+        max_orders: int | None = None,
+        rooms: Rooms | None = None,
     ) -> None:
         self._module = module
         self._scratch = scratch
+        self._rooms = rooms
         self._max_idle = max_idle
         self._max_orders = max_orders
         self._lock = threading.Lock()
@@ -118,7 +126,7 @@ class ChildPool:
                     self._busy.add(child)
                     return child
                 child.kill()
-        child = Child(self._module, self._scratch)
+        child = Child(self._module, self._scratch, self._rooms)
         with self._lock:
             self._busy.add(child)
             if self.is_closed:

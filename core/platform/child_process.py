@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from core.platform.confinement import Rooms
 from core.platform.process_tree import tree_state
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -121,15 +122,16 @@ class OrderTime:
 class Child:
     """One process of a module with a loop of ``sandboxed_child``, its own process group and temporary folder.
 
-    The folder is made in ``scratch``, or where the system has its temporary files.
+    The folder is made in ``scratch``, or where the system has its temporary files; ``rooms`` are what it may enter.
     """
 
-    def __init__(self, module: str, scratch: Path | None = None) -> None:
+    def __init__(self, module: str, scratch: Path | None = None, rooms: Rooms | None = None) -> None:
         self.orders = 0
         self._folder = tempfile.TemporaryDirectory(prefix="child-", dir=scratch, ignore_cleanup_errors=True)
         home = Path(self._folder.name)
         self._process = start_module(
             module,
+            *([rooms.as_text()] if rooms is not None else []),
             home=home,
             environment={"TMPDIR": self._folder.name, "OPENBLAS_NUM_THREADS": "1"},
             cwd=home,

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import DataFolderInUse
+from core.platform.confinement import Rooms
+from core.platform.disk_room import starting_on
 from core.platform.private_file import keep_private, private_file, tighten
 
 _ATTEMPTS = 20
@@ -27,7 +29,9 @@ _OPENING = frozenset({"opening", "lock", "incoming"})
 
 
 class DataFolder:
-    """A locked data folder with its sub-folders. Raises: ``DataFolderInUse`` naming the process that holds it.
+    """A locked data folder with its sub-folders.
+
+    Raises: ``DataFolderInUse`` naming the process that holds it; ``DiskFull`` where it cannot be written to.
 
     ``shared`` lets several processes have it. The first one is alone until it calls ``share``: others wait for that, so
     that what killed processes left is removed while nobody works. Each has an ``incoming`` folder of its own then.
@@ -36,10 +40,6 @@ class DataFolder:
     def __init__(self, root: Path, *, shared: bool = False) -> None:
         """Open the folder for its owner alone: from now on this process writes no file that others may read."""
         self.root = root.expanduser().absolute()
-        self._is_made = not self.root.exists()
-        self.root.parent.mkdir(parents=True, exist_ok=True)
-        keep_private()
-        self.root.mkdir(exist_ok=True)
         self.is_shared = shared
         self.blobs = self.root / "blobs"
         self.incoming = self.root / "incoming"
@@ -51,6 +51,14 @@ class DataFolder:
         self.models = self.root / "models"
         self.recordings = self.root / "recordings"
         self.recognised = self.root / "recognised"
+        with starting_on(self.root):
+            self._open(shared)
+
+    def _open(self, shared: bool) -> None:
+        self._is_made = not self.root.exists()
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        keep_private()
+        self.root.mkdir(exist_ok=True)
         self._own: IO[str] | None = None
         self._gate = self._take_gate() if shared else None
         try:
@@ -73,6 +81,10 @@ class DataFolder:
         return self.root / "catalog.db"
 
     @property
+    def journal_file(self) -> Path:
+        return self.root / "journal"
+
+    @property
     def identity(self) -> str:
         """The mark that its catalogue carries too, empty in a folder of an earlier release, or where it is damaged."""
         found = _read(self.root / "identity")
@@ -90,6 +102,11 @@ class DataFolder:
                 file.write(identity.encode("ascii"))
                 file.flush()
                 os.fsync(file.fileno())
+
+    def rooms_of_readers(self) -> Rooms:
+        """Return where what reads documents may go: it reads originals, and writes what it makes of them."""
+        self.recognised.mkdir(exist_ok=True)
+        return Rooms(self.root, (self.blobs, self.root / "blob-cache"), (self.incoming, self.recognised))
 
     def share(self) -> None:
         """Let other processes in, where the folder is shared."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.errors import ParserFailed
+from core.platform.confinement import Rooms, confine
 
 TELL_S = 0.5
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
@@ -75,13 +76,15 @@ class Telling:
 
 
 def serve(answer: Callable[[dict[str, Any], Telling], dict[str, Any]]) -> None:
-    """Answer orders until the parent closes the line or dies."""
+    """Answer orders, confined, until the parent closes the line or dies."""
     replies: BinaryIO = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     isolate()
+    # Where the kernel has not got it, whoever started this says so.
+    confine(Rooms.of_text(sys.argv[1]) if len(sys.argv) > 1 else None)
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
     for line in sys.stdin.buffer:
         replies.write(json.dumps(answer(json.loads(line), Telling(replies))).encode() + b"\n")

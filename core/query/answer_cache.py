@@ -191,6 +191,7 @@ def answered_again(cached: CachedAnswer, asked: AskedQuestion) -> Trace:
             asked.analysis,
             read_filters=cached.trace.analysis.read_filters,
             searched=cached.trace.analysis.searched if cached.use.kind == "exact" else "",
+            corrections=cached.trace.analysis.corrections if cached.use.kind == "exact" else (),
         ),
         timings_ms=asked.watch.total(),
         cache=cached.use,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Generator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,8 @@ class QuestionAnswering:
         heard_at = self._catalog.publications.sequence() if query.conversation_id else None
         asked = yield from self._asked(query)
         key = cached = None
-        if keep:
+        if keep and asked.other is None:
+            # What is kept is found by its words, which say one of two readings only.
             with asked.watch.step("cache"):
                 key = self._cache.key(query, asked.analysis)
                 cached = None if key is None or query.fresh else self._cache.find(key, asked.analysis, query)
@@ -94,7 +96,11 @@ class QuestionAnswering:
                 # The rules read the whole text, so that its length is checked first.
                 check_length(query.text, self._queries.max_chars)
                 standalone = yield from self._conversations.standalone(query)
-        return AskedQuestion(query, asked_at, self._queries.analysed(query, watch, standalone), watch)
+        analysis, other = self._queries.analysed(query, watch, standalone), None
+        if standalone is not None and standalone.other:
+            turned = replace(standalone, text=standalone.other, other=standalone.text)
+            other = self._queries.analysed(query, watch, turned)
+        return AskedQuestion(query, asked_at, analysis, watch, other)
 
     def _kept(self, trace: Trace, key: CacheKey | None, most: int, heard_at: int | None) -> bool:
         """Keep the account of a question; tell whether that was done. On a full disk the answer is given without."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from core.catalog.documents.isolation import viewer
 from core.catalog.documents.views import View
@@ -29,9 +29,11 @@ from core.model import (
     VersionRef,
 )
 from core.platform import precedence
+from core.query.answer.reading_order import ReadResult
 from core.query.answer.write_answer import Answered, Answering
 from core.query.search.retrieve import Retrieved, Scope
-from core.query.search.search import BOTH, Searcher
+from core.query.search.search import BOTH, Searcher, SearchResult
+from core.query.search.spelling import Spelling
 from core.query.search.term_statistics import found_without_statistics
 from core.query.stopwatch import Stopwatch
 from core.query.understand.advanced_syntax import filters_of, merged
@@ -45,24 +47,58 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
 
 _WIDE = ("updated", "extension")
+_FIRST_READING = 0.15
+"""By so much surer the answer to a follow-up's second reading has to be."""
 _NOT_ASKED = Answer("", AnswerType.INSUFFICIENT, reason="not_asked")
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """One reading of a question: what it found, and what that answers."""
+
+    analysis: Analysis
+    read: ReadResult
+    answered: Answered
+
+    @property
+    def worth(self) -> float:
+        """How sure its answer is; no answer is worth less than any."""
+        answer = self.answered.answer
+        return -1.0 if answer.type is AnswerType.INSUFFICIENT else answer.confidence
 
 
 class QueryPipeline:
     """Answers questions from one catalogue and its two indexes."""
 
-    def __init__(self, catalog: Catalog, searcher: Searcher, answering: Answering, settings: SearchSettings) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        searcher: Searcher,
+        spelling: Spelling,
+        answering: Answering,
+        settings: SearchSettings,
+    ) -> None:
         self._catalog = catalog
         self._searcher = searcher
+        self._spelling = spelling
         self._answering = answering
         self._settings = settings
         self.max_chars = settings.max_question_chars
         """Longest question that is read."""
 
-    def run(self, query: Query, *, answering: bool, whole: bool = False, sequence: int | None = None) -> Trace:
+    def run(
+        self,
+        query: Query,
+        *,
+        answering: bool,
+        reading: bool = False,
+        whole: bool = False,
+        sequence: int | None = None,
+    ) -> Trace:
         """Check and analyse a question of no conversation, search, and answer where asked to.
 
-        ``whole`` searches both parts whatever is asked, for equal statistics; ``sequence`` is the present of the
+        ``reading`` puts the passages in the order in which an answer gets them; answering always does. ``whole``
+        searches both parts whatever is asked, for equal statistics; ``sequence`` is the present of the
         question, so that two questions can have the same one.
 
         Raises: ``InvalidInput`` and its kinds, ``StoreUnavailable``; ``NotFound`` and ``Conflict`` for a version that
@@ -71,13 +107,14 @@ class QueryPipeline:
         watch, asked_at = Stopwatch(), datetime.now(UTC)
         check_query(query, asked_at)
         asked = AskedQuestion(query, asked_at, self.analysed(query, watch), watch)
-        return drained(self.steps(asked, answering=answering, whole=whole, sequence=sequence))
+        return drained(self.steps(asked, answering=answering, reading=reading, whole=whole, sequence=sequence))
 
     def steps(
         self,
         asked: AskedQuestion,
         *,
         answering: bool,
+        reading: bool = False,
         whole: bool = False,
         sequence: int | None = None,
         into: Path | None = None,
@@ -97,8 +134,22 @@ class QueryPipeline:
         with precedence.asked(), watch.step("scope"):
             within = self._scope(query, whole, sequence)
             scope, analysis = self._narrowed(within, query, analysis)
-        yield AnalysisStep(analysis)
-        found = self._searcher.search(query, analysis, scope, watch)
+        is_answered = answering and about is None
+        is_read = reading or is_answered
+        tried: _Tried | None = None
+        if is_answered and asked.other is not None:
+            first = self._tried(query, analysis, within, watch)
+            second = self._tried(query, asked.other, within, watch)
+            tried = second if second.worth > first.worth + _FIRST_READING else first
+            analysis, read = tried.analysis, tried.read
+        else:
+            analysis = replace(analysis, standalone_other="")
+            yield AnalysisStep(analysis)
+            analysis, found = self._found(query, analysis, scope, watch)
+            read = self._answering.read(query, analysis, found, watch) if is_read else ReadResult(found)
+        if tried is not None or analysis.corrections:
+            yield AnalysisStep(analysis)
+        found = read.found
         # Answers are made with the statistics of terms; they are not told to whom they would tell of hidden documents.
         is_hidden = self._catalog.visibility.hides_from(viewer())
         told = found_without_statistics(found) if is_hidden else found
@@ -107,14 +158,18 @@ class QueryPipeline:
         if answering and about is not None:
             answered = Answered(about, "", "", {"generator": "none"})
         elif answering:
-            answered = yield from self._answering.answer(query, analysis, found, watch, into)
+            if tried is not None and not self._answering.writes(query):
+                answered = tried.answered
+            else:
+                answered = yield from self._answering.answer(query, analysis, read, watch, into)
             wider = _without_wide_filters(analysis)
             if wider is not None and _is_unanswered(answered):
                 scope, wider = self._narrowed(within, query, wider)
-                other = self._searcher.search(query, wider, scope, watch)
+                wider, wider_found = self._found(query, wider, scope, watch)
+                other = self._answering.read(query, wider, wider_found, watch)
                 again = yield from self._answering.answer(query, wider, other, watch, into)
                 if not _is_unanswered(again):
-                    analysis, found, answered = wider, other, again
+                    analysis, found, answered = wider, other.found, again
                     told = found_without_statistics(found) if is_hidden else found
                     yield AnalysisStep(analysis)
                     yield PassagesStep(tuple(told.hits))
@@ -138,6 +193,36 @@ class QueryPipeline:
             rerank=found.reranking,
             indexing=retrieved.indexing,
         )
+
+    def _found(self, query: Query, analysis: Analysis, scope: Scope, watch: Stopwatch) -> tuple[Analysis, SearchResult]:
+        """Search; where a word of the question is a typo, search again for what was meant, which the analysis tells."""
+        found = self._searcher.search(query, analysis, scope, watch)
+        with precedence.asked(), watch.step("spelling"):
+            corrected = self._spelling.corrected(query, analysis, found)
+        if corrected is None:
+            return analysis, found
+        return corrected, self._searcher.search(query, corrected, scope, watch)
+
+    def _tried(self, query: Query, analysis: Analysis, within: Scope, watch: Stopwatch) -> _Tried:
+        """Return what one reading of a question finds, with the answer that the passages themselves give."""
+        with precedence.asked(), watch.step("scope"):
+            scope, analysis = self._narrowed(within, query, analysis)
+        analysis, found = self._found(query, analysis, scope, watch)
+        read = self._answering.read(query, analysis, found, watch)
+        plain = replace(query, generator=NONE, record=False)
+        return _Tried(analysis, read, drained(self._answering.answer(plain, analysis, read, watch)))
+
+    def answer_from(self, query: Query, hits: Sequence[Hit]) -> Answer:
+        """Answer from passages that were found before, in their order; nothing else is searched.
+
+        Raises: ``InvalidInput`` and its kinds.
+        """
+        watch = Stopwatch()
+        self._answering.check(query)
+        analysis = self.analysed(query, watch)
+        found = self._searcher.given(analysis.normalised, hits, self._scope(query, whole=False))
+        steps = self._answering.answer(query, analysis, ReadResult(found), watch)
+        return drained(steps).answer
 
     def analysed(self, query: Query, watch: Stopwatch, standalone: StandaloneQuestion | None = None) -> Analysis:
         """Return what a question is understood as. Raises: ``InvalidInput`` for no text, ``QueryTooLong``."""
@@ -219,14 +304,17 @@ class QueryPipeline:
         return as_of
 
 
-def drained(steps: Generator[AskStep, None, Trace]) -> Trace:
-    """Return the trace of a question whose steps nobody wants."""
+Result = TypeVar("Result")
+
+
+def drained(steps: Generator[object, None, Result]) -> Result:
+    """Return what steps that nobody wants lead to, such as the trace of a question."""
     while True:
         try:
             next(steps)
         except StopIteration as ended:
-            trace: Trace = ended.value
-            return trace
+            result: Result = ended.value
+            return result
 
 
 def _degraded(retrieved: Retrieved) -> tuple[str, ...]:

@@ -33,11 +33,13 @@ from core.settings.groups import (
     IndexingSettings,
     LimitSettings,
     NeuronSettings,
+    RetentionSettings,
     SearchSettings,
     SecuritySettings,
     ServerSettings,
     StoreSettings,
 )
+from core.settings.log import begin_log
 
 __all__ = [
     "AnswerSettings",
@@ -48,11 +50,13 @@ __all__ = [
     "IndexingSettings",
     "LimitSettings",
     "NeuronSettings",
+    "RetentionSettings",
     "SearchSettings",
     "SecuritySettings",
     "ServerSettings",
     "Settings",
     "StoreSettings",
+    "begin_log",
 ]
 
 DOT_ENV = Path(".env")
@@ -62,7 +66,14 @@ _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 _SHOWN_CHARS = 64
 _RETIRED = ("EVORAG_EMBEDDER_BATCH",)
 """Variables of earlier releases that set nothing any more."""
-_NO_ANSWER = (ServerSettings, SecuritySettings, LimitSettings, ComparisonSettings, CacheSettings)
+_NO_ANSWER = (
+    ServerSettings,
+    SecuritySettings,
+    LimitSettings,
+    RetentionSettings,
+    ComparisonSettings,
+    CacheSettings,
+)
 _NO_ANSWER_FIELDS = frozenset(
     (
         *("job_lease_s", "leg_timeout_s", "generation_timeout_s", "max_question_chars"),
@@ -136,6 +147,7 @@ class Settings(
     AnswerSettings,
     GeneratorSettings,
     NeuronSettings,
+    RetentionSettings,
     CacheSettings,
     BaseSettings,
 ):
@@ -201,6 +213,10 @@ class Settings(
     @property
     def stores(self) -> StoreSettings:
         return StoreSettings.of(self)
+
+    @property
+    def retention(self) -> RetentionSettings:
+        return RetentionSettings.of(self)
 
     @property
     def limits(self) -> LimitSettings:

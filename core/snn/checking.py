@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.snn.packing import pack_signs, unpack
+from core.snn import foreign
+from core.snn.packing import unpack
 from core.snn.populations import KINDS, is_place
-from core.snn.reading import refused
+from core.snn.reading import checked_name, refused
 from core.snn.records import FOREIGN, NeuronRecording, PopulationRecord, Tokens
 
 FORMAT = "evorag-neurons"
@@ -37,18 +38,15 @@ MOST_TOKENS = 200_000
 MOST_TEXT_CHARS = 2_000
 MOST_TEXTS_CHARS = 4_000_000
 """Of all tokens together: a file may name one long text many times."""
-MOST_NAME_CHARS = 100
-COUNTS = ("left_out_tokens", "left_out_membranes", "batch_steps")
-FOREIGN_TRACES = 64
-"""Neurons of a foreign file whose potential is kept, evenly chosen."""
+COUNTS = ("left_out_tokens", "left_out_membranes", "absent_membranes", "batch_steps")
 
 
 def recording_of(tree: Any) -> NeuronRecording:
     """Return the recording that a file's dictionary describes. Raises: ``UnreadableRecording``."""
     if isinstance(tree, dict) and _is_one_of(tree.get("format"), (FORMAT,)):
         return _own(tree)
-    if isinstance(tree, dict) and "format" not in tree and {"spikes", "membrane_potential"} <= tree.keys():
-        return _foreign(tree["spikes"], tree["membrane_potential"])
+    if foreign.is_foreign(tree):
+        return foreign.recording_of(tree)
     raise refused("it holds no spikes")
 
 
@@ -61,7 +59,7 @@ def _own(tree: Mapping[str, Any]) -> NeuronRecording:
         raise refused("it holds no spikes")
     if meta.get("batch_steps") and len(tokens) % meta["batch_steps"]:
         raise refused("its parts do not fit each other")
-    populations = {_name(name): _population(layers, name, len(tokens), meta["code"]) for name in layers}
+    populations = {checked_name(name): _population(layers, name, len(tokens), meta["code"]) for name in layers}
     if len({population.steps for population in populations.values()}) > 1:
         raise refused("its parts do not fit each other")
     return NeuronRecording(meta | {"steps": next(iter(populations.values())).steps}, tokens, populations)
@@ -76,7 +74,7 @@ def _meta(given: Mapping[str, Any]) -> dict[str, Any]:
             raise refused("what it says about itself is not plain")
     if not all(type(given.get(name, 0)) is int and given.get(name, 0) >= 0 for name in COUNTS):
         raise refused("what it says about itself is not plain")
-    meta = dict.fromkeys(texts, "") | {_name(name): value for name, value in given.items()}
+    meta = dict.fromkeys(texts, "") | {checked_name(name): value for name, value in given.items()}
     if meta["code"] not in ("", *CODES):
         raise refused("its code is not known")
     return meta
@@ -184,56 +182,3 @@ def _text(value: Any) -> str:
         raise refused("a text in it is none, or too long")
     # Half a surrogate pair could neither be kept nor sent.
     return value.encode("utf-8", "replace").decode("utf-8")
-
-
-def _name(text: str) -> str:
-    if not text.isprintable() or not 0 < len(text) <= MOST_NAME_CHARS:
-        raise refused("a name in it is none, or too long")
-    return text
-
-
-def _foreign(spikes: Any, potential: Any) -> NeuronRecording:
-    for array in (spikes, potential):
-        if not isinstance(array, np.ndarray) or array.ndim not in (2, 3) or not array.size:
-            raise refused("spikes and membrane_potential are not (time, neurons) or (batch, time, neurons)")
-        if array.dtype.kind not in "bif" or (array.dtype.kind == "i" and array.dtype.itemsize > 1):
-            raise refused("spikes and membrane_potential are neither int8, bool nor float")
-    if spikes.shape != potential.shape:
-        raise refused("spikes and membrane_potential have different shapes")
-    *batch, time, n = spikes.shape
-    count = int(np.prod(batch, dtype=int)) * time
-    if count > MOST_TOKENS:
-        raise refused(f"it has more than {MOST_TOKENS:,} steps")
-    if n > MOST_NEURONS:
-        raise refused(f"it has more than {MOST_NEURONS:,} neurons")
-    if not ((spikes == 0) | (spikes == 1) | (spikes == -1)).all():
-        raise refused("spikes holds other values than -1, 0 and 1")
-    # Neither holds for what is no number.
-    largest = float(np.finfo(np.float32).max)
-    if not (float(potential.min()) >= -largest and float(potential.max()) <= largest):
-        raise refused("membrane_potential holds values that are no numbers")
-    signs = spikes.astype(np.int8).reshape(1, count, n)
-    positive, negative = pack_signs(signs)
-    step = -(-n // FOREIGN_TRACES)
-    traced = np.arange(0, n, step, dtype=np.int32)
-    record = PopulationRecord(
-        n=n,
-        kind=FOREIGN,
-        layer=-1,
-        spikes_pos=positive,
-        spikes_neg=negative,
-        counts=np.abs(signs[0]).astype(np.uint8),
-        delta=np.ones(count, dtype=np.float32),
-        scale=np.ones(n, dtype=np.float32),
-        trace_idx=traced,
-        membrane_potential=potential.reshape(count, n)[:, ::step].astype(np.float32)[None],
-    )
-    steps = range(1, time + 1)
-    names = [f"{part}.{each}" for part in range(1, batch[0] + 1) for each in steps] if batch else map(str, steps)
-    cut = f"The membrane potential of {len(traced):,} of {n:,} neurons is shown." if step > 1 else ""
-    said = {"scope": "spikes and membrane_potential of another tool", "truncated": cut}
-    batches = {"batch_steps": time} if batch else {}
-    meta = _meta(said | batches | {"left_out_membranes": n - len(traced)}) | {"steps": 1}
-    return NeuronRecording(
-        meta, Tokens(np.arange(count, dtype=np.int32), tuple(names), ("",) * count), {FOREIGN: record}
-    )

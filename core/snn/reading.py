@@ -25,6 +25,7 @@ MOST_MEMBERS = 100_000
 MOST_PROGRAM_BYTES = 4 * 1024 * 1024
 MOST_DEPTH = 8
 MOST_KEY_CHARS = 200
+MOST_NAME_CHARS = 100
 END_BYTES = 22
 LOCATOR_BYTES = 20
 DIRECTORY_ENTRY_BYTES = 200
@@ -86,6 +87,13 @@ def read(path: Path, limit_bytes: int) -> Any:
 
 def refused(reason: str) -> UnreadableRecording:
     return UnreadableRecording(f"The recording was refused: {reason}.")
+
+
+def checked_name(text: str) -> str:
+    """Return a name as it is. Raises: ``UnreadableRecording`` where it is none."""
+    if not text.isprintable() or not 0 < len(text) <= MOST_NAME_CHARS:
+        raise refused("a name in it is none, or too long")
+    return text
 
 
 def _check_directory(file: IO[bytes], size: int) -> None:

@@ -49,8 +49,8 @@ def save(recording: NeuronRecording, path: Path) -> None:
 def load(path: Path, limit_bytes: int) -> NeuronRecording:
     """Return the recording of a file, whoever wrote it; its arrays cannot be written to.
 
-    A file with just ``spikes`` and ``membrane_potential`` (``(time, neurons)`` or ``(batch, time, neurons)``) is one
-    population with a token of one step for each step in time. Raises: ``UnreadableRecording`` for everything else.
+    Of a file of another tool (see ``foreign``) each step in time is a token of one step. Raises:
+    ``UnreadableRecording`` for everything that is no recording.
     """
     tree = read(path, limit_bytes)
     try:

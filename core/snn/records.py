@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
 
 FOREIGN = "spikes"
-"""Name and kind of the one population of a file that holds nothing but ``spikes`` and ``membrane_potential``."""
+"""Name and kind of the one population of another tool's file; of several, each has its own name as its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,9 @@ class NeuronRecording:
 
     Its keys: ``model``, ``weights_sha256``, ``code``, ``steps``, ``thresholds`` (what shares one), ``seed``, ``torch``,
     ``created_at`` (ISO 8601), ``scope`` and ``truncated`` (what was left out to stay within the limit, in words),
-    ``left_out_tokens`` and ``left_out_membranes`` (how many, where any were), ``batch_steps`` (how many steps in time
-    each batch of another tool's file has, where it has batches).
+    ``left_out_tokens`` and ``left_out_membranes`` (how many, where any were), ``absent_membranes`` (of how many neurons
+    another tool's file holds no potential), ``batch_steps`` (how many steps in time each batch of such a file has,
+    where it has batches).
     """
 
     meta: Mapping[str, Any]
@@ -145,7 +146,8 @@ class NeuronRecording:
 
         ``currents``: whether what was encoded was left out. ``thinned``: one in so many neurons was recorded, 1 for all
         of them. ``tokens``: how many of the last ones were left out. ``membranes``: of how many neurons of another
-        tool's file the potential is not kept.
+        tool's file the potential is not kept. ``absent``: of how many it holds none. ``foreign``: it is another tool's,
+        which tells neither tokens nor thresholds.
         """
         records = self.populations.values()
         return {
@@ -153,6 +155,8 @@ class NeuronRecording:
             "thinned": max(each.factor for each in records),
             "tokens": int(self.meta.get("left_out_tokens", 0)),
             "membranes": int(self.meta.get("left_out_membranes", 0)),
+            "absent": int(self.meta.get("absent_membranes", 0)),
+            "foreign": not any(self.tokens.roles) and not any(each.code for each in records),
         }
 
 

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, repeat
 
 from core.model.terms import Clause, Terms
 from core.text import japanese, stems, unspaced
@@ -26,6 +27,8 @@ ANALYSER_ID = "ipadic-parts+snowball+pairs/2"
 
 LONGEST_TERM = 64
 _NORMALISE_CHARS = 500
+_SHORT = 500
+"""Characters of a text that may be a question, or a word of one, and is remembered."""
 
 _JAPANESE = (
     "\u3005-\u3007\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
@@ -33,11 +36,14 @@ _JAPANESE = (
 )
 _SIGN = rf"[^\W_{_JAPANESE}{unspaced.SIGNS}{unspaced.HANGUL}]"
 _LETTERS = rf"{_SIGN}+(?:[{stems.MARKS}]+{_SIGN}*)*"
-_RUN = re.compile(
-    rf"(?P<japanese>[{_JAPANESE}]+)|(?P<unspaced>[{unspaced.SIGNS}]+)|(?P<hangul>[{unspaced.HANGUL}]+)"
-    rf"|(?P<word>[@#]?{_LETTERS}(?:[-._'’/&:@+\u2010]{_LETTERS})*(?:\+\+|[+#])?)"
-)
-_JAPANESE_SIGN = re.compile(f"[{_JAPANESE}]")
+_OTHER_RUNS = {"japanese": f"[{_JAPANESE}]+", "unspaced": f"[{unspaced.SIGNS}]+", "hangul": f"[{unspaced.HANGUL}]+"}
+_WORD = rf"[@#]?{_LETTERS}(?:[-._'’/&:@+\u2010]{_LETTERS})*(?:\+\+|[+#])?"
+_RUN = re.compile("|".join(f"(?P<{kind}>{run})" for kind, run in (*_OTHER_RUNS.items(), ("word", _WORD))))
+_ANY_RUN = re.compile("|".join((*_OTHER_RUNS.values(), _WORD)))
+_ASCII_RUN = re.compile(_WORD.replace(_LETTERS, "[A-Za-z0-9]+"))
+"""The same of a text in ASCII, whose runs are all words; a negated class is slow."""
+_OTHER_SIGNS = {kind: re.compile(run) for kind, run in _OTHER_RUNS.items()}
+_JAPANESE_SIGN = _OTHER_SIGNS["japanese"]
 _NOT_JAPANESE = re.compile(f"[^{_JAPANESE}]+")
 _PART = re.compile(_LETTERS)
 _ACRONYM = re.compile(r"[a-z](?:\.[a-z])+")
@@ -81,20 +87,50 @@ def analyse(text: str, language: str = "") -> list[str]:
 
     They are those that every row has, or what the words of a ``language`` are in the rows of that language.
     """
+    plain = _GROUPED.sub("", normalise(text))
+    if plain.isascii():
+        of = language if language in LATIN else ""
+        return list(chain.from_iterable(map(_word_terms, _ASCII_RUN.findall(plain), repeat(of))))
     found: list[str] = []
-    for run, kind in _runs(text):
-        found.extend(_terms(run, kind, language))
+    for run in _ANY_RUN.findall(plain):
+        found += _terms(run, _kind_of(run), language)
     return found
 
 
 def row_terms(text: str) -> list[str]:
     """Return the terms that a text is indexed by: of each word those that every row has, then those of its language."""
-    language = language_of(normalise(text))
+    plain = normalise(text)
+    language = language_of(plain)
+    plain = _GROUPED.sub("", plain)
+    if plain.isascii():
+        return list(chain.from_iterable(map(_row_word, _ASCII_RUN.findall(plain), repeat(language))))
     found: list[str] = []
-    for run, kind in _runs(text):
-        found.extend(_terms(run, kind))
-        found.extend(_spoken_terms(run, kind, language))
+    for run in _ANY_RUN.findall(plain):
+        if _JAPANESE_SIGN.match(run) and language != "zh":
+            found += japanese.terms(run)
+        else:
+            found += _row_word(run, language)
     return found
+
+
+def _row_word(run: str, language: str) -> Terms:
+    """Return the terms of a run in a row of a language."""
+    return _remembered_row_word(run, language) if len(run) <= LONGEST_TERM else _fresh_row_word(run, language)
+
+
+def _fresh_row_word(run: str, language: str) -> Terms:
+    kind = _kind_of(run)
+    return (*_terms(run, kind), *_spoken_terms(run, kind, language))
+
+
+def _kind_of(run: str) -> str:
+    if run[0] < "\u0e01":
+        return "word"
+    return next((kind for kind, sign in _OTHER_SIGNS.items() if sign.match(run)), "word")
+
+
+# Words come again in the texts of a collection, by Zipf's law.
+_remembered_row_word = lru_cache(maxsize=65_536)(_fresh_row_word)
 
 
 def _spoken_terms(run: str, kind: str, language: str) -> Iterator[str]:
@@ -115,10 +151,18 @@ def unmarked(term: str) -> str:
 
 def analyse_query(text: str, language: str = "") -> list[str]:
     """Return the distinct terms that a question asks for; a capitalised IT or OR is a name, not a stop word."""
+    return list(_remembered_query(text, language) if len(text) <= _SHORT else _fresh_query(text, language))
+
+
+def _fresh_query(text: str, language: str) -> Terms:
     found: dict[str, None] = {}
     for run, kind in _asked_runs(text, language):
         found.update(dict.fromkeys(_asked_terms(run, kind, language)))
-    return list(found)
+    return tuple(found)
+
+
+# A question, and each of its words, is analysed by several stations of its way.
+_remembered_query = lru_cache(maxsize=2_000)(_fresh_query)
 
 
 def question_clauses(text: str) -> tuple[Clause, ...]:
@@ -168,6 +212,10 @@ def fold(text: str) -> str:
 
 def keywords(text: str, language: str = "") -> tuple[str, ...]:
     """Return the content words of a question as a person writes them, for display."""
+    return _remembered_keywords(text, language) if len(text) <= _SHORT else _fresh_keywords(text, language)
+
+
+def _fresh_keywords(text: str, language: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for run, kind in _asked_runs(text, language):
         if kind == "japanese" and language != "zh":
@@ -177,6 +225,9 @@ def keywords(text: str, language: str = "") -> tuple[str, ...]:
         else:
             found[run if run.isupper() else run.lower()] = None
     return tuple(found)
+
+
+_remembered_keywords = lru_cache(maxsize=500)(_fresh_keywords)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,10 +40,19 @@ def words(text: str) -> Iterator[Word]:
             yield _unknown(token.surface) if token.is_unknown else _known(token)
 
 
-def terms(text: str) -> Iterator[str]:
-    """Yield the index terms of a run of Japanese script: base forms, of a compound noun those of its parts."""
-    for word in words(text):
-        yield from terms_of(word)
+def terms(text: str) -> list[str]:
+    """Return the index terms of a run of Japanese script: base forms, of a compound noun those of its parts."""
+    normal, found = _tokenizers()[0], list[str]()
+    for start in range(0, len(text), _PIECE_CHARS):
+        for token in normal.tokenize(text[start : start + _PIECE_CHARS]):
+            if token.is_unknown:
+                found += terms_of(_unknown(token.surface))
+                continue
+            own = _terms_by_id.get(token.word_id)
+            if own is None:
+                own = _terms_by_id[token.word_id] = terms_of(_known(token))
+            found += own
+    return found
 
 
 def terms_of(word: Word) -> tuple[str, ...]:
@@ -84,7 +93,9 @@ def _parts(noun: Word) -> tuple[str, ...]:
     return parts if len(found) > 1 and parts else () if noun.stopped else (stem(noun.base),)
 
 
+# As many entries as the dictionary has words, at most.
 _words_by_id: dict[int, Word] = {}
+_terms_by_id: dict[int, tuple[str, ...]] = {}
 
 
 def _known(token: Any) -> Word:

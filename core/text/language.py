@@ -11,9 +11,9 @@ import numpy.typing as npt
 Weights = npt.NDArray[np.float32]
 
 _SAMPLE_CHARS = 50_000
-_KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
-_KANJI = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_LATIN = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]")
+_KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]+")
+_KANJI = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]+")
 _ENGLISH_FRAME = re.compile(
     r"\b(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|the|of|to|in|for|with|and|can|tell)\b",
     re.IGNORECASE,
@@ -28,14 +28,21 @@ _LONGEST_WORD = 20
 def detect_language(text: str) -> str:
     """Return ``ja`` or ``en`` by the share of Japanese letters; an English question about a Japanese word is ``en``."""
     sample = text[:_SAMPLE_CHARS]
-    kana, kanji = len(_KANA.findall(sample)), len(_KANJI.findall(sample))
-    japanese = kana + kanji
+    if sample.isascii():
+        return "en"
+    kana = _count(_KANA, sample)
+    japanese = kana + _count(_KANJI, sample)
     if not japanese:
         return "en"
-    share = japanese / (japanese + len(_LATIN.findall(sample)))
+    share = japanese / (japanese + _count(_LATIN, sample))
     if share >= 0.5:
         return "ja"
     return "ja" if kana and share >= 0.1 and not _ENGLISH_FRAME.search(sample) else "en"
+
+
+def _count(signs: re.Pattern[str], text: str) -> int:
+    """Return how many signs of a text are in the runs that a pattern matches."""
+    return len("".join(signs.findall(text)))
 
 
 def estimate_tokens(text: str) -> int:

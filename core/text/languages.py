@@ -78,7 +78,7 @@ def language_of(text: str) -> str:
     """Return the code of the language that a text is in; ``en`` where no other one shows itself."""
     if detect_language(text) == "ja":
         sample = text[:_SAMPLE_CHARS]
-        return "zh" if _script_of(sample) == "han" and _is_chinese(sample) else "ja"
+        return "zh" if _has_little_kana(sample) and _script_of(sample) == "han" and _is_chinese(sample) else "ja"
     return _language_of(text[:_SAMPLE_CHARS])
 
 
@@ -133,10 +133,20 @@ def _script_of(text: str) -> str:
     latin = len(_LATIN_LETTER.findall(text))
     han, kana = counts.pop("han"), counts.pop("kana")
     if han + kana:
-        counts["han" if kana <= _MOST_KANA * (han + kana) else "kana"] = han + kana
+        counts["han" if _is_little(kana, han) else "kana"] = han + kana
     most = max(counts, key=lambda name: counts[name])
     # Five Latin letters make a word, two signs of these scripts.
     return most if counts[most] * 2.5 > latin else ""
+
+
+def _has_little_kana(text: str) -> bool:
+    """Tell whether a text has so little kana that it can be Chinese; else other scripts need not be counted."""
+    (_, is_kana), (_, is_han), *_ = _SCRIPTS
+    return _is_little(len(is_kana.findall(text)), len(is_han.findall(text)))
+
+
+def _is_little(kana: int, han: int) -> bool:
+    return kana <= _MOST_KANA * (han + kana)
 
 
 def _is_chinese(text: str) -> bool:
@@ -172,8 +182,10 @@ def _scores(text: str) -> tuple[dict[str, float], int]:
     scores = dict.fromkeys(FUNCTION_WORDS, 0.0)
     words = _WORD.findall(unicodedata.normalize("NFC", text).lower())
     for word, count in Counter(words).items():
-        for language, weight in _evidence(word):
-            scores[language] += weight * min(count, _MOST_REPEATED)
+        if evidence := _evidence(word):
+            told = min(count, _MOST_REPEATED)
+            for language, weight in evidence:
+                scores[language] += weight * told
     return scores, len(words)
 
 

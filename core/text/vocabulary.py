@@ -193,6 +193,9 @@ def counted(asked: Sequence[Clause], scores: Mapping[str, TermScore]) -> tuple[T
     """Return the scores of a row's terms that count: of each clause those of its best alternative."""
     found: list[TermScore] = []
     for clause in asked:
+        if len(clause.alternatives) == 1:
+            found += [scores[term] for term in clause.alternatives[0] if term in scores]
+            continue
         held = [[scores[term] for term in terms if term in scores] for terms in clause.alternatives]
         best = max(range(len(held)), key=lambda at: (fsum(part.score for part in held[at]), -at))
         own = clause.alternatives[0]

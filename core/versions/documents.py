@@ -12,7 +12,7 @@ from core.access import needs
 from core.errors import NotFound, Purged
 from core.ingest.sandbox import read_blocks
 from core.ingest.upload_options import check_tags
-from core.model import BLOCK_JOINT, Block, Document, Preview, Role, Version
+from core.model import BLOCK_JOINT, Block, Document, DocumentPage, DocumentQuery, Preview, Role, Version
 from core.ports import BlobStore
 
 if TYPE_CHECKING:
@@ -55,6 +55,16 @@ class DocumentReader:
             after=after,
             limit=limit,
         )
+
+    @needs(Role.READER)
+    def document_list(self, wanted: DocumentQuery) -> DocumentPage:
+        """Return a page of the documents, searched and sorted where they are kept."""
+        return self._catalog.documents.listed(wanted)
+
+    @needs(Role.READER)
+    def document_languages(self) -> list[str]:
+        """Return the codes of the languages that documents are in."""
+        return self._catalog.documents.languages()
 
     @needs(Role.READER)
     def document(self, key: str) -> Document:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,9 @@ _LONGEST_S = 600.0
 class History:
     """Appends publications; the catalogue's decision never waits for a store that is down."""
 
-    def __init__(self, catalog: Catalog, projector: Projector) -> None:
+    def __init__(self, catalog: Catalog, projector: Projector, tell_workers: Callable[[], None]) -> None:
+        """Append publications; ``tell_workers`` is called once what is shown again may lack vectors."""
+        self._tell_workers = tell_workers
         self._catalog = catalog
         self._projector = projector
         self._since: dict[int, float] = {}
@@ -50,6 +52,7 @@ class History:
                     raise Conflict("The document shows nothing.")
                 done = self._catalog.publications.commit(decision, expected=expected)
                 if done is not None:
+                    self._tell_workers()
                     return done
                 expected = None
         except Exception:

@@ -11,6 +11,7 @@ from core.access import current, needs, require
 from core.errors import Conflict
 from core.ingest.upload_options import check_label, check_moment, check_note, storable_actor
 from core.model import Publication, Role, SavedQuestion, Version
+from core.platform.disk_room import DiskRoom
 from core.ports import JobQueue
 from core.versions.documents import DocumentReader, purged
 from core.versions.history import History
@@ -34,6 +35,7 @@ class Publishing:
         schedule: Schedule,
         purge: Purge,
         worker: JobQueue,
+        room: DiskRoom,
     ) -> None:
         self._catalog = catalog
         self._reader = reader
@@ -41,6 +43,7 @@ class Publishing:
         self._schedule = schedule
         self._purge = purge
         self._worker = worker
+        self._room = room
 
     # ---- reading
 
@@ -121,9 +124,11 @@ class Publishing:
     def delete(self, key: str, actor: str = "", note: str = "") -> Publication:
         """Show nothing of a document from now on, and list it no longer; ``restore`` undoes it.
 
-        Its running uploads and what is scheduled of it are cancelled.
+        Its running uploads and what is scheduled of it are cancelled. It works on a full disk, as ``purge`` does.
         """
-        doc_id = self._catalog.documents.id_of(key)
+        return self._room.spend(lambda: self._delete(self._catalog.documents.id_of(key), actor, note))
+
+    def _delete(self, doc_id: int, actor: str, note: str) -> Publication:
         for job_id in self._catalog.jobs.active_of(doc_id):
             # What is shown already is embedded to its end, so that it can be restored.
             with suppress(Conflict):
@@ -132,11 +137,21 @@ class Publishing:
 
     @needs(Role.EDITOR)
     def restore(self, key: str, actor: str = "", note: str = "") -> Publication:
-        """Show again what a deleted or unpublished document showed last. Raises: ``Conflict`` where it shows one."""
+        """Show again what a deleted or unpublished document showed last.
+
+        One that was deleted before its first version was shown is listed again, and its version is indexed and shown:
+        ``subject`` is its number then. Raises: ``Conflict`` where one is shown, or there is nothing to bring back.
+        """
         doc_id = self._catalog.documents.id_of(key)
         if self._catalog.publications.showing(doc_id).version_id is not None:
             raise Conflict("The document is shown; there is nothing to restore.")
-        return self._append(doc_id, self._history.earlier(doc_id), "restore", actor, note)
+        earlier = self._catalog.publications.earlier(doc_id)
+        if earlier is None:
+            done = self._catalog.reopening.reopen(doc_id, storable_actor(acting_for(actor)), check_note(note))
+        else:
+            done = self._append(doc_id, earlier, "restore", actor, note)
+        self._worker.wake()
+        return done
 
     # ---- removing for good
 
@@ -152,7 +167,8 @@ class Publishing:
         if version is None and any(kept.actor != current().name for kept in self._reader.versions(key)):
             require(Role.ADMIN)
         version_id = None if version is None else self._reader.version(key, version).id
-        done = self._catalog.purges.bury(doc_id, version_id, storable_actor(acting_for(actor)), check_note(note))
+        by, why = storable_actor(acting_for(actor)), check_note(note)
+        done = self._room.spend(lambda: self._catalog.purges.bury(doc_id, version_id, by, why))
         self._purge.go_on()
         return done
 

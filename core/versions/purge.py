@@ -19,6 +19,7 @@ from core.catalog.outbox import place_of
 from core.errors import EvoRAGError, StoreUnavailable
 from core.indexes.active import Store
 from core.indexes.projector import Projector
+from core.platform.disk_room import DiskRoom
 
 if TYPE_CHECKING:
     from core.catalog import Catalog, Tombstone
@@ -47,12 +48,13 @@ class Purge:
         stores: Callable[[], Sequence[tuple[str, Store]]],
         forget: Sequence[Forget],
         redact: Sequence[Redact],
+        room: DiskRoom,
         *,
         in_background: bool,
     ) -> None:
         """Clear with ``forget`` and ``redact``, in this order, what was derived from versions outside the catalogue.
 
-        With ``in_background`` threads work here, and a purge does as well.
+        It has the ``room`` that is kept for it. With ``in_background`` threads work here, and a purge does as well.
         """
         self._catalog = catalog
         self._blobs = blobs.store
@@ -61,6 +63,7 @@ class Purge:
         self._stores = stores
         self._forget = tuple(forget)
         self._redact = tuple(redact)
+        self._room = room
         self._in_background = in_background
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -87,7 +90,7 @@ class Purge:
             if not pending:
                 return True
             try:
-                return self._remove(pending)
+                return self._room.spend(lambda: self._remove(pending))
             except (EvoRAGError, OSError) as error:
                 told = error.code if isinstance(error, EvoRAGError) else type(error).__name__
                 log.warning("a purge is not finished and is gone on with later: %s", told)

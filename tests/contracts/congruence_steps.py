@@ -20,7 +20,7 @@ import pymupdf
 from PIL import Image
 
 from core.api import AnswersApi, KnowledgeBaseApi
-from core.model import Filters, JobFilter, JobState, Query, RecordingPart, VersionRef
+from core.model import Filters, JobFilter, JobState, Query, RecordingPart, Right, VersionRef
 from core.snn.recording import save
 from tests.doubles import tiny_recording
 
@@ -420,6 +420,21 @@ def evaluations() -> Iterator[Step]:
         noted("past", lambda s: s.kb.evaluations.set_from_history("past", [s.known["trace"]])),
     )
     yield Step("evaluations.set_from_history: unknown", lambda s: s.kb.evaluations.set_from_history("none", [NOBODY]))
+    yield Step("evaluations.marked_wrong before", lambda s: s.kb.evaluations.marked_wrong(s.known["trace"]))
+    yield Step("evaluations.mark_wrong", lambda s: s.kb.evaluations.mark_wrong(s.known["trace"], note="Too few days."))
+    yield Step(
+        "evaluations.mark_wrong: no such document",
+        lambda s: s.kb.evaluations.mark_wrong(s.known["trace"], Right(doc_key="nothing.txt")),
+    )
+    yield Step(
+        "evaluations.mark_wrong: no such passage",
+        lambda s: s.kb.evaluations.mark_wrong(s.known["trace"], Right(chunk_id=10**9)),
+    )
+    yield Step("evaluations.mark_wrong: unknown", lambda s: s.kb.evaluations.mark_wrong(NOBODY))
+    yield Step("evaluations.marked_wrong", lambda s: s.kb.evaluations.marked_wrong(s.known["trace"]))
+    yield Step("evaluations.marked_wrong: unknown", lambda s: s.kb.evaluations.marked_wrong(NOBODY))
+    yield Step("evaluations.unmark_wrong", lambda s: s.kb.evaluations.unmark_wrong(s.known["trace"]))
+    yield Step("evaluations.unmark_wrong: not marked", lambda s: s.kb.evaluations.unmark_wrong(s.known["trace"]))
     yield Step("evaluations.sets", lambda s: s.kb.evaluations.sets())
     yield Step("evaluations.set_of", lambda s: s.kb.evaluations.set_of(s.known["set"]))
     yield Step("evaluations.set_of: unknown", lambda s: s.kb.evaluations.set_of(NOBODY))
@@ -548,6 +563,10 @@ def stores() -> Iterator[Step]:
     yield Step("check one", lambda s: s.kb.check("keyword"))
     yield Step("check: no such store", lambda s: s.kb.check("memory"))
     yield Step("check_files", lambda s: s.kb.check_files())
+    yield Step("quarantine.list", lambda s: s.kb.quarantine.list())
+    yield Step("quarantine.restore: unknown", lambda s: s.kb.quarantine.restore("0" * 64, "back.txt"))
+    yield Step("quarantine.empty", lambda s: s.kb.quarantine.empty())
+    yield Step("quarantine.empty: unknown", lambda s: s.kb.quarantine.empty(["0" * 64]))
     yield Step("repair", noted("repair", lambda s: s.kb.wait([s.kb.repair("vector", dry_run=False)], 60)[0]))
     yield Step("repair: no such store", lambda s: s.kb.repair("memory"))
     yield Step("reindex", lambda s: s.kb.wait([s.kb.reindex("vector")], 60)[0].state)

@@ -149,6 +149,25 @@ class KeywordIndexContract:
         assert ids_of(index, "harbour", doc_ids=[]) == []
         assert ids_of(index, "harbour", doc_ids=[*range(30, 5_000), 10**15]) == list(range(30, 40))
 
+    def test_terms_a_few_edits_away_are_held_by_rows(self, index: KeywordIndex) -> None:
+        texts = ("receive", "retrieve", "deceive", "harbour", "harbor")
+        index.upsert([row(number, text, doc_id=number) for number, text in enumerate(texts, 1)])
+        index.upsert([row(9, "receive", HISTORY)])
+
+        def near(
+            text: str, edits: int, parts: Sequence[Part] = BOTH, doc_ids: Sequence[int] | None = None
+        ) -> list[int]:
+            (term,) = PLAIN.analyse(text)
+            return sorted(index.holding(term, edits, 10, parts, doc_ids))
+
+        assert near("receive", 0) == [1, 9] and near("recieve", 0) == []
+        assert near("recieve", 1) == [1, 9]
+        assert near("recieve", 1, [HEAD]) == [1] and near("recieve", 1, doc_ids=[2, 9]) == []
+        assert near("harbuor", 1) == [4, 5]
+        assert near("retreive", 1) == [2] and near("retreive", 2) == [1, 2, 9]
+        assert near("eceive", 1) == []
+        assert len(index.holding(PLAIN.analyse("receive")[0], 0, 1, BOTH)) == 1
+
     def test_restriction_to_documents_does_not_change_scores(self, index: KeywordIndex) -> None:
         index.upsert(generated_rows(60))
         free = {hit.chunk_id: hit.score for hit in index.search("kalik bant modor", 60, [HEAD])}

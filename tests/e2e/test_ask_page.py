@@ -45,6 +45,7 @@ def writing_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         EVORAG_GENERATOR="command",
         EVORAG_LLM_COMMAND=shlex.join([sys.executable, str(program)]),
         EVORAG_UNSUPPORTED="mark",
+        EVORAG_SURE_CONFIDENCE="2",
     ):
         for name, text in TEXTS.items():
             added = called(f"{address}/api/v1/texts", {"name": name, "text": text})
@@ -89,17 +90,19 @@ def test_a_written_answer_is_seen_on_its_way_followed_up_and_leads_to_its_passag
     assert page.url == address
     assert serious_violations(page) == []
 
-    page.locator("#ask-follow").fill("And where is it?")
-    page.locator("#ask-follow").press("Enter")
+    expect(page.locator("#ask-question")).to_have_value("")
+    send(page, "And where is it?")
     page.wait_for_url(re.compile("conversation=.*trace="), timeout=TIMEOUT_MS)
     expect(page.locator(".turns")).to_contain_text(WHEN)
-    page.locator("#conversations-open").click()
+    page.get_by_role("link", name="Conversations").click()
     expect(page.locator(".conversation-name").first).to_have_text(WHEN)
-    page.keyboard.press("Escape")
+    page.go_back()
     page.locator(".turn-question").first.click()
-    expect(page.locator("#ask-question")).to_have_value(WHEN)
+    expect(page.locator("#ask-shown")).to_have_text(WHEN)
 
     card.locator("a.citation").first.click()
+    expect(page.locator(".evidence-item.is-chosen mark").first).to_be_in_viewport()
+    page.locator(".evidence-item.is-chosen .evidence-way").first.click()
     page.wait_for_url(re.compile("/documents/orchard.txt"))
     expect(page.locator("mark").first).to_be_in_viewport()
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import guarded_page, serious_violations, serve, window
+from tests.e2e.conftest import guarded_page, seen, serious_violations, serve, window
 
+LOOKS = [("light", 1280, "en-GB"), ("dark", 1280, "ja-JP"), ("light", 400, "en-GB")]
 TRICK = '<img src=x onerror="window.__xss=1">'
 ADD = """async ([name, text, isDraft]) => {
   const data = new FormData();
@@ -79,6 +80,11 @@ def test_set_is_imported_run_twice_and_compared(tab: Page, tmp_path: Path) -> No
     run(tab, "Plain", "none")
     run(tab, "Features", "features")
     expect(tab.locator(".run-figure")).to_have_count(3)
+    expect(tab.locator(".run-figure .main-svg").first).to_be_visible()
+    ranges = (
+        "() => [...document.querySelectorAll('.run-figure .js-plotly-plot')].map((plot) => plot.layout.yaxis.range)"
+    )
+    assert tab.evaluate(ranges) == [[0, 1]] * 3
     tab.get_by_role("link", name="Compare with previous").click()
     expect(tab.locator(".two-runs")).to_contain_text("Plain")
     expect(tab.locator(".differences").first).to_contain_text("Too few questions")
@@ -96,6 +102,33 @@ def test_failures_come_first_and_open_their_trace(tab: Page) -> None:
     first.get_by_role("link").first.click()
     tab.wait_for_url(re.compile(r"/ask\?trace="))
     expect(tab.locator(".answer-card")).to_contain_text("reading lamp")
+    meaning = tab.get_by_text("An estimate of how likely the answer is right")
+    expect(meaning).to_be_hidden()
+    tab.locator(".answer-card .confidence summary").click()
+    expect(meaning).to_be_visible()
+    tab.get_by_role("link", name="See how often such answers were right").click()
+    tab.wait_for_url(re.compile("/evaluate$"))
+
+
+@pytest.mark.parametrize(("scheme", "width", "locale"), LOOKS)
+def test_run_shows_whether_the_confidence_can_be_believed(
+    browser: Browser, evaluated: str, scheme: str, width: int, locale: str
+) -> None:
+    context = window(browser, evaluated, width=width, scheme=scheme, locale=locale)
+    tab = context.new_page()
+    open_set(tab)
+    tab.locator(".runs-table").get_by_role("link", name="Features").click()
+    expect(tab.locator(".reliability .main-svg").first).to_be_visible()
+    plot = tab.evaluate(
+        "() => { const { layout, data } = document.querySelector('.reliability .js-plotly-plot');"
+        " return [layout.xaxis.range, layout.yaxis.range, data[1].text.map(Number).reduce((sum, n) => sum + n, 0)]; }"
+    )
+    assert plot == [[0, 1], [0, 1], 3]
+    words = "採点できた回答 3 件" if locale == "ja-JP" else "3 judged answers"
+    expect(tab.get_by_text(words)).to_be_visible()
+    wrong = seen(tab, f"evaluate-run-{scheme}-{width}")
+    context.close()
+    assert wrong == []
 
 
 def test_draft_that_loses_an_answer_is_warned_of(tab: Page, suffix: str) -> None:

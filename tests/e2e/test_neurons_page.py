@@ -6,13 +6,17 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from app.components.ask.figures import EXCITATORY, INHIBITORY
 from core.adapters.generation.huggingface_generator import Placement
 from core.adapters.generation.packaged_smollm2 import PackagedSmolLM2
 from core.adapters.generation.spiking_generator import SpikingGenerator, SpikingOptions
@@ -48,6 +52,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     thinned = replace(population(signs), neuron_idx=np.arange(200, dtype=np.int32) * THINNED)
     made["thinned"] = folder / "thinned.pt"
     save(recording({"layers.0.query": thinned}), made["thinned"])
+    halves = np.random.default_rng(8).choice(np.array([-1, 0, 1], np.int8), (8, 500, 200), p=[0.13, 0.74, 0.13])
+    made["halves"] = folder / "halves.pt"
+    save(recording({"layers.0.query": population(halves)}), made["halves"])
+    made["foreign"] = folder / "foreign.pt"
+    spikes = torch.rand((60, 90), generator=torch.manual_seed(9)) < 0.2
+    foreign = {"spikes": {"input": spikes.to(torch.uint8), "output": spikes[:, :7]}}
+    torch.save({**foreign, "membrane_potential": {"output": torch.randn(60, 7)}}, made["foreign"])
     return made
 
 
@@ -89,6 +100,12 @@ def drawn(page: Page) -> None:
     """Wait until every plot is there."""
     for name in PLOTS:
         expect(page.locator(f"#neurons-{name} .main-svg").first).to_be_attached()
+    expect(page.locator("#neurons .neurons-columns [aria-busy]")).to_have_count(0)
+
+
+def show_without_membranes(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.locator("#neurons-raster .main-svg").first).to_be_attached()
     expect(page.locator("#neurons .neurons-columns [aria-busy]")).to_have_count(0)
 
 
@@ -181,6 +198,7 @@ def test_closer_look_draws_more_neurons_and_moves_every_plot_in_time(page: Page,
     show(page, f"/neurons?recording={kept['pump']}&layer=15&kind=mlp_product")
     said = page.locator("#neurons-raster-said")
     expect(said).to_contain_text("one neuron in")
+    page.locator("#neurons-raster").scroll_into_view_if_needed()
     box = page.locator("#neurons-raster .nsewdrag").first.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.3)
@@ -229,6 +247,29 @@ def test_a_million_spikes_answer_at_once_and_are_too_many_for_neo(page: Page, ke
 def busy_ms(session: Any) -> float:
     told = session.send("Performance.getMetrics")["metrics"]
     return next(float(each["value"]) for each in told if each["name"] == "TaskDuration") * 1000
+
+
+def test_as_many_spikes_of_either_sign_look_like_it_at_five_hundred_tokens(page: Page, kept: dict[str, str]) -> None:
+    show_without_membranes(page, f"/neurons?recording={kept['halves']}")
+    with Image.open(BytesIO(page.locator("#neurons-raster").screenshot())) as image:
+        pixels = np.asarray(image.convert("RGB"), np.int64)
+    page.screenshot(path=ARTEFACTS / "neurons-halves.png")
+    near = [
+        int((np.abs(pixels - np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)])).max(axis=2) < 60).sum())
+        for colour in (EXCITATORY, INHIBITORY)
+    ]
+    assert min(near) > 10_000 and 0.8 < near[0] / near[1] < 1.25, near
+
+
+def test_file_of_another_tool_is_shown_and_what_it_lacks_is_said(page: Page, kept: dict[str, str]) -> None:
+    show_without_membranes(page, f"/neurons?recording={kept['foreign']}&kind=input")
+    said = page.locator("#neurons-left-out")
+    expect(said).to_contain_text("no membrane potentials of 90 neurons")
+    expect(said).to_contain_text("neither tokens nor thresholds")
+    page.locator("#neurons-kind").select_option("output")
+    expect(page.locator("#neurons-table")).to_contain_text("output")
+    expect(page.locator("#neurons-membrane-said")).to_contain_text("of output")
+    page.screenshot(path=ARTEFACTS / "neurons-foreign.png", full_page=True)
 
 
 def test_two_recordings_stand_side_by_side_and_a_refused_one_leaves_nothing(page: Page, kept: dict[str, str]) -> None:

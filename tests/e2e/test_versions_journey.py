@@ -56,8 +56,10 @@ def test_1_two_versions_are_compared_rolled_back_and_asked_as_of(
     before = json_of(page, f"/api/v1/audit?doc={name}")["publications"][0]["seq"]
     assert terms.old_answer in answer(page, terms.question)
     page.locator("#ask-answer-card a.citation").first.click()
-    expect(page.locator("mark").first).to_be_in_viewport()
-    cited, passage = page.url, page.locator("mark").first.inner_text()
+    page.locator(".evidence-item.is-chosen .evidence-way").first.click()
+    page.wait_for_url(re.compile("/documents/"))
+    expect(page.locator("mark.cited").first).to_be_in_viewport()
+    cited, passage = page.url, page.locator("mark.cited").first.inner_text()
     assert terms.old_answer in passage
 
     upload(page, pair[1], 2)
@@ -89,4 +91,4 @@ def test_1_two_versions_are_compared_rolled_back_and_asked_as_of(
         assert other not in text
 
     page.goto(cited)
-    expect(page.locator("mark").first).to_have_text(passage)
+    expect(page.locator("mark.cited").first).to_have_text(passage)

@@ -29,7 +29,10 @@ from tests.unit.snn.small import small
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("benchmarks")
     model, packages = tiny_model(folder / "model"), unpacked_packages(folder)
-    return {"set": str(question_set(folder)), "model": str(model), "packages": str(packages)}
+    texts = folder / "texts"
+    texts.mkdir()
+    (texts / "harbour.txt").write_text("The ferry leaves at seven. It carries forty cars and a post van.")
+    return {"set": str(question_set(folder)), "model": str(model), "packages": str(packages), "texts": str(texts)}
 
 
 def tiny_model(folder: Path) -> Path:
@@ -74,6 +77,14 @@ def test_reference_is_measured_beside(against: str, tmp_path: Path) -> None:
     for name in ("hot/p50_ms", "hot/recall_10", "store/p50_ms"):
         assert name in result["figures"].keys() & other["figures"].keys()
     assert other["ratio"]["hot/recall_10"] > 0
+
+
+def test_writing_stands_beside_the_libraries(tmp_path: Path) -> None:
+    result = result_of("writing", ["--against", "direct", "--chunks", "100"], tmp_path)
+    other = result["against"]
+    for name in ("chunks_a_second", "chunks_a_processor_second", "edit/seconds", "edit/processor_s"):
+        assert result["figures"][name]["value"] > 0 < other["figures"][name]["value"]
+    assert other["ratio"]["chunks_a_processor_second"] < 1
 
 
 def test_figures_of_rounds_are_medians(tmp_path: Path) -> None:

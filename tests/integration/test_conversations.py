@@ -50,6 +50,23 @@ def test_a_follow_up_question_is_answered_as_what_it_means(rag: core.EvoRAG) -> 
     assert [summary.question for summary in rag.kb.history()] == ["And the library?", OPENING]
 
 
+def test_both_readings_of_an_unsure_follow_up_are_searched_and_the_surer_answered(rag: core.EvoRAG) -> None:
+    conversation = begun(rag, "Does the museum lend the old map?")
+    trace = rag.ask(Query("When does it close?", conversation_id=conversation, fresh=True))
+    analysis = trace.analysis
+    assert analysis.standalone == "When does the museum close?" and "six" in trace.answer.text
+    assert analysis.standalone_other == "Does the museum lend the old map? When does it close?"
+    assert trace.cache is None and rag.kb.trace(trace.id).analysis == analysis
+
+
+def test_a_few_words_that_may_stand_alone_are_searched_alone_where_that_is_answered(rag: core.EvoRAG) -> None:
+    add(rag.kb, "refunds", "Refunds are paid within ten days of the order.")
+    conversation = begun(rag, OPENING)
+    trace = rag.ask(Query("Refunds paid?", conversation_id=conversation))
+    assert trace.analysis.standalone == "Refunds paid?" and "ten days" in trace.answer.text
+    assert trace.analysis.standalone_other == f"{OPENING} Refunds paid?"
+
+
 def test_searching_in_a_conversation_follows_it_and_leaves_no_turn(rag: core.EvoRAG) -> None:
     conversation = begun(rag, OPENING)
     trace = rag.search(Query("And the library?", conversation_id=conversation))

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import core
 from core.catalog import snapshots as module
 from core.catalog.snapshots import Snapshots, is_sound
+from core.catalog.taking_back import TakingBack
 from core.cli.commands import main
 from core.errors import CatalogDamaged, EvoRAGError, NotFound
 from core.platform.data_folder import DataFolder
-from tests.builders import add, knowledge_base, settings
+from tests.builders import add, knowledge_base
 
 
 def cut(path: Path) -> None:
@@ -65,9 +65,10 @@ def test_damaged_catalogue_is_one_error_with_a_remedy_that_works(
     assert not is_sound(catalog), "without --yes nothing is changed"
     command("recover", "--yes", "--data-dir", data)
     with knowledge_base(tmp_path) as kb:
-        assert [each.name for each in kb.documents()] == ["fees.txt"]
+        kb.work_off()
+        assert {each.name for each in kb.documents()} == {"fees.txt", "later.txt"}
         assert kb.text_of("fees.txt") == "The yearly fee is 12 euros."
-        assert kb.check_files().unnamed == 2, "the original of what came later is there, and can be added again"
+        assert kb.text_of("later.txt") == "This came after the snapshot."
     assert list((tmp_path / "data" / "damaged").rglob("catalog.db"))
 
 
@@ -79,7 +80,7 @@ def test_recover_without_a_sound_snapshot_changes_nothing(tmp_path: Path) -> Non
     for path in Snapshots(folder).paths():
         cut(path)
     with pytest.raises(NotFound) as caught:
-        Snapshots(folder).recover()
+        Snapshots(folder).put_in_place(Snapshots(folder).newest_sound())
     assert "backup" in caught.value.remedy
     assert catalog.read_bytes() == before
     folder.close()
@@ -139,19 +140,15 @@ def test_purge_reaches_the_snapshots(tmp_path: Path) -> None:
 
 def test_snapshot_is_taken_before_a_migration(tmp_path: Path) -> None:
     catalog = filled(tmp_path)
-    shutil.rmtree(tmp_path / "data" / "snapshots")
-    with sqlite3.connect(catalog) as database:
-        database.execute("UPDATE alembic_version SET version_num = '0000'")
-    database.close()
-    with pytest.raises(Exception, match="0000"):
-        core.build(settings(tmp_path))
-    with sqlite3.connect(catalog) as database:
-        last = database.execute("SELECT 1").fetchone()
-    database.close()
-    assert last == (1,)
+    back = TakingBack(f"sqlite:///{catalog}")
+    back.carry_out("0012")
+    back.close()
+    shutil.rmtree(tmp_path / "data" / "snapshots", ignore_errors=True)
+    with knowledge_base(tmp_path) as kb:
+        assert {document.name for document in kb.documents()} == {"later.txt", "fees.txt"}
     [snapshot] = (tmp_path / "data" / "snapshots").glob("*.db")
     with sqlite3.connect(snapshot) as copy:
-        assert copy.execute("SELECT version_num FROM alembic_version").fetchall() == [("0000",)]
+        assert copy.execute("SELECT version_num FROM alembic_version").fetchall() == [("0012",)]
     copy.close()
 
 

@@ -13,9 +13,10 @@ import pytest
 import torch
 from PIL import Image
 
+from app.components.ask.figures import EXCITATORY, INHIBITORY
 from core.snn.recording import NeuronRecording, save
 from core.snn.statistics import heat_map, summary
-from tests.unit.snn.recorded import encoded, recording
+from tests.unit.snn.recorded import encoded, population, recording
 
 PICTURES = {
     "raster.png",
@@ -74,6 +75,34 @@ def test_a_file_of_two_keys_is_drawn(example: ModuleType, tmp_path: Path) -> Non
 
     assert {path.name for path in (tmp_path / "out").iterdir()} == PICTURES
     assert all(is_drawn(path) for path in (tmp_path / "out").iterdir())
+
+
+def test_populations_of_another_tool_are_drawn_without_potentials_too(example: ModuleType, tmp_path: Path) -> None:
+    spikes = torch.rand(50, 7, generator=torch.Generator().manual_seed(1)) < 0.2
+    torch.save({"spikes": {"in": spikes.to(torch.uint8), "out": spikes[:, :3]}}, tmp_path / "some.pt")
+    example.main(["--data", str(tmp_path / "some.pt"), "--out", str(tmp_path / "out")])
+
+    assert {path.name for path in (tmp_path / "out").iterdir()} == PICTURES - {"membrane.png"}
+    torch.save({"in": {"spikes": spikes}, "out": {"spikes": spikes[:, :3]}}, tmp_path / "same.pt")
+    read = example.read(tmp_path / "same.pt").populations
+    assert (read["in"].spikes(slice(0, 50)) == spikes.numpy()).all() and read["out"].n == 3
+
+
+def test_as_many_spikes_of_either_sign_look_like_it_in_the_colours_of_the_page(
+    example: ModuleType, tmp_path: Path
+) -> None:
+    assert (example.EXCITATORY, example.INHIBITORY) == (EXCITATORY, INHIBITORY)
+    halves = np.random.default_rng(8).choice(np.array([-1, 0, 1], np.int8), (8, 500, 64), p=[0.13, 0.74, 0.13])
+    save(recording({"layers.0.query": population(halves)}), tmp_path / "halves.pt")
+    drawn = ["--data", str(tmp_path / "halves.pt"), "--out", str(tmp_path / "out"), "--tokens", "0:500"]
+    example.main(drawn)
+    with Image.open(tmp_path / "out" / "raster.png") as image:
+        pixels = np.asarray(image.convert("RGB"), np.int64)
+    near = [
+        int((np.abs(pixels - np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)])).max(axis=2) < 60).sum())
+        for colour in (EXCITATORY, INHIBITORY)
+    ]
+    assert min(near) > 10_000 and 0.8 < near[0] / near[1] < 1.25, near
 
 
 def test_the_example_reads_what_the_program_counts(example: ModuleType, tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ import pytest
 
 import core
 from core.bootstrap import opened_accounts
+from core.cli.commands import main
 from core.cli.transfer import export_to, import_from, migrate
-from core.errors import Conflict, WrongCatalog
+from core.errors import CatalogDamaged, Conflict, WrongCatalog
 from core.settings import Settings
 from tests.builders import add, begin, knowledge_base, settings
 
@@ -111,13 +112,20 @@ def test_catalogue_of_another_is_not_migrated_before_it_is_refused(tmp_path: Pat
     catalog.close()
 
 
-def test_older_copy_of_the_catalogue_opens_and_what_came_after_it_stays(tmp_path: Path) -> None:
+def test_older_copy_of_the_catalogue_opens_when_it_is_kept_on_purpose_and_what_came_after_it_stays(
+    tmp_path: Path,
+) -> None:
     filled(tmp_path)
     shutil.copyfile(tmp_path / "data" / "catalog.db", tmp_path / "older.db")
     with knowledge_base(tmp_path) as kb:
         add(kb, "later", "This came after the copy.")
         everything = set(kb._blobs.names())
     shutil.copyfile(tmp_path / "older.db", tmp_path / "data" / "catalog.db")
+    with pytest.raises(CatalogDamaged, match="lacks the newest"), knowledge_base(tmp_path):
+        pass
+    with pytest.raises(SystemExit) as ended:
+        main(["recover", "--as-is", "--data-dir", str(tmp_path / "data")])
+    assert ended.value.code in (0, None)
     with knowledge_base(tmp_path) as kb:
         assert len(kb.documents()) == 5 and set(kb._blobs.names()) == everything
         assert kb.check_files().unnamed == 2

@@ -20,7 +20,18 @@ import core.query.search.retrieve as retrieving
 from core.access import acting
 from core.errors import Conflict, EvoRAGError, Forbidden, InvalidInput, NotFound
 from core.knowledge_base import KnowledgeBase
-from core.model import DoneStep, Filters, JobFilter, PassagesStep, Principal, Query, Role, SavedQuestion, VersionRef
+from core.model import (
+    DocumentQuery,
+    DoneStep,
+    Filters,
+    JobFilter,
+    PassagesStep,
+    Principal,
+    Query,
+    Role,
+    SavedQuestion,
+    VersionRef,
+)
 from core.model.codec import to_dict
 from core.rag import EvoRAG, Passage
 from tests.builders import add, knowledge_base
@@ -161,12 +172,16 @@ LISTS: dict[str, Call] = {
     "documents by search": lambda kb, it: kb.documents("geheim"),
     "documents first": lambda kb, it: kb.documents("geheim", include_deleted=True, limit=1),
     "documents_page": lambda kb, it: kb.documents_page("geheim", include_deleted=True, limit=1),
+    "document_list": lambda kb, it: kb.document_list(DocumentQuery(("geheim",), include_deleted=True)),
+    "document_list of all": lambda kb, it: kb.document_list(DocumentQuery(include_deleted=True)),
+    "document_languages": lambda kb, it: kb.document_languages(),
     "texts": lambda kb, it: list(kb.texts()),
     "tags": lambda kb, it: kb.tags(),
     "audit": lambda kb, it: kb.audit(),
     "counts": lambda kb, it: kb.counts(),
     "health": lambda kb, it: [store.rows for store in kb.health().stores],
     "history": lambda kb, it: kb.history(),
+    "history by search": lambda kb, it: kb.history(search=QUESTION),
     "jobs": lambda kb, it: kb.jobs(ids=[it.job_id]),
     "jobs by document": lambda kb, it: kb.jobs(JobFilter(doc_key=it.key)),
     "jobs of all": lambda kb, it: [job.name for job in kb.jobs()],

@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, event, select
 
 import core
-from core.catalog.schema import chunks, embeddings
+from core.catalog.schema import chunks, embeddings, job_events, jobs
 from core.errors import Conflict, ModelUnavailable
 from core.model import JobState
 from core.platform import failpoints
@@ -303,6 +304,58 @@ def test_a_text_that_two_documents_share_is_embedded_once_and_found_in_both(kb: 
     kb.work_off()
     assert len(meeting.texts) == 1
     assert len(dict(kb._vectors.ids())) == 2
+    assert_nothing_is_left_to_do(kb)
+
+
+def test_cancelling_what_was_shown_early_ends_the_job_with_the_transaction_that_hides_it(
+    kb: core.KnowledgeBase,
+) -> None:
+    told: list[tuple[JobState, int | None]] = []
+
+    def look(_: Any) -> None:
+        told.append((kb.job(job_id).state, kb.document("book.md").published_version))
+
+    def cancel() -> None:
+        event.listen(kb.catalog.database.engine, "commit", look)
+        kb.cancel(job_id)
+        event.remove(kb.catalog.database.engine, "commit", look)
+        look(None)
+
+    Meeting(kb, {2: cancel})
+    job_id = put(kb, book("colour", 200))
+    kb.work_off()
+    assert told[0] == (JobState.RUNNING, 1)
+    assert set(told) == {(JobState.RUNNING, 1), (JobState.CANCELLED, None)}
+    assert kb.version("book.md", 1).embedded_chunks < 200
+
+
+@pytest.mark.parametrize("way", ["upload", "publish", "restore", "schedule"])
+@pytest.mark.parametrize("ledger", ["keeps its job", "has forgotten it"])
+def test_what_was_cancelled_while_it_was_embedded_is_embedded_to_its_end_however_it_is_shown_again(
+    kb: core.KnowledgeBase, way: str, ledger: str
+) -> None:
+    Meeting(kb, {2: lambda: kb.cancel(job_id)})
+    job_id = put(kb, book("colour", 200))
+    kb.work_off()
+    assert 0 < kb.version("book.md", 1).embedded_chunks < 200
+    if ledger == "has forgotten it":
+        with kb.catalog.database.write() as tx:
+            tx.execute(delete(job_events))
+            tx.execute(delete(jobs))
+    match way:
+        case "upload":
+            put(kb, book("colour", 200))
+        case "publish":
+            kb.publish("book.md", 1)
+        case "restore":
+            kb.restore("book.md")
+        case "schedule":
+            soon = datetime.now(UTC) + timedelta(hours=1)
+            kb.schedule("book.md", 1, soon)
+            kb.publish_due(soon)
+    assert kb.document("book.md").published_version == 1
+    kb.work_off()
+    assert kb.version("book.md", 1).embedded_chunks == 200
     assert_nothing_is_left_to_do(kb)
 
 

@@ -8,7 +8,7 @@ import pymupdf
 import pytest
 
 import core
-from app.components.ask.answer_card import evidence_list
+from app.components.ask.evidence import evidence_pane
 from app.components.document.facts import losses
 from core.cli.output import warn_degraded
 from tests.builders import knowledge_base
@@ -38,7 +38,7 @@ def test_what_was_read_in_part_says_so_everywhere(tmp_path: Path, capsys: pytest
         assert events["in_part"] == {"pages": "2"}
         trace = core.EvoRAG(kb=kb).ask("When does the turquoise gate open?")
         assert {hit.placed.name: hit.placed.in_part for hit in trace.hits} == {"gates.pdf": "2", "whole.txt": ""}
-        shown = str(evidence_list(trace)), str(losses(version))
+        shown = str(evidence_pane(trace)), str(losses(version))
         assert all("Read in part: page 2" in each for each in shown)
         assert "Page 2 shows a picture" in shown[1]
         warn_degraded(trace)

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.reader_training.train import load
 from core.adapters.reading.reader_weights import read_reader
+from core.query.answer.reading import READ_WEIGHTS
 from tests.smallest import ROOT
 
 
-def run(module: str, *options: object) -> None:
+def run(module: object, *options: object) -> str:
     order = [sys.executable, "-m", f"benchmarks.reader_training.{module}", *map(str, options)]
     done = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stderr[-2_000:]
+    return done.stdout
 
 
 def question_set(folder: Path) -> None:
@@ -33,16 +36,64 @@ def question_set(folder: Path) -> None:
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
+def asked_set(folder: Path, packages: Path) -> None:
+    folder.mkdir(parents=True)
+    place = packages / "pumps" / "usr" / "share"
+    place.mkdir(parents=True)
+    documents, questions = [], []
+    for number in range(8):
+        value = f"{number + 11} bar"
+        rule = f"The valve of pump {number} opens at {value}."
+        text = f"Pump {number}\n\n{rule} It closes by itself. Its seat is made of brass and has to be cleaned.\n"
+        (place / f"pump-{number}.txt").write_text(text, encoding="utf-8")
+        name = f"pump-{number}.txt"
+        documents.append({"name": name, "package": "pumps", "path": f"usr/share/{name}", "language": "en", "half": ""})
+        own = {"language": "en", "document": name, "part": "kept" if number % 2 else "learnt"}
+        asked = f"At what pressure does the valve of pump {number} open?"
+        places = {"around": [rule, rule], "answer": [value, value]}
+        questions.append({"question": asked, "kind": "value", **own, **places})
+        questions.append({"question": f"What does pump {number} weigh?", "kind": "none", **own})
+    for file, rows in (("documents", documents), ("questions", questions)):
+        (folder / f"{file}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+@pytest.mark.long
+def test_written_questions_become_windows_and_fit_what_stands_beside_the_reader(tmp_path: Path) -> None:
+    asked_set(tmp_path / "set", tmp_path / "packages")
+    run("asked", tmp_path / "packages", tmp_path / "kept", tmp_path / "windows", "--set", tmp_path / "set")
+    learnt = load(tmp_path / "windows" / "asked-own.npz")
+    assert len(learnt) == 8 * 6
+    assert {bool(set(learnt.windows_of(number)) & learnt.spans.keys()) for number in range(len(learnt))} == {
+        True,
+        False,
+    }
+    order = ["fit", tmp_path / "packages", tmp_path / "kept", "--asked", tmp_path / "set"]
+    report = json.loads(run(*order))
+    assert report["order"]["0.0"]["asked-en"]["5"] == 1.0
+    assert report["READ_WEIGHTS"].keys() == READ_WEIGHTS.keys()
+    assert report["confidence"]["all"]["questions"] == 3
+
+
 @pytest.mark.long
 def test_a_reader_is_trained_and_packed(tmp_path: Path) -> None:
     question_set(tmp_path / "sets" / "en-pumps")
     run("data", tmp_path / "sets", tmp_path / "windows")
     for steps in (1, 40):
         run(
-            "train", tmp_path / "windows", tmp_path / "run", "--steps", steps, "--cool-from", steps - 1, "--validate", 2
+            "train",
+            tmp_path / "windows",
+            tmp_path / "run",
+            "--layers",
+            2,
+            "--steps",
+            steps,
+            "--cool-from",
+            steps - 1,
+            "--validate",
+            2,
         )
     log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text("utf-8").splitlines()]
     assert log[-1]["step"] > log[0]["step"] > 0
-    run("pack", tmp_path / "run" / "checkpoint.pt", tmp_path / "reader.npz")
+    run("pack", tmp_path / "run" / "checkpoint.pt", tmp_path / "reader.npz", "--layers", 2)
     tensors, notes = read_reader(tmp_path / "reader.npz")
-    assert tensors and notes["layers"] == 6
+    assert tensors and notes["layers"] == 2

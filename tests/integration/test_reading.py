@@ -35,3 +35,17 @@ def test_without_the_reader_nothing_is_read(tmp_path: Path) -> None:
             add(kb, "copying", PAGE)
             trace = EvoRAG(kb=kb).ask(Query(QUESTIONS[0]))
         assert "reader" not in trace.generation
+
+
+def test_what_is_answered_from_is_ordered_by_the_reader_and_what_is_searched_is_not(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path, test_mode=False) as kb:
+        add(kb, "copying", PAGE)
+        add(kb, "cleaning", "--force cleans without asking. --dry-run is told of in the page on copying.")
+        rag = EvoRAG(kb=kb)
+        asked, searched = rag.ask(Query(QUESTIONS[0])), rag.search(Query(QUESTIONS[0]))
+        why = kb.insight.why_not(Query(QUESTIONS[0]), "cleaning.txt")
+    assert asked.rerank is not None and searched.rerank is not None
+    assert set(asked.rerank.weights) - set(searched.rerank.weights) == {"reader"}
+    assert all(hit.rerank and "reader" in hit.rerank.parts for hit in asked.hits)
+    assert asked.timings_ms["read"] > 0 and "read" not in searched.timings_ms
+    assert [hit.placed.id for hit in why.trace.candidates] == [hit.placed.id for hit in asked.candidates]

@@ -12,7 +12,7 @@ from PIL import Image
 import core
 from app.components.shared.passage import locator_text
 from core.adapters.ocr import ocr_engine
-from core.adapters.ocr.rapid import RapidOcr
+from core.adapters.ocr.rapid import RapidOcr, _written
 from core.adapters.ocr.tesseract import Tesseract
 from core.errors import EmptyDocument, RecognitionMissing
 from core.ingest.recognition.kept_pictures import Recognition
@@ -175,6 +175,23 @@ def test_every_engine_finds_lines_with_their_places(engine: type[Ocr], tmp_path:
     for line in lines:
         left, top, right, bottom = line.box
         assert 0.1 < left < right < 0.92 and 0.08 < top < bottom < 0.2 and line.confidence > 0.7
+
+
+def test_lines_are_read_upright_where_that_says_more_and_else_upside_down(tmp_path: Path) -> None:
+    code = "sed -e 's/\\(1[a-z]*\\)[0-9]*\\(.*\\)$/=&=/' file"
+    (tmp_path / "a.png").write_bytes(picture_of(f"{TEXT}\n\n{code}", dpi=200))
+    pixels = pixels_of(tmp_path / "a.png", "png", "1")[:600]
+    engine = RapidOcr(2)
+    for shown in (pixels, pixels[::-1, ::-1].copy()):
+        text = " ".join(line.text for line in engine.lines(shown))
+        assert words(TEXT) <= words(text) and "[a-z]*" in text and "=&=/'" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "written"), [("print ′a′", "print 'a'"), ("5′ by 6 ′", "5′ by 6 ′"), ("echo ′5′", "echo '5'"), ("a", "a")]
+)
+def test_primes_are_apostrophes_but_behind_numbers(line: str, written: str) -> None:
+    assert _written(line) == written
 
 
 def test_engine_is_the_one_that_is_wanted_or_there(monkeypatch: pytest.MonkeyPatch) -> None:

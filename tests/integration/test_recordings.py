@@ -519,7 +519,14 @@ def test_what_was_left_out_is_told_for_programs(kb: core.KnowledgeBase, tmp_path
     save(replace(whole, meta={**whole.meta, "left_out_tokens": 3}, populations=thinned), tmp_path / "thin.pt")
     kept = kb.recordings.import_file("thin", tmp_path / "thin.pt")
     told = kb.recordings.tokens(kept.id)
-    assert told["left_out"] == {"currents": True, "thinned": 4, "tokens": 3, "membranes": 0}
+    assert told["left_out"] == {
+        "currents": True,
+        "thinned": 4,
+        "tokens": 3,
+        "membranes": 0,
+        "absent": 0,
+        "foreign": False,
+    }
     assert [each["factor"] for each in told["populations"]] == [4] * 4
     assert kb.recordings.get(kept.id).left_out == told["left_out"]
 

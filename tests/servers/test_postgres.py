@@ -13,7 +13,6 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from hypothesis import settings
@@ -34,7 +33,7 @@ from tests.servers.postgres import PostgresServer
 from tests.unit import test_accounts
 from tests.unit.catalog.documents import test_chunks, test_naming
 from tests.unit.catalog.jobs import test_ledger
-from tests.unit.catalog.test_schema import migrations
+from tests.unit.catalog.test_schema import take_back_to_the_first
 from tests.unit.catalog.test_state_machine import KnowledgeBaseMachine
 from tests.unit.ingest.uploads import test_transfers
 from tests.unit.versions import test_history, test_purge, test_rereading
@@ -120,13 +119,7 @@ def test_migrations_give_the_tables_of_the_code(two: tuple[Database, Database]) 
 
 
 def test_a_catalogue_of_the_first_schema_is_brought_up_to_date(url: str) -> None:
-    database = Database(url)
-    with database.write() as tx:
-        command.downgrade(migrations(tx), "0001")
-    with database.write() as tx:
-        for statement in OLD_ROWS:
-            tx.exec_driver_sql(statement)
-    database.close()
+    take_back_to_the_first(url, OLD_ROWS)
     catalog = Catalog(url)
     (version,) = catalog.documents.versions(1)
     assert (version.is_draft, version.label, catalog.documents.is_text_entry(version.id)) == (False, "", True)

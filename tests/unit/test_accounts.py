@@ -18,7 +18,7 @@ from core.access import acting
 from core.accounts import MOST_KEYS, Accounts
 from core.adapters.passwords import WerkzeugPasswords
 from core.catalog import Catalog
-from core.errors import Conflict, EvoRAGError, Forbidden, InvalidInput, NotFound, Unauthorized
+from core.errors import Conflict, EvoRAGError, Forbidden, InvalidInput, NotFound, PasswordNeeded, Unauthorized
 from core.model import Principal, Role
 from tests.builders import begin
 
@@ -108,8 +108,8 @@ def test_a_password_is_neither_short_nor_endless_nor_the_name(accounts: Accounts
 
 
 def test_a_password_is_one_however_it_is_typed(accounts: Accounts) -> None:
-    accounts.create_user("ann", "ﾊﾟｽﾜｰﾄﾞはとても長い")
-    accounts.sign_in("ann", "パスワードはとても長い")
+    accounts.create_user("ann", "ﾊﾟｽﾜｰﾄﾞはとても長いです")
+    accounts.sign_in("ann", "パスワードはとても長いです")
 
 
 def test_a_role_that_there_is_not_is_refused(accounts: Accounts) -> None:
@@ -430,3 +430,80 @@ def test_passwords_are_hashed_slowly_and_each_with_its_own_salt() -> None:
     assert first.startswith("scrypt:32768:8:1$")
     assert first != second
     assert passwords.verify(PASSWORD, first) and not passwords.verify(OTHER, first)
+
+
+# ---- passwords that are guessed first, and those that are asked for again
+
+
+@pytest.mark.parametrize("password", ["eleven char", "password1234", "qwertyuiop12", "aaaaaaaaaaaaaa", "annannannann"])
+def test_a_password_that_is_guessed_first_is_refused(accounts: Accounts, password: str) -> None:
+    with pytest.raises(InvalidInput):
+        accounts.create_user("ann", password)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "four plain words here",
+        "Tr0ub4dour&3xy",
+        "秘密の合言葉は海辺の風車です",
+        "the tide comes in at noon and leaves a boat upon the sand by the old stone pier",
+    ],
+)
+def test_a_password_that_is_not_guessed_soon_is_taken(accounts: Accounts, password: str) -> None:
+    accounts.create_user("ann", password)
+    assert accounts.sign_in("ann", password)
+
+
+def test_a_password_of_before_goes_on(accounts: Accounts, catalog: Catalog) -> None:
+    catalog.users.add("old", Role.READER, CountedPasswords().hash("short one"))
+    assert accounts.sign_in("old", "short one")
+
+
+def test_keys_end_where_an_administrator_sets_the_password_and_stay_with_one_s_own(accounts: Accounts) -> None:
+    ann = person(accounts)
+    with acting(ann):
+        _, secret = accounts.create_key("nightly", Role.READER)
+        accounts.set_password("ann", OTHER, present=PASSWORD)
+    assert accounts.principal_of_key(secret) is not None
+    accounts.set_password("ann", PASSWORD)
+    assert accounts.principal_of_key(secret) is None
+    assert [key.is_revoked for key in accounts.keys("ann")] == [True]
+
+
+def test_keys_and_users_need_a_password_of_a_moment_ago(catalog: Catalog, clock: Clock) -> None:
+    accounts = Accounts(catalog, CountedPasswords(), 12.0, clock, confirm_minutes=15)
+    accounts.create_user("root", PASSWORD, Role.ADMIN)
+    token, _ = accounts.sign_in("root", PASSWORD)
+    with acting(accounts.session(token).principal):  # type: ignore[union-attr]
+        accounts.create_user("ann", PASSWORD)
+    clock.passes(minutes=16)
+    token = accounts.rotate(token)
+    acts = (
+        lambda: accounts.create_user("bob", PASSWORD),
+        lambda: accounts.create_key("nightly", Role.READER),
+        lambda: accounts.set_role("ann", Role.EDITOR),
+        lambda: accounts.set_password("ann", OTHER),
+        lambda: accounts.disable("ann"),
+        lambda: accounts.remove("ann"),
+    )
+    with acting(accounts.session(token).principal):  # type: ignore[union-attr]
+        for act in acts:
+            with pytest.raises(PasswordNeeded):
+                act()
+        # Whoever gives the present one has given it now.
+        accounts.set_password("root", OTHER, present=PASSWORD, keep_token=token)
+    token, _ = accounts.sign_in("root", OTHER)
+    with acting(accounts.session(token).principal):  # type: ignore[union-attr]
+        for act in acts:
+            act()
+
+
+def test_a_device_is_known_for_its_user_until_they_have_another_password(accounts: Accounts) -> None:
+    person(accounts)
+    token = accounts.device_token("ann")
+    assert accounts.is_known_device("ann", token) and accounts.is_known_device(" ANN ", token)
+    for name, shown in (("root", token), ("nobody", token), ("ann", ""), ("ann", "."), ("ann", token[:-1] + "é")):
+        assert not accounts.is_known_device(name, shown)
+    accounts.set_password("ann", OTHER)
+    assert not accounts.is_known_device("ann", token)

@@ -179,7 +179,7 @@ def test_a_setting_is_in_one_group_and_handed_out_there() -> None:
     chosen = Settings(top_k=7, server_threads=3, embedder="hash")
     groups = [value for name in dir(Settings) if isinstance(value := getattr(chosen, name, None), Group)]
     grouped = [(name, value) for group in groups for name, value in group]
-    assert len(groups) == 11
+    assert len(groups) == 12
     assert sorted(name for name, _ in grouped) == sorted(Settings.model_fields)
     assert {name: str(value) for name, value in grouped} == {name: str(value) for name, value in chosen}
     assert chosen.model_copy(update={"top_k": 9}).search.top_k == 9

@@ -54,7 +54,7 @@ SEARCHING: dict[str, Field] = {
     "rerank": one_of("What orders the fused passages anew.", "none", "mix", "features", "cross"),
     "recency": Field({"type": "boolean"}, "Newer documents count for more; without it what the settings say."),
     "read_filters": Field({"type": "boolean"}, "Read filters such as “in last week's reports” from the question."),
-    "dismissed": texts("Ids of filters that were read from the question and do not hold.", most=100, chars=KEY_CHARS),
+    "dismissed": texts("Ids of what was read from the question and does not hold.", most=100, chars=KEY_CHARS),
     "syntax": one_of("Literal text, or phrases, `-word` and `field:value`.", "plain", "advanced", default="plain"),
     "fresh": yes_no("Answer afresh, even where a kept answer holds."),
     "conversation_id": words("The conversation that the question goes on with.", most=64),

@@ -18,6 +18,7 @@ from core.model import (
     JudgedQuestion,
     QuestionOutcome,
     QuestionSet,
+    Right,
     Role,
     RunComparison,
     to_dict,
@@ -151,6 +152,57 @@ def export_set(set_id: str) -> flask.Response:
     response = flask.Response(kb().evaluations.export_set(set_id, form), mimetype=MEDIA_TYPES[form])
     response.headers.set("Content-Disposition", "attachment", filename=f"evorag-questions.{form}")
     return response
+
+
+# ---- answers marked as wrong
+
+
+@evaluations.post("/traces/<trace_id>/wrong")
+@operation(
+    "Mark an answer as wrong",
+    tag="evaluation",
+    body=obj(
+        chunk_id=whole(
+            "The passage, of those that the question found, that would have been right.", low=0, high=2**63 - 1
+        ),
+        doc_key=words("The document that would have been right, where its passage was not found.", most=1_024),
+        is_nowhere=yes_no("No document tells.", default=False),
+        note=words("What is wrong with the answer.", most=500),
+        text=words("The question, as it is to be kept.", most=4_000),
+    ),
+    answers={200: JudgedQuestion},
+    errors=(NotFound, Purged),
+)
+def mark_wrong(trace_id: str) -> flask.Response:
+    """Put the question into the question set of wrong answers, with what would have been right where that is known.
+
+    Marked again, it is judged anew. A follow-up question needs `text`: words that stand by themselves.
+    """
+    given = body()
+    right = Right(given["chunk_id"], given["doc_key"] or "", bool(given["is_nowhere"]))
+    kept = kb().evaluations.mark_wrong(trace_id, right, given["note"] or "", given["text"] or "")
+    return flask.jsonify(to_dict(kept))
+
+
+@evaluations.get("/traces/<trace_id>/wrong")
+@operation(
+    "How an answer was marked as wrong",
+    tag="evaluation",
+    answers={200: obj(marked=JudgedQuestion | None)},
+    errors=(NotFound, Purged),
+)
+def show_marked_wrong(trace_id: str) -> flask.Response:
+    """Answer what was kept, null where the answer is not marked."""
+    marked = kb().evaluations.marked_wrong(trace_id)
+    return flask.jsonify(marked=None if marked is None else to_dict(marked))
+
+
+@evaluations.delete("/traces/<trace_id>/wrong")
+@operation("Take back that an answer is wrong", tag="evaluation", answers={204: None}, errors=(NotFound, Purged))
+def unmark_wrong(trace_id: str) -> tuple[str, int]:
+    """Take the question out of the set of wrong answers."""
+    kb().evaluations.unmark_wrong(trace_id)
+    return "", 204
 
 
 # ---- runs

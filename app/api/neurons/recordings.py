@@ -82,8 +82,9 @@ def list_recordings() -> flask.Response:
 def upload_recording() -> tuple[flask.Response, int, dict[str, str]]:
     """Keep a file of spikes, once it was read and found to hold nothing but plain tensors.
 
-    It is one that EvoRAG wrote, or a dictionary of just `spikes` and `membrane_potential`, `(time, neurons)` or
-    `(batch, time, neurons)`.
+    It is one that EvoRAG wrote, or another tool's: a dictionary of `spikes` and, if it has them,
+    `membrane_potential`, each `(time, neurons)` or `(batch, time, neurons)`; of several populations a dictionary by
+    their names.
     """
     file = received_file(
         kb().settings.neurons.recording_upload_bytes, "Record fewer tokens, or ask for a higher limit."
@@ -154,7 +155,7 @@ def download_recording(recording_id: str) -> flask.Response:
             tokens=[obj(id=int, text=str, role=str)],
             populations=[obj(name=str, kind=str, layer=int, neurons=int, traced=int, is_thinned=bool, factor=int)],
             meta={"type": "object"},
-            left_out=obj(currents=bool, thinned=int, tokens=int, membranes=int),
+            left_out=obj(currents=bool, thinned=int, tokens=int, membranes=int, absent=int, foreign=bool),
         ),
         304: None,
     },

@@ -26,6 +26,7 @@ MEDIA = {"md": "text/markdown", "json": "application/json"}
     query={
         "limit": page_limit(100),
         "before": words("Only those that follow the one with this id in the list.", most=64),
+        "search": words("Words that stand in the title, or in one of the questions.", most=1_000),
     },
     answers={200: obj(conversations=[Conversation], next=str | None)},
     errors=(NotFound,),
@@ -34,7 +35,7 @@ def list_conversations() -> flask.Response:
     """Answer the conversations, those that were gone on with last first."""
     given = arguments()
     limit = given["limit"]
-    found = kb().conversations.list(limit + 1, given["before"])
+    found = kb().conversations.list(limit + 1, given["before"], given["search"])
     following = found[limit - 1].id if len(found) > limit else None
     return flask.jsonify(conversations=[to_dict(each) for each in found[:limit]], next=following)
 

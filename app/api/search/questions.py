@@ -15,8 +15,6 @@ from core.model import Role, SavedQuestion, Trace, TraceSummary, to_dict
 
 questions = flask.Blueprint("questions", __name__, url_prefix="/api/v1")
 
-MOST_KEPT = 1_000_000
-
 
 @questions.get("/questions")
 @operation(
@@ -25,6 +23,7 @@ MOST_KEPT = 1_000_000
     query={
         "limit": page_limit(100),
         "before": words("Only those asked before the one with this id.", most=64),
+        "search": words("Words that each stand somewhere in the question.", most=1_000),
     },
     answers={200: obj(questions=[TraceSummary], next=str | None)},
     errors=(NotFound,),
@@ -32,13 +31,8 @@ MOST_KEPT = 1_000_000
 def list_questions() -> flask.Response:
     """Answer the history, newest first; the whole account of each is at ``/traces/{trace_id}``."""
     given = arguments()
-    limit, before = given["limit"], given["before"]
-    found = kb().history(MOST_KEPT if before else limit + 1)
-    if before:
-        places = [place for place, summary in enumerate(found, 1) if summary.id == before]
-        if not places:
-            raise NotFound("This question is not in the history.", remedy="Begin again without “before”.")
-        found = found[places[0] :]
+    limit = given["limit"]
+    found = kb().history(limit + 1, given["before"], given["search"])
     following = found[limit - 1].id if len(found) > limit else None
     return flask.jsonify(questions=[to_dict(summary) for summary in found[:limit]], next=following)
 

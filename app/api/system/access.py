@@ -9,8 +9,8 @@ from app.api.description.reading import arguments, body
 from app.context import kb, principal
 from app.security import cookie
 from app.security.rates import rates, user
-from core.errors import Conflict, InvalidInput, NotFound, RateLimited, Unauthorized
-from core.model import ApiKey, Role, User, to_dict
+from core.errors import Conflict, InvalidInput, NotFound, PasswordNeeded, RateLimited, Unauthorized
+from core.model import ApiKey, OwnCounts, Role, User, to_dict
 
 access = flask.Blueprint("access", __name__, url_prefix="/api/v1")
 
@@ -20,7 +20,7 @@ KEY_NAME_CHARS = 200
 PASSWORD_CHARS = 1_024
 
 USER_NAME = words("The name to sign in with.", most=NAME_CHARS, least=1, required=True, example="mori")
-PASSWORD = words("At least ten characters.", most=PASSWORD_CHARS, least=1, required=True)
+PASSWORD = words("At least twelve characters that are hard to guess.", most=PASSWORD_CHARS, least=1, required=True)
 WHOSE = words("Whose; one's own where nobody is named, everybody's for an administrator.", most=NAME_CHARS)
 
 
@@ -63,6 +63,41 @@ def change_password() -> tuple[str, int]:
             counts.failed(whom)
             raise
     return "", 204
+
+
+@access.get("/me/data")
+@operation("How much is kept of oneself", tag="access", answers={200: OwnCounts})
+def count_own_data() -> flask.Response:
+    """Answer how many questions, conversations, ended jobs, uploads and publications are kept of who asks."""
+    return flask.jsonify(to_dict(kb().accounts.own_data.counts()))
+
+
+@access.get("/me/data/export")
+@operation(
+    "Everything that is kept of oneself",
+    tag="access",
+    answers={200: "application/json"},
+    answer_headers={"Content-Disposition": ""},
+    errors=(PasswordNeeded,),
+    is_linked=False,
+)
+def export_own_data() -> flask.Response:
+    """Send everything that is kept of who asks, without secrets."""
+    kb().accounts.require_recent_password()
+    response = flask.Response(kb().accounts.own_data.export(), mimetype="application/json")
+    response.headers["Content-Disposition"] = 'attachment; filename="evorag-my-data.json"'
+    return response
+
+
+@access.delete("/me/data")
+@operation("Delete what is kept of oneself", tag="access", answers={200: OwnCounts}, errors=(PasswordNeeded,))
+def delete_own_data() -> flask.Response:
+    """Delete one's questions, conversations and ended jobs, and answer what is kept then.
+
+    Uploads and publications are the knowledge base's, and stay.
+    """
+    kb().accounts.require_recent_password()
+    return flask.jsonify(to_dict(kb().accounts.own_data.delete()))
 
 
 @access.get("/keys")
@@ -132,7 +167,7 @@ def add_user() -> tuple[flask.Response, int]:
     body=obj(
         role=one_of("Another role.", *ROLES),
         is_disabled=Field({"type": "boolean"}, "Shut out, or let in again."),
-        password=words("Another password; ends their sessions.", most=PASSWORD_CHARS, least=1),
+        password=words("Another password; ends their sessions and keys.", most=PASSWORD_CHARS, least=1),
     ),
     answers={200: User},
     errors=(NotFound, Conflict),

@@ -9,7 +9,7 @@ import flask
 
 from app.api.description.describe import operation
 from app.context import kb
-from core.errors import Conflict, DiskFull
+from core.errors import Conflict, DiskFull, PasswordNeeded
 from core.model import Role
 
 backup = flask.Blueprint("backup", __name__, url_prefix="/api/v1/backup")
@@ -22,13 +22,14 @@ backup = flask.Blueprint("backup", __name__, url_prefix="/api/v1/backup")
     role=Role.ADMIN,
     answers={200: "application/x-tar"},
     answer_headers={"Content-Disposition": ""},
-    errors=(Conflict, DiskFull),
+    errors=(Conflict, DiskFull, PasswordNeeded),
 )
 def send_backup() -> flask.Response:
     """Send everything as it is at this moment, with the hashes of passwords and keys, as `evorag import` reads it.
 
     The answer begins once all rows are packed. One that ends early lacks its manifest, and is refused as a whole.
     """
+    kb().accounts.require_recent_password()
     pieces = kb().backup()
     first = next(pieces)
 

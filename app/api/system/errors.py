@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import flask
+from dash.exceptions import CallbackException
 from werkzeug.exceptions import HTTPException
 
 from app.api.description.describe import operation_of
@@ -69,6 +70,9 @@ def answer_errors(server: flask.Flask) -> None:
 
     @server.errorhandler(Exception)
     def unknown(error: Exception) -> flask.Response:
+        if type(error) is CallbackException:
+            # What the caller wants written is not what the callback writes; Dash's own errors have kinds below this.
+            return _answer(error_words({"code": CODES[400], "message": "No page asks this."}), 400)
         if is_for_want_of_room(error):
             full = DiskFull("There is no room on the disk of the data folder.")
             return _answer(error_words(full), full.status)

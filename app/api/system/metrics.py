@@ -32,7 +32,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 QUESTIONS = ("/api/v1/ask", "/api/v1/search")
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 MOST_ACTIVE = 10_000
-UP = {"ok": 1, "loading": 1, "waiting": 1, "down": 0}
+UP = {"ok": 1, "loading": 1, "waiting": 1, "low": 1, "full": 1, "open": 1, "down": 0}
 
 
 class Measures:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import flask
 
-from app.api.description.describe import obj, one_of, operation, words, yes_no
+from app.api.description.describe import obj, one_of, operation, texts, words, yes_no
 from app.api.description.reading import arguments, body
+from app.api.documents.receiving import RECEIPTS, REFUSALS, WHERE, answer_receipt
 from app.context import kb
 from core.errors import NotFound
-from core.model import FilesCheck, Role, StoreReport, to_dict
+from core.model import FilesCheck, Role, StoreReport, UnnamedFile, to_dict
 
 stores = flask.Blueprint("stores", __name__, url_prefix="/api/v1")
 
@@ -77,3 +78,53 @@ def repair_stores() -> tuple[flask.Response, int]:
 def reindex_stores() -> tuple[flask.Response, int]:
     """Queue the job that writes every row of a store from the catalogue, while the present ones serve."""
     return flask.jsonify(job_id=kb().reindex(body()["store"] or None)), 202
+
+
+@stores.get("/stores/quarantine")
+@operation(
+    "Files that nothing names",
+    tag="server",
+    role=Role.ADMIN,
+    answers={200: obj(files=[UnnamedFile])},
+    is_linked=False,
+)
+def list_quarantine() -> flask.Response:
+    """Answer the files that no row of the catalogue names; they stay until somebody takes them back or removes them."""
+    return flask.jsonify(files=[to_dict(each) for each in kb().quarantine.list()])
+
+
+@stores.post("/stores/quarantine/restore")
+@operation(
+    "Take an original back",
+    tag="server",
+    role=Role.ADMIN,
+    body=obj(
+        name=words("The SHA-256 by which it is listed.", most=64, required=True),
+        file_name=words("The name of the file that it is, with its extension.", most=1_024, least=1, required=True),
+    ),
+    answers=RECEIPTS,
+    answer_headers=WHERE,
+    errors=(NotFound, *REFUSALS),
+)
+def restore_from_quarantine() -> tuple[flask.Response, int, dict[str, str]]:
+    """Take an original that nothing names as the next version of the document that ``file_name`` says."""
+    given = body()
+    return answer_receipt(kb().quarantine.restore(given["name"], given["file_name"]))
+
+
+@stores.post("/stores/quarantine/empty")
+@operation(
+    "Remove files that nothing names",
+    tag="server",
+    role=Role.ADMIN,
+    body=obj(
+        names=texts("The names of the files.", most=10_000, chars=256),
+        all=yes_no("Remove every file that nothing names.", default=False),
+    ),
+    answers={200: obj(count=int)},
+    errors=(NotFound,),
+)
+def empty_quarantine() -> flask.Response:
+    """Remove files that nothing names for good; what was taken up meanwhile stays."""
+    given = body()
+    return flask.jsonify(count=kb().quarantine.empty(None if given["all"] else given["names"]))

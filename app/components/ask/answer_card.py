@@ -1,28 +1,30 @@
-"""An answer with its numbered citations, and the evidence under it."""
+"""An answer with its numbered citations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from app.components.ask.support_marks import dropped_sentences, support_line, supported_text
+from app import links
+from app.components.ask.answer_blocks import answer_body
+from app.components.ask.citation_notes import citation_notes, evidence_links
+from app.components.ask.other_answer import other_answer, who_wrote
+from app.components.ask.support_marks import dropped_sentences, support_line
 from app.components.attributes import aria
 from app.components.shared.chips import Names, intent_badge, understood
-from app.components.shared.citations import citation_link
-from app.components.shared.freshness import Shown, holders, standing_badge
+from app.components.shared.citations import CitationLink
+from app.components.shared.freshness import Shown, standing_badge
 from app.components.shared.generator_choice import failure_words
 from app.components.shared.icon import icon
-from app.components.shared.links import ask_href, passage_href
-from app.components.shared.passage import locator_text, passage
+from app.components.shared.links import ask_href
 from app.components.shared.states import badge, error_line
 from app.components.shared.times import exactly, when
-from app.components.shared.wording import in_part_words, sentence
+from app.components.shared.wording import sentence
 from app.i18n import has, seconds, t
-from core.model import AnswerType, Citation, Hit, Indexing, Intent, Leg, LegRank, Trace
+from core.model import AnswerType, Citation, Indexing, Intent, Leg, Trace
 
 TYPES = {
     AnswerType.EXTRACTIVE: "ok",
@@ -47,13 +49,17 @@ def answer_card(
     """
     answer = trace.answer
     found = answer.type is not AnswerType.INSUFFICIENT
-    text = html.P(supported_text(answer), className="answer-text") if answer.text else None
+    link = evidence_links({hit.placed.id for hit in trace.hits})
+    text = html.Div(answer_body(answer, link), className="answer-body") if answer.text else None
     said: list[Component | None] = [text, support_line(answer), _reason(trace), dropped_sentences(answer)]
     # Small talk and questions about the knowledge base are answered without passages.
     if found or trace.analysis.intent is not Intent.DOCUMENTS:
-        body = [*said, _sources(trace, shown) if shown is not None and found else None]
+        body = [*said, _sources(trace, shown, link) if shown is not None and found else None]
     else:
         body = [_insufficient(trace, first), None if first else _reason(trace), dropped_sentences(answer)]
+    body.append(other_answer(answer))
+    if answer.citations:
+        body.append(citation_notes(answer.citations))
     header = html.Header([*_facts(trace), *_cached(trace), tool])
     content = [*degraded_notices(trace, _afresh(trace)), understood(trace, names), header, *body]
     return html.Section(
@@ -62,23 +68,6 @@ def answer_card(
         id="ask-answer-card",
         **aria(label=t("answer.title")),
     )
-
-
-def evidence_list(trace: Trace, shown: Shown | None = None) -> html.Section:
-    """The passages that were found, in their fused order; cited ones show their number and are open.
-
-    With ``shown`` each says how it stands to what is shown now.
-    """
-    cited: dict[int, list[Citation]] = {}
-    for citation in trace.answer.citations:
-        cited.setdefault(citation.chunk_id, []).append(citation)
-    key = "answer.score" if trace.query.fusion == "rrf" else "answer.score_mix"
-    items = [
-        _evidence(hit, cited.get(hit.placed.id, []), t(key, score=f"{hit.score:.5f}"), shown) for hit in trace.hits
-    ]
-    title = html.H2(t("answer.evidence", count=len(items)), id="evidence-title", className="section-title")
-    explain = html.P(t("answer.evidence_explain"), className="hint")
-    return html.Section([title, explain, html.Ol(items, className="evidence")], **aria(labelledby="evidence-title"))
 
 
 def degraded_notices(trace: Trace, again: Component | None = None) -> list[Component]:
@@ -134,12 +123,24 @@ def _facts(trace: Trace) -> list[Component]:
     total = trace.timings_ms.get("total", sum(trace.timings_ms.values()))
     intent = intent_badge(trace.analysis.intent)
     facts: list[Component] = [type_badge(trace.answer.type), *([intent] if intent is not None else [])]
-    if trace.answer.generator not in ("", "none"):
-        facts.append(html.Span(t("answer.by", generator=trace.answer.generator), className="user-text"))
+    if (by := who_wrote(trace)) is not None:
+        facts.append(by)
     if trace.answer.type is not AnswerType.INSUFFICIENT:
-        facts.append(html.Span(t("answer.confidence", percent=round(trace.answer.confidence * 100))))
+        facts.append(_confidence(trace.answer.confidence))
     facts.append(html.Span(t("answer.took", time=seconds(total / 1000))))
     return facts
+
+
+def _confidence(sure: float) -> html.Details:
+    """How sure the answer is; pressed, it says what that means and where it can be checked."""
+    check = dcc.Link(t("answer.confidence_check"), href=links.EVALUATE)
+    return html.Details(
+        [
+            html.Summary(t("answer.confidence", percent=round(sure * 100))),
+            html.P([t("answer.confidence_means"), " ", check], className="hint"),
+        ],
+        className="confidence",
+    )
 
 
 def _reason(trace: Trace) -> html.P | None:
@@ -171,7 +172,7 @@ def _afresh(trace: Trace) -> dcc.Link:
     )
 
 
-def _sources(trace: Trace, shown: Shown) -> html.Ul:
+def _sources(trace: Trace, shown: Shown, link: CitationLink) -> html.Ul:
     """One line a cited version, so that no old sentence is read as what holds now."""
     placed = {hit.placed.id: hit.placed for hit in trace.hits}
     cited: dict[tuple[str, int], list[Citation]] = {}
@@ -181,7 +182,7 @@ def _sources(trace: Trace, shown: Shown) -> html.Ul:
     items = [
         html.Li(
             [
-                *[citation_link(citation) for citation in citations],
+                *[link(citation) for citation in citations],
                 html.Span(f"{citations[0].name} v{version}"),
                 standing_badge(placed[citations[0].chunk_id], shown),
             ]
@@ -200,47 +201,3 @@ def _insufficient(trace: Trace, first: datetime | None) -> html.Div:
     found = t("answer.found_none") if not trace.hits else t("answer.found_some", count=len(trace.hits))
     content: list[Component] = [html.P(t("answer.insufficient"), className="answer-text"), html.P(found)]
     return html.Div([*content, html.Ul([html.Li(tip) for tip in tips])])
-
-
-def _evidence(hit: Hit, citations: Sequence[Citation], score: str, shown: Shown | None) -> html.Li:
-    spans = [(citation.start, citation.end) for citation in citations]
-    chunk = hit.placed.chunk
-    numbers = [html.Span(f"[{citation.number}]", className="citation") for citation in citations]
-    name = dcc.Link(
-        hit.placed.name, href=passage_href(hit.placed, spans[0] if spans else None), className="passage-name"
-    )
-    place = " · ".join(part for part in (f"v{hit.placed.version}", locator_text(chunk.locator)) if part)
-    about: list[Component] = [html.Small(place)]
-    if len(hit.placed.versions) > 1:
-        about.append(html.Small(t("answer.held_by", versions=holders(hit.placed.versions))))
-    if hit.placed.in_part:
-        about.append(badge("warning", in_part_words(hit.placed.in_part), t("version.in_part_explain")))
-    if shown is not None:
-        about.append(standing_badge(hit.placed, shown))
-    head = [html.Span(str(hit.rank), className="rank"), html.Div([html.Div([*numbers, name]), *about])]
-    ranks = [
-        html.Span(_leg_text("vector", hit.vector), title=t("answer.leg_explain.vector")),
-        html.Span(_leg_text("keyword", hit.keyword), title=t("answer.leg_explain.keyword")),
-        html.Span(score, title=t("answer.score_explain")),
-    ]
-    if hit.rerank is not None and hit.rerank.fused_rank != hit.rank:
-        ranks.append(html.Span(t("answer.reranked", rank=hit.rerank.fused_rank), title=t("answer.reranked_explain")))
-    if hit.merged:
-        ranks.append(html.Span(t("answer.merged", count=len(hit.merged))))
-    text = html.Details(
-        [html.Summary(_excerpt(chunk.text, bool(citations))), passage(chunk, spans)], open=bool(citations)
-    )
-    return html.Li([html.Div(head, className="evidence-head"), html.Div(ranks, className="evidence-ranks"), text])
-
-
-def _leg_text(name: str, leg: LegRank | None) -> str:
-    if leg is None:
-        return t(f"answer.not_in.{name}")
-    return t(f"answer.leg.{name}", rank=leg.rank, score=f"{leg.score:.3f}")
-
-
-def _excerpt(text: str, cited: bool) -> str:
-    if cited:
-        return t("answer.passage")
-    flat = " ".join(text.split())
-    return flat if len(flat) <= 160 else flat[:159] + "…"

@@ -1,21 +1,20 @@
-"""A conversation around one answer: what was asked before and after it, and the field that goes on asking."""
+"""A conversation around one answer: what was asked, before it and after it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app import links
-from app.components.attributes import aria
+from app.components.attributes import aria, dataset
 from app.components.shared.citations import CITATION_MARK
 from app.components.shared.icon import icon
+from app.components.shared.wording import on_one_line
 from app.i18n import t
 from core.model import AnswerType, Conversation, Turn
 
 ANSWER_CHARS = 110
-QUESTION_CHARS = 4_000
 
 
 def conversation_head(conversation: Conversation) -> html.Div:
@@ -42,37 +41,23 @@ def turns_list(turns: Sequence[Turn], conversation_id: str, title: str) -> html.
     )
 
 
-def follow_up(is_conversation: bool) -> html.Div:
-    """The field that asks on, and what that means where no conversation has begun."""
-    label = html.Label(t("ask.follow_up"), htmlFor="ask-follow", className="form-label")
-    field = dbc.Input(
-        id="ask-follow",
-        type="text",
-        maxLength=QUESTION_CHARS,
-        placeholder=t("ask.follow_up_placeholder"),
-        autocomplete="off",
+def asked_question(question: str) -> html.Div:
+    """The question whose answer is shown, and the way to change its words."""
+    edit = html.Button(
+        [icon("pencil"), html.Span(t("ask.edit"), className="visually-hidden")],
+        type="button",
+        className="btn btn-quiet btn-sm",
+        title=t("ask.edit"),
+        **dataset(ask_edit="ask-question"),
     )
-    send = html.Button(
-        [icon("send"), t("ask.send")], id="ask-follow-send", type="button", className="btn btn-secondary"
-    )
-    parts = [label, html.Div([field, send], className="follow-box")]
-    if not is_conversation:
-        parts.append(html.P(t("ask.follow_up_hint"), className="field-hint"))
-    return html.Div(
-        [*parts, html.Div(id="ask-follow-problem", role="alert")],
-        className="follow-up",
-        role="group",
-        **aria(label=t("ask.follow_up")),
-    )
+    return html.Div([html.H2(question, id="ask-shown", className="user-text"), edit], className="shown-question")
 
 
 def _turn(turn: Turn, conversation_id: str) -> list[html.Span | dcc.Link]:
     summary = turn.summary
-    answer = " ".join(CITATION_MARK.sub("", summary.answer).split())
-    if summary.answer_type is AnswerType.INSUFFICIENT:
-        answer = t("answer.insufficient")
-    if len(answer) > ANSWER_CHARS:
-        answer = answer[: ANSWER_CHARS - 1] + "…"
+    is_insufficient = summary.answer_type is AnswerType.INSUFFICIENT
+    answer = t("answer.insufficient") if is_insufficient else CITATION_MARK.sub("", summary.answer)
+    answer = on_one_line(answer, ANSWER_CHARS)
     if turn.is_purged:
         return [
             html.Span(summary.question, className="turn-question user-text"),

@@ -1,4 +1,4 @@
-"""The conversations of somebody: each is opened, renamed, exported or deleted in one dialog."""
+"""The conversations of somebody: each is opened, renamed, exported or deleted."""
 
 from __future__ import annotations
 
@@ -10,56 +10,16 @@ from dash import dcc, html
 
 from app import links
 from app.components.ask.conversation_turns import title_of
-from app.components.attributes import aria, dataset
 from app.components.shared.icon import icon
 from app.components.shared.states import empty
 from app.components.shared.times import when
 from app.i18n import t
 from core.model import Conversation
 
-DIALOG = "conversations-dialog"
 TITLE_CHARS = 200
 SHOWN = 50
 """So many at first, and as many more each time."""
 EXPORTS = ("md", "json")
-
-
-def conversations_button() -> html.Button:
-    """Opens the dialog; its list is read then."""
-    return html.Button(
-        [icon("chat-square-text"), t("ask.conversations")],
-        id="conversations-open",
-        type="button",
-        className="btn btn-secondary",
-        n_clicks=0,
-        **dataset(opens=DIALOG),
-    )
-
-
-def conversations_dialog() -> html.Dialog:
-    """The closed dialog."""
-    head = html.Div(
-        [
-            html.H2(t("ask.conversations"), id="conversations-title", className="dialog-title"),
-            dcc.Link(
-                [icon("plus-lg"), t("ask.conversation.new")], href=links.ASK, className="btn btn-secondary btn-sm"
-            ),
-        ],
-        className="conversations-head",
-    )
-    close = html.Button(t("shell.close"), type="button", className="btn btn-secondary", **dataset(action="close"))
-    return html.Dialog(
-        [
-            head,
-            html.Div(id="conversations-problem", role="alert"),
-            html.Div(id="conversations-list"),
-            dcc.Store(id="conversations-shown", data=SHOWN),
-            close,
-        ],
-        id=DIALOG,
-        className="dialog conversations-dialog",
-        **aria(labelledby="conversations-title"),
-    )
 
 
 def conversations_list(
@@ -72,7 +32,7 @@ def conversations_list(
     note = html.P(t("ask.conversation.more", count=len(rows)), className="hint")
     button = act("more", "", "chevron-down", t("ask.conversation.show_more"), in_words=True, look="btn-secondary")
     below = html.Div([note, button], className="conversations-more") if more else None
-    return html.Div([html.Ul(rows, className="conversations"), below])
+    return html.Div([html.Ul(rows, className="conversations"), below], className="card-plain")
 
 
 def _row(conversation: Conversation, doing: str) -> html.Li:

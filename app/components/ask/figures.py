@@ -19,9 +19,19 @@ from app.i18n import language, t
 
 SERIES = ("#6a6ff0", "#0d9488", "#c0741a", "#d6457a", "#0e8bc4", "#7a8b2a", "#a855c7", "#7b8494")
 """Told apart by lightness and hue; each has a contrast of at least 3 to 1 on the light and on the dark ground."""
+EXCITATORY, INHIBITORY = SERIES[4], SERIES[2]
 
 NEUTRAL = "#8a919c"
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans JP", "Noto Sans CJK JP", sans-serif'
+GROUND = {
+    "paper_bgcolor": "rgba(0,0,0,0)",
+    "plot_bgcolor": "rgba(0,0,0,0)",
+    "font": {"family": FONT, "size": 12, "color": NEUTRAL},
+    "hoverlabel": {"font": {"family": FONT, "size": 12}, "align": "left"},
+    "template": "none",
+}
+AXIS = {"gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False, "automargin": True}
+"""What the layout and the axes of every plot have in common."""
 ROW_PX = 26
 LABEL_CHARS = 26
 RANK_TICKS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -141,19 +151,12 @@ def _figure(rows: int, legend: bool = False) -> go.Figure:
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 12, "t": 8, "b": 8},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONT, "size": 12, "color": NEUTRAL},
-        hoverlabel={"font": {"family": FONT, "size": 12}, "align": "left"},
+        **GROUND,
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "xanchor": "left", "traceorder": "normal"},
         dragmode="zoom",
-        template="none",
     )
     axis = {
-        "gridcolor": NEUTRAL,
-        "gridwidth": 1,
-        "zeroline": False,
-        "automargin": True,
+        **AXIS,
         "tickangle": 0,
         "title": {"font": {"size": 12}, "standoff": 8},
     }

@@ -8,6 +8,7 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import dcc, html
 
+from app import links
 from app.components.ask.options import Offer, answer_fields, option_chips
 from app.components.ask.scope import Offered, scope_chips, scope_fields
 from app.components.shared.document_options import document_options
@@ -25,24 +26,33 @@ NOTHING = Offer()
 
 
 def ask_form(
-    query: Query, documents: Sequence[Document], tags: Sequence[str], offered: Offered = (), offer: Offer = NOTHING
+    query: Query,
+    documents: Sequence[Document],
+    tags: Sequence[str],
+    offered: Offered = (),
+    offer: Offer = NOTHING,
+    *,
+    goes_on: bool = False,
 ) -> html.Div:
     """The form filled with ``query``, limited to ``documents``; ``offered`` are versions that can be asked.
 
-    ``offer`` is what can be chosen about how it is answered.
+    ``offer`` is what can be chosen about how it is answered. Where it ``goes_on`` from an answer, its box is empty:
+    what is written there is asked on.
     """
     limits = _chips(query, documents)
     chips = [*limits, *option_chips(query, offer)]
     box = html.Div(
         [
-            html.Label(t("ask.question"), htmlFor="ask-question", className="visually-hidden"),
+            html.Label(
+                t("ask.follow_up" if goes_on else "ask.question"), htmlFor="ask-question", className="visually-hidden"
+            ),
             dbc.Textarea(
                 id="ask-question",
-                value=query.text,
-                placeholder=t("ask.placeholder"),
-                rows=2,
+                value="" if goes_on else query.text,
+                placeholder=t("ask.follow_up_placeholder" if goes_on else "ask.placeholder"),
+                rows=1 if goes_on else 2,
                 maxLength=4_000,
-                autofocus=not query.text,
+                autofocus=not goes_on and not query.text,
             ),
             html.Button([icon("send"), t("ask.send")], id="ask-send", type="button", className="btn btn-primary"),
         ],
@@ -57,7 +67,7 @@ def ask_form(
                     scope_fields(query, offered),
                     answer_fields(query, offer),
                 ],
-                open=bool(limits),
+                open=bool(limits) and not goes_on,
                 className="filters",
             ),
             html.Div(
@@ -71,12 +81,19 @@ def ask_form(
         className="ask-options",
     )
     line = html.Div(
-        generator_line(offer.generators, writer(query.generator or offer.generator, record=query.record)),
+        generator_line(
+            offer.generators,
+            writer(query.generator or offer.generator, record=query.record),
+            is_usual=not query.generator and not query.record,
+        ),
         id="ask-generator-line",
         role="status",
     )
-    hint = html.Div([html.P(t("ask.hint"), className="hint"), line], className="ask-hints")
-    return html.Div([box, hint, options], className="ask-form")
+    hint: list[Any] = [html.P(t("ask.hint"), className="hint"), line]
+    if goes_on:
+        hint.insert(1, dcc.Link([icon("plus-lg"), t("ask.new_question")], href=links.ASK, className="ask-anew"))
+    look = "ask-form ask-form-on" if goes_on else "ask-form"
+    return html.Div([box, html.Div(hint, className="ask-hints"), options], className=look)
 
 
 def waiting(has_question: bool) -> html.Div:

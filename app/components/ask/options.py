@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import dash_bootstrap_components as dbc
 from dash import html
 
-from app.components.shared.generator_choice import NONE, SPIKING, generator_options
+from app.components.shared.generator_choice import NONE, SPIKING, choice_of, generator_options
 from app.components.shared.icon import icon
 from app.components.shared.query_options import RERANKS, USUAL_DEPTH, USUAL_PER_DOCUMENT
 from app.i18n import t
@@ -34,13 +34,13 @@ class Offer:
 
 def answer_fields(query: Query, offer: Offer) -> html.Fieldset:
     """The fields of how a question is answered, filled with ``query``."""
-    chosen = query.generator or offer.generator
+    chosen = choice_of(query.generator, offer.generator)
     rerank = query.rerank or offer.rerank
     offered = [name for name in RERANKS if name != "cross" or offer.has_cross or rerank == "cross"]
     recency = offer.recency if query.recency is None else query.recency
     read = offer.read_filters if query.read_filters is None else query.read_filters
     selects = [
-        _field("generator", generator_options(offer.generators, chosen), chosen),
+        _field("generator", generator_options(offer.generators, chosen, offer.generator), chosen),
         _field("rerank", [{"value": name, "label": t(f"ask.rerank.{name}")} for name in offered], rerank),
     ]
     switches = [
@@ -62,7 +62,7 @@ def answer_fields(query: Query, offer: Offer) -> html.Fieldset:
 def option_chips(query: Query, offer: Offer) -> list[html.Span]:
     """What differs from how questions are usually answered."""
     chips = []
-    if query.generator and query.generator != offer.generator:
+    if query.generator and (query.generator, offer.generator) != (NONE, NONE):
         name = t("ask.generator.none") if query.generator == NONE else query.generator
         chips.append(_chip("pencil", name))
     if query.record:

@@ -12,6 +12,7 @@ from app.components.ask.scope import scope_chips
 from app.components.shared.icon import icon
 from app.components.shared.links import ask_href
 from app.components.shared.times import when
+from app.components.shared.wording import on_one_line
 from app.i18n import seconds, t
 from core.model import AnswerType, Query, SavedQuestion, TraceSummary, parse_as_of
 
@@ -33,9 +34,7 @@ def saved_links(questions: Sequence[SavedQuestion]) -> html.Ul:
 
 
 def _item(question: TraceSummary) -> html.Li:
-    answer = " ".join(question.answer.split())
-    if len(answer) > ANSWER_CHARS:
-        answer = answer[: ANSWER_CHARS - 1] + "…"
+    answer = on_one_line(question.answer, ANSWER_CHARS)
     if question.answer_type is AnswerType.INSUFFICIENT:
         answer = t("answer.insufficient")
     as_of = parse_as_of(question.as_of) if question.as_of else None

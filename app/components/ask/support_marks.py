@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from dash import html
 from dash.development.base_component import Component
 
-from app.components.shared.citations import CITATION_MARK, citation_link, linked_text
+from app.components.shared.citations import CITATION_MARK, CitationLink, citation_link, linked_text
 from app.components.shared.icon import icon
 from app.components.shared.states import badge
 from app.i18n import t
@@ -18,19 +18,38 @@ Pieces = list[str | Component]
 _MARKS = re.compile(rf"(?:\s*{CITATION_MARK.pattern})+")
 
 
-def supported_text(answer: Answer) -> Pieces:
-    """The text of the answer with what each of its sentences stands on; only linked where there are no sentences."""
-    known = {citation.number: citation for citation in answer.citations}
+def supported_text(answer: Answer, link: CitationLink = citation_link) -> Pieces:
+    """The text of the answer with what each of its sentences stands on.
+
+    One without sentences is only linked, and what decides in it is marked.
+    """
+    if not answer.sentences:
+        return supported_range(answer, 0, len(answer.text), link)
     starts = [sentence.start for sentence in answer.sentences[1:]] + [len(answer.text)]
     pieces: Pieces = []
     at = 0
     for sentence, following in zip(answer.sentences, starts, strict=False):
-        pieces += linked_text(answer.text[at : sentence.start], answer.citations)
+        pieces += linked_text(answer.text[at : sentence.start], answer.citations, link)
         # Marks stand behind the sentence that they belong to.
         marks = _MARKS.match(answer.text, sentence.end, following)
         at = marks.end() if marks else sentence.end
-        pieces.append(_sentence(answer.text[sentence.start : at], sentence, answer.citations, known))
-    return [*pieces, *linked_text(answer.text[at:], answer.citations)]
+        pieces.append(_sentence(answer.text[sentence.start : at], sentence, answer.citations, link))
+    return [*pieces, *linked_text(answer.text[at:], answer.citations, link)]
+
+
+def supported_range(answer: Answer, first: int, last: int, link: CitationLink = citation_link) -> Pieces:
+    """The text between two offsets with what decides in it marked, and its citations linked."""
+    pieces: Pieces = []
+    at = first
+    for start, end in answer.marked:
+        start, end = max(start, at), min(end, last)
+        if start >= end:
+            continue
+        pieces += linked_text(answer.text[at:start], answer.citations, link)
+        deciding = linked_text(answer.text[start:end], answer.citations, link)
+        pieces.append(html.Mark(deciding, className="deciding", title=t("answer.deciding")))
+        at = end
+    return [*pieces, *linked_text(answer.text[at:last], answer.citations, link)]
 
 
 def support_line(answer: Answer) -> html.P | None:
@@ -52,12 +71,12 @@ def dropped_sentences(answer: Answer) -> html.Details | None:
     return html.Details([summary, html.Ul(items)], className="dropped")
 
 
-def _sentence(text: str, sentence: Sentence, citations: Sequence[Citation], known: Mapping[int, Citation]) -> html.Span:
-    citation = known.get(sentence.number) if sentence.number is not None else None
-    pieces = linked_text(text, citations)
+def _sentence(text: str, sentence: Sentence, citations: Sequence[Citation], link: CitationLink) -> html.Span:
+    citation = next((each for each in citations if each.number == sentence.number), None)
+    pieces = linked_text(text, citations, link)
     is_marked = citation is not None and any(int(mark[1]) == citation.number for mark in CITATION_MARK.finditer(text))
     if citation is not None and sentence.is_supported and not is_marked:
-        pieces += [" ", citation_link(citation)]
+        pieces += [" ", link(citation)]
     notes = []
     if not sentence.is_supported:
         notes.append(_note(t("answer.sentence.weak" if citation is not None else "answer.sentence.unsupported")))

@@ -27,6 +27,11 @@ def understanding_facts(trace: Trace) -> list[Fact]:
         facts.append(
             (t("trace.analysis.standalone"), [html.Span(analysis.standalone, className="user-text"), _small(by)])
         )
+    if analysis.standalone_other:
+        facts.append((t("trace.analysis.other"), html.Span(analysis.standalone_other, className="user-text")))
+    if analysis.corrections:
+        read = ", ".join(t("ask.corrected", word=each.word, read_as=each.read_as) for each in analysis.corrections)
+        facts.append((t("trace.analysis.corrections"), html.Span(read, className="user-text")))
     if analysis.intent is not Intent.DOCUMENTS:
         facts.append((t("trace.analysis.intent"), t(f"ask.intent.{analysis.intent}")))
     for each in analysis.read_filters:

@@ -14,6 +14,7 @@ from app.components.shared.filter_words import dropdown_words
 from app.components.shared.icon import icon
 from app.components.shared.links import document_href
 from app.components.shared.states import badge, error_line
+from app.components.shared.wording import on_one_line
 from app.i18n import has, t
 from core.errors import EvoRAGError
 from core.model import Document, LegPlace, Obstacle, WhyNot
@@ -62,8 +63,7 @@ def why_not_panel(found: WhyNot) -> html.Div:
         href=document_href(found.doc_key, found.version, found.position, reading=None),
         className="passage-name",
     )
-    flat = " ".join(found.text.split())
-    excerpt = flat if len(flat) <= EXCERPT_CHARS else flat[: EXCERPT_CHARS - 1] + "…"
+    excerpt = on_one_line(found.text, EXCERPT_CHARS)
     parts: list[Any] = [
         html.P(name),
         html.Blockquote(excerpt, className="whynot-text user-text") if excerpt else None,

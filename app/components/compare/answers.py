@@ -16,6 +16,7 @@ from app.components.shared.icon import icon
 from app.components.shared.links import passage_href
 from app.components.shared.passage import locator_text
 from app.components.shared.states import badge, empty
+from app.components.shared.wording import on_one_line
 from app.i18n import t
 from core.model import (
     AnswerComparison,
@@ -284,5 +285,4 @@ def _link(hit: Hit, side: str) -> dcc.Link:
 
 
 def _excerpt(hit: Hit | None) -> str:
-    flat = " ".join(hit.placed.chunk.text.split()) if hit is not None else ""
-    return flat if len(flat) <= EXCERPT_CHARS else flat[: EXCERPT_CHARS - 1] + "…"
+    return on_one_line(hit.placed.chunk.text, EXCERPT_CHARS) if hit is not None else ""

@@ -14,7 +14,7 @@ from app.components.compare.address import VIEWS, Pair, Shown
 from app.components.compare.diff_grid import diff_text
 from app.components.compare.summary import headline, metadata, overview
 from app.components.shared.icon import file_icon, icon
-from app.components.shared.states import badge, empty, link_button
+from app.components.shared.states import badge, empty
 from app.i18n import seconds, t
 from core.model import Change, ChangeSummary, Document
 
@@ -86,11 +86,8 @@ def waiting(elapsed_s: float) -> html.Div:
     )
 
 
-def start_list(documents: Sequence[Document]) -> html.Div | html.Section:
-    """The documents that have versions to compare, newest first; none of them is an invitation to upload."""
-    if not documents:
-        action = link_button(t("compare.upload"), links.UPLOAD, "upload", primary=True)
-        return empty("file-diff", t("compare.none"), t("compare.none_text"), action)
+def start_list(documents: Sequence[Document]) -> html.Ul:
+    """The documents that have versions to compare, in the order given."""
     items = [
         html.Li(
             dcc.Link(
@@ -102,10 +99,9 @@ def start_list(documents: Sequence[Document]) -> html.Div | html.Section:
                 href=links.compare(document.doc_key),
             )
         )
-        for document in sorted(documents, key=lambda document: document.updated_at, reverse=True)
+        for document in documents
     ]
-    title = html.H2(t("compare.choose"), className="section-title")
-    return html.Section([title, html.Ul(items, className="compare-start")], className="card-plain")
+    return html.Ul(items, className="compare-start")
 
 
 def _tabs(view: str, counts: dict[str, int]) -> html.Div:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.components.shared.wording import on_one_line
 from app.i18n import has, language, t
 from core.model import Change, ChangeSummary, Row, Tally
 
@@ -82,5 +83,4 @@ def _what(row: Row) -> str:
 
 
 def _cut(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= SPOKEN_CHARS else flat[: SPOKEN_CHARS - 1] + "…"
+    return on_one_line(text, SPOKEN_CHARS)

@@ -15,7 +15,7 @@ from app import links
 from app.components.attributes import aria
 from app.components.shared.icon import file_icon, icon
 from app.components.shared.states import badge
-from app.components.shared.times import when
+from app.components.shared.times import time_left, when
 from app.components.shared.wording import in_part_words, of_pages
 from app.i18n import has, number, size, t
 from core.model import Document, Job, Version
@@ -110,7 +110,8 @@ def indexing(job: Job) -> html.Div:
         **(aria(valuenow=share, valuemin=0, valuemax=100) if share else {}),
     )
     words = t("document.indexing", number=job.version, stage=stage)
-    count = " · ".join(part for part in (count, _time_left(job.seconds_left)) if part)
+    left = "" if job.seconds_left is None else time_left(job.seconds_left)
+    count = " · ".join(part for part in (count, left) if part)
     ready = html.P(t("document.keyword_ready"), className="muted") if job.keyword_ready else None
     return html.Div(
         [html.Div([html.Span(words), html.Span(count)], className="label-row"), bar, ready], className="card-plain"
@@ -133,16 +134,6 @@ def left_out(version: Version) -> html.Details:
     return html.Details(
         [html.Summary(t("version.left_out")), html.Ul(lines, className="plain-list muted")], className="left-out"
     )
-
-
-def _time_left(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    if seconds < 60:
-        return t("job.left.seconds", count=max(1, round(seconds)))
-    if seconds < 5_400:
-        return t("job.left.minutes", count=round(seconds / 60))
-    return t("job.left.hours", count=round(seconds / 3_600))
 
 
 def _metadata(metadata: Mapping[str, Any]) -> list[tuple[str, Any]]:

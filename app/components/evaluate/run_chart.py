@@ -8,7 +8,7 @@ from html import escape
 import plotly.graph_objects as go
 from dash import html
 
-from app.components.ask.figures import FONT, NEUTRAL, SERIES, graph
+from app.components.ask.figures import AXIS, GROUND, SERIES, graph
 from app.components.evaluate.words import LEGS, leg_name, measure_name, measured, run_name
 from app.i18n import t
 from core.model import EvaluationRun
@@ -18,9 +18,8 @@ DASHES = ("dot", "dash", "dashdot", "solid")
 SIGNS = ("circle-open", "square-open", "diamond-open", "circle")
 SIZES = (16, 13, 10, 6)
 """The smaller lie over the larger, so that all can be seen where they meet."""
-PAD = 0.12
-LEAST_PAD = 0.02
 TICKS = 8
+QUARTERS = (0, 0.25, 0.5, 0.75, 1)
 
 
 def run_figures(runs: Sequence[EvaluationRun], first: int = 1) -> html.Div:
@@ -36,15 +35,12 @@ def run_figures(runs: Sequence[EvaluationRun], first: int = 1) -> html.Div:
 def _figure(runs: Sequence[EvaluationRun], first: int, measure: str, series: Sequence[tuple[str, str]]) -> html.Section:
     figure = go.Figure()
     places = list(range(first, first + len(runs)))
-    low, high = 1.0, 0.0
     hover = [escape(run_name(run)) for run in runs]
     for index, (leg, name) in enumerate(series):
         at = index if len(series) > 1 else len(LEGS) - 1
         values = [measured(run, leg, measure) for run in runs]
-        known = [value for value in values if value is not None]
-        if not known:
+        if all(value is None for value in values):
             continue
-        low, high = min(low, *known), max(high, *known)
         figure.add_scatter(
             x=places,
             y=values,
@@ -57,30 +53,23 @@ def _figure(runs: Sequence[EvaluationRun], first: int, measure: str, series: Seq
         )
     step = max(1, -(-len(runs) // TICKS))
     axis = {
-        "gridcolor": NEUTRAL,
-        "gridwidth": 1,
-        "zeroline": False,
-        "automargin": True,
+        **AXIS,
         "title": {"font": {"size": 12}},
     }
     figure.update_xaxes(
         **axis, tickmode="array", tickvals=places[::step], ticktext=[f"#{place}" for place in places[::step]]
     )
     figure.update_xaxes(range=[first - 0.3, first + len(runs) - 0.7], showgrid=False)
-    figure.update_yaxes(**axis, nticks=5, tickformat=".0%" if measure == "right" else ".2f")
-    pad = max((high - low) * PAD, LEAST_PAD)
-    figure.update_yaxes(range=[max(low - pad, -LEAST_PAD), min(high + pad, 1 + LEAST_PAD)])
+    figure.update_yaxes(**axis, tickvals=QUARTERS, tickformat=".0%" if measure == "right" else ".2f")
+    figure.update_yaxes(range=[0, 1])
+    figure.update_traces(cliponaxis=False)
     figure.update_layout(
         height=HEIGHT_PX,
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONT, "size": 12, "color": NEUTRAL},
-        hoverlabel={"font": {"family": FONT, "size": 12}, "align": "left"},
+        **GROUND,
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "xanchor": "left"},
         showlegend=len(series) > 1,
         dragmode="zoom",
-        template="none",
     )
     title = measure_name(measure)
     return html.Section(

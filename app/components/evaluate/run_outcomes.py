@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 from app import links
 from app.components.evaluate.words import LEGS, NOTHING, leg_name
 from app.components.shared.states import badge
+from app.components.shared.wording import on_one_line
 from app.i18n import seconds, t
 from core.model import QuestionOutcome
 
@@ -56,9 +57,7 @@ def ranks_text(ranks: Mapping[str, int | None]) -> str:
 
 
 def _item(outcome: QuestionOutcome) -> html.Li:
-    answer = " ".join(outcome.answer.split())
-    if len(answer) > ANSWER_CHARS:
-        answer = answer[: ANSWER_CHARS - 1] + "…"
+    answer = on_one_line(outcome.answer, ANSWER_CHARS)
     question = outcome.question
     address = links.ask(trace=outcome.trace_id) if outcome.trace_id else links.ask(question.text)
     told = t("evaluate.open_trace" if outcome.trace_id else "evaluate.ask_again")

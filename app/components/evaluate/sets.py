@@ -12,7 +12,7 @@ from dash import dcc, html
 
 from app import links
 from app.components.attributes import aria
-from app.components.evaluate.words import last_leg, measured, written
+from app.components.evaluate.words import last_leg, measured, set_name, written
 from app.components.shared.icon import icon
 from app.components.shared.reading_grid import reading_grid
 from app.components.shared.states import badge, link_button
@@ -63,7 +63,7 @@ def set_actions(question_set: QuestionSet) -> list[Any]:
 
 def delete_dialog(question_set: QuestionSet, runs: int) -> dbc.Modal:
     """The closed dialog that names what is lost with a set."""
-    title = t("evaluate.delete_title", name=question_set.name)
+    title = t("evaluate.delete_title", name=set_name(question_set))
     lost = f"{t('evaluate.questions', count=question_set.size)} · {t('evaluate.runs_count', count=runs)}"
     return loss_dialog("evaluate-delete", title, lost, t("evaluate.delete_text"), t("evaluate.delete_confirm"))
 
@@ -106,9 +106,15 @@ def question_grid(questions: Sequence[JudgedQuestion]) -> dag.AgGrid:
             "text": question.text,
             "documents": ", ".join(question.doc_keys),
             "answers": _answers(question),
+            "passage": question.passage,
+            "note": question.note,
         }
         for question in questions
     ]
+    for field in ("passage", "note"):
+        if any(row[field] for row in rows):
+            named = {"field": field, "headerName": t(f"evaluate.{field}"), "flex": 2, "minWidth": 140}
+            columns.append({**named, "tooltipField": field})
     return reading_grid("evaluate-questions", columns, rows, row_height=40, is_short=is_short)
 
 
@@ -124,7 +130,7 @@ def _item(status: SetStatus) -> html.Li:
     if status.gates:
         facts.insert(0, badge("neutral", t("evaluate.gates"), t("evaluate.gate_explain")))
     words = [
-        dcc.Link(known.name, href=links.evaluate(known.id), className="question"),
+        dcc.Link(set_name(known), href=links.evaluate(known.id), className="question"),
         html.Div(facts, className="question-facts"),
     ]
     return html.Li([html.Div(words), _newest(status.newest), _open(known)])

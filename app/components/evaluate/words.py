@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.i18n import has, number, t
-from core.model import EvaluationRun
+from core.model import WRONG_SET, EvaluationRun, QuestionSet
 
 LEGS = ("vector", "keyword", "fused", "final")
 """From the two legs to the ranking that the answer rests on; a run of an older program may lack the last."""
@@ -29,6 +29,11 @@ SHARES = ("right", "unanswerable_insufficient", "answerable_insufficient", "unsu
 NOTHING = "–"
 LEAST_SHOWN = 0.0005
 """What is smaller is written as zero, and zero has no sign."""
+
+
+def set_name(known: QuestionSet) -> str:
+    """Return what a set is called; the one of answers marked as wrong in the language of the reader."""
+    return t("wrong.set") if known.id == WRONG_SET else known.name
 
 
 def measured(run: EvaluationRun, leg: str, name: str) -> float | None:

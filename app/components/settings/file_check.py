@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import dash_bootstrap_components as dbc
 from dash import dcc, html
 
 from app import links
 from app.components.attributes import dataset
+from app.components.shared.filter_words import dropdown_words
 from app.components.shared.states import badge
 from app.i18n import size, t
 from core.model import FilesCheck
@@ -84,7 +86,37 @@ def _unnamed(found: FilesCheck) -> list[Any]:
         for each in found.unnamed_files
     ]
     verdict = badge("warning", t("stores.files_unnamed", count=found.unnamed))
-    return [_part(verdict, t("stores.files_unnamed_text"), rows, found.unnamed)]
+    return [_part(verdict, t("stores.files_unnamed_text"), rows, found.unnamed), _quarantine(found)]
+
+
+def _quarantine(found: FilesCheck) -> html.Div:
+    """The form that takes an original back, and the button that removes all that nothing names."""
+    originals = [each.name for each in found.unnamed_files if each.kind == "blob"]
+    chosen, name = "stores-quarantine-file", "stores-quarantine-name"
+    choice = dcc.Dropdown(
+        id=chosen, options=originals, value=originals[0] if originals else None, labels=dropdown_words()
+    )
+    named = dbc.Input(id=name, type="text", placeholder="report.pdf")
+    fields = ((chosen, t("stores.quarantine_file"), choice), (name, t("stores.quarantine_name"), named))
+    restore = html.Div(
+        [
+            *(
+                html.Div([html.Label(words, htmlFor=of, className="form-label"), control], className="access-field")
+                for of, words, control in fields
+            ),
+            html.Button(
+                t("stores.quarantine_restore"), id="stores-restore", type="button", className="btn btn-secondary"
+            ),
+        ],
+        className="access-form my-3",
+        hidden=not originals,
+    )
+    empty = dcc.ConfirmDialogProvider(
+        html.Button(t("stores.quarantine_empty"), type="button", className="btn btn-danger"),
+        id="stores-empty",
+        message=t("stores.quarantine_confirm", count=found.unnamed),
+    )
+    return html.Div([restore, empty], className="stores-quarantine")
 
 
 def _part(verdict: Any, words: str, rows: list[dict[str, Any]], count: int) -> html.Div:

@@ -60,7 +60,11 @@ def store_table(checks: Sequence[StoreCheck]) -> html.Div:
 
 
 def _named(check: StoreCheck) -> html.Div:
-    words = [html.Strong(t(f"home.store.name.{check.store}")), html.Br(), html.Span(check.engine, className="muted")]
+    words = [
+        html.Strong(t(f"overview.store.name.{check.store}")),
+        html.Br(),
+        html.Span(check.engine, className="muted"),
+    ]
     return html.Div([*words, *([html.P(check.error, className="hint")] if check.error else [])])
 
 
@@ -90,7 +94,7 @@ def _wrong_versions(checks: Sequence[StoreCheck]) -> list[Any]:
             marks = t("stores.same") if same else f"{each.expected_fingerprint[-8:]} ≠ {each.stored_fingerprint[-8:]}"
             cells = {
                 "document": dcc.Link(name, href=links.document(each.doc_key, version=each.version)),
-                "store": t(f"home.store.name.{check.store}"),
+                "store": t(f"overview.store.name.{check.store}"),
                 "expected": html.Span(number(each.rows), className="numbers"),
                 **{
                     fault: html.Span(number(getattr(each, fault)), className="numbers")

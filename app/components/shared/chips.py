@@ -33,9 +33,39 @@ def understood(trace: Trace, names: Names | None = None) -> html.Div | None:
                 title=title,
             )
         )
+    if analysis.standalone_other:
+        rows.append(_other_reading(trace))
+    if analysis.corrections:
+        rows.append(html.Div(_corrections(trace), className="read-filters"))
     if analysis.read_filters or query.dismissed:
         rows.append(html.Div(_filters(trace, names or {}), className="read-filters"))
     return html.Div(rows, className="understood") if rows else None
+
+
+def _other_reading(trace: Trace) -> html.P:
+    """What else a follow-up question was searched as, with the way to that answer."""
+    query, other = trace.query, trace.analysis.standalone_other
+    # Asked for itself, so that it is not read as a follow-up again.
+    asked = replace(query, text=other, conversation_id="", dismissed=())
+    link = dcc.Link(html.Q(other, className="user-text"), href=ask_href(asked))
+    return html.P([t("ask.also_searched"), " ", link], className="understood-as", title=t("ask.also_searched_why"))
+
+
+def _corrections(trace: Trace) -> list[Component]:
+    """The words that were read as others, each with the way to the answer without."""
+    chips = []
+    for each in trace.analysis.corrections:
+        words = t("ask.corrected_drop", word=each.word)
+        away = dcc.Link(
+            [icon("x-lg"), html.Span(words, className="visually-hidden")],
+            href=ask_href(replace(trace.query, dismissed=(*trace.query.dismissed, each.id))),
+            className="chip-drop",
+            title=words,
+        )
+        told = html.Span(t("ask.corrected", word=each.word, read_as=each.read_as), className="user-text")
+        chip = html.Span([icon("type"), told, away], className="chip chip-removable", title=t("ask.corrected_why"))
+        chips.append(html.Li(chip))
+    return [html.Span(t("ask.corrected_words")), html.Ul(chips, className="chips")]
 
 
 def intent_badge(intent: Intent) -> html.Span | None:

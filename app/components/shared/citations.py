@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dash import dcc
 from dash.development.base_component import Component
@@ -14,9 +14,20 @@ from app.i18n import t
 from core.model import Citation
 
 CITATION_MARK = re.compile(r"\[(\d{1,3})\]")
+CitationLink = Callable[[Citation], Component]
 
 
-def linked_text(text: str, citations: Sequence[Citation]) -> list[str | Component]:
+def citation_link(citation: Citation) -> Component:
+    """The way to the cited sentence on the page of its document."""
+    return dcc.Link(
+        f"[{citation.number}]",
+        href=citation_href(citation),
+        className="citation",
+        title=t("answer.open_citation", place=cited_place(citation)),
+    )
+
+
+def linked_text(text: str, citations: Sequence[Citation], link: CitationLink = citation_link) -> list[str | Component]:
     """``text`` whose ``[n]`` marks are links where ``n`` is a citation; any other mark stays as it is."""
     known = {citation.number: citation for citation in citations}
     pieces: list[str | Component] = []
@@ -25,16 +36,11 @@ def linked_text(text: str, citations: Sequence[Citation]) -> list[str | Componen
         citation = known.get(int(mark[1]))
         if citation is None:
             continue
-        pieces += [text[at : mark.start()], citation_link(citation)]
+        pieces += [text[at : mark.start()], link(citation)]
         at = mark.end()
     return [piece for piece in [*pieces, text[at:]] if piece != ""]
 
 
-def citation_link(citation: Citation) -> dcc.Link:
-    place = " · ".join(part for part in (citation.name, locator_text(citation.locator)) if part)
-    return dcc.Link(
-        f"[{citation.number}]",
-        href=citation_href(citation),
-        className="citation",
-        title=t("answer.open_citation", place=place),
-    )
+def cited_place(citation: Citation) -> str:
+    """The name of the document and where in it the sentence stands."""
+    return " · ".join(part for part in (citation.name, locator_text(citation.locator)) if part)

@@ -12,6 +12,8 @@ from app.i18n import has, t
 from core.model import GeneratorFailure, GeneratorHealth, GeneratorState, to_dict
 
 NONE = "none"
+USUAL = "usual"
+"""Stands in the choice where a question chooses nothing; an empty value is shown as no choice at all."""
 SPIKING = "snn"
 MEANINGS = {
     GeneratorState.READY: "ok",
@@ -21,10 +23,27 @@ MEANINGS = {
 }
 
 
-def generator_options(healths: Sequence[GeneratorHealth], chosen: str) -> list[dict[str, str]]:
-    """Extraction and each generator; ``chosen`` stands among them in any case."""
+def generator_options(
+    healths: Sequence[GeneratorHealth], chosen: str, usual: str | None = None
+) -> list[dict[str, str]]:
+    """Extraction and each generator; ``chosen`` stands among them in any case.
+
+    Choosing nothing stands first where ``usual``, which then writes what extraction is unsure of, is a generator.
+    """
     options = {NONE: t("ask.generator.none"), **{health.name: _option(health) for health in healths}}
+    if usual not in (None, NONE):
+        options = {USUAL: t("ask.generator.usual", name=usual), **options}
     return [{"value": value, "label": label} for value, label in {**{chosen: chosen}, **options}.items()]
+
+
+def choice_of(generator: str, usual: str) -> str:
+    """What stands in the choice for a question: a generator, or ``USUAL`` where nothing is chosen and one is usual."""
+    return generator or (NONE if usual == NONE else USUAL)
+
+
+def chosen_by(choice: str | None) -> str:
+    """The generator that a choice names; empty where it names none."""
+    return "" if choice in (None, USUAL) else str(choice)
 
 
 def writer(chosen: str, *, record: bool) -> str:
@@ -32,15 +51,15 @@ def writer(chosen: str, *, record: bool) -> str:
     return SPIKING if record else chosen
 
 
-def generator_line(healths: Sequence[GeneratorHealth], chosen: str) -> html.Div:
-    """How the chosen generator is, and what makes it available where it is not."""
+def generator_line(healths: Sequence[GeneratorHealth], chosen: str, *, is_usual: bool = False) -> html.Div:
+    """How the chosen generator is, and what makes it available where it is not; ``is_usual`` it was not chosen."""
     if chosen == NONE:
         return html.Div(html.Span(t("ask.generator.none_line")), className="generator-line")
     health = next((each for each in healths if each.name == chosen), None)
     if health is None:
         return html.Div(badge("warning", t("ask.generator.unknown", name=chosen)), className="generator-line")
     state = badge(MEANINGS[health.state], t(f"ask.generator.state.{health.state}"))
-    parts = [html.Span(t("ask.generator.line", name=_label(health))), state]
+    parts = [html.Span(t("ask.generator.usual_line" if is_usual else "ask.generator.line", name=_label(health))), state]
     said = generator_words(health)
     if said is not None:
         parts.append(said)

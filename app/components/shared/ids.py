@@ -7,11 +7,7 @@ SHELL_PATH = "shell-path"
 SCRIPT_TEXTS = "script-texts"
 """Holds the messages that scripts show."""
 
-HOME_TICK = "home-tick"
-HOME_EMPTY = "home-empty"
-HOME_FIRST = "home-first"
-HOME_STATE = "home-state"
-HOME_QUESTION = "home-question"
-HOME_LOAD_SAMPLE = "home-load-sample"
+LOAD_SAMPLE = "load-sample"
+"""Loads the sample documents, on the start page and beside uploads."""
 
 UPLOAD_TAGS = "upload-tags"

@@ -14,7 +14,7 @@ FILTERS = ("all", "active", "failed", "done", "cancelled")
 KINDS = ("ingest", "unpack", "reindex", "repair")
 
 
-def job_list(which: str, *, limit: int = 200, empty: Any = None) -> html.Div:
+def job_list(which: str, *, limit: int = 100, empty: Any = None) -> html.Div:
     """Return a list of the ``active`` or of ``all`` jobs; ``empty`` is shown while there is none."""
     return html.Div(
         [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dash import html
 from dash.development.base_component import Component
 
-from app.components.attributes import aria
+from app.components.attributes import aria, dataset
 from app.i18n import t
 from core.model import BLOCK_JOINT, BlockKind, Chunk, Locator
 
@@ -53,7 +53,7 @@ def marked(text: str, at: int, spans: Spans) -> list[Piece]:
     for first, last in sorted(spans):
         start, end = max(first - at, done), min(last - at, len(text))
         if start < end:
-            pieces += [text[done:start], html.Mark(text[start:end], className="cited")]
+            pieces += [text[done:start], html.Mark(text[start:end], className="cited", **dataset(span=first))]
             done = end
     return [piece for piece in [*pieces, text[done:]] if piece != ""]
 

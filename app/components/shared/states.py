@@ -8,8 +8,10 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import flask
 from dash import dcc, html, set_props
 
+from app import links
 from app.components.attributes import aria, dataset
 from app.components.shared import ids
 from app.components.shared.icon import icon
@@ -19,6 +21,7 @@ from core.errors import EvoRAGError
 
 logger = logging.getLogger(__name__)
 
+AGAIN = f"{links.sign_in(links.ACCESS)}&again=1"
 MEANINGS = {
     "ok": "check-circle-fill",
     "working": "arrow-repeat",
@@ -131,6 +134,7 @@ def error_line(error: EvoRAGError | Mapping[str, Any]) -> html.Div:
             icon(MEANINGS["error"]),
             html.Span([html.Strong(one_text(words["title"])), " ", one_text(words["detail"], words["remedy"]), " "]),
             html.Code(words["code"]),
+            html.A(t("sign_in.again"), href=AGAIN, className="ms-2") if words["code"] == "password_needed" else None,
         ],
         className="error-line",
         role="alert",
@@ -185,9 +189,11 @@ def notify(meaning: str, text: str, action: Any = None) -> None:
 
 
 def report_callback_error(error: Exception) -> None:
-    """Show an error that a callback raised as a notice; the error handler of the whole application."""
+    """Show an error that a callback raised as a notice, and let the browser show it where it was caused."""
     words = error_words(error if isinstance(error, EvoRAGError) else unknown_error(error))
-    notify("error", one_text(words["title"], words["detail"], words["remedy"]))
+    said = one_text(words["title"], words["detail"], words["remedy"])
+    flask.g.evorag_callback_failed = said
+    notify("error", said)
 
 
 def link_button(text: str, href: str, symbol: str | None = None, *, primary: bool = False) -> dcc.Link:

@@ -35,3 +35,12 @@ def exactly(at: datetime, after: datetime | None = None) -> html.Time:
     """
     earlier = dataset(after=after.isoformat()) if after is not None else {}
     return html.Time(moment(at), dateTime=at.isoformat(), className="when-exact", **earlier)
+
+
+def time_left(seconds: float) -> str:
+    """About how long something still takes, in words."""
+    if seconds < 60:
+        return t("job.left.seconds", count=max(1, round(seconds)))
+    if seconds < 5_400:
+        return t("job.left.minutes", count=round(seconds / 60))
+    return t("job.left.hours", count=round(seconds / 3_600))

@@ -9,6 +9,12 @@ from app.i18n import t
 EDGE = "\x00"
 
 
+def on_one_line(text: str, most: int) -> str:
+    """Return a text on one line, cut to at most so many characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"
+
+
 def of_pages(key: str, pages: str) -> str:
     """Return a message about pages as ``3, 7–9`` names them."""
     return t(key, pages=pages, count=1 if pages.isdigit() else 2)

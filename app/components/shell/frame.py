@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
+import flask
 from dash import html
 
+from app.components.shared.wording import on_one_line
 from app.i18n import t
+from core.errors import EvoRAGError
+
+TAB_CHARS = 80
 
 
 def page(
@@ -35,6 +42,33 @@ def named_page(name: str, children: Any, *, action: Any = None, wide: bool = Fal
     return page(t(f"{name}.title"), t(f"{name}.purpose"), children, action=action, wide=wide)
 
 
-def tab_title(key: str) -> Any:
-    """Return what ``register_page(title=…)`` wants: the browser tab's title in the language of the request."""
-    return lambda **_: f"{t(key)} · EvoRAG"
+def tab_title(key: str, name_of: Callable[[Mapping[str, str]], str] | None = None) -> Any:
+    """Return what ``register_page(title=…)`` wants: the browser tab's title in the language of the request.
+
+    ``name_of`` says what the page at an address is about, from the address's values; an error of ours leaves it out.
+    """
+
+    def title(**path: str) -> str:
+        parts = [t(key), "EvoRAG"]
+        try:
+            name = name_of({**asked_for()[1], **path}) if name_of is not None else ""
+        except EvoRAGError:
+            name = ""
+        return " · ".join([_short(name), *parts] if name else parts)
+
+    return title
+
+
+def asked_for() -> tuple[str, dict[str, str]]:
+    """Return the path that the browser shows, and its values, the first of each name."""
+    request = flask.request
+    if not request.path.startswith("/_dash-update"):
+        return request.path, request.args.to_dict()
+    body = request.get_json(silent=True) or {}
+    given = {each.get("property"): each.get("value") for each in body.get("inputs", []) if isinstance(each, dict)}
+    values = parse_qsl(str(given.get("search") or "").removeprefix("?"))
+    return str(given.get("pathname") or "/"), dict(reversed(values))
+
+
+def _short(name: str) -> str:
+    return on_one_line(name, TAB_CHARS)

@@ -11,29 +11,17 @@ from app.components.attributes import aria, dataset
 from app.components.shared import ids
 from app.components.shared.icon import FILE_ICONS, icon
 from app.components.shell.account import account_dialog, account_entry, account_rows, signed_out_dialog
+from app.components.shell.doors import rail_links, tabs
+from app.components.shell.palette import palette, palette_button
 from app.context import principal
 from app.i18n import LANGUAGES, language, messages, t
 
-NAVIGATION = (
-    ("home", links.HOME, "house"),
-    ("ask", links.ASK, "chat-square-text"),
-    ("documents", links.DOCUMENTS, "files"),
-    ("upload", links.UPLOAD, "upload"),
-    ("jobs", links.JOBS, "list-task"),
-    ("history", links.HISTORY, "clock-history"),
-    ("neurons", links.NEURONS, "activity"),
-    ("evaluate", links.EVALUATE, "bar-chart"),
-    ("audit", links.AUDIT, "journal-text"),
-    ("access", links.ACCESS, "shield-lock"),
-    ("settings", links.SETTINGS, "gear"),
-)
-IN_MORE = ("neurons", "evaluate", "audit", "access", "settings")
-"""What has no room in the bar of a narrow window and stands in its dialog instead."""
-SCRIPT_AREAS = ("job.", "upload.", "error.", "ask.live.", "neurons.live.")
-"""The areas of messages that scripts show: rows of jobs and uploads, answers on their way, recorded neurons, and what
-went wrong."""
+SCRIPT_AREAS = ("job.", "upload.", "error.", "ask.live.", "neurons.live.", "palette.", "connection.")
+"""The areas of messages that scripts show: rows of jobs and uploads, answers on their way, recorded neurons, what the
+palette finds, how the server is, and what went wrong."""
 THEMES = (("light", "sun"), ("dark", "moon-stars"), ("system", "circle-half"))
 KEYS = (
+    ("Ctrl+K", "keys.find"),
     ("/", "keys.ask"),
     ("g d", "keys.documents"),
     ("g u", "keys.upload"),
@@ -51,8 +39,11 @@ def shell() -> html.Div:
         [
             html.A(t("shell.skip"), href="#content", className="skip-link"),
             _rail(),
-            html.Main(page_container, id="content", className="content", tabIndex=-1),
+            html.Div(
+                [_connection(), tabs(), html.Main(page_container, id="content", className="content", tabIndex=-1)]
+            ),
             html.Div(id=ids.NOTICE, className="notice-area", role="status", **aria(live="polite")),
+            palette(),
             _keys_dialog(),
             _more_dialog(),
             account_dialog(principal()),
@@ -75,15 +66,6 @@ def watch_navigation(app: Dash) -> None:
 
 
 def _rail() -> html.Nav:
-    entries = [
-        dcc.Link(
-            [icon(symbol), html.Span(t(f"nav.{name}"), className="rail-word")],
-            href=path,
-            className="rail-link rail-roomy" if name in IN_MORE else "rail-link",
-            title=t(f"nav.{name}"),
-        )
-        for name, path, symbol in NAVIGATION
-    ]
     brand = dcc.Link(
         [html.Span("E", className="brand-mark", **aria(hidden=True)), html.Span("EvoRAG", className="rail-word")],
         href=links.HOME,
@@ -92,6 +74,7 @@ def _rail() -> html.Nav:
     )
     foot = html.Div(
         [
+            palette_button(),
             account_entry(principal()),
             _theme_switch(),
             _language_switch(),
@@ -120,7 +103,7 @@ def _rail() -> html.Nav:
         className="rail-foot",
     )
     return html.Nav(
-        [brand, html.Div(entries, className="rail-links"), foot], className="rail", **aria(label=t("shell.main"))
+        [brand, html.Div(rail_links(), className="rail-links"), foot], className="rail", **aria(label=t("shell.main"))
     )
 
 
@@ -155,22 +138,34 @@ def _language_switch() -> html.Div:
 
 def _more_dialog() -> html.Dialog:
     """What the rail has no room for on narrow screens."""
-    pages = [
-        dcc.Link([icon(symbol), t(f"nav.{name}")], href=path, className="dialog-link")
-        for name, path, symbol in NAVIGATION
-        if name in IN_MORE
-    ]
+    find = html.Button(
+        [icon("search"), t("palette.open")], type="button", className="btn btn-secondary", **dataset(action="palette")
+    )
     return html.Dialog(
         [
             html.H2(t("shell.more"), id="more-title", className="dialog-title"),
-            html.Div(
-                [*account_rows(principal()), *pages, _theme_switch(), _language_switch()], className="dialog-rows"
-            ),
+            html.Div([find, *account_rows(principal()), _theme_switch(), _language_switch()], className="dialog-rows"),
             html.Button(t("shell.close"), type="button", className="btn btn-secondary", **dataset(action="close")),
         ],
         id="more-dialog",
         className="dialog",
         **aria(labelledby="more-title"),
+    )
+
+
+def _connection() -> html.Div:
+    """What says on every page that the server cannot be reached or is slow; ``assets/connection.js`` shows it."""
+    retry = html.Button(t("state.again"), id="connection-retry", type="button", className="btn btn-secondary btn-sm")
+    reload = html.Button(
+        t("connection.reload"),
+        id="connection-reload",
+        type="button",
+        className="btn btn-secondary btn-sm",
+        **dataset(action="reload"),
+    )
+    words = html.Span(id="connection-text", role="alert")
+    return html.Div(
+        [icon("exclamation-triangle-fill"), words, retry, reload], id="connection", className="connection", hidden=True
     )
 
 

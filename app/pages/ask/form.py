@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from app.components.shared.generator_choice import NONE, chosen_by
 from app.components.shared.links import query_of
 from app.components.shared.query_options import Values, one
 from app.context import kb
@@ -47,13 +48,21 @@ def asked(form: Form, *, by_address: bool) -> Query:
     if kind != "now" and not form.get("asof"):
         raise InvalidInput(t("ask.no_as_of"), remedy=t(f"ask.no_as_of_remedy.{kind}"))
     versions = "all" if form.get("of_all") and kind != "version" else ""
-    text = (form.get("question") or "").strip()
+    extra = form.get("extra") or {}
+    # An empty box below an answer asks its question once more, as is chosen now.
+    text = (form.get("question") or "").strip() or (str(extra.get("text") or "") if form.get("trace") else "")
     query = addressed(
         text, str(form.get("k") or ""), form.get("doc"), form.get("tag"), form.get("type"), form.get("asof"), versions
     )
     if not query.text:
         raise InvalidInput(t("ask.no_question"), remedy=t("ask.no_question_remedy"))
-    return _shaped(_with_options(query, form), form.get("extra") or {}, by_address=by_address)
+    return _shaped(_with_options(query, form), extra, by_address=by_address)
+
+
+def goes_on_from(form: Form, query: Query) -> bool:
+    """Whether the question is a follow-up with which a conversation begins: another one than the answer shown is to."""
+    is_other = query.text != (form.get("extra") or {}).get("text")
+    return bool(form.get("trace")) and is_other and not query.conversation_id and not form.get("anew")
 
 
 def body_of(query: Query) -> dict[str, Any]:
@@ -86,12 +95,13 @@ def body_of(query: Query) -> dict[str, Any]:
 def _with_options(query: Query, form: Form) -> Query:
     """The query with what the form chooses; what is usual here stays open, so that addresses stay short."""
     settings = kb().settings.search
-    generator, rerank = form.get("generator") or "", form.get("rerank") or ""
+    generator, rerank = chosen_by(form.get("generator")), form.get("rerank") or ""
     record = bool(form.get("record"))
     return replace(
         query,
-        # What is recorded is written by the generator that can be.
-        generator="" if record or generator == usual_generator() else generator,
+        # What is recorded is written by the generator that can be. Naming the usual generator is a choice: it writes
+        # then however sure extraction is.
+        generator="" if record or (generator == NONE == usual_generator()) else generator,
         record=record,
         rerank="" if rerank == settings.rerank else rerank,
         recency=_choice(form.get("recency"), settings.recency),
@@ -106,13 +116,16 @@ def _choice(value: bool | None, usual: bool) -> bool | None:
 
 def _shaped(query: Query, extra: Mapping[str, Any], *, by_address: bool) -> Query:
     """The query with what the address has said beyond the form, as far as it is still the same question."""
-    query = replace(query, conversation_id=extra.get("conversation") or "")
+    query = replace(
+        query,
+        conversation_id=extra.get("conversation") or "",
+        depth=extra.get("depth") or query.depth,
+        per_document=extra.get("per_document", query.per_document),
+    )
     if not by_address and query.text != extra.get("text"):
         return query
     return replace(
         query,
         dismissed=tuple(extra.get("dismissed") or ()),
-        depth=extra.get("depth") or query.depth,
-        per_document=extra.get("per_document", query.per_document),
         fresh=by_address and bool(extra.get("fresh")),
     )

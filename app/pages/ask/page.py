@@ -1,4 +1,4 @@
-"""Ask: a question, the cited answer, the evidence under it, and the account of how it was found.
+"""Ask: a question, the cited answer, the evidence beside it, and the account of how it was found.
 
 The address is the state. Asking ends in an address that names the kept trace, so that a reload, the back button and a
 copied link all show the same answer; an address with a question and no trace asks it.
@@ -28,30 +28,40 @@ from dash.exceptions import PreventUpdate
 
 from app import links
 from app.components.ask.conversation_turns import conversation_head
-from app.components.ask.conversations_list import conversations_button, conversations_dialog
 from app.components.ask.form import ask_form, waiting
 from app.components.ask.save_question import save_button
 from app.components.ask.scope import version_options
 from app.components.ask.trace_cards import trace_cards
 from app.components.ask.trace_tables import fusion_table, keyword_table, vector_table
 from app.components.shared.document_options import document_options
-from app.components.shared.generator_choice import NONE, generator_line, generator_loads, writer
+from app.components.shared.generator_choice import NONE, chosen_by, generator_line, generator_loads, writer
 from app.components.shared.links import ask_search, place_of
 from app.components.shared.query_options import Values, one
 from app.components.shared.states import error_line, notify, shows_errors
-from app.components.shell.frame import named_page, tab_title
+from app.components.shell.frame import named_page, page, tab_title
 from app.context import kb, rag
 from app.i18n import t
 from app.offered_documents import chosen_documents, offered_documents
-from app.pages.ask.form import addressed, asked, body_of, kept_with
-from app.pages.ask.view import Talk, offer, offered_versions, result, talk_of
+from app.pages.ask import start
+from app.pages.ask.form import addressed, asked, body_of, goes_on_from, kept_with
+from app.pages.ask.view import (
+    Talk,
+    account,
+    answered,
+    before,
+    evidence_of,
+    offer,
+    offered_versions,
+    talk_of,
+    usual_generator,
+)
 from core.errors import EvoRAGError, InvalidInput, NotFound
 from core.model import Task, Trace, format_as_of
 
 WAIT_MS = 1_000
 GENERATOR_WAIT_MS = 3_000
 
-register_page(__name__, path=links.ASK, title=tab_title("ask.title"))
+register_page(__name__, path=links.ASK, title=tab_title("ask.title", lambda address: address.get("q", "")))
 
 
 @shows_errors
@@ -89,25 +99,48 @@ def layout(
     documents = chosen_documents(query.filters.doc_keys)
     writing = writer(query.generator or choices.generator, record=query.record)
     is_loading = generator_loads(choices.generators, writing)
-    content = [
-        ask_form(query, documents, kb().tags(), offered_versions("", format_as_of(query.as_of)), choices),
+    is_start = kept is None and talk is None and not is_asking
+    goes_on = kept is not None or (talk is not None and not is_asking)
+    form = ask_form(
+        query, documents, kb().tags(), offered_versions("", format_as_of(query.as_of)), choices, goes_on=goes_on
+    )
+    box = html.Div(
+        [
+            html.Div(form, id="ask-asking", hidden=is_start and not query.text and start.is_empty()),
+            *([html.Div(start.indexing(), id="start-indexing")] if is_start else []),
+        ],
+        className="ask-top",
+    )
+    said = [
         html.Div(problem, id="ask-problem", role="alert"),
         html.Div(None if ready else waiting(False), id="ask-waiting", role="status"),
         html.P(t("ask.changed"), id="ask-changed", className="ask-changed", role="status", hidden=True),
+    ]
+    shown = [
         *([conversation_head(talk.conversation), talk.earlier()] if talk is not None else []),
         html.Div(id="ask-live", className="ask-live"),
         html.Div(
-            result(kept, talk, place_of(why, position, version)) if not is_asking else [],
+            [] if is_asking else answered(kept, talk) if kept is not None else before(talk, query.filters.doc_keys),
             id="ask-result",
             className="is-asking" if is_asking else "",
         ),
-        conversations_dialog(),
+    ]
+    panes = [
+        html.Div([*shown, *said, box] if goes_on else [box, *said, *shown], className="ask-talk"),
+        html.Div(id="ask-live-evidence", className="ask-live-evidence"),
+        *([evidence_of(kept)] if kept is not None and kept.hits else []),
+    ]
+    content = [
+        html.Div(panes, className="ask-panes"),
+        *(account(kept, place_of(why, position, version)) if kept is not None else []),
+        *(start.ticking() if is_start else []),
         dcc.Store(id="ask-trace", data=kept.id if kept else ""),
         dcc.Store(
             id="ask-asked", data=[format_as_of(kept.query.as_of), kept.query.versions == "all"] if kept else None
         ),
         dcc.Store(id="ask-extra", data=kept_with(query, is_asking=is_asking)),
         dcc.Store(id="ask-now", data=time.time() if is_asking else 0.0),
+        dcc.Store(id="ask-anew", data=False),
         dcc.Store(id="ask-pending", data=False),
         dcc.Store(id="ask-go", data={}),
         dcc.Store(id="ask-went", data=False),
@@ -116,7 +149,13 @@ def layout(
         dcc.Interval(id="ask-wait", interval=WAIT_MS, disabled=ready),
         dcc.Interval(id="ask-generator-wait", interval=GENERATOR_WAIT_MS, disabled=not is_loading),
     ]
-    return named_page("ask", content, action=conversations_button())
+    if kept is None:
+        return named_page("ask", content)
+    # Under an answer, what the page is for goes without saying.
+    return page(t("ask.title"), "", content, wide=True)
+
+
+register_page("start_page", path=links.HOME, title=tab_title("ask.title"), layout=layout)
 
 
 def _kept(trace_id: str) -> tuple[Trace | None, Any]:
@@ -162,6 +201,8 @@ def _talk(conversation_id: str, trace_id: str) -> tuple[Talk | None, Any]:
             "syntax": State("ask-syntax", "value"),
             "record": State("ask-record", "value"),
             "extra": State("ask-extra", "data"),
+            "trace": State("ask-trace", "data"),
+            "anew": State("ask-anew", "data"),
         }
     },
     running=[
@@ -179,16 +220,26 @@ def ask(_clicks: int | None, now: float, form: dict[str, Any]) -> tuple[Any, ...
         raise PreventUpdate
     try:
         query = asked(form, by_address=by_address)
+        if not by_address and goes_on_from(form, query):
+            query = replace(query, conversation_id=_begun(str(form["trace"])))
         if not kb().health().models_ready:
             return no_update, None, waiting(True), True, False, no_update
         after = replace(query, fresh=False)
         if query.record or kb().generators.chosen(Task.ANSWER, query.generator or rag().llm_type) != NONE:
             stream = {"body": body_of(query), "search": ask_search(after), "replace": by_address, "at": time.time()}
             return no_update, None, None, False, True, stream
-        answered = rag().ask(query)
+        found = rag().ask(query)
     except EvoRAGError as error:
         return no_update, error_line(error), None, False, no_update, no_update
-    return {"search": ask_search(after, answered.id), "replace": by_address}, None, None, False, True, no_update
+    return {"search": ask_search(after, found.id), "replace": by_address}, None, None, False, True, no_update
+
+
+def _begun(trace_id: str) -> str:
+    """The conversation that begins with an answer; none with one that an evaluation has asked for."""
+    try:
+        return kb().conversations.begin(trace_id).id
+    except NotFound:
+        return ""
 
 
 @callback(
@@ -217,8 +268,10 @@ def look_for_models(_: int, pending: bool) -> tuple[Any, ...]:
 def show_generator(chosen: str | None, record: bool, _: int | None) -> tuple[Any, bool]:
     """How the chosen generator is, again and again while it loads."""
     healths = kb().generators.health()
-    name = writer(chosen or NONE, record=record)
-    return generator_line(healths, name), not generator_loads(healths, name)
+    named = chosen_by(chosen)
+    name = writer(named or usual_generator(), record=record)
+    line = generator_line(healths, name, is_usual=not named and not record)
+    return line, not generator_loads(healths, name)
 
 
 @callback(Output("ask-cards", "children"), Input("ask-details", "value"), State("ask-trace", "data"))

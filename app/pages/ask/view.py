@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -9,25 +10,24 @@ from typing import Any
 import dash_bootstrap_components as dbc
 from dash import html
 
-from app import links
-from app.components.ask.answer_card import answer_card, evidence_list
-from app.components.ask.conversation_turns import follow_up, turns_list
+from app.components.ask.answer_card import answer_card
+from app.components.ask.conversation_turns import asked_question, turns_list
+from app.components.ask.evidence import evidence_button, evidence_pane
 from app.components.ask.options import Offer
-from app.components.ask.question_list import question_list, saved_links
 from app.components.ask.recording_link import recording_link, unrecorded
 from app.components.ask.save_question import save_button
 from app.components.ask.scope import Offered
 from app.components.ask.why_not_panel import why_not_section
+from app.components.ask.wrong_answer import can_be_marked, wrong_button
 from app.components.shared.freshness import Shown, is_of_now, scope_notice
 from app.components.shared.links import Place
-from app.components.shared.states import empty, link_button
 from app.context import kb, rag
 from app.i18n import t
 from app.offered_documents import chosen_documents, offered_documents
+from app.pages.ask import start
 from core.errors import EvoRAGError, NotFound
 from core.model import Conversation, Query, Recording, Task, Trace, Turn, VersionRef
 
-RECENT_QUESTIONS = 6
 OFFERED_HISTORIES = 20
 
 
@@ -89,32 +89,70 @@ def offered_versions(search: str, chosen: str | None = None) -> Offered:
     return [(document, kb().versions(key)) for key, document in found.items()]
 
 
-def result(kept: Trace | None, talk: Talk | None, why: Place | None) -> list[Any]:
-    """The kept answer with its evidence, or what stands there before the first question."""
-    if kept is None:
-        return [] if talk is not None else [_start()]
+def before(talk: Talk | None, doc_keys: Sequence[str] = ()) -> list[Any]:
+    """What stands there before a question, to the documents ``doc_keys``."""
+    return [] if talk is not None else [html.Div(start.below(doc_keys), id="start-below", className="ask-start")]
+
+
+def answered(kept: Trace, talk: Talk | None) -> list[Any]:
+    """The question with its kept answer."""
+    shown = _shown(kept)
+    recording = _recording(kept)
+    neurons = [] if recording is None else [recording_link(recording)]
+    save = html.Div(_save(kept.query.text), id="ask-save-box")
+    tools = html.Div([*neurons, save, *_wrong(kept)], className="answer-tools")
+    first = _first_publication() if kept.sequence == 0 else None
+    parts: list[Any] = [
+        asked_question(kept.query.text),
+        scope_notice(kept, shown, _moment_of(kept.query)),
+        answer_card(kept, None if is_of_now(kept, shown) else shown, tools, first, _names(kept)),
+        unrecorded(kept, recording),
+    ]
+    if kept.hits:
+        parts.append(evidence_button(len(kept.hits)))
+    parts.append(html.Div(id="ask-wrong-box"))
+    if talk is not None:
+        parts.append(talk.later())
+    return parts
+
+
+def evidence_of(kept: Trace) -> html.Aside:
+    """The passages that the kept answer stands on; the cited ones with their page where they have pages."""
+    shown = _shown(kept)
+    cited = {(citation.doc_key, citation.version) for citation in kept.answer.citations}
+    paged = {version for version in cited if _has_pages(*version)}
+    return evidence_pane(kept, None if is_of_now(kept, shown) else shown, paged, _names(kept))
+
+
+def account(kept: Trace, why: Place | None) -> list[Any]:
+    """Why a passage was not found, and how the others were."""
     switch = dbc.Switch(
         id="ask-details", label=t("ask.details"), value=False, persistence="ask-details", persistence_type="local"
     )
-    shown = _shown(kept)
-    marked = None if is_of_now(kept, shown) else shown
-    recording = _recording(kept)
-    neurons = [] if recording is None else [recording_link(recording)]
-    save = html.Div([*neurons, html.Div(_save(kept.query.text), id="ask-save-box")], className="answer-tools")
-    first = _first_publication() if kept.sequence == 0 else None
-    card = answer_card(kept, marked, save, first, _names(kept))
-    parts: list[Any] = [scope_notice(kept, shown, _moment_of(kept.query)), card, unrecorded(kept, recording)]
-    parts.append(follow_up(talk is not None))
-    if talk is not None:
-        parts.append(talk.later())
-    if kept.hits:
-        parts.append(evidence_list(kept, marked))
     return [
-        *parts,
         _why_not(kept, why),
         html.Div(switch, className="details-switch"),
         html.Div(id="ask-cards", className="trace-cards"),
     ]
+
+
+def _wrong(kept: Trace) -> list[html.Div]:
+    """The button that says that the answer is wrong, of questions that a set may hold."""
+    if not can_be_marked(kept):
+        return []
+    try:
+        is_marked = kb().evaluations.marked_wrong(kept.id) is not None
+    except EvoRAGError:
+        # An evaluation has asked it: it is in a question set.
+        return []
+    return [html.Div(wrong_button(is_marked=is_marked), id="ask-wrong-tool")]
+
+
+def _has_pages(doc_key: str, version: int) -> bool:
+    try:
+        return kb().has_pages(doc_key, version)
+    except EvoRAGError:
+        return False
 
 
 def _recording(kept: Trace) -> Recording | None:
@@ -141,8 +179,9 @@ def _why_not(kept: Trace, why: Place | None) -> html.Section:
 
 
 def _names(kept: Trace) -> dict[str, str]:
-    """The names of the documents that read filters speak of."""
-    keys = [key for each in kept.analysis.read_filters for key in each.filters.doc_keys]
+    """The names of the documents that chosen and read filters speak of."""
+    keys = [*kept.query.filters.doc_keys]
+    keys += [key for each in kept.analysis.read_filters for key in each.filters.doc_keys]
     return {document.doc_key: document.name for document in chosen_documents(keys)}
 
 
@@ -176,21 +215,3 @@ def _first_publication() -> datetime | None:
 
 def _save(question: str) -> html.Button:
     return save_button(any(saved.text == question.strip() for saved in kb().saved_questions()))
-
-
-def _start() -> html.Div:
-    if kb().counts().documents == 0:
-        action = link_button(t("ask.upload"), links.UPLOAD, "upload", primary=True)
-        return empty("chat-square-text", t("ask.no_documents_title"), t("ask.no_documents_text"), action)
-    recent, saved = kb().history(RECENT_QUESTIONS), kb().saved_questions()
-    if not recent and not saved:
-        return empty("chat-square-text", t("ask.first_title"), t("ask.first_text"))
-    lists = [("ask.saved", saved_links(saved))] if saved else []
-    lists += [("ask.recent", question_list(recent))] if recent else []
-    return html.Div(
-        [
-            html.Section([html.H2(t(key), className="section-title"), below], className="card-plain")
-            for key, below in lists
-        ],
-        className="ask-start",
-    )

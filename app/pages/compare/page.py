@@ -7,6 +7,7 @@ clock that shows how long. Lines of the text come through ``/api/v1/compare/rows
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -28,7 +29,7 @@ from dash.exceptions import PreventUpdate
 from app import links
 from app.components.compare.address import Given, Pair, Shown, across, chosen, one, pair, shown_by
 from app.components.compare.answers import QUESTION_CHARS, answers_view
-from app.components.compare.body import compare_body, start_list, waiting
+from app.components.compare.body import compare_body, waiting
 from app.components.compare.head import export_menu, pickers
 from app.components.compare.image_slider import images
 from app.components.compare.tables import table_grid, table_view
@@ -37,6 +38,7 @@ from app.components.shared.states import empty, error_state, link_button, shows_
 from app.components.shell.frame import page, tab_title
 from app.context import kb
 from app.i18n import t
+from app.pages.compare.start import start_page
 from core.errors import EvoRAGError, Purged
 from core.model import Document, Version
 
@@ -48,7 +50,13 @@ TICK_MS = 500
 PATIENCE = 3
 DRAWN_LATE = ("table", "images", "answers")
 
-register_page(__name__, path=links.COMPARE, title=tab_title("compare.title"))
+
+def _compared(address: Mapping[str, str]) -> str:
+    keys = dict.fromkeys(filter(None, (address.get("doc"), address.get("other"))))
+    return " ↔ ".join(kb().document(key).name for key in keys)
+
+
+register_page(__name__, path=links.COMPARE, title=tab_title("compare.title", _compared))
 
 
 @shows_errors
@@ -61,12 +69,11 @@ def layout(
     folded: Given = None,
     view: Given = None,
     find: Given = None,
-    **_: Any,
+    **listed: Any,
 ) -> html.Div:
     """The two versions that the address names; without a document, the documents that have several versions."""
     if not one(doc):
-        documents = [document for document in kb().documents() if document.version_count > 1]
-        return page(t("compare.title"), t("compare.purpose"), start_list(documents), wide=True)
+        return start_page({name: one(listed[name]) for name in ("q", "page") if one(listed.get(name))})
     document = kb().document(one(doc))
     versions = kb().versions(document.doc_key)
     second = kb().document(one(other)) if one(other) and one(other) != document.doc_key else document

@@ -76,6 +76,12 @@ def _shown_before(done: Publication) -> int | None:
     return older[0].version if older else None
 
 
+def _bring_back(key: str) -> None:
+    """Bring a document back, and say where that shows nothing yet."""
+    done = kb().restore(key)
+    notify("ok", t("document.restored" if done.version is not None else "document.reopened", number=done.subject))
+
+
 def _tell_shown(key: str, done: Publication, message: str) -> None:
     """Say which version is shown now, with the way back to what was shown before."""
     before = _shown_before(done)
@@ -103,8 +109,7 @@ def delete_or_restore(
         kb().delete(data[0])
         notify("ok", t("document.deleted"), _undo("restore", data[0]))
     else:
-        kb().restore(data[0])
-        notify("ok", t("document.restored"))
+        _bring_back(data[0])
     return _again(data, _closed(opened))
 
 
@@ -261,8 +266,7 @@ def undo(_clicks: Sequence[int | None]) -> None:
     button = _pressed()
     key, number = str(button["key"]), int(button["number"])
     if button["action"] == "restore":
-        kb().restore(key)
-        notify("ok", t("document.restored"))
+        _bring_back(key)
     else:
         kb().publish(key, number)
         notify("ok", t("document.published", number=number))

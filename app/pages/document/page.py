@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -30,7 +31,13 @@ from app.i18n import t
 from app.pages.document.view import View, drawn, read, view_of
 from core.errors import NotFound
 
-register_page(__name__, path="/document", title=tab_title("document.title"))
+
+def _name(address: Mapping[str, str]) -> str:
+    key = unquote(address.get("doc_key", "")) or address.get("key", "")
+    return kb().document(key).name if key else ""
+
+
+register_page(__name__, path="/document", title=tab_title("document.title", _name))
 
 
 @shows_errors
@@ -91,7 +98,7 @@ def by_path(doc_key: str = "", **parameters: Any) -> html.Div:
 register_page(
     "document_by_path",
     path_template=f"{links.DOCUMENTS}/<doc_key>",
-    title=tab_title("document.title"),
+    title=tab_title("document.title", _name),
     layout=by_path,
 )
 

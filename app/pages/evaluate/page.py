@@ -22,7 +22,7 @@ from app.components.evaluate.sets import (
     set_actions,
     sets_list,
 )
-from app.components.evaluate.words import run_name
+from app.components.evaluate.words import run_name, set_name
 from app.components.shared.icon import icon
 from app.components.shared.states import empty, link_button, shows_errors
 from app.components.shell.frame import named_page, page, tab_title
@@ -117,7 +117,7 @@ def _set(set_id: str, limit: int) -> html.Div:
         ),
         html.Section(gate_switch(known.gates), className="card-plain") if changes else None,
         delete_dialog(known, len(kb().evaluations.runs(set_id))) if changes else None,
-        dcc.Store(id="evaluate-set", data={"id": set_id, "name": known.name, "limit": limit}),
+        dcc.Store(id="evaluate-set", data={"id": set_id, "name": set_name(known), "limit": limit}),
         dcc.Store(id="evaluate-seen", data=seen),
         dcc.Interval(id="evaluate-tick", interval=TICK_MS, disabled=is_still),
         html.P(id="evaluate-said", role="status", className="visually-hidden"),
@@ -125,7 +125,7 @@ def _set(set_id: str, limit: int) -> html.Div:
     ]
     purpose = t("evaluate.questions", count=len(questions))
     actions = html.Div(set_actions(known) if changes else set_actions(known)[:-1], className="button-row")
-    return page(known.name, purpose, content, action=actions, above=_back())
+    return page(set_name(known), purpose, content, action=actions, above=_back())
 
 
 def _run(run_id: str) -> html.Div:
@@ -173,7 +173,9 @@ def _gate(doc_key: str, version: int) -> html.Div:
         sets = link_button(t("evaluate.title"), links.EVALUATE, "bar-chart")
         nothing = empty("bar-chart", t("evaluate.gate_none_title"), t("evaluate.gate_none_text"), sets)
         return page(title, "", nothing, above=above)
-    asked = t("evaluate.gate_asks", count=sum(known.size for known in gating), sets=", ".join(s.name for s in gating))
+    asked = t(
+        "evaluate.gate_asks", count=sum(known.size for known in gating), sets=", ".join(set_name(s) for s in gating)
+    )
     content = [
         html.P(asked),
         html.Div(

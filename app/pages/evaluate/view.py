@@ -9,6 +9,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from app import links
+from app.components.evaluate.reliability import reliability
 from app.components.evaluate.run_chart import run_figures
 from app.components.evaluate.run_form import progress
 from app.components.evaluate.run_outcomes import outcome_items
@@ -74,6 +75,7 @@ def run_part(run: EvaluationRun) -> list[Any]:
     if run.state == "running":
         return [*content, *_going([run], "evaluate-cancel-shown")]
     content.append(html.Section(measures_table(run), className="card-plain"))
+    content.append(reliability(outcomes_by_id(run.id).values()))
     if may_change():
         words: list[Component | str] = [icon("trash"), t("evaluate.delete_run")]
         delete = html.Button(words, id="evaluate-run-delete", type="button", className="btn btn-secondary")

@@ -192,6 +192,30 @@ class ElasticKeywordIndex:
         )
         return _hits(reply)
 
+    def snapshot(self) -> object | None:
+        return None
+
+    def holding(
+        self, term: str, edits: int, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
+    ) -> list[int]:
+        server = self._opened()
+        if not term or limit < 1 or (doc_ids is not None and not doc_ids):
+            return []
+        near = {"fuzzy": {"terms": {"value": term, "fuzziness": edits, "prefix_length": 1, "transpositions": True}}}
+        query = {"bool": {"filter": [near if edits else {"term": {"terms": {"value": term}}}, *_of_documents(doc_ids)]}}
+        names = [self._aliases[part] for part in dict.fromkeys(parts)]
+        reply = server.read(
+            lambda client: client.search(
+                index=names,
+                query=query,
+                size=min(limit, _PAGE),
+                sort=[{"chunk_id": "asc"}],
+                filter_path=["hits.hits.sort", "_shards.failed"],
+                **_BARE,
+            )
+        )
+        return list(dict.fromkeys(int(hit["sort"][0]) for hit in _hits(reply)))
+
     # ---- what it holds
 
     def count(self) -> Mapping[Part, int]:
@@ -326,10 +350,17 @@ def _query(asked: Sequence[Clause], doc_ids: Sequence[int] | None) -> dict[str, 
     """Ask for any of the clauses, each literally; a filter adds nothing to a score."""
     query: dict[str, Any] = {"should": [_clause(clause) for clause in asked], "minimum_should_match": 1}
     if doc_ids is not None:
-        wanted = sorted(set(doc_ids))
-        pieces = [wanted[at : at + _TERMS_OF_A_CLAUSE] for at in range(0, len(wanted), _TERMS_OF_A_CLAUSE)]
-        query["filter"] = {"bool": {"should": [{"terms": {"doc_id": piece}} for piece in pieces]}}
+        query["filter"] = _of_documents(doc_ids)[0]
     return {"bool": query}
+
+
+def _of_documents(doc_ids: Sequence[int] | None) -> list[dict[str, Any]]:
+    """Return the filter that keeps rows of documents, none where all are asked for."""
+    if doc_ids is None:
+        return []
+    wanted = sorted(set(doc_ids))
+    pieces = [wanted[at : at + _TERMS_OF_A_CLAUSE] for at in range(0, len(wanted), _TERMS_OF_A_CLAUSE)]
+    return [{"bool": {"should": [{"terms": {"doc_id": piece}} for piece in pieces]}}]
 
 
 def _clause(clause: Clause) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from core.platform.precedence import give_way
 from core.ports import KeywordRow, StoredRows, TermAnalyser
 from core.text import bm25
 from core.text.analysis import ANALYSER_ID
+from core.text.near_terms import near_terms
 from core.text.vocabulary import PLAIN, counted, terms_of
 
 Ints = npt.NDArray[np.int64]
@@ -36,6 +37,8 @@ Floats = npt.NDArray[np.float64]
 _ROWS = "fts5: id doc terms fingerprint"
 _STORED_AT_ONCE = 50_000
 _BUSY_S = 30.0
+_NEAREST = 50
+"""So many terms near another one are asked for."""
 _LEAST_IDF = 1e-6
 """What FTS5 takes for the idf of a term that more than half of the rows hold."""
 _SIGNS = re.compile(r"[^a-z0-9\u0080-\ud7ff\ue000-\U0010ffff]")
@@ -122,6 +125,18 @@ class Fts5KeywordIndex:
                         hits[hit.chunk_id] = hit
         return sorted(hits.values(), key=lambda hit: (-hit.score, hit.chunk_id))[:limit]
 
+    def snapshot(self) -> object | None:
+        return None
+
+    def holding(
+        self, term: str, edits: int, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
+    ) -> list[int]:
+        found: dict[int, None] = {}
+        with self._read() as reader:
+            for part in dict.fromkeys(parts):
+                found.update(dict.fromkeys(_holding(reader, part, term, edits, limit, doc_ids)))
+        return list(found)[: max(limit, 0)]
+
     def count(self) -> Mapping[Part, int]:
         with self._read() as reader:
             return {part: _count(reader, part) for part in Part}
@@ -180,6 +195,10 @@ class Fts5KeywordIndex:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
+        for part in Part:
+            # Reads the dictionary of terms; it is this connection's own and nothing on the disk.
+            words = f"temp.{part.value}_words USING fts5vocab(main, {part.value}_terms, row)"
+            connection.execute(f"CREATE VIRTUAL TABLE {words}")
         return connection
 
     @contextmanager
@@ -249,6 +268,27 @@ def _search(
     places = np.flatnonzero(is_allowed)
     best = places[np.lexsort((every[places], -total[places]))[:limit]]
     return [_hit(int(every[place]), asked, postings) for place in best.tolist()]
+
+
+def _holding(
+    reader: sqlite3.Connection, part: Part, term: str, edits: int, limit: int, doc_ids: Sequence[int] | None
+) -> list[int]:
+    asked = _written_as(term)
+    if not asked or limit < 1 or (doc_ids is not None and not doc_ids):
+        return []
+    terms = [asked]
+    if edits:
+        first, after = asked[0], chr(ord(asked[0]) + 1)
+        every = reader.execute(f"SELECT term FROM {part.value}_words WHERE term >= ? AND term < ?", (first, after))
+        terms = near_terms(asked, (row[0] for row in every), edits)[:_NEAREST]
+    if not terms:
+        return []
+    wanted = f"SELECT rowid FROM {part.value}_terms WHERE {part.value}_terms MATCH ? LIMIT ?"
+    matched = " OR ".join(f'"{each}"' for each in terms)
+    if doc_ids is None:
+        return [int(row[0]) for row in reader.execute(wanted, (matched, limit))]
+    rows = np.array([row[0] for row in reader.execute(wanted, (matched, -1))], np.int64)
+    return [int(each) for each in rows[np.isin(rows, _of_documents(reader, part, doc_ids))][:limit]]
 
 
 def _hit(chunk_id: int, asked: Sequence[Clause], postings: Mapping[str, _Posting]) -> IndexHit:

@@ -13,6 +13,7 @@ from core.model import IndexHit, Part, TermScore
 from core.model.terms import Clause
 from core.ports import KeywordRow, StoredRows, TermAnalyser
 from core.text import bm25
+from core.text.near_terms import near_terms
 from core.text.vocabulary import PLAIN, counted, terms_of
 
 _STORED_AT_ONCE = 4_096
@@ -103,6 +104,26 @@ class MemoryKeywordIndex:
         with self._lock:
             hits = [hit for part in dict.fromkeys(parts) for hit in self._parts[part].search(asked, allowed)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[: max(limit, 0)]
+
+    def snapshot(self) -> object | None:
+        return None
+
+    def holding(
+        self, term: str, edits: int, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
+    ) -> list[int]:
+        allowed = None if doc_ids is None else frozenset(doc_ids)
+        found: dict[int, None] = {}
+        with self._lock:
+            for part in dict.fromkeys(parts):
+                index = self._parts[part]
+                for each in near_terms(term, index.postings, edits):
+                    holders = index.postings[each]
+                    found.update(
+                        (chunk_id, None)
+                        for chunk_id in holders
+                        if allowed is None or index.entries[chunk_id].doc_id in allowed
+                    )
+        return list(found)[: max(limit, 0)]
 
     def count(self) -> Mapping[Part, int]:
         with self._lock:

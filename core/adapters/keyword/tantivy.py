@@ -27,10 +27,13 @@ from core.platform.precedence import give_way
 from core.ports import KeywordRow, StoredRows, TermAnalyser
 from core.text import bm25
 from core.text.analysis import ANALYSER_ID
+from core.text.near_terms import near_terms
 from core.text.vocabulary import PLAIN, counted, terms_of
 
 _WRITER_BYTES = 64_000_000
 _FEW_IDS = 256
+_NEAREST = 50
+"""So many terms near another one are asked for."""
 _STORED_AT_ONCE = 50_000
 _LEAST_ID, _LARGEST_ID = -(1 << 63), (1 << 63) - 1
 _ROWS = "id doc terms fingerprint"
@@ -107,7 +110,19 @@ class TantivyKeywordIndex:
                     known = best.get(hit.chunk_id)
                     if known is None or hit.score > known.score:
                         best[hit.chunk_id] = hit
-        return sorted(best.values(), key=_best_first)[: max(limit, 0)]
+        return sorted(best.values(), key=lambda hit: (-hit.score, hit.chunk_id))[: max(limit, 0)]
+
+    def snapshot(self) -> object | None:
+        return self._shown
+
+    def holding(
+        self, term: str, edits: int, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
+    ) -> list[int]:
+        shown, found = self._shown, dict[int, None]()
+        with self._watched():
+            for part in dict.fromkeys(parts):
+                found.update(dict.fromkeys(self._parts[part].holding(shown[part], term, edits, limit, doc_ids)))
+        return list(found)[: max(limit, 0)]
 
     def count(self) -> Mapping[Part, int]:
         with self._watched():
@@ -292,11 +307,30 @@ class _PartIndex:
         for term, term_query in queries.items():
             frequency = frequencies[term]
             idf = bm25.idf(documents, frequency)
-            for score, address in searcher.search(self._all_of(rows, term_query), len(chosen), count=False).hits:
-                chunk_id = at[address.segment_ord, address.doc]
-                parts[chunk_id][term] = TermScore(term, score, idf, score / idf, frequency)
+            # All rows with a rare term are sooner read than those of them that were chosen.
+            wanted = term_query if frequency <= len(chosen) else self._all_of(rows, term_query)
+            for score, address in searcher.search(wanted, len(chosen), count=False).hits:
+                if (chunk_id := at.get((address.segment_ord, address.doc))) is not None:
+                    parts[chunk_id][term] = TermScore(term, score, idf, score / idf, frequency)
         counting = {chunk_id: counted(asked, scores) for chunk_id, scores in parts.items()}
         return [IndexHit(chunk_id, fsum(part.score for part in found), found) for chunk_id, found in counting.items()]
+
+    def holding(
+        self, snapshot: Snapshot, term: str, edits: int, limit: int, doc_ids: Sequence[int] | None
+    ) -> Sequence[int]:
+        self._require_open()
+        if limit < 1 or not term or (doc_ids is not None and not doc_ids) or not snapshot.searcher.num_docs:
+            return []
+        terms = [term]
+        if edits:
+            begin_alike = (each for each, _ in snapshot.searcher.terms_with_prefix("terms", term[0]))
+            terms = near_terms(term, begin_alike, edits)[:_NEAREST]
+        query = self._any_of([self._term("terms", each, "freq") for each in terms])
+        query = self._tantivy.Query.const_score_query(query, 0.0)
+        if doc_ids is not None:
+            query = self._all_of(self._rows_with("doc", doc_ids), query)
+        hits = snapshot.searcher.search(query, limit, count=False).hits
+        return list(snapshot.searcher.fast_field_values("id", [address for _, address in hits])) if hits else []
 
     def _best_of(self, clause: Clause, queries: Mapping[str, Any]) -> Any | None:
         """Match the rows that a clause asks for, with the score of its best alternative; None where no row has one."""
@@ -348,10 +382,6 @@ class _PartIndex:
         self._snapshot = Snapshot(self._index.searcher())
 
 
-def _best_first(hit: IndexHit) -> tuple[float, int]:
-    return -hit.score, hit.chunk_id
-
-
 @contextmanager
 def _translated() -> Iterator[None]:
     try:
@@ -361,7 +391,7 @@ def _translated() -> Iterator[None]:
     except Exception as error:
         raise StoreUnavailable(f"The keyword index cannot be used ({type(error).__name__}).") from error
     except BaseException as error:
-        # What panics in Rust is no Exception: nobody else would catch it, and the question would have no answer.
+        # What panics in Rust is no Exception, which nobody else would catch.
         if type(error).__name__ != "PanicException":
             raise
         raise IndexLost("The keyword index is damaged.", remedy=_WRITTEN_ANEW) from None

@@ -38,7 +38,7 @@ def top(searcher: Any, query: Any, limit: int) -> dict[int, Any]:
             break
         read *= 4
     ids = searcher.fast_field_values("id", [address for _, address in hits])
-    found = [(score, chunk_id, address) for (score, address), chunk_id in zip(hits, ids, strict=True)]
-    best = [row for row in found if row[0] > least + _SAME_SCORE]
-    level = sorted((row for row in found if abs(row[0] - least) <= _SAME_SCORE), key=lambda row: row[1])
-    return {chunk_id: address for _, chunk_id, address in [*best, *level][:limit]}
+    found = {chunk_id: address for chunk_id, (_, address) in zip(ids, hits, strict=True)}
+    best = [chunk_id for chunk_id, (score, _) in zip(ids, hits, strict=True) if score > least + _SAME_SCORE]
+    level = [chunk_id for chunk_id, (score, _) in zip(ids, hits, strict=True) if abs(score - least) <= _SAME_SCORE]
+    return {chunk_id: found[chunk_id] for chunk_id in [*best, *sorted(level)][:limit]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ _LIKE_A_PAGE = 2_000
 """Pixels of the longest side from which a picture is like a page that was drawn or scanned, and no screenshot."""
 _SOFTER = 0.8
 """Radius of a blur in pixels: of letters with hard edges more lines are overlooked as a whole."""
+_SURE, _LEAST_SURE = 0.9, 0.5
+"""Lines that are less sure are also read upside down; what is still less sure than the second is none."""
+_FEET = re.compile(r"\d\s?′")
 
 
 class RapidOcr:
@@ -32,6 +36,9 @@ class RapidOcr:
             params={
                 "Global.log_level": "critical",
                 "Global.max_side_len": _LONGEST_SIDE,
+                "Global.text_score": 0.0,
+                # Its classifier takes lines of code and formulas to be upside down.
+                "Global.use_cls": False,
                 "EngineConfig.onnxruntime.intra_op_num_threads": threads,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                 "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
@@ -46,14 +53,28 @@ class RapidOcr:
         if max(height, width) >= _LIKE_A_PAGE:
             pixels = np.asarray(Image.fromarray(pixels).filter(ImageFilter.GaussianBlur(_SOFTER)))
         # The models were trained on pictures whose colours come in the order of OpenCV.
-        found = self._engine(np.ascontiguousarray(pixels[:, :, ::-1]))
+        pixels = np.ascontiguousarray(pixels[:, :, ::-1])
+        found = self._engine(pixels, use_det=True)
         if found.boxes is None:
             return []
-        return [
-            RecognisedLine(text, _box(corners, width, height), round(float(score), 3))
-            for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
-            if text.strip()
-        ]
+        lines = []
+        for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+            if score < _SURE:
+                text, score = max((text, score), self._upside_down(pixels, corners), key=lambda read: read[1])
+            if text.strip() and score >= _LEAST_SURE:
+                lines.append(RecognisedLine(_written(text), _box(corners, width, height), round(float(score), 3)))
+        return lines
+
+    def _upside_down(self, pixels: Pixels, corners: Any) -> tuple[str, float]:
+        """Read a line turned by 180 degrees; return its text and how sure it is."""
+        [line] = self._engine.crop_text_regions(pixels, np.asarray([corners], dtype=np.float32))
+        found = self._engine(np.ascontiguousarray(line[::-1, ::-1]), use_det=False)
+        return (str(found.txts[0]), float(found.scores[0])) if found.txts else ("", 0.0)
+
+
+def _written(text: str) -> str:
+    """Return a line with apostrophes where the model knows only primes, unless these stand behind numbers alone."""
+    return text if len(_FEET.findall(text)) == text.count("′") else text.replace("′", "'")
 
 
 def _box(corners: Any, width: int, height: int) -> tuple[float, float, float, float]:

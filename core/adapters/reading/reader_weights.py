@@ -1,4 +1,4 @@
-"""The trained part of a reader in a file: upper layers of the packaged encoder in 8-bit integers, and its heads.
+"""The trained part of a reader in a file: layers of the packaged encoder in 8-bit integers, and its heads.
 
 Each matrix has a scale a row, and its integers are symmetric around zero; everything else is 32-bit floats.
 """

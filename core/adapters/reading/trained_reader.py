@@ -1,4 +1,4 @@
-"""The packaged reader: the packaged encoder whose upper layers were trained to answer (``docs/reader.md``).
+"""The packaged reader: the packaged encoder whose layers were trained to answer (``docs/reader.md``).
 
 A stretch is read as ``query: question passage: headings text`` between the two control tokens. Each run is of one
 stretch, as the encoder's are, so that what is read beside it changes nothing.
@@ -84,7 +84,7 @@ class _Loaded:
         read = np.concatenate([states[:1], states[first : first + len(tokens)]])
         starts, ends, inside = (read @ self._token_w + self._token_b).T
         start, end, span = best_span(_log_softmax(starts), _log_softmax(ends))
-        owners = _owners(places, stretch.sentences)
+        owners = owners_of(places, stretch.sentences)
         return StretchReading(
             answers=float(1 / (1 + np.exp(-answers))),
             relevance=float(relevance),
@@ -112,13 +112,11 @@ def best_span(starts: Floats, ends: Floats) -> tuple[int, int, float]:
     return int(start), int(end), float(np.exp(sums[start, end]))
 
 
-def _owners(places: Sequence[tuple[int, int]], sentences: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the sentence of each token, -1 for those between sentences."""
-    owners = []
-    for start, end in places:
-        middle = (start + end) / 2
-        owners.append(next((n for n, (first, last) in enumerate(sentences) if first <= middle <= last), -1))
-    return owners
+def owners_of(places: Sequence[tuple[int, int]], sentences: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the sentence of each token; a label between two sentences belongs to the one below it."""
+    last = len(sentences) - 1
+    middles = ((start + end) / 2 for start, end in places)
+    return [next((n for n, (_, end) in enumerate(sentences) if middle <= end), last) for middle in middles]
 
 
 def _by_sentence(logits: Floats, owners: Sequence[int], count: int) -> tuple[float, ...]:

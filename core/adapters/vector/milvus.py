@@ -254,7 +254,7 @@ class MilvusVectorIndex:
             yield page
 
     def _send(self, rows: list[dict[str, Any]], client: Any) -> None:
-        client.upsert(self._name, rows, timeout=self._timeout_s)
+        self._of().send(client, rows, self._timeout_s)
 
     def _forget(self, ids: list[int], client: Any) -> None:
         client.delete(self._name, ids=ids, timeout=self._timeout_s)

@@ -72,6 +72,9 @@ class ServerCollection:
         client.alter_alias(new, self._name, timeout=self._timeout_s)
         client.drop_collection(old, timeout=self._timeout_s)
 
+    def send(self, client: Any, rows: list[dict[str, Any]], timeout_s: float) -> None:
+        client.upsert(self._name, rows, timeout=timeout_s)
+
     def wrote(self, client: Any, _rows: int) -> None:
         """Wait until every process can find what was written, and none what was deleted."""
         client.query(

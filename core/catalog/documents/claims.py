@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, selec
 
 from core.catalog.engine import inserted_id
 from core.catalog.jobs.ledger import Attempt, NewJob, queue, queue_all
+from core.catalog.journal import acknowledge
 from core.catalog.schema import IS_CURRENT, NOT_A_DRAFT, document_tags, documents, jobs, publications, versions
 from core.model import Filing, JobKind, JobState, UploadOutcome
 
@@ -88,6 +89,7 @@ def _first_versions(tx: Connection, news: Sequence[NewVersion], moments: Sequenc
     if tags:
         tx.execute(insert(document_tags), tags)
     sequence = _sequence(tx)
+    acknowledge(tx)
     tx.execute(
         insert(versions), [_version(doc_ids[new.doc_key], 1, new, sequence, at, is_first=True) for new, at in timed]
     )
@@ -139,6 +141,7 @@ def _next_version(tx: Connection, doc_id: int, new: NewVersion, now: datetime, *
     number = 1 + (tx.scalar(select(func.max(versions.c.number)).where(versions.c.doc_id == doc_id)) or 0)
     row = _version(doc_id, number, new, _sequence(tx), now, is_first=is_first)
     version_id = inserted_id(tx.execute(insert(versions).values(**row)))
+    acknowledge(tx)
     return Claim(UploadOutcome.NEW, doc_id, version_id, number, _queue_job(tx, doc_id, version_id, new, now))
 
 

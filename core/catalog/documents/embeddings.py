@@ -25,11 +25,14 @@ from sqlalchemy import (
 
 from core.catalog.engine import Database
 from core.catalog.outbox import VECTOR
+from core.catalog.prepared import Prepared
 from core.catalog.schema import chunks, embeddings, outbox, publications, shown_now, version_chunks, versions
 from core.model import Part
 from core.ports import HeadVector, Vector
 
 _FEW = 500
+_MOST_KNOWN = 8_000
+"""Vectors that questions have asked for and that are remembered."""
 LOOK_AGAIN_S = 0.1
 """Time after which to look again for what somebody else embeds."""
 PATIENCE_S = 60.0
@@ -46,9 +49,19 @@ class Missing:
     tokens: int
 
 
+_OF_HASHES = Prepared(
+    select(embeddings.c.content_hash, embeddings.c.vector).where(
+        embeddings.c.model == bindparam("model"),
+        embeddings.c.content_hash.in_(bindparam("hashes", expanding=True)),
+    ),
+    "hashes",
+)
+
+
 class Embeddings:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._known: tuple[object, dict[bytes, Vector | None]] = None, {}
 
     def missing(self, version_id: int, model: str, after: int, limit: int) -> list[Missing]:
         """Return contents of the version, from behind a position on, that the model has not embedded."""
@@ -106,13 +119,25 @@ class Embeddings:
 
     def of_hashes(self, hashes: Collection[bytes], model: str) -> dict[bytes, Vector]:
         """Return the vectors of contents, without those that have none."""
-        if not hashes:
+        known = self._known_of(model)
+        wanted = [digest for digest in hashes if digest not in known]
+        if wanted:
+            with self._database.read() as tx:
+                rows = _OF_HASHES.rows(tx, {"hashes": wanted, "model": model})
+            read = {digest: np.frombuffer(half, np.float16).astype(np.float32) for digest, half in rows}
+            known |= {digest: read.get(digest) for digest in wanted}
+        return {digest: vector for digest in hashes if (vector := known[digest]) is not None}
+
+    def _known_of(self, model: str) -> dict[bytes, Vector | None]:
+        """Return the vectors of a model that were read lately, None for contents without one."""
+        revision = self._database.revisions.of((embeddings.name,))
+        if revision is None:
             return {}
-        query = select(embeddings.c.content_hash, embeddings.c.vector).where(
-            embeddings.c.model == model, embeddings.c.content_hash.in_(list(hashes))
-        )
-        with self._database.read() as tx:
-            return {row[0]: np.frombuffer(row[1], np.float16).astype(np.float32) for row in tx.execute(query)}
+        state, known = self._known
+        if state != (revision, model) or len(known) > _MOST_KNOWN:
+            known = {}
+            self._known = (revision, model), known
+        return known
 
     def add(self, model: str, hashes: Sequence[bytes], vectors: Vector) -> None:
         """Keep ``(n, dimension)`` vectors as half-precision floats, but for contents that are gone.

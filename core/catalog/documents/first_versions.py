@@ -19,6 +19,7 @@ from core.catalog.engine import Database
 from core.catalog.jobs.changes import next_change
 from core.catalog.jobs.events import LogLine, record_all
 from core.catalog.jobs.ledger import Attempt, running_among, write_steps
+from core.catalog.journal import acknowledge
 from core.catalog.questions.cached_answers import drop_changed
 from core.catalog.schema import NOT_A_DRAFT, documents, jobs, publications, versions
 from core.model import JobState, Part, Stage
@@ -126,6 +127,7 @@ def _show(tx: Connection, firsts: Sequence[FirstVersion], rows: Mapping[int, Row
     now = datetime.now(UTC)
     newest = select(publications.c.seq, publications.c.at).order_by(publications.c.seq.desc()).limit(1)
     last = tx.execute(newest).one_or_none()
+    acknowledge(tx)
     tx.execute(
         insert(publications),
         [

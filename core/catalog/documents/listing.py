@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
-from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Case, Connection, FromClause, Row, Select, and_, case, delete, func, or_, select, update
+from sqlalchemy import Connection, Row, Select, delete, select, update
 
 from core.catalog.documents.claims import Claim, NewVersion, add_tags, claim_all
-from core.catalog.documents.isolation import seen
+from core.catalog.documents.document_rows import document_of, document_rows, tags_of
+from core.catalog.documents.isolation import seen, viewer
 from core.catalog.documents.leftovers import FileKind, drop
+from core.catalog.documents.listed import GONE, conditions, counted, folded, listed_ids, listed_languages, words_of
 from core.catalog.engine import Database
+from core.catalog.listing_schema import listed
 from core.catalog.schema import IS_CURRENT, NUMBER, document_tags, documents, publications, versions
 from core.errors import NotFound
-from core.model import Document, Version
-
-_GONE = ("deleted", "purged")
+from core.model import Document, DocumentPage, DocumentQuery, DocumentSort, Version
 
 
 class Documents:
@@ -63,21 +62,17 @@ class Documents:
         The first ``limit`` of them take a fraction of the time of all.
         """
         if limit is not None:
-            brief, listed = _brief(include_deleted)
-            with self._database.read() as tx:
-                fitting = _fitting(tx, brief.order_by(listed.c.name), search)
-                return _read(tx, [row.id for row in fitting[:limit]])
+            wanted = DocumentQuery(_words(search), include_deleted, sort=DocumentSort.NAME, limit=limit)
+            return self.listed(wanted).documents
         doc_ids = None if doc_id is None else (doc_id,)
         with self._database.read() as tx:
-            rows = tx.execute(_listing(doc_ids).where(seen())).all()
-            tags = _tags(tx, doc_ids)
-        found = [_document(row, tuple(tags.get(row.id, ()))) for row in rows]
-        needle = search.casefold().strip()
+            found = _read(tx, doc_ids)
+        needle = folded(search).strip()
         return [
             document
             for document in found
-            if (include_deleted or document.state not in _GONE)
-            and (not needle or _holds(needle, document.name, document.title, document.tags))
+            if (include_deleted or document.state not in GONE)
+            and (not needle or needle in words_of(document.name, document.title, document.tags))
         ]
 
     def page(
@@ -95,23 +90,26 @@ class Documents:
 
         ``search`` is as for ``find``; ``tags`` are those that a document must have all.
         """
-        query, listed = _brief(include_deleted)
-        if state is not None:
-            query = query.where(listed.c.state == state)
-        if extensions:
-            is_shown = listed.c.published_version.is_not(None)
-            kind = case((is_shown, listed.c.extension), else_=listed.c.latest_extension)
-            query = query.where(kind.in_(extensions))
-        if tags:
-            having = (
-                select(document_tags.c.doc_id).where(document_tags.c.tag.in_(tags)).group_by(document_tags.c.doc_id)
-            )
-            query = query.where(listed.c.id.in_(having.having(func.count() == len(set(tags)))))
+        wanted = DocumentQuery(_words(search), include_deleted, tuple(tags), tuple(extensions), state=state or "")
         with self._database.read() as tx:
-            keys = sorted((row.doc_key, row.id) for row in _fitting(tx, query, search))
-            first = bisect_right(keys, after, key=itemgetter(0))
-            found = _read(tx, [doc_id for _, doc_id in keys[first : first + limit]])
-        return sorted(found, key=lambda each: each.doc_key), len(keys), first + limit < len(keys)
+            fitting = conditions(tx, wanted)
+            total = counted(tx, fitting)
+            following = select(listed.c.doc_id).where(*fitting, listed.c.doc_key > after).order_by(listed.c.doc_key)
+            ids = list(tx.scalars(following.limit(limit + 1)))
+            found = _read(tx, ids[:limit])
+        return sorted(found, key=lambda each: each.doc_key), total, len(ids) > limit
+
+    def listed(self, wanted: DocumentQuery) -> DocumentPage:
+        """Return a page of the documents that whoever acts sees, in the order that is wanted."""
+        with self._database.read() as tx:
+            ids, total = listed_ids(tx, wanted)
+            found = {document.id: document for document in _read(tx, ids)}
+        return DocumentPage([found[doc_id] for doc_id in ids if doc_id in found], total)
+
+    def languages(self) -> list[str]:
+        """Return the codes of the languages of the documents that whoever acts sees."""
+        with self._database.read() as tx:
+            return listed_languages(tx)
 
     def set_tags(self, doc_id: int, tags: Sequence[str]) -> None:
         with self._database.write() as tx:
@@ -120,8 +118,10 @@ class Documents:
 
     def tags(self) -> list[str]:
         """Return the tags of the documents that whoever acts sees."""
+        used = select(document_tags.c.tag)
+        if viewer() is not None:
+            used = used.join(documents, documents.c.id == document_tags.c.doc_id).where(seen())
         with self._database.read() as tx:
-            used = select(document_tags.c.tag).join(documents, documents.c.id == document_tags.c.doc_id).where(seen())
             return list(tx.scalars(used.distinct().order_by(document_tags.c.tag)))
 
     # ---- versions
@@ -167,138 +167,16 @@ class Documents:
             return bool(tx.scalar(select(versions.c.is_text_entry).where(versions.c.id == version_id)))
 
 
-def _brief(include_deleted: bool) -> tuple[Select[Any], FromClause]:
-    """Select just enough of the documents that whoever acts sees to choose among them, and tell from what."""
-    listed = _listing(None).where(seen()).order_by(None).subquery()
-    is_shown = listed.c.published_version.is_not(None)
-    title = case((is_shown, listed.c.title), else_=listed.c.latest_title)
-    query = select(listed.c.id, listed.c.doc_key, listed.c.name, title.label("title"))
-    return query if include_deleted else query.where(listed.c.state.not_in(_GONE)), listed
+def _words(search: str) -> tuple[str, ...]:
+    """Return what a search in one piece looks for: literal text, its blanks too."""
+    return (search.strip(),) if search.strip() else ()
 
 
-def _fitting(tx: Connection, brief: Select[Any], search: str) -> Sequence[Row[Any]]:
-    """Return those of a brief selection that hold ``search``."""
-    rows = tx.execute(brief).all()
-    needle = search.casefold().strip()
-    if not needle:
-        return rows
-    # No database folds the letters of all scripts.
-    known = _tags(tx, None)
-    return [row for row in rows if _holds(needle, row.name, row.title or "", known.get(row.id, ()))]
-
-
-def _read(tx: Connection, doc_ids: Collection[int]) -> list[Document]:
-    """Return documents by name."""
-    tags = _tags(tx, doc_ids)
-    return [_document(row, tuple(tags.get(row.id, ()))) for row in tx.execute(_listing(doc_ids))]
-
-
-def _tags(tx: Connection, doc_ids: Collection[int] | None) -> dict[int, list[str]]:
-    """Return the tags of documents (None: of all) by document."""
-    query = select(document_tags.c.doc_id, document_tags.c.tag).order_by(document_tags.c.tag)
-    if doc_ids is not None:
-        query = query.where(document_tags.c.doc_id.in_(doc_ids))
-    found: dict[int, list[str]] = {}
-    for doc_id, tag in tx.execute(query):
-        found.setdefault(doc_id, []).append(tag)
-    return found
-
-
-def _holds(needle: str, name: str, title: str, tags: Iterable[str]) -> bool:
-    return needle in "\n".join((name, title or name, *tags)).casefold()
-
-
-def _listing(doc_ids: Collection[int] | None) -> Select[Any]:
-    """Select documents with their newest and their published version; of some without reading the others."""
-    decided = select(publications.c.doc_id, func.max(publications.c.seq).label("seq"))
-    # The purge of one version decides nothing about what the document shows.
-    decided = decided.where(or_(publications.c.action != "purge", publications.c.subject.is_(None)))
-    kept_number = case((versions.c.state != "purged", versions.c.number))
-    last_version = select(
-        versions.c.doc_id,
-        func.coalesce(func.max(kept_number), func.max(versions.c.number)).label("number"),
-        func.count().label("count"),
-        func.min(versions.c.publish_at).label("publish_at"),
-    ).where(versions.c.state != "cancelled", IS_CURRENT)
-    if doc_ids is not None:
-        decided = decided.where(publications.c.doc_id.in_(doc_ids))
-        last_version = last_version.where(versions.c.doc_id.in_(doc_ids))
-    decision = decided.group_by(publications.c.doc_id).subquery("decision")
-    newest = last_version.group_by(versions.c.doc_id).subquery("last_version")
-    shown = versions.alias("shown")
-    query = (
-        select(
-            documents,
-            versions.c.number.label("latest_version"),
-            _state(versions, shown).label("state"),
-            versions.c.extension.label("latest_extension"),
-            versions.c.title.label("latest_title"),
-            versions.c.language.label("latest_language"),
-            versions.c.size_bytes.label("latest_size"),
-            shown.c.number.label("published_version"),
-            shown.c.extension,
-            shown.c.title,
-            shown.c.language,
-            shown.c.size_bytes,
-            shown.c.chunk_count,
-            shown.c.metadata["in_part"].as_string().label("in_part"),
-            newest.c.count.label("version_count"),
-            newest.c.publish_at,
-        )
-        .join(newest, newest.c.doc_id == documents.c.id)
-        .join(versions, and_(versions.c.doc_id == documents.c.id, versions.c.number == newest.c.number))
-        .outerjoin(decision, decision.c.doc_id == documents.c.id)
-        .outerjoin(publications, publications.c.seq == decision.c.seq)
-        .outerjoin(shown, shown.c.id == publications.c.version_id)
-        .order_by(documents.c.name)
-    )
-    return query if doc_ids is None else query.where(documents.c.id.in_(doc_ids))
-
-
-def _document(row: Row[Any], tags: tuple[str, ...]) -> Document:
-    is_shown = row.published_version is not None
-    return Document(
-        id=row.id,
-        doc_key=row.doc_key,
-        name=row.name,
-        title=(row.title if is_shown else row.latest_title) or row.name,
-        tags=tags,
-        extension=row.extension if is_shown else row.latest_extension,
-        language=(row.language if is_shown else row.latest_language) or "",
-        size_bytes=row.size_bytes if is_shown else row.latest_size,
-        state=row.state,
-        published_version=row.published_version,
-        latest_version=row.latest_version,
-        version_count=row.version_count,
-        chunk_count=row.chunk_count or 0,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        is_text_entry=row.is_text_entry,
-        publish_at=row.publish_at,
-        owner="" if row.owner_id is None else owner_of(row.doc_key),
-        in_part=row.in_part or "",
-    )
-
-
-def owner_of(doc_key: str) -> str:
-    """Return the name of the user whose private document a key names."""
-    return doc_key.partition("/")[0].removeprefix("~")
-
-
-def _state(latest: FromClause, shown: FromClause) -> Case[str]:
-    """Say in words what a document is, by its newest version, the one it shows, and what was decided last."""
-    is_shown, failed = shown.c.number.is_not(None), latest.c.state == "failed"
-    is_deleted = and_(publications.c.action == "delete", latest.c.claimed_seq < publications.c.seq)
-    return case(
-        (latest.c.state == "stored", "indexing"),
-        (and_(is_shown, failed), "failed"),
-        (is_shown, "published"),
-        (latest.c.state == "purged", "purged"),
-        (is_deleted, "deleted"),
-        (failed, "failed"),
-        (publications.c.action == "unpublish", "unpublished"),
-        else_="draft",
-    )
+def _read(tx: Connection, doc_ids: Collection[int] | None) -> list[Document]:
+    """Return documents (None: all that whoever acts sees) by name."""
+    tags = tags_of(tx, doc_ids)
+    rows = document_rows(doc_ids).where(seen())
+    return [document_of(row, tuple(tags.get(row.id, ()))) for row in tx.execute(rows)]
 
 
 def _version_rows() -> Select[Any]:

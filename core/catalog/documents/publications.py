@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, case, exists, func, insert, or_, select, update
 
+from core.catalog.documents.completing import complete
 from core.catalog.documents.isolation import seen
 from core.catalog.documents.placing import place, shelve
 from core.catalog.documents.rereading import swap
@@ -16,10 +17,11 @@ from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
 from core.catalog.jobs.changes import next_change
 from core.catalog.jobs.events import record, record_all
-from core.catalog.jobs.ledger import ACTIVE, Attempt, Step
+from core.catalog.jobs.ledger import Attempt, Step
+from core.catalog.journal import acknowledge
 from core.catalog.outbox import has_moves
 from core.catalog.questions.cached_answers import drop_changed
-from core.catalog.schema import NOT_A_DRAFT, NUMBER, documents, jobs, publications, versions
+from core.catalog.schema import NOT_A_DRAFT, NUMBER, documents, jobs, outbox, publications, versions
 from core.errors import Cancelled, Conflict
 from core.model import JobState, Part, Publication, Stage
 
@@ -81,6 +83,7 @@ _PREPARED = versions.c.is_prepared, versions.c.state != "stored"
 
 _newest = select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery()
 _asked_of = select(_newest, has_moves, exists(versions.c.id).where(LACKS_VECTORS))
+_ASKED_OF = tuple(table.name for table in (publications, outbox, versions, jobs))
 _earlier = publications.alias("earlier")
 _present = versions.alias("present")
 
@@ -93,24 +96,29 @@ class Publications:
 
     def sequence(self) -> int:
         """Return the newest sequence number, 0 before the first publication."""
-        with self._database.read() as tx:
-            return int(tx.scalar(select(func.coalesce(func.max(publications.c.seq), 0))) or 0)
+        return self.asked_of()[0]
 
     def asked_of(self) -> tuple[int, bool, bool]:
-        """Return the newest sequence number, whether all that is shown stands in head, and whether it has its vectors.
+        """Return the newest sequence number, whether what is shown stands in head, and whether it has its vectors."""
 
-        What no store has got yet stands nowhere, which is as good.
-        """
-        with self._database.read() as tx:
-            newest, moves, lacks_vectors = tx.execute(_asked_of).one()
-        return int(newest), not moves, not lacks_vectors
+        # What no store has got yet stands nowhere, which is as good.
+        def read() -> tuple[int, bool, bool]:
+            with self._database.read() as tx:
+                newest, moves, lacks_vectors = tx.execute(_asked_of).one()
+            return int(newest), not moves, not lacks_vectors
+
+        return self._database.remembered.value("asked of", _ASKED_OF, None, read)
 
     def has_moved_since(self, sequence: int) -> bool:
         """Tell whether anything that was shown at ``sequence`` may stand in history by now."""
-        replaced = exists().where(_earlier.c.doc_id == publications.c.doc_id, _earlier.c.seq < publications.c.seq)
-        moved = exists().where(publications.c.seq > sequence, replaced)
-        with self._database.read() as tx:
-            return bool(tx.scalar(select(or_(has_moves, moved))))
+
+        def read() -> bool:
+            replaced = exists().where(_earlier.c.doc_id == publications.c.doc_id, _earlier.c.seq < publications.c.seq)
+            moved = exists().where(publications.c.seq > sequence, replaced)
+            with self._database.read() as tx:
+                return bool(tx.scalar(select(or_(has_moves, moved))))
+
+        return self._database.remembered.value("moved since", (publications.name, outbox.name), sequence, read)
 
     def sequence_at(self, moment: datetime) -> int:
         with self._database.read() as tx:
@@ -183,7 +191,8 @@ class Publications:
 
         ``finishing`` is the job whose end this is: both happen or neither does. ``early`` is the attempt that goes on
         with a version's embeddings while it is shown. Raises: ``Cancelled`` where the job has ended already, or was
-        started again; ``Conflict`` where the version cannot be shown, is shown already, or no longer shall be.
+        started again; ``Conflict`` where the version cannot be shown, is shown already, or no longer shall be. What a
+        person shows goes on with its vectors where it lacks some.
         """
         doc_id, version_id = decision.doc_id, decision.version_id
         with self._database.write() as tx:
@@ -203,7 +212,7 @@ class Publications:
                 if decision.due is not None and row.publish_at != decision.due:
                     raise Conflict(f"Version {row.number} is no longer scheduled for this moment.")
                 if decision.action == "reread":
-                    if present.version_id is None or _number(tx, present.version_id) != row.reading_of:
+                    if present.version_id is None or number_of(tx, present.version_id) != row.reading_of:
                         raise Conflict(f"Version {row.reading_of} is not the one that is shown any more.")
                     swap(tx, row)
                 settled = {**NOT_A_DRAFT, "is_prepared": False}
@@ -215,28 +224,13 @@ class Publications:
                 scheduled = versions.c.doc_id == doc_id, versions.c.publish_at.is_not(None)
                 tx.execute(update(versions).where(*scheduled).values(publish_at=None, publish_actor=""))
             subject = present.version_id if version_id is None else None
-            done = append(tx, decision, _number(tx, subject))
+            done = append(tx, decision, number_of(tx, subject))
+            if version_id is not None and finishing is None and early is None:
+                complete(tx, row)
             if present.version_id is not None:
                 place(tx, present.version_id, version_id, Part.HISTORY)
             tx.execute(update(documents).where(documents.c.id == doc_id).values(updated_at=datetime.now(UTC), **shown))
         return done
-
-    def withdraw(self, job_id: str) -> None:
-        """Hide the document of an active job whose version was shown early, where it has shown nothing but this."""
-        job = select(jobs.c.doc_id, jobs.c.version_id, jobs.c.actor).where(
-            jobs.c.id == job_id, jobs.c.state.in_(ACTIVE)
-        )
-        with self._database.write() as tx:
-            row = tx.execute(job).one_or_none()
-            if row is None or row.version_id is None:
-                return
-            of_document = publications.c.doc_id == row.doc_id, publications.c.version_id.is_not(None)
-            ever = set(tx.scalars(select(publications.c.version_id).where(*of_document)))
-            if ever != {row.version_id} or showing(tx, row.doc_id).version_id != row.version_id:
-                return
-            append(tx, Decision(row.doc_id, None, "unpublish", row.actor), _number(tx, row.version_id))
-            place(tx, row.version_id, None, Part.HISTORY)
-            tx.execute(update(documents).where(documents.c.id == row.doc_id).values(updated_at=datetime.now(UTC)))
 
     def finish_shown(self, finishing: Finishing) -> bool:
         """End the job of a version that was published early; tell whether it was."""
@@ -312,6 +306,7 @@ def append(tx: Connection, decision: Decision, subject: int | None) -> Publicati
         "subject": subject,
     }
     seq = inserted_id(tx.execute(insert(publications).values(**values)))
+    acknowledge(tx)
     drop_changed(tx, [decision.doc_id], seq, purged=decision.action == "purge")
     return _publication(tx.execute(_rows().where(publications.c.seq == seq)).one())
 
@@ -346,8 +341,10 @@ def _check_chunks(version: Row[Any]) -> None:
 
 
 def _is_settled(tx: Connection, version: Row[Any]) -> bool:
+    # What has never shown anything is restored by a row that shows nothing, and hides nothing.
+    hides = publications.c.version_id.is_(None) & (publications.c.action != "restore")
     since = (
-        select(func.max(NUMBER), func.sum(case((publications.c.version_id.is_(None), 1), else_=0)))
+        select(func.max(NUMBER), func.sum(case((hides, 1), else_=0)))
         .select_from(publications)
         .outerjoin(versions, versions.c.id == publications.c.version_id)
         .where(
@@ -361,7 +358,8 @@ def _is_settled(tx: Connection, version: Row[Any]) -> bool:
     return bool((newest or 0) >= version.number or hidden)
 
 
-def _number(tx: Connection, version_id: int | None) -> int | None:
+def number_of(tx: Connection, version_id: int | None) -> int | None:
+    """Return the number that a version bears now."""
     return tx.scalar(select(NUMBER).where(versions.c.id == version_id)) if version_id else None
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exist
 from core.catalog.documents.isolation import seen
 from core.catalog.engine import Database
 from core.catalog.jobs.ledger import NewJob, queue_all
+from core.catalog.journal import acknowledge
 from core.catalog.schema import IS_CURRENT, NOT_A_DRAFT, documents, publications, shown_now, versions
 from core.errors import Conflict
 from core.model import JobKind, ReadingState
@@ -244,6 +245,7 @@ def _begin(tx: Connection, rows: Sequence[Row[Any]], reader: str, actor: str, no
         for row in rows
     ]
     tx.execute(insert(versions), made)
+    acknowledge(tx)
     numbers = {each["doc_id"]: each["number"] for each in made}
     ids = {
         row.doc_id: row.id

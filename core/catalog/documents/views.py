@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, literal, select
 
 from core.catalog.documents.isolation import seen_by
+from core.catalog.prepared import Prepared
 from core.catalog.schema import (
     IS_LACKING_VECTORS,
     NUMBER,
@@ -118,16 +119,14 @@ _foreign = (
 
 FOREIGN = select(chunks.c.id).where(_of_ids, _foreign)
 
-Statement = Select[Any]
-
-_STATEMENTS: dict[tuple[str, bool], Statement] = {
-    (name, is_limited): statement.where(~_foreign) if is_limited else statement
+_STATEMENTS: dict[tuple[str, bool], Prepared] = {
+    (name, is_limited): Prepared(statement.where(~_foreign) if is_limited else statement)
     for name, statement in (("visible", _VISIBLE), ("pinned", _VISIBLE_PINNED), ("ever", _EVER_SHOWN))
     for is_limited in (False, True)
 }
 
 
-def visible_statement(view: View, ids: Sequence[int]) -> tuple[Statement, dict[str, Any]]:
+def visible_statement(view: View, ids: Sequence[int]) -> tuple[Prepared, dict[str, Any]]:
     """Return the statement that selects what a view shows of some chunks, and its values.
 
     It yields placed chunks; with ``view.ever`` the id of a chunk, that and the number of a version that holds it, and

@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, Select, and_, func, or_, select
 
 from core.catalog.documents.isolation import seen, seen_by
+from core.catalog.documents.known_passages import UNREAD, KnownPassages
 from core.catalog.documents.views import (
     FOREIGN,
     NAMES,
@@ -20,6 +21,7 @@ from core.catalog.documents.views import (
     visible_statement,
 )
 from core.catalog.engine import Database
+from core.catalog.revisions import Revision
 from core.catalog.schema import chunks, document_tags, documents, embeddings, publications, version_chunks, versions
 from core.errors import Conflict, NotFound, Purged
 from core.model import BlockKind, Chunk, Filters, Label, Locator, PlacedChunk, Preview, VersionRef
@@ -32,13 +34,20 @@ _MOST_NAMES = 50_000
 _VECTORS = 5_000
 _MOST_IDS = 10_000
 _MOST_USERS = 1_000
+_SHOWN_BY = tuple(table.name for table in (chunks, documents, publications, version_chunks, versions))
+"""The tables that tell what a view shows."""
 
 
 class Visibility:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: dict[int, Names] = {}
+        self._passages = KnownPassages()
         self._limits: dict[int, tuple[int, int | None]] = {}
+
+    def revision(self) -> Revision | None:
+        """Return what changes whenever a view may show something else; None while that may be happening."""
+        return self._database.revisions.of(_SHOWN_BY)
 
     def visible(self, chunk_ids: Iterable[int], view: View) -> dict[int, PlacedChunk]:
         """Return those of the chunks that ``view`` shows, at their first place in the version that it shows.
@@ -48,16 +57,38 @@ class Visibility:
         ids = list(chunk_ids)
         if not ids:
             return {}
-        with self._database.read() as tx:
-            if view.ever:
+        if view.ever:
+            with self._database.read() as tx:
                 return self._ever_visible(tx, ids, view)
-            rows = tx.execute(*visible_statement(view, ids)).all()
+        revision = self.revision()
+        if revision is None:
+            return self._read(ids, view)
+        known = self._passages.of(revision, view)
+        found: dict[int, PlacedChunk] = {}
+        unknown: list[int] = []
+        for chunk_id in ids:
+            placed = known.get(chunk_id, UNREAD)
+            if placed is UNREAD:
+                unknown.append(chunk_id)
+            elif placed is not None:
+                found[chunk_id] = placed
+        if unknown:
+            read = self._read(unknown, view)
+            self._passages.add(revision, view, [(chunk_id, read.get(chunk_id)) for chunk_id in unknown])
+            found.update(read)
+        return found
+
+    def _read(self, ids: list[int], view: View) -> dict[int, PlacedChunk]:
+        with self._database.read() as tx:
+            statement, values = visible_statement(view, ids)
+            rows = statement.rows(tx, values)
             names = self._names_of(tx, {row[-1] for row in rows})
         return _first_places(rows, names)
 
     def _ever_visible(self, tx: Connection, ids: list[int], view: View) -> dict[int, PlacedChunk]:
         holders: dict[int, list[tuple[bool, int, int]]] = {}
-        for chunk_id, version_id, number, shown in tx.execute(*visible_statement(view, ids)):
+        statement, values = visible_statement(view, ids)
+        for chunk_id, version_id, number, shown in statement.rows(tx, values):
             holders.setdefault(chunk_id, []).append((version_id == shown, number, version_id))
         if not holders:
             return {}

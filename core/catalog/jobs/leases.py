@@ -68,3 +68,9 @@ def lost(tx: Connection) -> ColumnElement[bool]:
     """Select the jobs whose workers have said nothing for too long."""
     is_over = or_(jobs.c.leased_until.is_(None), jobs.c.leased_until < literal(clock(tx), Instant()))
     return (jobs.c.state == JobState.RUNNING) & is_over
+
+
+def too_long(tx: Connection, seconds: float) -> ColumnElement[bool]:
+    """Select the jobs whose leases of so many seconds end later than any lease that was given by now can."""
+    latest = clock(tx) + timedelta(seconds=2 * seconds)
+    return (jobs.c.state == JobState.RUNNING) & (jobs.c.leased_until > literal(latest, Instant()))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, literal, or_, select, update
@@ -15,7 +15,7 @@ from core.catalog.columns import Instant
 from core.catalog.jobs.changes import next_change
 from core.catalog.jobs.events import LogLine, interruptions, record, record_all, shorten
 from core.catalog.jobs.job_scheduler import Choice, choose, is_any
-from core.catalog.jobs.leases import Lease, lost
+from core.catalog.jobs.leases import Lease, clock, lost, too_long
 from core.catalog.jobs.listing import ACTIVE, JobLists, rows_of
 from core.catalog.schema import IS_CURRENT, jobs, publications, version_chunks, versions
 from core.errors import Cancelled, Conflict, EvoRAGError, NotFound, Purged
@@ -162,27 +162,9 @@ class Jobs(JobLists):
         version_state: str,
         attempt: int | None = None,
     ) -> JobState | None:
-        """End an active job, and with it its version where that is still being indexed.
-
-        Return what state the job had, None where it had ended before. With ``attempt`` only that one is ended, while it
-        runs. Raises: ``Conflict`` for cancelling what is shown already.
-        """
+        """End an active job, as the function ``end`` does, in a transaction of its own."""
         with self._database.write() as tx:
-            row = tx.execute(select(jobs).where(jobs.c.id == job_id)).one()
-            if row.state not in ACTIVE:
-                return None
-            if attempt is not None and (row.state != JobState.RUNNING or row.attempts != attempt):
-                return None
-            if state == JobState.CANCELLED and _is_shown(tx, row.doc_id, row.version_id):
-                raise Conflict(
-                    "The version is shown already; only its embedding goes on.",
-                    remedy="Publish another version or unpublish the document, then cancel; purge it to leave nothing.",
-                )
-            end_all(tx, [job_id], JobState(state), error)
-            own = versions.c.id == row.version_id, versions.c.state == "stored"
-            told = None if error is None else dict(error)
-            tx.execute(update(versions).where(*own).values(state=version_state, error=told))
-        return JobState(row.state)
+            return end(tx, job_id, state, error=error, version_state=version_state, attempt=attempt)
 
     def requeue(self, job_id: str, *, anew: bool = True) -> None:
         """Queue a failed or cancelled job again.
@@ -191,15 +173,7 @@ class Jobs(JobLists):
         where its version has a newer one, unless it is shown and lacks embeddings.
         """
         with self._database.write() as tx:
-            row = tx.execute(select(jobs).where(jobs.c.id == job_id)).one()
-            if row.state not in (JobState.FAILED, JobState.CANCELLED):
-                raise Conflict(f"The job is {row.state}; only failed or cancelled jobs can be started again.")
-            if row.version_id is not None:
-                _requeue_version(tx, row, anew)
-            again = {"state": JobState.QUEUED, "error": None, "stage": Stage.STORED, "done": 0, "total": 0}
-            moments = {"started_at": None, "finished_at": None, "updated_at": datetime.now(UTC)}
-            tx.execute(update(jobs).where(jobs.c.id == job_id).values(**again, **moments, change=next_change(tx)))
-            record(tx, [job_id], "retried", values={"by": access.current().name})
+            requeue(tx, job_id, anew=anew)
 
     def prioritise(self, job_id: str, priority: int) -> None:
         """Give an active job another priority. Raises: ``Conflict`` where it has ended."""
@@ -216,18 +190,28 @@ class Jobs(JobLists):
         with self._database.write() as tx:
             tx.execute(running.values(state=JobState.QUEUED, change=next_change(tx)))
 
-    def renew(self, lease: Lease) -> None:
-        """Say that this process lives and works on what it has taken."""
-        own = jobs.c.worker == lease.worker, jobs.c.state == JobState.RUNNING
+    def renew(self, lease: Lease, held: Collection[str]) -> None:
+        """Say that this process lives and works on these jobs.
+
+        What it has taken without having learnt that, since the catalogue went away meanwhile, is renewed by nobody.
+        """
+        own = jobs.c.worker == lease.worker, jobs.c.state == JobState.RUNNING, jobs.c.id.in_(held)
         with self._database.write() as tx:
             tx.execute(update(jobs).where(*own).values(**lease.values(tx)))
 
-    def requeue_lost(self) -> int:
-        """Queue again what workers had that have said nothing for too long; return how many jobs that were."""
+    def requeue_lost(self, lease_s: float) -> int:
+        """Queue again what workers had that have said nothing for too long; return how many jobs that were.
+
+        Leases that end later than any can, since the clock was set back, end in ``lease_s`` seconds from now on.
+        """
         with self._database.read() as tx:
-            if tx.scalar(select(jobs.c.id).where(lost(tx)).limit(1)) is None:
-                return 0
-        return self._requeue_running(only_lost=True)
+            is_late = tx.scalar(select(jobs.c.id).where(too_long(tx, lease_s)).limit(1)) is not None
+            is_lost = tx.scalar(select(jobs.c.id).where(lost(tx)).limit(1)) is not None
+        if is_late:
+            with self._database.write() as tx:
+                until = clock(tx) + timedelta(seconds=lease_s)
+                tx.execute(update(jobs).where(too_long(tx, lease_s)).values(leased_until=until))
+        return self._requeue_running(only_lost=True) if is_lost else 0
 
     def is_waiting(self, large: bool | None = None) -> bool:
         """Tell whether any job is queued, of large files or others where it is chosen."""
@@ -301,6 +285,50 @@ def queue_all(tx: Connection, news: Sequence[NewJob], moments: Sequence[datetime
     tx.execute(insert(jobs), rows)
     record(tx, ids, "queued")
     return ids
+
+
+def requeue(tx: Connection, job_id: str, *, anew: bool) -> None:
+    """Queue a failed or cancelled job again. Raises: as ``Jobs.requeue`` does."""
+    row = tx.execute(select(jobs).where(jobs.c.id == job_id)).one()
+    if row.state not in (JobState.FAILED, JobState.CANCELLED):
+        raise Conflict(f"The job is {row.state}; only failed or cancelled jobs can be started again.")
+    if row.version_id is not None:
+        _requeue_version(tx, row, anew)
+    again = {"state": JobState.QUEUED, "error": None, "stage": Stage.STORED, "done": 0, "total": 0}
+    moments = {"started_at": None, "finished_at": None, "updated_at": datetime.now(UTC)}
+    tx.execute(update(jobs).where(jobs.c.id == job_id).values(**again, **moments, change=next_change(tx)))
+    record(tx, [job_id], "retried", values={"by": access.current().name})
+
+
+def end(
+    tx: Connection,
+    job_id: str,
+    state: JobState,
+    *,
+    error: Mapping[str, Any] | None = None,
+    version_state: str,
+    attempt: int | None = None,
+) -> JobState | None:
+    """End an active job, and with it its version where that is still being indexed.
+
+    Return what state the job had, None where it had ended before. With ``attempt`` only that one is ended, while it
+    runs. Raises: ``Conflict`` for cancelling what is shown already.
+    """
+    row = tx.execute(select(jobs).where(jobs.c.id == job_id)).one()
+    if row.state not in ACTIVE:
+        return None
+    if attempt is not None and (row.state != JobState.RUNNING or row.attempts != attempt):
+        return None
+    if state == JobState.CANCELLED and _is_shown(tx, row.doc_id, row.version_id):
+        raise Conflict(
+            "The version is shown already; only its embedding goes on.",
+            remedy="Publish another version or unpublish the document, then cancel; purge it to leave nothing.",
+        )
+    end_all(tx, [job_id], JobState(state), error)
+    own = versions.c.id == row.version_id, versions.c.state == "stored"
+    told = None if error is None else dict(error)
+    tx.execute(update(versions).where(*own).values(state=version_state, error=told))
+    return JobState(row.state)
 
 
 def end_all(tx: Connection, job_ids: Sequence[str], state: JobState, error: Mapping[str, Any] | None = None) -> None:

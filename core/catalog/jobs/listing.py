@@ -85,7 +85,10 @@ class JobLists:
 
     def counts(self, filters: JobFilter = _ALL) -> dict[JobState, int]:
         """Return how many jobs are in each state."""
-        query = _from(select(jobs.c.state, func.count())).where(_seen(), *_conditions(filters)).group_by(jobs.c.state)
+        # Counted from an index alone, where nothing is asked of what the jobs are about.
+        is_plain = filters == _ALL and access.sees_all(access.current())
+        query = select(jobs.c.state, func.count())
+        query = (query if is_plain else _from(query).where(_seen(), *_conditions(filters))).group_by(jobs.c.state)
         with self._database.read() as tx:
             found = {row[0]: int(row[1]) for row in tx.execute(query)}
         return {state: found.get(state, 0) for state in JobState}

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
 
 from core.catalog.engine import Database
+from core.catalog.journal import acknowledge, revocation
 from core.catalog.people.users import user_of
 from core.catalog.schema import api_keys, sessions, users
 from core.errors import NotFound
@@ -121,7 +122,18 @@ class Keys:
                 raise NotFound("There is no such key.", remedy="Look it up in the list of keys.")
             revoked = update(api_keys).where(api_keys.c.id == key_id, api_keys.c.revoked_at.is_(None))
             tx.execute(revoked.values(revoked_at=now))
+            acknowledge(tx, revocation(key_id))
             return _key(tx.execute(query).one())
+
+    def revoke_all(self, user_id: int, now: datetime) -> int:
+        """Make all keys of a user useless from now on; return how many were not."""
+        valid = api_keys.c.user_id == user_id, api_keys.c.revoked_at.is_(None)
+        with self._database.write() as tx:
+            ids = list(tx.scalars(select(api_keys.c.id).where(*valid)))
+            if ids:
+                tx.execute(update(api_keys).where(*valid).values(revoked_at=now))
+                acknowledge(tx, *map(revocation, ids))
+        return len(ids)
 
 
 def _key_rows() -> Select[Any]:

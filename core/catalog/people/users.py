@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from core.catalog.engine import Database, inserted_id
+from core.catalog.journal import acknowledge, change_of
 from core.catalog.schema import documents, sessions, users
 from core.errors import Conflict, NotFound
 from core.model import Role, User
@@ -61,6 +62,7 @@ class Users:
         """Change columns of a user and end their sessions but one. Raises: ``NotFound``, ``Conflict``."""
         with self._database.write() as tx:
             user_id = _row(tx, name).id
+            acknowledge(tx, change_of(user_id))
             tx.execute(update(users).where(users.c.id == user_id).values(**values))
             _keep_an_administrator(tx)
             tx.execute(delete(sessions).where(sessions.c.user_id == user_id, sessions.c.token_hash != keep_session))
@@ -69,7 +71,9 @@ class Users:
     def remove(self, name: str) -> None:
         """Remove a user with their sessions and keys. Raises: ``NotFound``, ``Conflict``."""
         with self._database.write() as tx:
-            tx.execute(delete(users).where(users.c.id == _row(tx, name).id))
+            user_id = _row(tx, name).id
+            tx.execute(delete(users).where(users.c.id == user_id))
+            acknowledge(tx, change_of(user_id))
             _keep_an_administrator(tx)
 
 

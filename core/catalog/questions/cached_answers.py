@@ -17,7 +17,7 @@ from core.catalog.asking_schema import cached_answers, cached_documents
 from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
 from core.catalog.outbox import REFILL, waits_to_serve
-from core.catalog.schema import index_settings, publications, versions
+from core.catalog.schema import index_settings, jobs, outbox, publications, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,9 @@ class Entry:
     vector: bytes | None
 
 
+_STATE = tuple(table.name for table in (publications, outbox, versions, jobs, index_settings))
+
+
 class CachedAnswers:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -60,13 +63,17 @@ class CachedAnswers:
             .where(index_settings.c.key.not_like(f"{REFILL}%"))
             .order_by(index_settings.c.key)
         )
-        with self._database.read() as tx:
-            row = tx.execute(now).one()
-            return (
-                int(row.sequence),
-                row.waiting is None and not row.late,
-                [tuple(each) for each in tx.execute(made_by)],
-            )
+
+        def read() -> tuple[int, bool, list[tuple[str, str]]]:
+            with self._database.read() as tx:
+                row = tx.execute(now).one()
+                return (
+                    int(row.sequence),
+                    row.waiting is None and not row.late,
+                    [tuple(each) for each in tx.execute(made_by)],
+                )
+
+        return self._database.remembered.value("answers", _STATE, None, read)
 
     def same(self, key: CacheKey) -> Entry | None:
         """Return the answer to the same words."""

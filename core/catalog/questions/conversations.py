@@ -12,7 +12,7 @@ from core import access
 from core.catalog.asking_schema import conversations
 from core.catalog.engine import Database
 from core.catalog.questions.conversation_turns import begun_by_oneself, own_conversation, titled
-from core.catalog.questions.history import hidden_rows, is_redacted, kept_trace, own, summary_of
+from core.catalog.questions.history import hidden_rows, holds_words, is_redacted, kept_trace, own, summary_of
 from core.catalog.schema import questions
 from core.errors import Conflict, NotFound
 from core.model import Conversation, Turn
@@ -28,12 +28,19 @@ class ConversationTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def list(self, limit: int, before: str = "") -> Several:
+    def list(self, limit: int, before: str = "", search: str = "") -> Several:
         """Return conversations, those that were gone on with last first, from the one after ``before`` on.
 
-        Raises: ``NotFound`` where there is no conversation ``before`` any more.
+        Each word of ``search`` stands in the title, or all of them in one of the questions. Raises: ``NotFound`` where
+        there is no conversation ``before`` any more.
         """
         query = _rows().order_by(conversations.c.changed_at.desc(), conversations.c.id.desc()).limit(limit)
+        if search.split():
+            told = select(questions.c.conversation_id).where(*holds_words(questions.c.question, search))
+            named = and_(*holds_words(conversations.c.title, search))
+            query = query.where(
+                or_(named, conversations.c.id.in_(told.where(questions.c.conversation_id.is_not(None))))
+            )
         with self._database.read() as tx:
             if before:
                 last = _found(tx, before, "Begin again without “before”.")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Container, Mapping, Sequence, Set
+from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, null, select, true, update
+import orjson
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, null, or_, select, true, update
 
 from core import access
 from core.catalog.documents.isolation import seen, viewer
@@ -17,11 +20,13 @@ from core.catalog.questions.conversation_turns import next_turn
 from core.catalog.schema import documents, publications, questions, users, versions
 from core.errors import NotFound, Purged
 from core.model import AnswerType, Role, Trace, TraceSummary, format_as_of
-from core.model.codec import from_dict, to_dict
+from core.model.codec import from_dict, to_dict, to_json
 from core.text.language import is_storable
 
 _SURROGATES = "surrogatepass"
 _REDACTED = {"purged": True}
+_MOST_LATELY = 256
+"""Accounts that are remembered; some tens of kilobytes each beside the texts of their passages."""
 _REDACTED_BYTES = 64
 """Longer accounts are whole."""
 
@@ -35,6 +40,8 @@ Named = tuple[str, int]
 class Questions:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._lately: dict[str, tuple[bytes, Trace]] = {}
+        """Accounts by their ids, with the SHA-256 of what is kept of them."""
 
     def keep(
         self, trace: Trace, key: CacheKey | None = None, most_answers: int = 0, heard_at: int | None = None
@@ -45,10 +52,12 @@ class Questions:
         at the sequence number ``heard_at``, or when the question was searched. Tells whether the account is kept. With
         a ``key`` its answer is given to those who ask the same, beside at most ``most_answers`` others.
         """
-        data = to_dict(trace)
+        # Before the transaction, which others wait for.
+        packed = _packed(trace)
         with self._database.write() as tx:
             purged = purged_since(tx, trace.sequence if heard_at is None else min(trace.sequence, heard_at))
             asked_in = trace.query.conversation_id
+            data = to_dict(trace) if purged else {}
             is_quoting = _quotes(data, purged)
             if purged and trace.analysis.standalone:
                 is_quoting = is_quoting or _has_told(tx, asked_in, purged)
@@ -61,7 +70,7 @@ class Questions:
                     answer_type=trace.answer.type,
                     answer="" if _answers_from(data, purged) else _storable(trace.answer.text),
                     total_ms=trace.timings_ms.get("total", 0.0),
-                    trace=_packed(_REDACTED if is_quoting else data),
+                    trace=_packed(_REDACTED) if is_quoting else packed,
                     as_of=format_as_of(trace.query.as_of) or "",
                     versions=trace.query.versions,
                     owner_id=access.current().user_id,
@@ -74,13 +83,25 @@ class Questions:
             if key is not None and not is_quoting:
                 doc_ids = {hit.placed.doc_id for hit in trace.hits}
                 add_entry(tx, key, trace.id, doc_ids, trace.asked_at, most_answers)
+        if key is not None and not is_quoting:
+            self._remember(packed, trace)
         return not is_quoting
+
+    def _remember(self, packed: bytes, trace: Trace) -> None:
+        """Remember the account of an answer that is likely to be given again, by what is kept of it."""
+        # What it holds of no type of ours is as it would be read.
+        read = replace(trace, generation=orjson.loads(to_json(trace.generation)))
+        lately = dict(list(self._lately.items())[1 - _MOST_LATELY :])
+        self._lately = {**lately, trace.id: (sha256(packed).digest(), read)}
 
     def get(self, trace_id: str) -> Trace:
         """Return what happened while a question was answered. Raises: ``NotFound``, ``Purged``."""
         with self._database.read() as tx:
             found = is_storable(trace_id)
             packed = tx.scalar(select(questions.c.trace).where(questions.c.id == trace_id, own())) if found else None
+            known, trace = self._lately.get(trace_id, (None, None))
+            if trace is not None and packed and sha256(packed).digest() == known and viewer() is None:
+                return trace
             data = None if packed is None else _unpacked(packed)
             is_hidden = data is not None and _is_hidden(tx, data)
         if data is None or is_hidden:
@@ -94,6 +115,7 @@ class Questions:
 
         What later turns of their conversations are understood as goes too: it may name what an earlier one cited.
         """
+        self._lately = {}
         quoting: dict[str, bool] = {}
         named: dict[str, tuple[int, Set[str]]] = {}
         with self._database.read() as tx:
@@ -128,24 +150,42 @@ class Questions:
             )
             names = [" ".join(title.split()).casefold() for title in titles]
             with self._database.write() as tx:
-                for row in tx.execute(select(questions.c.id, questions.c.standalone).where(*later)).all():
-                    said = " ".join(row.standalone.split()).casefold()
+                for row in tx.execute(select(questions).where(*later)).all():
+                    told = " ".join((row.standalone, *_other_reading(_unpacked(row.trace))))
+                    said = " ".join(told.split()).casefold()
                     values: dict[str, Any] = {"standalone": ""}
                     if row.id not in quoting and any(name in said for name in names):
                         values["trace"] = _packed(_REDACTED)
                     tx.execute(update(questions).where(questions.c.id == row.id).values(**values))
 
-    def recent(self, limit: int) -> list[TraceSummary]:
+    def recent(self, limit: int, before: str = "", search: str = "") -> list[TraceSummary]:
+        """Return questions, newest first, from behind the one with the id ``before`` on.
+
+        Each word of ``search`` stands somewhere in the question, in letters of either case. Raises: ``NotFound``.
+        """
         columns = [column for column in questions.c if column.name != "trace"]
-        query = select(*columns).where(own()).order_by(questions.c.asked_at.desc()).limit(limit)
+        newest = questions.c.asked_at.desc(), questions.c.id.desc()
+        query = select(*columns).where(own(), *holds_words(questions.c.question, search)).order_by(*newest)
         with self._database.read() as tx:
-            rows = tx.execute(query).all()
+            if before:
+                place = select(questions.c.asked_at).where(questions.c.id == before, own())
+                asked_at = tx.scalar(place) if is_storable(before) else None
+                if asked_at is None:
+                    raise NotFound("This question is not in the history.", remedy="Begin again without “before”.")
+                beside = and_(questions.c.asked_at == asked_at, questions.c.id < before)
+                query = query.where(or_(questions.c.asked_at < asked_at, beside))
+            rows = tx.execute(query.limit(limit)).all()
             hidden = hidden_rows(tx, [row.id for row in rows])
         return [summary_of(row, is_hidden=row.id in hidden) for row in rows]
 
     def count(self) -> int:
         with self._database.read() as tx:
             return int(tx.scalar(select(func.count()).select_from(questions).where(own())) or 0)
+
+
+def holds_words(column: ColumnElement[str], search: str) -> list[ColumnElement[bool]]:
+    """Select what holds each word of a search literally, in letters of either case, as far as the database knows."""
+    return [column.icontains(word, autoescape=True) for word in _storable(search).replace("\0", "").split()]
 
 
 def summary_of(row: Row[Any], *, is_hidden: bool) -> TraceSummary:
@@ -213,11 +253,20 @@ def _storable(text: str) -> str:
 
 
 def _packed(data: Any) -> bytes:
-    return zlib.compress(json.dumps(data, ensure_ascii=False).encode("utf-8", _SURROGATES), 1)
+    try:
+        written = to_json(data)
+    except TypeError:
+        # Half a surrogate pair, which a question can hold, is written by the slower one alone.
+        written = json.dumps(to_dict(data), ensure_ascii=False).encode("utf-8", _SURROGATES)
+    return zlib.compress(written, 1)
 
 
 def _unpacked(packed: bytes) -> Any:
-    return json.loads(zlib.decompress(packed).decode("utf-8", _SURROGATES))
+    written = zlib.decompress(packed)
+    try:
+        return orjson.loads(written)
+    except orjson.JSONDecodeError:
+        return json.loads(written.decode("utf-8", _SURROGATES))
 
 
 def purged_since(tx: Connection, sequence: int) -> Set[Named]:
@@ -227,6 +276,12 @@ def purged_since(tx: Connection, sequence: int) -> Set[Named]:
         return set()
     query = select(documents.c.doc_key, versions.c.number).join(documents, documents.c.id == versions.c.doc_id)
     return {(row.doc_key, row.number) for row in tx.execute(query.where(versions.c.state == "purged"))}
+
+
+def _other_reading(data: Any) -> list[str]:
+    """Return what else a follow-up question was searched as, which may name a title, too."""
+    other = data.get("analysis", {}).get("standalone_other", "")
+    return [other] if other else []
 
 
 def _quotes(data: Any, purged: Set[Named]) -> bool:

@@ -1,4 +1,8 @@
-"""Question sets: judged questions under a name; a set never changes once it is kept."""
+"""Question sets: judged questions under a name.
+
+A set never changes once it is kept, but for the one that answers marked as wrong are put into: it grows, and what is
+marked by mistake is taken out. A position is given once, so that what runs have kept of it stays with its question.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import delete, exists, func, insert, select, update
+from sqlalchemy import Connection, delete, exists, func, insert, select, update
 
-from core.catalog.asking_schema import judged_questions, question_sets
+from core.catalog.asking_schema import evaluation_outcomes, evaluation_runs, judged_questions, question_sets
 from core.catalog.engine import Database
 from core.errors import Conflict, InvalidInput, NotFound
 from core.model import JudgedQuestion, QuestionSet
@@ -65,17 +69,60 @@ class QuestionSets:
         return kept
 
     def questions(self, set_id: str, limit: int = 1_000_000, after: int = 0) -> list[JudgedQuestion]:
-        """Return the questions of a set in their order, from behind a position on. Raises: ``NotFound``."""
-        query = (
-            select(judged_questions)
-            .where(judged_questions.c.set_id == set_id, judged_questions.c.position > after)
-            .order_by(judged_questions.c.position)
-            .limit(limit)
-        )
+        """Return the questions of a set in their order, without the first ``after``. Raises: ``NotFound``."""
+        return list(self._numbered(set_id, limit, after).values())
+
+    def numbered(self, set_id: str) -> dict[int, JudgedQuestion]:
+        """Return the questions of a set by their positions. Raises: ``NotFound``."""
+        return self._numbered(set_id)
+
+    def _numbered(self, set_id: str, limit: int | None = None, after: int = 0) -> dict[int, JudgedQuestion]:
+        mine = select(judged_questions).where(judged_questions.c.set_id == set_id)
         with self._database.read() as tx:
             if not tx.scalar(select(exists().where(question_sets.c.id == set_id))):
                 raise _unknown()
-            return [_question(row) for row in tx.execute(query)]
+            rows = tx.execute(mine.order_by(judged_questions.c.position).limit(limit).offset(after))
+            return {row.position: _question(row) for row in rows}
+
+    def put(self, set_id: str, set_name: str, new: NewQuestion, most: int) -> None:
+        """Put a question into the set ``set_id``, in place of one of its id; the set is made where it is not there.
+
+        Raises: ``InvalidInput`` where the set has ``most`` questions.
+        """
+        with self._database.write() as tx:
+            if not tx.scalar(select(exists().where(question_sets.c.id == set_id))):
+                named = {"id": set_id, "name": _free(tx, set_name), "created_at": datetime.now(UTC), "gates": False}
+                tx.execute(insert(question_sets).values(**named))
+            mine = judged_questions.c.set_id == set_id
+            there = mine & (judged_questions.c.name == new.question.id)
+            position = tx.scalar(select(judged_questions.c.position).where(there))
+            if position is not None:
+                tx.execute(update(judged_questions).where(there).values(**_row(set_id, position, new)))
+                return
+            count, last = tx.execute(select(func.count(), func.max(judged_questions.c.position)).where(mine)).one()
+            if count >= most:
+                raise InvalidInput(f"At most {most:,} answers are marked.", remedy="Take some out of their set.")
+            asked = select(func.max(evaluation_outcomes.c.position)).join(
+                evaluation_runs, evaluation_runs.c.id == evaluation_outcomes.c.run_id
+            )
+            used = tx.scalar(asked.where(evaluation_runs.c.set_id == set_id))
+            tx.execute(insert(judged_questions).values(**_row(set_id, max(last or 0, used or 0) + 1, new)))
+
+    def find(self, set_id: str, question_id: str) -> JudgedQuestion | None:
+        """Return a question of a set by its id, None where there is none."""
+        mine = judged_questions.c.set_id == set_id, judged_questions.c.name == question_id
+        with self._database.read() as tx:
+            row = tx.execute(select(judged_questions).where(*mine)).one_or_none()
+        return None if row is None else _question(row)
+
+    def take(self, set_id: str, question_id: str) -> bool:
+        """Take a question out of a set, and the set with its last one; tell whether it was there."""
+        mine = judged_questions.c.set_id == set_id
+        with self._database.write() as tx:
+            there = tx.execute(delete(judged_questions).where(mine, judged_questions.c.name == question_id)).rowcount
+            if there and not tx.scalar(select(exists().where(mine))):
+                tx.execute(delete(question_sets).where(question_sets.c.id == set_id))
+        return bool(there)
 
     def set_gate(self, set_id: str, gates: bool) -> None:
         """Raises: ``NotFound``."""
@@ -97,12 +144,14 @@ class QuestionSets:
                 if purged.isdisjoint((key, number) for key, number in json.loads(row.answers)["quoted"]):
                     continue
                 place = judged_questions.c.set_id == row.set_id, judged_questions.c.position == row.position
-                tx.execute(update(judged_questions).where(*place).values(answers=json.dumps({"texts": []})))
+                kept = {"texts": []} | ({"note": note} if (note := json.loads(row.answers).get("note")) else {})
+                tx.execute(update(judged_questions).where(*place).values(answers=json.dumps(kept, ensure_ascii=False)))
 
 
 def _row(set_id: str, position: int, new: NewQuestion) -> dict[str, Any]:
     question = new.question
     answers: dict[str, Any] = {"texts": question.answers}
+    answers |= {name: text for name in ("passage", "note") if (text := getattr(question, name))}
     return {
         "set_id": set_id,
         "position": position,
@@ -115,12 +164,15 @@ def _row(set_id: str, position: int, new: NewQuestion) -> dict[str, Any]:
 
 
 def _question(row: Any) -> JudgedQuestion:
+    answers = json.loads(row.answers)
     return JudgedQuestion(
         row.name,
         row.text,
         tuple(json.loads(row.doc_keys)),
-        tuple(json.loads(row.answers)["texts"]),
+        tuple(answers["texts"]),
         row.is_answerable,
+        answers.get("passage", ""),
+        answers.get("note", ""),
     )
 
 
@@ -136,6 +188,13 @@ _COUNTED = select(
 
 def _set(row: Any) -> QuestionSet:
     return QuestionSet(row.id, row.name, row.created_at, row.size, row.gates)
+
+
+def _free(tx: Connection, name: str) -> str:
+    """Return the name, with a number behind it where another set has it."""
+    taken = set(tx.scalars(select(question_sets.c.name)))
+    names = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 3)))
+    return next(each for each in names if each not in taken)
 
 
 def _unknown() -> NotFound:

@@ -55,7 +55,10 @@ class Embedded:
             return
         self._seen.add(name)
         size = size_of(data)
-        if size is None or not may_show_text(*size):
+        if size is None:
+            yield from drawn(data, place)
+            return
+        if not may_show_text(*size):
             return
         if name in self.lines:
             yield from self._told(self.lines[name], size, place)
@@ -88,11 +91,25 @@ class Embedded:
         yield from blocks_of(sure(found), size[0] * _POINTS, size[1] * _POINTS, place)
 
 
+def drawn(data: bytes, place: Locator) -> Iterator[Block]:
+    """Yield the text of a picture that is drawn in lines, where it is more than a name."""
+    # Reading XML is heavy, and most documents hold no drawing.
+    from core.ingest.parsers.drawing import lines_of
+
+    text = "\n".join(lines_of(data))
+    if signs(text) >= FEW_SIGNS:
+        yield Block(text, BlockKind.PARAGRAPH, place)
+
+
+def signs(text: str) -> int:
+    """Count letters and figures; an ideograph is two."""
+    return len(_SIGN.findall(text)) + len(_WIDE.findall(text))
+
+
 def sure(lines: Sequence[RecognisedLine]) -> list[RecognisedLine]:
     """Return the lines of a picture that are no noise; none where they are too few to say anything."""
     found = [line for line in lines if line.confidence >= LEAST_SURE]
-    signs = sum(len(_SIGN.findall(line.text)) + len(_WIDE.findall(line.text)) for line in found)
-    return found if signs >= FEW_SIGNS else []
+    return found if sum(signs(line.text) for line in found) >= FEW_SIGNS else []
 
 
 def blocks_of(lines: Sequence[RecognisedLine], width: float, height: float, place: Locator) -> Iterator[Block]:
@@ -107,8 +124,8 @@ def blocks_of(lines: Sequence[RecognisedLine], width: float, height: float, plac
     page = Page(1, width, height, [])
     page.lines = set_lines(lines, page)
     flow = Flow(Typography.of([page], {}), has_contents=False)
-    signs = sum(len(line.text) for line in lines)
-    confidence = round(sum(len(line.text) * line.confidence for line in lines) / signs, 3)
+    length = sum(len(line.text) for line in lines)
+    confidence = round(sum(len(line.text) * line.confidence for line in lines) / length, 3)
     at = replace(place, confidence=confidence)
     for block in (*flow.page(page), *flow.finish()):
         kind = BlockKind.PARAGRAPH if block.kind is BlockKind.HEADING else block.kind

@@ -14,6 +14,7 @@ from core.errors import Undecodable
 from core.ingest.parsers import text as plain
 from core.ingest.parsers.encoding import MAX_REPLACED, decoded, detect, replaced_share, sample
 from core.ingest.parsers.html_blocks import HtmlBlocks, is_hidden
+from core.ingest.parsers.html_links import name_targets, own_hosts, remove_permalinks
 from core.ingest.parsers.html_main import MainText
 from core.ingest.parsers.html_pictures import PictureOf, Shown
 from core.ingest.parsers.html_pieces import pieces_of
@@ -70,14 +71,18 @@ def blocks_of(
             yield outline.block(paragraph.strip())
         return
     page = LexborHTMLParser(markup)
+    remove_permalinks(page)
+    own = own_hosts(page)
     shown = None if reading.embedded is None else Shown(reading, pictures)
     _note_head(page, reading)
     body = page.body
     if body is not None:
         if not is_whole:
+            name_targets(body, (), own)
             yield from HtmlBlocks(outline, (), shown).blocks(body)
             return
         main = MainText.of(body, _marked(body))
+        name_targets(main.root, main.left_out, own)
         yield from HtmlBlocks(outline, main.left_out, shown).blocks(main.root)
         _note_around(main, body, reading)
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborNode
 
 from core.ingest.parsers.definitions import DEFINITION_TAGS, Definitions
+from core.ingest.parsers.drawing import MOST_TEXTS
+from core.ingest.parsers.embedded import FEW_SIGNS, signs
 from core.ingest.parsers.html_main import BLOCKS, HEADINGS
 from core.ingest.parsers.html_pictures import Shown
 from core.ingest.parsers.html_tables import is_data_table, rows_of
@@ -16,6 +18,7 @@ from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.tables import table_blocks
 from core.ingest.parsers.wording import join_lines
 from core.model import Block, BlockKind
+from core.text.questions_and_answers import is_question
 
 _SKIPPED = frozenset({
     "script", "style", "noscript", "template", "svg", "head", "iframe", "object", "embed", "canvas", "audio", "video",
@@ -23,6 +26,7 @@ _SKIPPED = frozenset({
 })  # fmt: skip
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "menu", "menubar"})
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_UNFOLDS = re.compile(r"aria-(?:expanded|controls)=|data-(?:bs-)?toggle=|accordion|collaps|toggle|faq", re.I)
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
 
 
@@ -38,6 +42,16 @@ def is_hidden(node: LexborNode) -> bool:
     )
 
 
+def _unfolds_answer(button: LexborNode) -> bool:
+    """Whether a button shows a question and unfolds the answer below it, as in the FAQs of many pages."""
+    if not is_question(" ".join(button.text().split())):
+        return False
+    attributes = button.attributes
+    if _UNFOLDS.search(" ".join(f"{name}={value or ''}" for name, value in attributes.items())):
+        return True
+    return button.parent is not None and (button.parent.tag or "") in HEADINGS
+
+
 @dataclass(slots=True)
 class HtmlBlocks:
     """What is open at one moment of the walk: inline text, a list, a stretch of code."""
@@ -51,6 +65,8 @@ class HtmlBlocks:
     _lists: list[tuple[str, int]] = field(default_factory=list)
     _marker: str = ""
     _code: int = 0
+    _in_heading: bool = False
+    """A button there is the heading's text, elsewhere a paragraph of its own."""
     _definitions: Definitions = field(init=False)
     _articles: int = 0
     _skips: int = 0
@@ -87,6 +103,8 @@ class HtmlBlocks:
                 self._inline.append(node.text_content or "")
             elif tag == "br":
                 self._inline.append("\0")
+            elif tag == "svg":
+                yield from self._drawing(node)
             elif not self._is_skipped(node, tag):
                 if tag == "table" and not self._lists and is_data_table(node):
                     yield from self._flush()
@@ -119,10 +137,22 @@ class HtmlBlocks:
                 yield from self._flush()
                 yield from blocks
 
+    def _drawing(self, node: LexborNode) -> Iterator[Block]:
+        """Yield what a drawing within the page says, where that is more than a name."""
+        if node.mem_id in self.left_out or is_hidden(node):
+            return
+        lines = [" ".join(each.text(deep=True).split()) for each in node.css("text")[:MOST_TEXTS]]
+        text = "\n".join(filter(None, lines))
+        if signs(text) >= FEW_SIGNS:
+            yield from self._flush()
+            yield self.outline.block(text)
+
     def _is_skipped(self, node: LexborNode, tag: str) -> bool:
         if node.mem_id in self.left_out:
             self._skips += 1
             return True
+        if tag == "button" and _unfolds_answer(node):
+            return False
         if tag in _SKIPPED or tag.startswith("-") or is_hidden(node):
             return True
         if self._articles or tag not in ("header", "footer"):
@@ -130,9 +160,12 @@ class HtmlBlocks:
         return tag == "footer" or node.css_first("h1") is None
 
     def _enter(self, tag: str) -> Iterator[Block]:
+        if tag == "button" and not self._in_heading:
+            yield from self._flush()
         if tag not in BLOCKS:
             return
         yield from self._flush()
+        self._in_heading = tag in HEADINGS
         if tag in ("ul", "ol"):
             self._lists.append((tag, 0))
         elif tag == "li":
@@ -147,9 +180,12 @@ class HtmlBlocks:
             self._definitions.enter(tag)
 
     def _leave(self, tag: str) -> Iterator[Block]:
+        if tag == "button" and not self._in_heading:
+            yield from self._flush()
         if tag not in BLOCKS:
             return
         if tag in HEADINGS:
+            self._in_heading = False
             text = self._taken().replace("\n", " ")
             if text:
                 yield from self._flush_list()

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import xlrd
 
 from core.errors import Encrypted
+from core.ingest.parsers.legacy_charts import LegacyChart, charts_of
 from core.ingest.parsers.links import beside
 from core.ingest.parsers.number_format import general, is_date_format, shown
 from core.ingest.parsers.ooxml_extras import Remark
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
-from core.ingest.parsers.tables import column_letter
+from core.ingest.parsers.tables import column_letter, table_blocks
 from core.model import Block, BlockKind
 
 MAX_NAMES = 500
@@ -46,6 +47,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             raise NotReadable from error
         reading.note(sheets=book.nsheets, author=book.user_name if isinstance(book.user_name, str) else "")
         cells_left, hidden = reading.limits.table_cells, list[str]()
+        charts = _charts(book, reading)
         for index in range(book.nsheets):
             try:
                 sheet = book.sheet_by_index(index)
@@ -69,11 +71,35 @@ def parse(reading: ParserInput) -> Iterator[Block]:
                     yield from rows.add(number + 1, cells, numeric)
             yield from rows.finish()
             yield from _remarks(sheet, outline)
+            yield from _shown_in(charts.pop(sheet.name, ()), outline, sheet.name)
             book.unload_sheet(index)
+        for name, alone in charts.items():
+            outline = Outline()
+            yield outline.heading(name, 1, sheet=name)
+            yield from _shown_in(alone, outline, name)
         names = sorted(set(_defined_names(book)))
         if names:
             yield Outline().block("\n".join(names[:MAX_NAMES]), BlockKind.LIST)
         reading.note(hidden_sheets=", ".join(hidden))
+
+
+def _charts(book: Any, reading: ParserInput) -> dict[str, list[LegacyChart]]:
+    """Return the charts that show something, by the sheet that they stand on or are."""
+    found, unread = charts_of(bytes(book.mem[book.base : book.base + book.stream_len]))
+    if unread:
+        reading.miss(Loss.CHART)
+    by_sheet: dict[str, list[LegacyChart]] = {}
+    for chart in found:
+        if chart.title or next(chart.rows(), ""):
+            by_sheet.setdefault(chart.sheet, []).append(chart)
+    return by_sheet
+
+
+def _shown_in(charts: Iterable[LegacyChart], outline: Outline, sheet: str) -> Iterator[Block]:
+    for chart in charts:
+        if chart.title:
+            yield outline.block(chart.title, sheet=sheet)
+        yield from table_blocks(chart.rows(), outline.locator(sheet=sheet))
 
 
 def _remarks(sheet: Any, outline: Outline) -> Iterator[Block]:

@@ -18,6 +18,8 @@ from core.ingest.parsers.tables import row_text, table_blocks
 from core.ingest.parsers.text import lines
 from core.ingest.parsers.wording import join_lines
 from core.model import Block, BlockKind
+from core.text.questions_and_answers import ASKS, answer_mark, is_marked_question, is_question
+from core.text.sentences import split_sentences
 
 SECTION_CHARS = 256 * 1024
 """A long document is rendered in sections of about this size, cut before headings, else at blank lines."""
@@ -195,7 +197,16 @@ def _inline_text(children: list[Token], *, names: bool = True) -> str:
         elif kind == "image":
             line += _inline_text(token.children or [])
         elif kind == "softbreak":
-            text, line = join_lines(text, line), ""
+            text, line = _wrapped(text, line), ""
         elif kind == "hardbreak" or (kind == "html_inline" and token.content.lower().startswith("<br")):
             text, line = join_lines(text, line) + "\n", ""
-    return join_lines(text, line).strip()
+    return _wrapped(text, line).strip()
+
+
+def _wrapped(text: str, line: str) -> str:
+    """Join a line to the text before it; a question and its answer keep lines of their own."""
+    last = text.rpartition("\n")[2]
+    is_asked = is_marked_question(last) and (last.endswith(ASKS) or answer_mark(line) != "")
+    is_begun = last == text and is_question(text) and len(split_sentences(text)) == 1
+    is_pair = is_marked_question(line) or is_asked or (is_begun and not is_marked_question(text))
+    return f"{text}\n{line}" if text and is_pair else join_lines(text, line)

@@ -73,6 +73,9 @@ def pictures_of(element: Element, archive: SafeArchive, reading: ParserInput, pl
     """Yield what is recognised in the pictures that frames show, but for those that stand for charts."""
     for image in element.iter("{*}image"):
         name = (attribute(image, "href") or "").removeprefix("./")
+        if name.endswith(".svg") and len(list(image.itersiblings(image.tag))):
+            # The same picture follows in pixels.
+            continue
         if name in archive and not name.startswith("ObjectReplacements/"):
             yield from reading.within_picture(partial(archive.read, name), place)
 

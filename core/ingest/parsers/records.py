@@ -181,7 +181,9 @@ def _listed(outline: Outline, named: Sequence[Line]) -> Iterator[Block]:
     for name, text in named:
         if not text.strip():
             continue
-        line = f"{name}: {text.strip()}" if name else text.strip()
+        # A question that names its answer stands above it.
+        joint = "\n" if name.endswith(("?", "？")) else ": "
+        line = f"{name}{joint}{text.strip()}" if name else text.strip()
         if "\n" in line or len(line) > _LONGEST_CELL or length + len(line) > _LONGEST_GROUP:
             if held:
                 yield outline.block("\n".join(held), BlockKind.LIST)

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from core.ingest.parsers.boxed_tables import text_blocks
 from core.ingest.parsers.encoding import READ_BYTES, decoded, detect, sample
 from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import RowGroups, column_letter, row_text
@@ -29,15 +30,12 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             length += len(line) + 1
         if paragraph and (blank or length > MAX_BLOCK_CHARS):
             text = "".join(paragraph)
-            whole = list(pieces(text))
             # What a cut leaves goes on with the lines that follow: the text alone decides where the next cut falls.
-            keep = [] if blank else whole[-1:]
-            for piece in whole[: len(whole) - len(keep)]:
-                yield Block(piece)
-            paragraph, length = keep, sum(map(len, keep))
+            whole = [] if blank else list(pieces(text))
+            yield from text_blocks(text) if blank else map(Block, whole[:-1])
+            paragraph, length = whole[-1:], sum(map(len, whole[-1:]))
     if paragraph:
-        for piece in pieces("".join(paragraph)):
-            yield Block(piece)
+        yield from text_blocks("".join(paragraph))
 
 
 def lines(reading: ParserInput) -> Iterator[str]:

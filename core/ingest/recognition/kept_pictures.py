@@ -17,6 +17,9 @@ from core.platform.processors import usable_processors
 from core.platform.retrying import Stopped
 
 TIMEOUT_S = 120.0
+"""Time of all processors that one picture may take."""
+_MOST_WAITED_S = 5 * TIMEOUT_S
+"""Recognition gives way to all else: on a busy machine a page may get a tenth of a processor."""
 MEMORY_BYTES = 6 * 1024**3
 _PER_CHILD = 500
 
@@ -47,7 +50,7 @@ class Recognition:
             "memory_bytes": MEMORY_BYTES,
         }
         try:
-            lines = self._children.ask(order, TIMEOUT_S).get("lines")
+            lines = self._children.ask(order, _MOST_WAITED_S).get("lines")
         except ChildLost:
             if self._children.is_closed:
                 raise Stopped from None

@@ -11,12 +11,14 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import islice
 
-from core.model import Hit
+from core.model import Chunk, Hit
 from core.query.answer.answer_types import offers
 from core.query.answer.named_labels import named, names_of
-from core.query.answer.question_profile import QuestionProfile
+from core.query.answer.orders import asks_about_orders, is_order
+from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.answer.quotable_units import CELL_JOINT, Unit, quotable_units
 from core.query.answer.trim_clauses import softmax
 from core.text.analysis import analyse
@@ -60,6 +62,8 @@ class Candidate:
     terms: frozenset[str]
     unit: Unit
     features: dict[str, float]
+    gives_orders: bool
+    """To whoever answers (``orders``)."""
     chance: float = 0.0
 
     @property
@@ -68,9 +72,46 @@ class Candidate:
         return self.unit.header or self.unit.label
 
 
+class CandidateFinder:
+    """Finds the candidates of one question; the context and the extract want those of the same passages."""
+
+    def __init__(self, question: str, hits: Sequence[Hit]) -> None:
+        """Weigh the question by the statistics of ``hits``, once that is wanted."""
+        self.question = question
+        self._hits = hits
+        self._known: dict[int, tuple[Hit, list[Candidate]]] = {}
+
+    @cached_property
+    def profile(self) -> QuestionProfile:
+        return read_question(self.question, self._hits)
+
+    def find(self, hits: Sequence[Hit]) -> list[Candidate]:
+        """Return what ``find_candidates`` does, looking at each passage once."""
+        for hit in hits:
+            if id(hit) not in self._known:
+                # Held with its hit, whose id is not another one's then.
+                self._known[id(hit)] = hit, list(_of_passage(self.profile, hit))
+        return _with_chances(self.profile, [candidate for hit in hits for candidate in self._known[id(hit)][1]])
+
+
 def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candidate]:
-    """Return the candidates of all passages with chances that sum to 1, in the order of the passages."""
-    found = [candidate for hit in hits for candidate in _of_passage(profile, hit)]
+    """Return the candidates of all passages with chances that sum to 1, in the order of the passages.
+
+    A sentence that gives orders to whoever answers is none, unless the question is about such; nor is one beside it
+    that has no word of the question, which would be chosen for what stands in the order.
+    """
+    return _with_chances(profile, [candidate for hit in hits for candidate in _of_passage(profile, hit)])
+
+
+def _with_chances(profile: QuestionProfile, found: Sequence[Candidate]) -> list[Candidate]:
+    orders = [] if asks_about_orders(profile.text) else [each for each in found if each.gives_orders]
+    if orders:
+        beside = {each.hit.placed.id for each in orders}
+        found = [
+            each
+            for each in found
+            if not each.gives_orders and (each.features["coverage"] or each.hit.placed.id not in beside)
+        ]
     if not found:
         return []
     chances = softmax(
@@ -96,24 +137,47 @@ def _subject(unit: Unit, heading: str) -> str:
     return unit.label or unit.section or heading
 
 
-def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
-    chunk, language = hit.placed.chunk, profile.language
-    title_terms = frozenset(analyse(hit.placed.title, language))
+@dataclass(frozen=True, slots=True)
+class _Sentences:
+    """The sentences of a passage, and the terms of each and of what they stand under, in a question's language."""
+
+    cut: tuple[Unit, ...]
+    said: tuple[str, ...]
+    terms: tuple[frozenset[str], ...]
+    above: tuple[frozenset[str], ...]
+    gives_orders: tuple[bool, ...]
+
+
+@lru_cache(maxsize=500)
+def _sentences(chunk: Chunk, title: str, language: str) -> _Sentences:
+    """Return the sentences of a passage: the context, the extract and the next questions want the same ones."""
+    title_terms = frozenset(analyse(title, language))
     path_terms = frozenset(analyse(" ".join(chunk.locator.heading_path), language))
-    cut = list(islice(quotable_units(chunk, hit.placed.title), _MOST_UNITS))
-    said = [f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut]
-    terms = [frozenset(analyse(text, language)) for text in said]
+    cut = tuple(islice(quotable_units(chunk, title), _MOST_UNITS))
+    said = tuple(f"{unit.header}\n{unit.text}" if unit.header else unit.text for unit in cut)
     labels = {
         label: frozenset(analyse(label, language)).union(names_of(label)) for label in {unit.label for unit in cut}
     }
+    above = tuple(
+        (title_terms | (frozenset(analyse(unit.section, language)) if unit.section else path_terms))
+        | labels[unit.label]
+        for unit in cut
+    )
+    terms = tuple(frozenset(analyse(text, language)) for text in said)
+    return _Sentences(cut, said, terms, above, tuple(is_order(unit.text) for unit in cut))
+
+
+def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
+    chunk = hit.placed.chunk
+    sentences = _sentences(chunk, hit.placed.title, profile.language)
+    cut, terms = sentences.cut, sentences.terms
     wanted = profile.expectation.unit
     asks_meaning = _MEANING.search(profile.text) is not None
     asks_default = _DEFAULT.search(profile.text) is not None
     heading = chunk.locator.heading_path[-1] if chunk.locator.heading_path else ""
     sure = [named(_subject(unit, heading), profile.text) for unit in cut]
     for order, unit in enumerate(cut):
-        above = title_terms | (frozenset(analyse(unit.section, language)) if unit.section else path_terms)
-        above |= labels[unit.label]
+        above = sentences.above[order]
         near = [order] if unit.is_row else range(max(0, order - 1), min(len(cut), order + 2))
         beside = [terms[i] for i in near if i == order or not cut[i].is_heading]
         offered = bool(offers(unit.text, profile.expectation, profile.text))
@@ -124,7 +188,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "rank": 1 / hit.rank,
             "offered": float(offered),
             "not_offered": float(profile.expectation.kind != "thing" and not offered),
-            "pairs": profile.pair_share(said[order]),
+            "pairs": profile.pair_share(sentences.said[order]),
             "length": math.log(len(unit.text)),
             "unit": float(bool(wanted) and wanted in unit.text),
             "says_little": float(len(terms[order] - profile.weights.keys()) <= 1),
@@ -133,4 +197,5 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "first_named": sure[order] * (asks_meaning and (order == 0 or cut[order - 1].label != unit.label)),
             "default": float(asks_default and _DEFAULT.search(unit.text) is not None),
         }
-        yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit, features)
+        gives_orders = sentences.gives_orders[order]
+        yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit, features, gives_orders)

@@ -13,20 +13,29 @@ from dataclasses import dataclass, replace
 from core.model import LABEL_JOINT
 from core.query.answer.answer_types import refers_back
 from core.query.answer.candidates import Candidate
+from core.query.answer.forms import Form, form_wanted, sides_compared
+from core.query.answer.listed import is_item, listed, said
 from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile, similar
 from core.query.answer.quotable_units import CELL_JOINT
 from core.query.answer.trim_clauses import Cut, Divided, divide, fill, squeeze
+from core.text.analysis import analyse
 
 _LEAST_CHANCE = 0.01
 """Of answering, at which a further sentence is given."""
 _LEAST_ELSEWHERE = 0.03
 """The same of another document than the best one's."""
+_LEAST_BESIDE = 0.02
+"""The same beside the best sentence and under its term, where more characters are given."""
+_SAME_CHARS = 20
+"""From which a text is known to begin with its sentence, and not with what was put before that."""
 _LEAST_TO_SHARE = 0.05
 """The same where the best sentence has to be cut for it."""
 _PRICE_PER_CHAR = 0.001
 _PRICE_PER_PART = 0.015
 """Two sentences that are both cut have to be worth more than the best alone at these prices."""
+_LEAST_TO_LIST = 0.2
+"""Of the best sentence's chance, at which another one gives the list that was asked for."""
 _MOST_PARTS = 4
 _USUAL_CHARS, _ENTRY_CHARS = 250, 600
 """All that stands under a term is given where it has at most so many characters for every so many of an answer."""
@@ -34,7 +43,6 @@ _CUT_MARK = "…"
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
-_ITEM = re.compile(r"\s*(?:[-*•‣・●○■□◆◇▪–—]|\(?\w{1,3}[.)]\s|[①-⑳])")
 _LONGEST_SUBJECT = 80
 _LEAST_KEPT = 0.7
 _SHARES = (0.4, 0.5, 0.6)
@@ -56,15 +64,21 @@ class Composer:
 
     def __init__(self, profile: QuestionProfile, best: Candidate, max_chars: int) -> None:
         self._profile = profile
+        self._form = form_wanted(profile.text)
         self._best = best
         self._max_chars = max_chars
         self._entry_chars = max_chars * _ENTRY_CHARS // _USUAL_CHARS
+        self._more = self._entry_chars - max_chars
         self._divided: dict[Candidate, Divided] = {}
 
     def compose(self, found: Sequence[Candidate]) -> list[AnswerPart]:
         """Take the best sentence, then others that may answer, the likeliest first, while they fit as they are."""
-        if entry := _entry(self._best, found, self._entry_chars - mark_chars(1)):
+        whole = self._entry_chars - mark_chars(1)
+        if entry := _entry(self._best, found, whole):
             return [entry]
+        for source in self._may_list(found):
+            if items := listed(source, found, self._form, whole):
+                return [AnswerPart(source, items.start, items.end, items.text, 1.0)]
         room = self._max_chars - mark_chars(1)
         first = self._part(self._best, room, forced=True)
         subjects: dict[str, None] = {}
@@ -73,8 +87,9 @@ class Composer:
         else:
             first = _titled(self._profile, first, room)
         room -= len(first.text)
-        first, room = _with_what_follows(first, found, room)
-        parts = [first]
+        first, room = _with_what_follows(first, found, room, self._more)
+        parts = self._with_other_side([first], found)
+        room -= sum(len(part.text) + mark_chars(number) for number, part in enumerate(parts[1:], 2))
         may_share = True
         for candidate in sorted(found, key=self._worth, reverse=True):
             worth = self._worth(candidate)
@@ -89,13 +104,72 @@ class Composer:
             if part is not None:
                 room = left - len(part.text)
                 room -= _subject_chars(part, subjects, room)
-                part, room = _with_what_follows(part, found, room)
+                part, room = _with_what_follows(part, found, room, self._more)
                 parts = [each for each in parts if not _is_within(each, part)] + [part]
             elif len(parts) == 1 and may_share and worth >= _LEAST_TO_SHARE:
                 may_share = False
                 if pair := self._side_by_side(candidate, parts[0]):
                     return _in_reading_order(pair)
+        parts = [self._with_neighbours(parts[0], parts[1:], found), *parts[1:]]
         return _with_subjects(_in_reading_order(parts), subjects)
+
+    def _may_list(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """Return the best sentence, before it those nearly as likely where the question asks for a list."""
+        if self._form is not Form.LIST:
+            return [self._best]
+        near = [each for each in found if each.chance >= _LEAST_TO_LIST * self._best.chance]
+        return sorted(near, key=lambda each: -each.chance)
+
+    def _with_other_side(self, parts: list[AnswerPart], found: Sequence[Candidate]) -> list[AnswerPart]:
+        """Add the likeliest sentence about the side of a comparison that the best one does not tell of."""
+        sides = sides_compared(self._profile.text) if self._form is Form.COMPARISON else None
+        if sides is None:
+            return parts
+        one, other = (frozenset(analyse(side, self._profile.language)) for side in sides)
+        told = [bool(own) and own <= _terms_about(self._best, self._profile) for own in (one - other, other - one)]
+        if all(told) or not any(told):
+            return parts
+        missing = other - one if told[0] else one - other
+        about = [
+            each
+            for each in found
+            if missing and missing <= _terms_about(each, self._profile) and not each.features["heading"]
+        ]
+        second = max(
+            about, key=lambda each: (each.hit.placed.doc_id == self._best.hit.placed.doc_id, each.chance), default=None
+        )
+        room = self._entry_chars - len(parts[0].text) - mark_chars(1) - mark_chars(2)
+        part = _whole(self._profile, second, room) if second is not None else None
+        return [*parts, part] if part is not None else parts
+
+    def _with_neighbours(
+        self, first: AnswerPart, others: Sequence[AnswerPart], found: Sequence[Candidate]
+    ) -> AnswerPart:
+        """Add to the best sentence those under the same term that may answer, too, as one stretch of the passage."""
+        best = first.source
+        if best.unit.is_row or not best.unit.label or first.kept < 1.0:
+            return first
+        own = {each.order: each for each in found if each.hit is best.hit and each.unit.label == best.unit.label}
+        room = self._entry_chars - sum(len(part.text) + mark_chars(number) for number, part in enumerate(others, 2))
+        low, high = first.start, first.end
+        inside = [each.order for each in own.values() if low <= each.start < high]
+        while inside:
+            sides = [own[order] for order in (min(inside) - 1, max(inside) + 1) if order in own]
+            sides = [each for each in sides if self._may_stand_beside(each, first, others, room)]
+            if not sides:
+                break
+            each = max(sides, key=lambda side: side.chance)
+            inside.append(each.order)
+            text = f"{first.text} {said(each)}" if each.start >= first.end else f"{said(each)} {first.text}"
+            first = replace(first, start=min(first.start, each.start), end=max(first.end, each.end), text=text)
+        return first
+
+    def _may_stand_beside(self, each: Candidate, first: AnswerPart, others: Sequence[AnswerPart], room: int) -> bool:
+        is_new = not any(_is_within(each, part) for part in others)
+        # What was put before the sentence stays before it.
+        is_after = each.start >= first.end or first.text.startswith(said(first.source)[:_SAME_CHARS])
+        fits = len(first.text) + len(each.text) + 1 + mark_chars(1) <= room
+        return fits and is_new and is_after and not each.features["heading"] and each.chance >= _LEAST_BESIDE
 
     def _belongs(self, candidate: Candidate, worth: float) -> bool:
         """Whether a sentence may stand beside the best one: under the same term, or from another document if likely."""
@@ -165,11 +239,6 @@ def _value(part: AnswerPart) -> float:
     return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
 
 
-def _said(candidate: Candidate) -> str:
-    """A sentence or a row on one line."""
-    return " ".join(candidate.text.replace(CELL_JOINT, ": ").split())
-
-
 def _entry(best: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart | None:
     """Return all that a passage says under the term of the best sentence, where that fits."""
     label = best.unit.label.rsplit(LABEL_JOINT, 1)[-1]
@@ -177,37 +246,41 @@ def _entry(best: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart
         return None
     own = [each for each in found if each.hit is best.hit and each.unit.label == best.unit.label]
     own.sort(key=lambda each: each.order)
-    said = " ".join(map(_said, own))
-    text = said if label in said else f"{label}: {said}"
+    below = " ".join(map(said, own))
+    text = below if label in below else f"{label}: {below}"
     return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
 
 
-def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int) -> tuple[AnswerPart, int]:
-    """Add to a sentence that ends with a colon what it announces, a command or the items of a list, as they fit."""
+def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, more: int) -> tuple[AnswerPart, int]:
+    """Add to a sentence that ends with a colon what it announces, a command or the items of a list, as they fit.
+
+    They may take ``more`` characters than ``room``, which is what is left for other sentences.
+    """
     source = part.source
     if source.unit.is_row or not part.text.endswith((":", "：")):
         return part, room
     after = [each for each in found if each.hit is source.hit and each.order > source.order]
-    is_list = len(after) > 1 and all(map(_is_item, after[:2]))
+    is_list = len(after) > 1 and all(map(is_item, after[:2]))
     for at, candidate in enumerate(sorted(after, key=lambda each: each.order)):
-        text = _said(candidate)
+        text = said(candidate)
         is_term = any(candidate.text.strip() in label.text for label in source.hit.placed.chunk.labels)
-        if is_term or candidate.unit.label not in (source.unit.label, "") or len(text) + 1 > room:
+        if is_term or candidate.unit.label not in (source.unit.label, "") or len(text) + 1 > room + more:
             break
-        if at > 0 and (not is_list or candidate.features["heading"] or not _is_item(candidate)):
+        if at > 0 and (not is_list or candidate.features["heading"] or not is_item(candidate)):
             break
         part = replace(part, end=candidate.end, text=f"{part.text} {text}")
         room -= len(text) + 1
     return part, room
 
 
+def _terms_about(candidate: Candidate, profile: QuestionProfile) -> frozenset[str]:
+    """Return the terms of a sentence with those that it stands under."""
+    return candidate.terms | frozenset(analyse(candidate.above, profile.language))
+
+
 def _is_within(each: Candidate | AnswerPart, part: AnswerPart) -> bool:
     hit = each.hit if isinstance(each, Candidate) else each.source.hit
     return hit is part.source.hit and part.start <= each.start < part.end
-
-
-def _is_item(candidate: Candidate) -> bool:
-    return candidate.unit.is_row or _ITEM.match(candidate.text) is not None
 
 
 def _label(part: AnswerPart) -> str:

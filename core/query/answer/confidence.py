@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from core.model import Hit
 from core.query.answer.candidates import Candidate, passage_terms
-from core.query.answer.named_labels import SURE
+from core.query.answer.named_labels import SURE, written_names
 from core.query.answer.question_profile import QuestionProfile
+from core.text.analysis import analyse
 
 CONFIDENCE_WEIGHTS = {"passage": 3.93, "coverage": 0.99, "around": 2.41, "pairs": 4.13}
 CONFIDENCE_BIAS = -6.82
@@ -27,6 +28,23 @@ def confidence_features(profile: QuestionProfile, best: Candidate, passages: Seq
     return {
         "passage": profile.coverage(passage_terms(best.hit, profile.language).union(*beside)),
         **{name: best.features[name] for name in ("coverage", "around", "pairs")},
+    }
+
+
+def about_features(profile: QuestionProfile, best: Candidate) -> dict[str, float]:
+    """Return whether the best sentence's passage is about what is asked, each 0 to 1.
+
+    ``foreign_names``: how many of the names in the question, Latin words in a Japanese one, neither its text nor its
+    title nor the name of its file holds; ``rarest``: whether they hold the rarest term of the question.
+    """
+    placed = best.hit.placed
+    held = passage_terms(best.hit, profile.language) | frozenset(analyse(placed.name, profile.language))
+    text = f"{placed.chunk.indexed_text(placed.title)} {placed.name}".casefold()
+    names = written_names(profile.text)
+    rarest = max(profile.weights, key=lambda term: profile.weights[term])
+    return {
+        "foreign_names": sum(name not in text for name in names) / len(names) if names else 0.0,
+        "rarest": float(rarest in held),
     }
 
 

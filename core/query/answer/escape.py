@@ -57,7 +57,8 @@ def without_hidden(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     text = _SELECTORS.sub("", _LINE_ENDS.sub("\n", text))
-    return "".join(sign if sign in "\n\t" else _shown(sign) for sign in text)
+    changed = {ord(sign): shown for sign in set(text) - {"\n", "\t"} if (shown := _shown(sign)) != sign}
+    return text.translate(changed) if changed else text
 
 
 def _shown(sign: str) -> str:

@@ -7,17 +7,26 @@ Comes after fusion and needs no model within one language. A question that the p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from core.model import Answer, AnswerType, Citation, Hit
 from core.ports import Vector
-from core.query.answer.candidates import Candidate, find_candidates
+from core.query.answer.candidates import Candidate, CandidateFinder
 from core.query.answer.compose import AnswerPart, Composer
 from core.query.answer.confidence import confidence
 from core.query.answer.cross_language import Embed, foreign_passages, gap_confidence, nearest_sentences
-from core.query.answer.escape import without_live_marks
+from core.query.answer.escape import without_hidden, without_live_marks
 from core.query.answer.named_labels import unmistakable_names
-from core.query.answer.question_profile import is_small_talk, read_question
-from core.query.answer.reading import READ_LANGUAGES, READ_THRESHOLD, ReadWindow, read_confidence, weighed
+from core.query.answer.orders import asks_about_orders, is_order, without_targets
+from core.query.answer.question_profile import is_small_talk
+from core.query.answer.reading import (
+    READ_LANGUAGES,
+    READ_THRESHOLD,
+    ReadWindow,
+    deciding,
+    read_confidence,
+    weighed,
+)
 from core.text.languages import language_asked
 
 DEFAULT_THRESHOLD = 0.2
@@ -42,46 +51,48 @@ def extract_answer(
     max_chars: int = 250,
     candidates: Sequence[Hit] = (),
     read: Read | None = None,
+    finder: CandidateFinder | None = None,
 ) -> Answer:
     """Answer from the first passages with at most ``max_chars`` characters, marks included, or say "insufficient".
 
-    ``candidates`` are all hits of the question; they only add statistics. ``embed`` and ``question_vector`` serve
-    questions in another language than the passages; ``read`` has a reader read the sentences. Reasons of an
-    insufficient answer: ``small_talk``, ``no_terms``, ``no_passages`` and ``low_confidence``.
+    ``candidates`` are all hits of the question; they only add statistics; a ``finder`` has been given the passages and
+    these. ``read`` has a reader read the sentences; without one ``embed`` and ``question_vector`` serve questions in
+    another language than the passages. Reasons of an insufficient answer: ``small_talk``, ``no_terms``,
+    ``no_passages`` and ``low_confidence``.
     """
     if is_small_talk(question):
         return insufficient(language_asked(question), "small_talk")
-    profile = read_question(question, [*passages, *candidates])
+    finder = finder or CandidateFinder(question, [*passages, *candidates])
+    profile = finder.profile
     if not profile.weights:
         return insufficient(profile.language, "no_terms")
-    found = find_candidates(profile, passages[:_PASSAGES])
+    found = finder.find(passages[:_PASSAGES])
     if not found:
         return insufficient(profile.language, "no_passages")
     windows = read(question, found) if read is not None and profile.language in READ_LANGUAGES else []
     if windows:
         found = weighed(found, windows)
-        sure = read_confidence(profile, _best(found), passages, windows)
+        sure = read_confidence(profile, _best(found), passages, windows, found)
     else:
         sure = confidence(profile, _best(found), passages)
     calibrated = READ_THRESHOLD if windows else DEFAULT_THRESHOLD
     least = calibrated if threshold is None else threshold
-    if sure < least and embed is not None and question_vector is not None:
+    if sure < least and not windows and embed is not None and question_vector is not None:
         foreign = foreign_passages(profile, passages[:_PASSAGES])
         across = gap_confidence(foreign, candidates or passages)
-        if across >= least and windows:
-            # The reader has read both languages; what was in doubt is only whether anything answers.
-            sure = across
-        elif across >= least and (near := nearest_sentences(profile, foreign, embed, question_vector)):
+        if across >= least and (near := nearest_sentences(profile, foreign, embed, question_vector)):
             found, sure = near, across
     if sure < least or _names_nothing_known(question, [*passages, *candidates]):
         return insufficient(profile.language, "low_confidence", min(sure, least))
-    parts = Composer(profile, _best(found), max_chars).compose(found)
+    best = _best(found)
+    parts = [_without_orders(part, question) for part in Composer(profile, best, max_chars).compose(found)]
+    text = " ".join(f"{_quoted(part.text)} [{number}]" for number, part in enumerate(parts, 1))
     return Answer(
-        # Marks that the document writes itself would be taken for ours.
-        text=" ".join(f"{without_live_marks(part.text)} [{number}]" for number, part in enumerate(parts, 1)),
+        text=text,
         type=AnswerType.EXTRACTIVE,
         citations=tuple(_cite(number, part) for number, part in enumerate(parts, 1)),
         confidence=sure,
+        marked=deciding(text, best, windows),
     )
 
 
@@ -95,6 +106,19 @@ def _names_nothing_known(question: str, hits: Sequence[Hit]) -> bool:
     names = unmistakable_names(question)
     texts = (hit.placed.chunk.indexed_text(hit.placed.title).casefold() for hit in hits)
     return bool(names) and not any(name in text for text in texts for name in names)
+
+
+def _quoted(text: str) -> str:
+    # Marks that the document writes itself would be taken for ours, and signs that nobody sees read otherwise.
+    return without_live_marks(without_targets(without_hidden(text)))
+
+
+def _without_orders(part: AnswerPart, question: str) -> AnswerPart:
+    """Return the part, or its one sentence where what stands around that gives orders to whoever answers."""
+    if not is_order(part.text) or asks_about_orders(question):
+        return part
+    source = part.source
+    return replace(part, start=source.start, end=source.end, text=source.text)
 
 
 def _best(found: Sequence[Candidate]) -> Candidate:

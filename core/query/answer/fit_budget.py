@@ -7,27 +7,31 @@ from dataclasses import replace
 from itertools import groupby
 
 from core.model import Hit
-from core.query.answer.candidates import Candidate, find_candidates
+from core.query.answer.candidates import Candidate, CandidateFinder
 from core.query.answer.context import SEPARATOR, ContextSource, joined_chars
-from core.query.answer.question_profile import read_question
 
 LEFT_OUT = "(…)"
 _MARK_CHARS = len(LEFT_OUT) + 2
 
 
 def compress(
-    question: str, sources: Sequence[ContextSource], budget_chars: int, candidates: Sequence[Hit] = ()
+    question: str,
+    sources: Sequence[ContextSource],
+    budget_chars: int,
+    candidates: Sequence[Hit] = (),
+    finder: CandidateFinder | None = None,
 ) -> list[ContextSource]:
     """Return the sources within the budget, each with those sentences that are likeliest to answer.
 
     Sources that fit stay as they are. What was left out is marked by ``LEFT_OUT``; numbers stay, and a source of which
     nothing is likely enough goes. A single sentence that is longer than the budget stays whole: cutting comes later.
-    ``candidates`` are all hits of the question; they only add statistics.
+    ``candidates`` are all hits of the question; they only add statistics; a ``finder`` has been given the sources'
+    passages and these.
     """
     if joined_chars(sources) <= budget_chars:
         return list(sources)
     hits = [source.hit for source in sources]
-    found = find_candidates(read_question(question, [*hits, *candidates]), hits)
+    found = (finder or CandidateFinder(question, [*hits, *candidates])).find(hits)
     by_hit = {id(source.hit): source for source in sources}
     left = budget_chars
     kept: set[int] = set()

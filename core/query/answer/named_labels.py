@@ -19,6 +19,8 @@ _NEGATABLE = re.compile(r"--\[no-?\]-?")
 _ASIDE = re.compile(r"[(（\[［<＜{][^)）\]］>＞}]*[)）\]］>＞}]?")
 _NEXT = re.compile(r"[,、;/|\n]|\bor\b")
 _CAMEL = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*\b")
+_LATIN = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*[A-Za-z0-9_+]")
+_KANA = re.compile("[\u3040-\u30ff]")
 _LONGEST_LABEL = 200
 _LONGEST_QUESTION = 2_000
 SURE, _CALLED = 1.0, 0.6
@@ -51,6 +53,22 @@ def unmistakable_names(question: str) -> frozenset[str]:
         word for word in question_words(question) if "_" in word.strip("_") or (len(word) > 4 and word[:2] == "--")
     }
     return frozenset(marked.union(map(str.casefold, _CAMEL.findall(written))))
+
+
+def written_names(question: str) -> frozenset[str]:
+    """Return the words of a question that are names by how they are written: with capitals, digits or Latin letters.
+
+    The last where the question is Japanese; the first word of another one is none for its capital.
+    """
+    written = unicodedata.normalize("NFKC", question)[:_LONGEST_QUESTION]
+    words = [(match.start(), match.group()) for match in _LATIN.finditer(written)]
+    if _KANA.search(written):
+        return frozenset(word.casefold() for _, word in words)
+    return frozenset(
+        word.casefold()
+        for start, word in words
+        if any(map(str.isdigit, word)) or any(map(str.isupper, word[1:])) or (start > 0 and word[0].isupper())
+    )
 
 
 def is_name(word: str) -> bool:

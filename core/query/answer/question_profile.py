@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.model import Hit, TermScore
 from core.query.answer.answer_types import Expectation, expected_answer
@@ -57,7 +58,10 @@ class QuestionProfile:
 
     def pair_share(self, text: str) -> float:
         """Return the share of the question's letter pairs that ``text`` holds, 0 to 1."""
-        return len(letter_pairs(text) & self.pairs) / len(self.pairs) if self.pairs else 0.0
+        if not self.pairs:
+            return 0.0
+        plain = _plain(text)
+        return len([pair for pair in self.pairs if pair in plain]) / len(self.pairs)
 
 
 def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
@@ -106,16 +110,27 @@ def is_small_talk(question: str) -> bool:
     return len(text) <= _LONGEST_SMALL_TALK and _SMALL_TALK.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=4_000)
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold())
+
+
+@lru_cache(maxsize=4_000)
+def _pairs_of_word(word: str) -> frozenset[str]:
+    return letter_pairs(word)
+
+
 def letter_pairs(text: str) -> frozenset[str]:
     """Return the pairs of neighbouring signs of the normalised text."""
-    plain = _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold())
+    plain = _plain(text)
     return frozenset(plain[i : i + 2] for i in range(len(plain) - 1))
 
 
 def _pairs_of_words(question: str, terms: Collection[str], language: str) -> frozenset[str]:
     """Return the letter pairs of the words that carry the question; an English one is full of words that do not."""
-    said = [word for word in keywords(question, language) if not set(terms).isdisjoint(analyse(word, language))]
-    return frozenset().union(*map(letter_pairs, said))
+    asked = set(terms)
+    said = [word for word in keywords(question, language) if not asked.isdisjoint(analyse(word, language))]
+    return frozenset().union(*map(_pairs_of_word, said))
 
 
 def similar(first: Set[str], second: Set[str]) -> bool:

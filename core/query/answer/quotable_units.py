@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from core.model import LABEL_JOINT, Chunk
+from core.text.questions_and_answers import answer_mark, only_numbers_rows, pair_columns
 from core.text.sentences import split_statements
 
 CELL_JOINT = " | "
@@ -16,6 +17,7 @@ _LINE = re.compile(r"[^\n]+")
 _NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]?\s|第\s*\d+\s*[条章節]|#+\s)")
 _ENDED = re.compile(r"[.。!?！？:：;；,、，…|][」』）)\"'”’]*$")
 _BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]")
+_ITEM = re.compile(r"[•*+-]\s+")
 _LONGEST_HEADING = 80
 
 
@@ -62,6 +64,11 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
                 or _looks_like_heading(chunk.text, first + start, first + end)
             )
             label = "" if is_heading else chunk.label_at(first + start)
+            bullet = _ITEM.match(text)
+            said = text[bullet.end() :] if bullet else text
+            if label and (mark := answer_mark(said)):
+                text = said[len(mark) :]
+                start = end - len(text)
             yield Unit(first + start, first + end, text, "", section, is_heading, label)
             section = text if is_heading else section
 
@@ -70,8 +77,9 @@ def _rows(chunk: Chunk, spans: list[tuple[int, int]], section: str) -> Iterator[
     if chunk.labels:
         headers = {chunk.label_at(start).strip() for start, _ in spans}
         for start, end in spans:
-            if len(spans) == 1 or chunk.text[start:end].strip() not in headers:
-                yield Unit(start, end, chunk.text[start:end], chunk.label_at(start), section, is_row=True)
+            header, line = chunk.label_at(start), chunk.text[start:end].strip()
+            if len(spans) == 1 or line not in headers or pair_columns([], line.split(CELL_JOINT)):
+                yield from _row(chunk.text, start, end, header, section)
         return
     # A chunk that was cut before labels were kept does not tell whether its first row is a header.
     goes_on = bool(chunk.header) and not chunk.text[: spans[0][0]].strip()
@@ -80,7 +88,28 @@ def _rows(chunk: Chunk, spans: list[tuple[int, int]], section: str) -> Iterator[
         yield Unit(*spans[0], header, "", section, is_row=True)
     for start, end in spans:
         if chunk.text[start:end].strip() != header.strip():
-            yield Unit(start, end, chunk.text[start:end], header, section, is_row=True)
+            yield from _row(chunk.text, start, end, header, section)
+
+
+def _row(text: str, start: int, end: int, header: str, section: str) -> Iterator[Unit]:
+    """Yield a row whole; of one with a question and its answer, the sentences of the answer below the question."""
+    heads, cells = header.split(CELL_JOINT) if header else [], text[start:end].split(CELL_JOINT)
+    columns = pair_columns(heads, cells)
+    if columns is None or max(columns) >= len(cells) or not all(cells[column].strip() for column in columns):
+        yield Unit(start, end, text[start:end], header, section, is_row=True)
+        return
+    question = cells[columns[0]].strip()
+    at = start
+    for column, cell in enumerate(cells):
+        head = heads[column].strip() if column < len(heads) else ""
+        if column == columns[0]:
+            yield Unit(at, at + len(cell), cell, "", section, is_heading=True)
+        elif column == columns[1]:
+            for first, last in split_statements(cell):
+                yield Unit(at + first, at + last, cell[first:last], "", question, label=question)
+        elif cell.strip() and not only_numbers_rows(head):
+            yield Unit(at, at + len(cell), cell, head, section, label=question, is_row=True)
+        at += len(cell) + len(CELL_JOINT)
 
 
 def _looks_like_heading(text: str, start: int, end: int) -> bool:

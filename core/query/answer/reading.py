@@ -16,7 +16,9 @@ from core.errors import ModelUnavailable
 from core.model import Hit, Stretch, StretchReading
 from core.ports import Reader
 from core.query.answer.candidates import SET_WEIGHTS, Candidate
+from core.query.answer.confidence import about_features
 from core.query.answer.confidence import confidence_features as picked_features
+from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.trim_clauses import softmax
 from core.query.search.rerank import OpenReranker
@@ -26,24 +28,31 @@ OpenReader = Callable[[], Reader]
 
 READ_LANGUAGES = ("en", "ja")
 """Of questions that the reader learnt from; others are left to the picker."""
-READ_WEIGHTS = {"picked": 0.223, "read_sentence": 0.24, "read_start": 0.798, "read_window": 0.562}
-"""A conditional logit over sentences of articles that nothing was trained on (``python -m benchmarks reader``)."""
+READ_WEIGHTS = {"picked": 0.385, "read_sentence": 0.174, "read_start": 0.526, "read_window": 0.333}
+"""A conditional logit over sentences of documents that nothing was trained on (``benchmarks.reader_training.fit``)."""
 READ_CONFIDENCE_WEIGHTS = {
-    **{"passage": 1.423, "coverage": 0.1, "around": -0.557, "pairs": 0.667},
-    **{"answers": 0.204, "relevance": 0.293, "span": 0.051},
+    **{"passage": 0.999, "coverage": 0.244, "around": 0.967, "pairs": -0.623, "named": 0.055},
+    **{"answers": -0.075, "own_answers": -0.147, "relevance": 0.067, "own_relevance": 0.379, "span": -0.029},
+    **{"own_sentence": -0.155, "own_start": 0.265, "margin": 0.214, "agrees": 0.095, "foreign": -0.161},
+    **{"foreign_names": -0.211, "rarest": 0.137},
 }
-READ_CONFIDENCE_BIAS = -0.858
-READ_THRESHOLD = 0.35
-"""Least confidence of an answer that was read: on what the weights were fitted on, prose of both languages, no more
-questions that the passages answer are below it than without a reader."""
-READ_ACROSS = 0.8
-"""Of the reader's judgement of a passage in the other language; set on half ``a`` of ``benchmarks.manuals``."""
+READ_CONFIDENCE_BIAS = -4.579
+READ_THRESHOLD = 0.4
+"""Least confidence of an answer that was read: on questions that nothing was fitted on, three in four shown answers are
+right there, and one in seven of the answerable questions is answered wrongly (``benchmarks.reader_training.fit``)."""
 
 MOST_STRETCHES = 8
+MOST_TO_ORDER, MOST_FURTHER = 24, 12
+"""Windows that are read to order passages by, and those of further passages in another language."""
+_MORE = 4
+"""Windows that are read for an answer beside those by which its passages were ordered."""
+_MOST_OF_A_PASSAGE, _PASSAGES_BETWEEN = 3, 6
 _FIRST_PASSAGES = 3
 """Passages of which one stretch is read whatever their sentences share with the question."""
 _MOST_CHARS = {"en": 440, "ja": 200}
 """About as many characters as a window of the reader has tokens for."""
+_LEAST_MARKED = 0.1
+"""How likely a span has to be to be marked in an answer."""
 _BLANK = "\n"
 _MOST_LOGIT = 8.0
 _UNREAD = -6.0
@@ -74,19 +83,28 @@ class ReadWindow:
     reading: StretchReading
     share: float
 
+    @property
+    def chance(self) -> float:
+        """How likely its span is the answer, among the spans of all windows."""
+        return self.share * self.reading.span
+
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The likeliest answer of all windows: characters ``start`` to ``end`` of a candidate's text, and how likely."""
+    """The likeliest answer of all windows: characters ``start`` to ``end`` of a candidate's text, and how likely.
+
+    They are none where ``text`` is of the label above it.
+    """
 
     candidate: Candidate
     start: int
     end: int
     chance: float
+    text: str
 
 
-def windows(found: Sequence[Candidate], most: int = MOST_STRETCHES) -> list[Window]:
-    """Return at most ``most`` windows over the candidates, the most promising first."""
+def windows(found: Sequence[Candidate], most: int = MOST_STRETCHES, known: Sequence[Window] = ()) -> list[Window]:
+    """Return at most ``most`` windows over candidates that ``known`` ones do not cover, the most promising first."""
     passages: dict[int, list[Candidate]] = {}
     for candidate in found:
         passages.setdefault(candidate.hit.placed.id, []).append(candidate)
@@ -94,15 +112,31 @@ def windows(found: Sequence[Candidate], most: int = MOST_STRETCHES) -> list[Wind
     first = sorted(best_of_each, key=lambda candidate: candidate.hit.rank)[:_FIRST_PASSAGES]
     others = sorted(found, key=lambda candidate: -candidate.chance)
     chosen: list[Window] = []
-    covered: set[int] = set()
+    covered = {id(candidate) for each in known for candidate in each.candidates}
     for seed in [*sorted(first, key=lambda candidate: -candidate.chance), *others]:
         if len(chosen) == most:
             break
         if id(seed) not in covered:
-            window = _window(passages[seed.hit.placed.id], seed)
-            covered.update(id(candidate) for candidate in window.candidates)
-            chosen.append(window)
+            made = window(passages[seed.hit.placed.id], seed)
+            covered.update(id(candidate) for candidate in made.candidates)
+            chosen.append(made)
     return chosen
+
+
+def windows_in_order(found: Sequence[Candidate], most: int) -> list[Window]:
+    """Return at most ``most`` windows, those of the first passages first, up to three of each.
+
+    A further window of a passage comes after the first of the six passages behind it.
+    """
+    passages: dict[int, list[Candidate]] = {}
+    for candidate in sorted(found, key=lambda candidate: candidate.hit.rank):
+        passages.setdefault(candidate.hit.placed.id, []).append(candidate)
+    ranked = [
+        (place + _PASSAGES_BETWEEN * number, number, made)
+        for place, own in enumerate(passages.values())
+        for number, made in enumerate(windows(own, _MOST_OF_A_PASSAGE))
+    ]
+    return [made for _, _, made in sorted(ranked, key=lambda each: each[:2])[:most]]
 
 
 class ReadingStage:
@@ -111,12 +145,17 @@ class ReadingStage:
     def __init__(self, open_reader: OpenReader) -> None:
         self._open = open_reader
 
-    def read(self, question: str, found: Sequence[Candidate], account: dict[str, Any]) -> list[ReadWindow]:
-        """Return what was read, nothing where the reader fails; ``account`` gets what was done, or the error."""
+    def read(
+        self, question: str, found: Sequence[Candidate], account: dict[str, Any], known: Sequence[ReadWindow] = ()
+    ) -> list[ReadWindow]:
+        """Return what was read, nothing where the reader fails; ``account`` gets what was done, or the error.
+
+        What is ``known`` of the same passages is not read again.
+        """
         started = time.perf_counter()
         try:
             reader = self._open()
-            made = read(reader, question, found)
+            made = read(reader, question, found, known=known)
         except ModelUnavailable as error:
             account["error"] = error.code
             return []
@@ -125,22 +164,65 @@ class ReadingStage:
             "name": reader.name,
             "stretches": len(made),
             "answers": round(max((one.reading.answers for one in made), default=0.0), 3),
-            "marked": mark.candidate.text[mark.start : mark.end] if mark else "",
+            "marked": mark.text if mark else "",
             "ms": round((time.perf_counter() - started) * 1000, 3),
         }
         return made
 
+    def read_stretches(self, question: str, stretches: Sequence[Stretch]) -> list[StretchReading]:
+        """Read stretches as they are given. Raises: ``ModelUnavailable``."""
+        return self._open().read(question, stretches)
 
-def read(reader: Reader, question: str, found: Sequence[Candidate], most: int = MOST_STRETCHES) -> list[ReadWindow]:
-    """Read the most promising windows. Raises: ``ModelUnavailable``."""
-    chosen = windows(found, most)
+    def read_in_order(
+        self, question: str, found: Sequence[Candidate], further: Sequence[Candidate] = ()
+    ) -> list[ReadWindow]:
+        """Return what was read of many passages, nothing where the reader fails."""
+        try:
+            return read_in_order(self._open(), question, found, further=further)
+        except ModelUnavailable:
+            return []
+
+
+def read(
+    reader: Reader,
+    question: str,
+    found: Sequence[Candidate],
+    most: int = MOST_STRETCHES,
+    known: Sequence[ReadWindow] = (),
+) -> list[ReadWindow]:
+    """Read the most promising windows, fewer beside those that are ``known``. Raises: ``ModelUnavailable``."""
+    here = {(candidate.hit.placed.id, candidate.order): candidate for candidate in found}
+    before = []
+    for one in known:
+        keys = [(each.hit.placed.id, each.order) for each in one.window.candidates]
+        if here.keys() >= set(keys):
+            before.append(replace(one, window=Window(tuple(here[key] for key in keys), one.window.stretch)))
+    more = windows(found, _MORE if before else most, [one.window for one in before])
+    return _shared([*before, *_read(reader, question, more)])
+
+
+def read_in_order(
+    reader: Reader,
+    question: str,
+    found: Sequence[Candidate],
+    most: int = MOST_TO_ORDER,
+    further: Sequence[Candidate] = (),
+) -> list[ReadWindow]:
+    """Read windows of many passages, to order these by. Raises: ``ModelUnavailable``."""
+    chosen = [*windows_in_order(found, most), *windows_in_order(further, MOST_FURTHER)]
+    return _read(reader, question, chosen)
+
+
+def _read(reader: Reader, question: str, chosen: Sequence[Window]) -> list[ReadWindow]:
     readings = reader.read(question, [window.stretch for window in chosen])
-    raised = [math.exp(min(30.0, reading.relevance)) for reading in readings]
+    return _shared([ReadWindow(window, reading, 0.0) for window, reading in zip(chosen, readings, strict=True)])
+
+
+def _shared(made: Sequence[ReadWindow]) -> list[ReadWindow]:
+    """Return the windows with their shares of the chance among all."""
+    raised = [math.exp(min(30.0, one.reading.relevance)) for one in made]
     total = sum(raised)
-    return [
-        ReadWindow(window, reading, share / total)
-        for window, reading, share in zip(chosen, readings, raised, strict=True)
-    ]
+    return [replace(one, share=share / total) for one, share in zip(made, raised, strict=True)]
 
 
 def read_features(found: Sequence[Candidate], read_windows: Sequence[ReadWindow]) -> list[dict[str, float]]:
@@ -187,53 +269,90 @@ def sentence_features(found: Sequence[Candidate], read_windows: Sequence[ReadWin
 
 
 def confidence_features(
-    profile: QuestionProfile, best: Candidate, passages: Sequence[Hit], read_windows: Sequence[ReadWindow]
+    profile: QuestionProfile,
+    best: Candidate,
+    passages: Sequence[Hit],
+    read_windows: Sequence[ReadWindow],
+    found: Sequence[Candidate],
 ) -> dict[str, float]:
-    """Return what tells whether the passages answer at all, by the names of ``READ_CONFIDENCE_WEIGHTS``."""
+    """Return what tells whether the best sentence answers rightly, by the names of ``READ_CONFIDENCE_WEIGHTS``.
+
+    Those with ``own`` are of its own window, the others the most of all; ``margin`` is how much likelier it is than the
+    next; ``agrees`` tells that the likeliest span is in it, ``foreign`` that it is in another language.
+    """
+    own = [(one, number) for one in read_windows if (number := _number_in(best, one.window)) is not None]
     readings = [one.reading for one in read_windows]
+    others = [candidate.chance for candidate in found if candidate is not best]
+    mark = marked(read_windows)
     return {
         **picked_features(profile, best, passages),
+        **about_features(profile, best),
+        "named": float(best.features["named"] == SURE),
         "answers": max((_logit(reading.answers) for reading in readings), default=-_MOST_LOGIT),
+        "own_answers": max((_logit(one.reading.answers) for one, _ in own), default=-_MOST_LOGIT),
         "relevance": max((reading.relevance for reading in readings), default=-_MOST_LOGIT),
+        "own_relevance": max((one.reading.relevance for one, _ in own), default=-_MOST_LOGIT),
         "span": max((_log(reading.span) for reading in readings), default=_UNREAD),
+        "own_sentence": max((_log(one.reading.by_sentence[number]) for one, number in own), default=_UNREAD),
+        "own_start": max((_log(one.reading.by_start[number]) for one, number in own), default=_UNREAD),
+        "margin": _log(best.chance) - _log(max(others, default=0.0)),
+        "agrees": float(mark is not None and _is_same(mark.candidate, best)),
+        "foreign": float(detect_language(best.text) != profile.language),
     }
 
 
 def read_confidence(
-    profile: QuestionProfile, best: Candidate, passages: Sequence[Hit], read_windows: Sequence[ReadWindow]
+    profile: QuestionProfile,
+    best: Candidate,
+    passages: Sequence[Hit],
+    read_windows: Sequence[ReadWindow],
+    found: Sequence[Candidate],
 ) -> float:
-    """Return how likely the passages answer at all, 0 to 1."""
-    features = confidence_features(profile, best, passages, read_windows)
+    """Return how likely the best sentence answers rightly, 0 to 1."""
+    features = confidence_features(profile, best, passages, read_windows, found)
     score = READ_CONFIDENCE_BIAS + sum(READ_CONFIDENCE_WEIGHTS[name] * value for name, value in features.items())
-    sure = 1 / (1 + math.exp(-score))
-    if detect_language(best.text) == detect_language(profile.text):
-        return sure
-    # No word is shared: what the reader says of the window that was chosen is all there is.
-    own = (
-        one.reading.answers
-        for one in read_windows
-        for each in one.window.candidates
-        if each.hit is best.hit and each.order == best.order
-    )
-    return max(sure, READ_ACROSS * max(own, default=0.0))
+    return 1 / (1 + math.exp(-score))
+
+
+def _is_same(one: Candidate, other: Candidate) -> bool:
+    return one.hit.placed.id == other.hit.placed.id and one.order == other.order
+
+
+def _number_in(candidate: Candidate, window: Window) -> int | None:
+    return next((n for n, each in enumerate(window.candidates) if _is_same(each, candidate)), None)
 
 
 def marked(read_windows: Sequence[ReadWindow]) -> Marked | None:
-    """Return the likeliest span of all windows, None where it is in no sentence."""
-    for one in sorted(read_windows, key=lambda one: -one.share * one.reading.span):
-        for candidate, (start, end) in zip(one.window.candidates, one.window.stretch.sentences, strict=True):
-            if start <= one.reading.start < end:
-                text = candidate.text
-                first = min(one.reading.start - start, len(text))
-                last = min(one.reading.end - start, len(text))
-                while first < last and text[first].isspace():
-                    first += 1
-                return Marked(candidate, first, last, one.share * one.reading.span)
-    return None
+    """Return the likeliest span of all windows, None where nothing was read."""
+    if not read_windows:
+        return None
+    one = max(read_windows, key=lambda one: one.chance)
+    start, end = one.reading.start, one.reading.end
+    places = zip(one.window.candidates, one.window.stretch.sentences, strict=True)
+    candidate, first = next(
+        ((each, first) for each, (first, last) in places if start < last),
+        (one.window.candidates[-1], one.window.stretch.sentences[-1][0]),
+    )
+    text = one.window.stretch.text[start:end].strip()
+    room = len(candidate.text)
+    inside = tuple(max(0, min(room, at - first)) for at in (start, end))
+    return Marked(candidate, inside[0], inside[1], one.chance, text)
 
 
-def _window(own: Sequence[Candidate], seed: Candidate) -> Window:
-    """Return a sentence with one before it, and then what follows and what is before, while there is room."""
+def deciding(text: str, best: Candidate, read_windows: Sequence[ReadWindow]) -> tuple[tuple[int, int], ...]:
+    """Return where in an answer the likeliest span of its best sentence's windows stands; none where it is in none."""
+    own = [one for one in read_windows if _number_in(best, one.window) is not None]
+    line = text.replace("\n", " ")
+    for one in sorted(own, key=lambda one: -one.chance):
+        said = " ".join(one.window.stretch.text[one.reading.start : one.reading.end].split())
+        at = line.find(said)
+        if said and at >= 0 and one.reading.span >= _LEAST_MARKED:
+            return ((at, at + len(said)),)
+    return ()
+
+
+def window(own: Sequence[Candidate], seed: Candidate) -> Window:
+    """Return a sentence of a passage with one before it, then what follows and what is before, while there is room."""
     room = _MOST_CHARS[detect_language(seed.text)]
     at = next(number for number, candidate in enumerate(own) if candidate is seed)
     low = high = at

@@ -1,4 +1,4 @@
-"""Answers from the found passages: extraction first, a generator where one is chosen, and the guard over it."""
+"""Answers from the found passages: extraction first, a generator where that is not enough, and the guard over it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ from core.model import (
     Sampling,
     WritingStep,
 )
+from core.platform import precedence
 from core.ports import Generator as Writer
 from core.ports import RecordingGenerator, Writing
-from core.query.answer.candidates import Candidate
+from core.query.answer.candidates import Candidate, CandidateFinder
 from core.query.answer.context import build_context, joined_chars, sources_of
 from core.query.answer.extract import extract_answer
 from core.query.answer.fit_budget import compress
 from core.query.answer.prompt import build_prompt, template_text
 from core.query.answer.reading import ReadingStage, ReadWindow
+from core.query.answer.reading_order import ReadResult, in_order_of_reading
+from core.query.answer.weigh_answers import decided, why_written
 from core.query.guard.guard import Policy, SupportEvidence, guard
 from core.query.record_answer import unrecorded
 from core.query.search.search import SearchResult
@@ -60,27 +63,45 @@ class _Writing:
 
 
 class Answering:
-    def __init__(self, generators: Generators, settings: AnswerSettings, reading: ReadingStage | None = None) -> None:
-        """Answer without a reader where ``reading`` is None."""
+    def __init__(
+        self,
+        generators: Generators,
+        settings: AnswerSettings,
+        reading: ReadingStage | None = None,
+    ) -> None:
+        """Answer, and hold what was written against its passages, without a reader where ``reading`` is None."""
         self._generators = generators
         self._settings = settings
         self._reading = reading
 
+    @precedence.asked()
+    def read(self, query: Query, analysis: Analysis, found: SearchResult, watch: Stopwatch) -> ReadResult:
+        """Return what was found in the order in which a reader puts it, as it is where there is none."""
+        if self._reading is None:
+            return ReadResult(found)
+        with watch.step("read"):
+            question = analysis.searched or analysis.normalised
+            return in_order_of_reading(question, found, self._reading, query)
+
     def answer(
-        self, query: Query, analysis: Analysis, found: SearchResult, watch: Stopwatch, into: Path | None = None
+        self, query: Query, analysis: Analysis, read: ReadResult, watch: Stopwatch, into: Path | None = None
     ) -> Generator[WritingStep, None, Answered]:
         """Yield what a generator writes, piece by piece and not yet held against the passages; return the answer.
 
-        Its neurons are recorded ``into`` a file where one is named. Closing it stops the generator. A generator that
-        fails or writes nothing leaves the extracted answer, with the error's code as its reason and the error as its
-        ``generator_failure``. Raises: ``InvalidInput`` for a generator that is not known.
+        A generator that the question names writes; that of the settings where extraction is unsure, or where the
+        question asks for a form that only writing has. Its neurons are recorded ``into`` a file where one is named.
+        Closing it stops the generator. A generator that fails or writes nothing leaves the extracted answer, with the
+        error's code as its reason and the error as its ``generator_failure``.
+
+        Raises: ``InvalidInput`` for a generator that is not known.
         """
-        settings = self._settings
+        settings, found = self._settings, read.found
         name = self._generators.writer_of(query)
         question, language = analysis.normalised, analysis.language
         with watch.step("context"):
             whole = sources_of(found.hits)
-            sources = compress(question, whole, settings.context_chars, found.candidates)
+            finder = CandidateFinder(question, [*found.hits, *found.candidates])
+            sources = compress(question, whole, settings.context_chars, found.candidates, finder)
             context = build_context(sources, settings.context_chars)
             built = build_prompt(question, sources, language, settings.prompt_max_bytes)
         prompt = built.prompt.as_text()
@@ -96,20 +117,29 @@ class Answering:
             "threshold": settings.answer_threshold,
         }
         with watch.step("extract"):
-            answer = extracted = self._extracted(analysis.searched or question, found, generation)
-        if name != NONE and found.hits and not _asks_nothing(analysis, extracted):
+            searched = analysis.searched or question
+            answer = extracted = self._extracted(searched, read, generation, finder if searched == question else None)
+        sure = settings.sure_confidence
+        why = why_written(question, extracted, is_chosen=bool(query.generator) or query.record, sure=sure)
+        if name != NONE and found.hits and why and not _asks_nothing(analysis, extracted):
+            generation["writes_reason"] = why
             with watch.step("generate"):
                 writing = yield from self._written(name, built.prompt, into)
             generation.update(writing.account)
             with watch.step("guard"):
-                answer = self._guarded(
-                    writing, SupportEvidence(question, language, whole, extracted), found, generation
-                )
+                evidence = SupportEvidence(question, language, whole, extracted)
+                answer = self._guarded(writing, evidence, found, generation)
+                if answer is not extracted and writing.error is None:
+                    answer = decided(question, extracted, answer, why=why, sure=sure)
             if writing.error is not None:
                 answer = replace(answer, generator_failure=_failure(name, writing.error))
         times = watch.timings_ms
         times["answer"] = sum(times.get(step, 0.0) for step in ("extract", "generate", "guard"))
         return Answered(answer, context, prompt, generation)
+
+    def writes(self, query: Query) -> bool:
+        """Tell whether a generator writes the answer to a question. Raises: ``InvalidInput`` for one not known."""
+        return self._generators.writer_of(query) != NONE
 
     def check(self, query: Query) -> None:
         """Refuse a question that asks for a generator that is not known, or cannot be recorded.
@@ -177,7 +207,9 @@ class Answering:
         started = time.perf_counter()
         policy = Policy(self._settings.guard_overlap, self._settings.unsupported == "mark")
         by = f"{generation['generator']}: {generation['model']}"
-        guarded = guard(writing.text, evidence, policy, found.retrieved.embedder.embed_passages, by)
+        embed = found.retrieved.embedder.embed_passages
+        read = None if self._reading is None else self._reading.read_stretches
+        guarded = guard(writing.text, evidence, policy, embed, by, read)
         generation["guard"] = {**guarded.account, "ms": _ms_since(started)}
         answer = guarded.answer
         return replace(answer, reason=error.code) if error and answer.type is AnswerType.GENERATIVE else answer
@@ -192,11 +224,15 @@ class Answering:
             seed=settings.generation_seed,
         )
 
-    def _extracted(self, question: str, found: SearchResult, generation: dict[str, Any]) -> Answer:
+    def _extracted(
+        self, question: str, before: ReadResult, generation: dict[str, Any], finder: CandidateFinder | None
+    ) -> Answer:
+        found = before.found
+
         def read(question: str, candidates: Sequence[Candidate]) -> list[ReadWindow]:
             assert self._reading is not None
             account = generation.setdefault("reader", {})
-            return self._reading.read(question, candidates, account)
+            return self._reading.read(question, candidates, account, before.windows)
 
         answer = partial(
             extract_answer,
@@ -205,6 +241,7 @@ class Answering:
             candidates=found.candidates,
             threshold=self._settings.answer_threshold,
             read=read if self._reading is not None else None,
+            finder=finder,
         )
         vector = found.retrieved.question_vector
         if vector is None:

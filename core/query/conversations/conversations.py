@@ -37,12 +37,13 @@ class Conversations:
         self._rewriter = rewriter
 
     @needs(Role.READER)
-    def list(self, limit: int = 100, before: str = "") -> Several:
+    def list(self, limit: int = 100, before: str = "", search: str = "") -> Several:
         """Return conversations, those that were gone on with last first, from the one after ``before`` on.
 
-        Raises: ``NotFound`` where there is no conversation ``before`` any more.
+        Each word of ``search`` stands in the title, or all of them in one of the questions. Raises: ``NotFound`` where
+        there is no conversation ``before`` any more.
         """
-        return self._catalog.conversations.list(min(max(limit, 0), MOST_LISTED), before)
+        return self._catalog.conversations.list(min(max(limit, 0), MOST_LISTED), before, search)
 
     @needs(Role.READER)
     def get(self, conversation_id: str) -> Conversation:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.query.conversations import follow_up_en, follow_up_ja
+from core.query.conversations.readings import Readings
 from core.text.analysis import content_words
 from core.text.language import detect_language
 from core.text.sentences import joined
@@ -31,13 +32,23 @@ class Earlier:
 
 def made_standalone(question: str, earlier: Sequence[Earlier], most_chars: int) -> str:
     """Return a question as it stands without the earlier ones (oldest first); itself where it does already."""
+    return readings(question, earlier, most_chars).text
+
+
+def readings(question: str, earlier: Sequence[Earlier], most_chars: int) -> Readings:
+    """Return what a question is read as behind the earlier ones, oldest first; unsure where it may mean another."""
     line = " ".join(question.split())
     before = _base(earlier)
+    as_asked = Readings(question)
     if not line or not before:
-        return question
+        return as_asked
     rules = follow_up_ja if detect_language(line) == "ja" else follow_up_en
     made = rules.resolve(line, before, earlier[-1].titles if earlier else ())
-    return question if made is None or made == line or len(made) > most_chars else made
+    if made is None or len(made.text) > most_chars:
+        return as_asked
+    text = question if made.text == line else made.text
+    other = question if made.other == line else made.other
+    return Readings(text, other if other != text and len(other) <= most_chars else "")
 
 
 def may_follow(question: str) -> bool:

@@ -6,11 +6,17 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from core.query.conversations.ellipsis_en import in_place, is_plural, with_property
+from core.query.conversations.english_question import Phrase, antecedent, phrases
+from core.query.conversations.readings import Readings
 from core.text.analysis import content_words
 from core.text.sentences import joined
 
 _LONGEST_ELLIPSIS = 6
 _LONGEST_NAME = 6
+_LONGEST_MEANT = 9
+_LONGEST_READ = 600
+"""Of longer questions nobody left anything out; the rules look at each word several times."""
 _MOST_PRONOUNS = 8
 """What further ones mean is not looked for."""
 
@@ -28,7 +34,8 @@ _WH = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
-    r"\b(?:(?P<possessive>its|their|theirs|his)|(?P<person>he|she|him|her)|(?P<thing>it|they|them|that|this|those|these))\b"
+    r"\b(?:(?P<possessive>its|their|theirs|his)|(?P<person>he|she|him|her)|(?P<one>ones?)"
+    r"|(?P<place>(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )there)|(?P<thing>it|they|them|that|this|those|these))\b"
     r"(?!['’](?:s|re|ll|d)\s+(?:said|true))",
     re.IGNORECASE,
 )
@@ -39,54 +46,61 @@ _DUMMY = re.compile(
     re.IGNORECASE,
 )
 _DETERMINED = re.compile(r"\b(?:that|this|those|these)\s+(?P<noun>[A-Za-z][\w-]*)", re.IGNORECASE)
-_NOUN_PHRASE = re.compile(
-    r"\b(?P<det>the|a|an|our|my|your|each|every)\s+(?P<words>[A-Za-z0-9][\w'’-]*(?:\s+[A-Za-z0-9][\w'’-]*)*)",
-    re.IGNORECASE,
-)
 _NAME = re.compile(
     r"(?:[A-Z][\w'’.&-]*|(?<![A-Z0-9])[A-Z0-9]+-[A-Z0-9-]+)(?:\s+(?:(?:of|the|and|for|de|van|von)\s+)*(?:[A-Z][\w'’.&-]*|\d+))*"
 )
 _FIGURE = re.compile(r"\b\d[\d.,:/-]*\b")
-_ASKED = re.compile(
-    r"^(?:(?:which|what|whose|how)\b[\w\s'’-]*?\b(?=(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)\b)"
-    r"|(?:who|what|which(?:\s+\w+)?)\s+(?:\w+ed|\w+s|\w+)\s)",
-    re.IGNORECASE,
+_DID_THAT = re.compile(
+    r"\b(?:do|does|did|done|doing|prevent|avoid|change|know|mean)\s+(?:that|this|so)\b", re.IGNORECASE
 )
-"""What stands first in a question and is asked for, so that no pronoun behind it means it."""
+_SAYS_LITTLE = frozenset(("way", "chance", "possibility", "reason", "need", "difference", "limit", "time"))
 _VERB_LAST = frozenset(
     ("do", "does", "did", "can", "could", "will", "would", "should", "shall", "may", "must", "might")
 )
-_NOUN_LAST = frozenset(("is", "are", "was", "were"))
-_AUXILIARIES = _VERB_LAST | _NOUN_LAST | {"has", "have", "had", "be", "been"}
 
 
-def resolve(question: str, before: str, titles: Sequence[str]) -> str | None:
+def resolve(question: str, before: str, titles: Sequence[str]) -> Readings | None:
     """Return what a question means after another one, None where it stands by itself."""
+    if max(len(question), len(before)) > _LONGEST_READ:
+        return None
+    front = joined(before, question)
     about = _ABOUT.match(question)
-    if about and not _PRONOUN.search(about["what"]):
-        return _in_place(about["what"], before) or joined(before, question)
+    if about and (not _PRONOUN.search(about["what"]) or _is_property(about["what"])):
+        return in_place(about["what"], before, front)
     told = question
     following = _AND.match(question)
     if following:
         told = _capitalised(following["what"]) + ("?" if question.rstrip().endswith("?") else "")
         if not _WH.match(told):
-            return _in_place(following["what"], before) or joined(before, question)
-    is_short = len(told.split()) <= _LONGEST_ELLIPSIS
+            return in_place(following["what"], before, front)
     bare = told.rstrip("?!. ")
     if _asks_for_more(bare):
-        return joined(before, question)
-    if (
-        is_short
-        and (_PHRASE.match(bare) or _FIGURE.fullmatch(bare))
-        and not content_words(bare) <= content_words(before)
-    ):
-        return _in_place(bare, before) or joined(before, question)
-    meant = _pronoun_resolved(told, before, titles)
+        return Readings(front)
+    if len(told.split()) <= _LONGEST_ELLIPSIS and not content_words(bare) <= content_words(before):
+        if _PHRASE.match(bare) or _FIGURE.fullmatch(bare):
+            return in_place(bare, before, front)
+        if told.endswith("?") and not _WH.match(bare) and not _PRONOUN.search(bare):
+            return _fragment(bare, before, question, front)
+    meant = with_property(told, before, front) or _pronoun_resolved(told, before, titles, front)
     if meant is not None:
-        return meant or joined(before, question)
+        return meant
     if not content_words(told):
-        return joined(before, question)
-    return told if following and told != question and _is_whole(told) else None
+        return Readings(front)
+    return Readings(told) if following and told != question and _is_whole(told) else None
+
+
+def _fragment(bare: str, before: str, question: str, front: str) -> Readings | None:
+    """Return what a few words with a question mark mean, which may be all that is asked."""
+    found = in_place(bare, before, "")
+    if found.text and not found.other and found.text != front:
+        return found
+    if not found.text:
+        return Readings(question, front) if len(bare.split()) <= 2 else None
+    return Readings(found.text, question)
+
+
+def _is_property(what: str) -> bool:
+    return what.lower().startswith(("its ", "their "))
 
 
 def _asks_for_more(bare: str) -> bool:
@@ -106,89 +120,34 @@ def _is_whole(text: str) -> bool:
     return bool(_WH.match(text)) and len(content_words(text)) > 1
 
 
-# ---- "what about …"
-
-
-def _in_place(what: str, before: str) -> str:
-    """Return the question before with ``what`` in the place of its like; empty where that is not certain."""
-    what = what.strip(" ,?.!")
-    base = before.rstrip("?!. ")
-    if _PHRASE.match(what):
-        preposition = what.split()[0]
-        like = list(re.finditer(rf"\b{preposition}\s+(?:(?:the|a|an|our)\s+)?(?:[A-Z0-9][\w.,-]*|\w+)(?=$|\s)", base))
-        if len(like) > 1:
-            return ""
-        if like and like[0].end() == len(base) and bool(_FIGURE.search(like[0].group())) == bool(_FIGURE.search(what)):
-            return f"{base[: like[0].start()]}{what}?"
-        return "" if like else f"{base} {what}?"
-    figures = _FIGURE.findall(base)
-    if _FIGURE.fullmatch(what):
-        return re.sub(_FIGURE, lambda _: what, base) + "?" if len(figures) == 1 else ""
-    names = _names(base)
-    if _NAME.fullmatch(what):
-        return f"{base.replace(names[0], what)}?" if len(names) == 1 else ""
-    return _phrase_replaced(what, base)
-
-
-def _phrase_replaced(what: str, base: str) -> str:
-    if not re.match(r"(?:the|a|an|our|my|your|each|every)\s", what, re.IGNORECASE) or _names(base):
-        return ""
-    phrase = _only_phrase(base)
-    return f"{base.replace(phrase, what, 1)}?" if phrase else ""
-
-
-def _only_phrase(base: str) -> str:
-    """Return the noun phrase of a question that has one, empty where its end cannot be told."""
-    found = list(_NOUN_PHRASE.finditer(base))
-    if len(found) != 1:
-        return ""
-    words = found[0]["words"].split()
-    run = []
-    for word in words:
-        if not content_words(word) or word.lower() in _AUXILIARIES:
-            break
-        run.append(word)
-    opening = base[: found[0].start()].lower().split()
-    auxiliary = next((word for word in reversed(opening) if word in _AUXILIARIES), "")
-    asks = opening[0] if opening else ""
-    if not run or not auxiliary:
-        return ""
-    if auxiliary in _VERB_LAST:
-        # "When does [the museum] open": the verb ends the run; behind other words there is no telling.
-        run = run[:-1] if opening and opening[-1] == auxiliary else run
-    elif not ((auxiliary in _NOUN_LAST and asks in ("what", "who", "where", "which")) or len(run) == 1):
-        return ""
-    return " ".join([found[0]["det"], *run]) if run else ""
-
-
 # ---- pronouns
 
 
-def _pronoun_resolved(question: str, before: str, titles: Sequence[str]) -> str | None:
-    """Return the question with its pronoun named; empty where it is not certain what that is, None without one."""
+def _pronoun_resolved(question: str, before: str, titles: Sequence[str], front: str) -> Readings | None:
+    """Return the question with its pronoun named, ``front`` where nobody can tell what it is; None without one."""
     if _DUMMY.search(question):
         return None
     for determined in _DETERMINED.finditer(question):
         noun = determined["noun"]
         if content_words(noun) and not _is_verb_after(question, determined.start()):
-            phrase = _only_phrase(before.rstrip("?!. "))
-            fits = phrase.lower().endswith(f" {noun.lower()}") and len(phrase.split()) > 2
-            return question.replace(determined.group(), phrase, 1) if fits else None
+            like = [each for each in phrases(before) if each.head == noun.lower() and len(each.words) > 1]
+            return Readings(question.replace(determined.group(), like[0].text, 1)) if len(like) == 1 else None
     pronouns = islice(_PRONOUN.finditer(question), _MOST_PRONOUNS)
-    found = next((each for each in pronouns if _has_nothing_before(question, each.start())), None)
+    found = next((each for each in pronouns if _has_nothing_before(question, each)), None)
     if found is None:
         return None
-    if found.lastgroup == "thing" and found.group().lower() in ("that", "this", "these", "those"):
+    word = found.group().lower()
+    if word in ("that", "this", "these", "those"):
         rest = question[found.end() :].strip(" ?!.").split()
         if rest and content_words(rest[0]) and found.start() == 0:
             return None
-    meant = _antecedent(before, titles, is_person=found.group().lower() in ("he", "she", "him", "her", "his"))
+        if _DID_THAT.search(question):
+            return Readings(front)
+    meant, is_sure = _meant(found, question, before, titles)
     if not meant:
-        return ""
-    is_of_her = found.group().lower() == "her" and content_words(question[found.end() :])
-    if found.lastgroup == "possessive" or is_of_her:
-        meant = f"{meant}’" if meant.endswith("s") else f"{meant}’s"
-    return _capitalised(f"{question[: found.start()]}{meant}{question[found.end() :]}")
+        return Readings(front)
+    made = _capitalised(f"{question[: found.start()]}{meant}{question[found.end() :]}")
+    return Readings(made) if is_sure else Readings(made, front)
 
 
 def _is_verb_after(question: str, start: int) -> bool:
@@ -197,22 +156,67 @@ def _is_verb_after(question: str, start: int) -> bool:
     return bool(opening) and opening[-1] in _VERB_LAST and len(question[start:].split()) == 2
 
 
-def _has_nothing_before(question: str, start: int) -> bool:
-    """Tell whether nothing stands before ``start`` that a pronoun there could mean."""
-    return not content_words(_ASKED.sub("", question[:start]))
+def _has_nothing_before(question: str, found: re.Match[str]) -> bool:
+    """Tell whether nothing stands before a pronoun that it could mean there."""
+    if found.lastgroup == "one" and not re.match(r"[\s?.!]*$|\s+(?:in|on|for|from|at|with)\b", question[found.end() :]):
+        return False
+    before = [each for each in phrases(question) if each.end <= found.start()]
+    return all(each.role == "asked" or each.head in _SAYS_LITTLE for each in before)
 
 
-def _antecedent(before: str, titles: Sequence[str], *, is_person: bool) -> str:
+def _meant(found: re.Match[str], question: str, before: str, titles: Sequence[str]) -> tuple[str, bool]:
+    """Return what stands in the place of a pronoun, and whether that is certain; empty where it is not known."""
+    kind, word = str(found.lastgroup), found.group().lower()
     base = before.rstrip("?!. ")
-    names = _names(base)
-    if len(names) == 1:
-        return names[0]
-    if names or is_person:
-        return ""
-    phrase = _only_phrase(base)
-    if phrase:
-        return phrase
-    return f"“{titles[0]}”" if len(set(titles)) == 1 and not _NOUN_PHRASE.search(base) else ""
+    is_of_her = word == "her" and bool(content_words(question[found.end() :]))
+    if kind == "person" or word == "his":
+        names = _names(base)
+        person = names[0] if len(names) == 1 else ""
+        return (_of(person) if kind == "possessive" or is_of_her else person) if person else "", True
+    if kind == "place":
+        return _place(base), True
+    if kind == "one":
+        like = [each for each in phrases(base) if each.role == "object"]
+        return (like[0].text, True) if len(like) == 1 else ("", True)
+    everything = phrases(base)
+    wanted = word in ("they", "them", "their", "theirs", "those", "these")
+    fitting = [each for each in everything if each.role and (_is_named(each) or is_plural(each) == wanted)]
+    if not fitting:
+        fitting = [each for each in everything if _is_named(each) or is_plural(each) == wanted]
+    first = antecedent(base)
+    if not fitting:
+        only = f"“{titles[0]}”" if len(set(titles)) == 1 and first is None else ""
+        return only, True
+    roles = ("subject", "object", "asked", "")
+    chosen = min(fitting, key=lambda each: roles.index(each.role))
+    if kind == "possessive":
+        owned = [each for each in everything if each.preposition == "of" and each.start > chosen.start]
+        return _of(owned[0].text if owned and first is not None else chosen.text), len(fitting) < 2
+    whole = first if first is not None and first.start == chosen.start else chosen
+    text = whole.text if len(whole.text.split()) <= _LONGEST_MEANT else chosen.text
+    if chosen.role == "asked" or chosen.determiner in ("a", "an"):
+        text = "the " + (text if chosen.determiner not in ("a", "an") else text.split(maxsplit=1)[1])
+    return text, sum(bool(each.role) for each in fitting) < 2
+
+
+def _of(owner: str) -> str:
+    """Return the possessive form of a name; a code stands in it without its article."""
+    owner = re.sub(r"^the (?=[A-Z0-9]+-\d)", "", owner)
+    return f"{owner}’" if owner.endswith("s") else f"{owner}’s"
+
+
+def _place(base: str) -> str:
+    """Return where a question before was about; empty where it names no place."""
+    found = phrases(base)
+    places = [each for each in found if each.preposition in ("in", "at")]
+    if len(places) == 1:
+        return f"{places[0].preposition} {places[0].text}"
+    subject = next((each for each in found if each.role in ("subject", "object")), None)
+    return f"in {subject.text}" if subject is not None and not places else ""
+
+
+def _is_named(phrase: Phrase) -> bool:
+    return any(word[:1].isupper() for word in phrase.words)
 
 
 def _names(base: str) -> list[str]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from core.query.conversations.ellipsis_ja import in_place
+from core.query.conversations.readings import Readings
 from core.text import japanese
 from core.text.analysis import content_words
 from core.text.sentences import joined
 
 _LONGEST_TOPIC = 40
 _LONGEST_ELLIPSIS = 24
+_LONGEST_READ = 400
+"""Of longer questions nobody left anything out."""
 
 _OPENING = r"(?:では|じゃあ?|それでは|それなら|なら|ちなみに|また|そして|あと|でも|それと|ところで)"
 _OPENED = re.compile(rf"^{_OPENING}[、,\s]*")
@@ -27,7 +31,6 @@ _MORE = re.compile(
     rf"^(?:{_OPENING}[、,\s]*)?(?:ほかに|他に|そのほか|その他|もっと|さらに|それ以外|例えば|たとえば|詳しく|具体的に|なぜ|どうして|いつ"
     r"|どこ|だれ|誰|いくら|何故|理由は|続けて)[^、。]{0,12}[？?。\s]*$"
 )
-_FIGURE = re.compile(r"(?<![0-9０-９])[0-9０-９]+(?:[.,][0-9]+)*(?=年|月|日|円|人|回|件|%|％|条|章|版|$|[はのにでが])")
 _SAYS_LITTLE = """
     理由 例 例える 詳しい 具体 的 他 ほか 以外 続ける 教える もっと さらに 更に その他 説明 くださる
 """
@@ -35,25 +38,79 @@ _SAYS_NOTHING = frozenset(_SAYS_LITTLE.split())
 _TOPIC_MARKS = ("は", "とは", "って", "が", "には", "では", "について")
 _INTERROGATIVE = re.compile("誰|だれ|何|どこ|いつ|なぜ|どの|どんな|どう|どれ|どちら|いくら|いくつ")
 
+_ASKS_SOMETHING = re.compile(
+    "(?:誰|だれ|何|どこ|いつ|なぜ|どの(?:くらい|ぐらい|程度|ように)|どう|どれ(?:くらい|ぐらい|だけ|ほど)|いくら|いくつ)[がをにでとへからまで]*"
+)
+_ASKS_WHY = re.compile("なぜ|どうして|何故")
+_ALSO = re.compile(r"^(?P<what>[^はがをもにで、。？?\s]{1,20})も(?P<predicate>[^、。？?]{2,}?(?:か|の)?)[？?。\s]*$")
+_RELATED = re.compile(
+    "(?:次|次回|前回|最初|最後|理由|条件|期限|料金|費用|対象|上限|下限|締め切り|場所|方法|手順|例外|担当者|連絡先|単位|範囲|期間)は"
+    "(?:誰|だれ|何|どこ|いつ|どの|どう|どれ|いくら|いくつ|あります)"
+)
 
-def resolve(question: str, before: str, titles: Sequence[str]) -> str | None:
+
+def resolve(question: str, before: str, titles: Sequence[str]) -> Readings | None:
     """Return what a question means after another one, None where it stands by itself."""
+    if max(len(question), len(before)) > _LONGEST_READ:
+        return None
     told = _OPENED.sub("", question)
-    topic = _topic(before)
+    topic, front = _topic(before), joined(before, question)
     if _MORE.match(question) and content_words(told) <= _SAYS_NOTHING:
-        return joined(before, question)
+        return _asked_of(topic, question, front)
     for pattern, replace in ((_PRONOUN, _named), (_PLACE, _named), (_DETERMINED, _determined)):
         found = pattern.search(told)
         if found and not content_words(told[: found.start()]):
             made = replace(told, found, topic or (_only(titles) if pattern is not _PRONOUN else ""))
-            return made or joined(before, question)
+            return Readings(made or front)
     if not content_words(told):
-        return joined(before, question)
+        return _asked_of(topic, question, front)
     about = _ABOUT.match(told)
     if about and len(told) <= _LONGEST_ELLIPSIS and not _has_predicate(about["what"]):
-        case = _in_case(about["what"], before, topic) if about["case"] else ""
-        return case or _in_place(about["what"], before, topic) or joined(before, question)
-    return None
+        placed = in_place(about["what"], before, topic, front)
+        if about["case"] and (placed.other or placed.text == front):
+            case = _in_case(about["what"], before, topic)
+            return Readings(case, placed.text) if case and placed.other else Readings(case or placed.text)
+        return placed
+    return _also(told, question, before, topic) or _without_topic(told, question, topic)
+
+
+def _asked_of(topic: str, question: str, front: str) -> Readings:
+    """Return a question of few words asked of the topic; ``front`` where there is none."""
+    if topic and _ASKS_SOMETHING.match(question) and not _ASKS_WHY.match(question):
+        return Readings(f"{topic}は{question}", front)
+    return Readings(front)
+
+
+def _also(told: str, question: str, before: str, topic: str) -> Readings | None:
+    """Return 「アルバイトも使えますか」 with what they can use; None for another question."""
+    found = _ALSO.match(told)
+    if found is None or not topic or _has_predicate(found["what"]) or found["what"] in before:
+        return None
+    line = before.rstrip("？?。 ")
+    predicate = found["predicate"].rstrip("？?。 ")
+    rest = line[len(topic) :]
+    if line.endswith(predicate) and rest[:1] in "はが":
+        return Readings(f"{found['what']}も{rest[1:]}")
+    return Readings(f"{topic}は{told}", question) if not content_words(predicate) else None
+
+
+def _without_topic(told: str, question: str, topic: str) -> Readings | None:
+    """Return a question that names nothing by itself, asked of the topic; it may stand by itself all the same."""
+    if not topic:
+        return None
+    asked = _ASKS_SOMETHING.match(told)
+    if asked and not _ASKS_WHY.match(told) and not _names_something(told[asked.end() :]):
+        return Readings(f"{topic}は{told}", question)
+    related = _RELATED.match(told)
+    return Readings(f"{topic}の{told}", question) if related else None
+
+
+def _names_something(text: str) -> bool:
+    """Tell whether a text holds a noun that names a thing, and not what is done with one or a unit."""
+    kinds = [kind for _, _, kind, stopped in japanese.described(text) if not stopped and kind.startswith("名詞")]
+    if re.search(r"[A-Za-z]", text) or re.search("[はをも]", text):
+        return True
+    return any(not kind.endswith(("サ変接続", "接尾", "副詞可能", "形容動詞語幹")) for kind in kinds)
 
 
 def _named(told: str, found: re.Match[str], topic: str) -> str:
@@ -68,33 +125,6 @@ def _determined(told: str, found: re.Match[str], topic: str) -> str:
     noun = found["noun"] or ""
     meant = topic if noun and topic.endswith(noun) else f"{topic}の{noun}"
     return f"{told[: found.start()]}{meant}{told[found.end() :]}"
-
-
-def _in_place(what: str, before: str, topic: str) -> str:
-    """Return the question before with ``what`` in the place of its like; empty where that is not certain."""
-    figures = _FIGURE.findall(before)
-    if re.match(r"[0-9０-９]", what):
-        figure = _FIGURE.match(what)
-        like = (
-            re.search(rf"{re.escape(figures[0])}(?P<unit>[年月日円人回件条章版]?度?)", before)
-            if len(figures) == 1
-            else None
-        )
-        unit = re.fullmatch(r"[0-9０-９.,]+(?P<unit>[年月日円人回件条章版]?度?)", what)
-        if figure is None or like is None or unit is None or unit["unit"] != like["unit"]:
-            return ""
-        return before.replace(like.group(), what, 1)
-    if not topic or not before.startswith(topic):
-        return ""
-    rest = before[len(topic) :]
-    head, _, tail = topic.rpartition("の")
-    if not head:
-        return what + rest
-    if what[-1] == tail[-1] and what[-1] != head[-1]:
-        return f"{head}の{what}{rest}"
-    if what[-1] == head[-1] and what[-1] != tail[-1] and "の" not in head:
-        return f"{what}の{tail}{rest}"
-    return ""
 
 
 def _in_case(what: str, before: str, topic: str) -> str:

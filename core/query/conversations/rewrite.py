@@ -10,7 +10,7 @@ from core.errors import EvoRAGError
 from core.generators import NONE, Generators
 from core.model import Prompt, Sampling, Task, WritingStep
 from core.query.answer.escape import escape_inline
-from core.query.conversations.follow_up import Earlier, made_standalone, may_follow
+from core.query.conversations.follow_up import Earlier, may_follow, readings
 from core.query.understand.understanding import StandaloneQuestion
 from core.settings import AnswerSettings
 from core.text.analysis import content_words
@@ -54,12 +54,15 @@ class StandaloneRewriter:
         if not earlier:
             return None
         most, name = self._max_chars, self._by
-        by_rules = made_standalone(question, earlier, most)
+        read = readings(question, earlier, most)
+        by_rules = read.text
         if name != NONE and (by_rules != question or may_follow(question)):
             written = yield from self._written(name, question, earlier[-_LAST:])
             if written is not None and is_faithful(written, question, earlier, most):
                 return StandaloneQuestion(written, name) if written != question else None
-        return StandaloneQuestion(by_rules, "rules") if by_rules != question else None
+        if by_rules == question and not read.other:
+            return None
+        return StandaloneQuestion(by_rules, "rules", read.other)
 
     def _written(
         self, name: str, question: str, earlier: Sequence[Earlier]

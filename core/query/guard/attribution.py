@@ -22,14 +22,17 @@ from core.errors import ModelUnavailable
 from core.ports import Vector
 from core.query.answer.context import ContextSource
 from core.query.answer.quotable_units import quotable_units
+from core.query.guard.entailment import FOREIGN_WORDS, contradiction_of
+from core.query.guard.frames import without_frame
 from core.query.guard.numbers import Figure, foreign_figures, held_figures, stated_figures
+from core.query.guard.statement import identifiers_in
 from core.text.analysis import analyse, content_words, normalise
 from core.text.language import detect_language
 
-SETTLED = 0.7
-"""Share of a sentence's words in the passage from which words alone tell that it is supported."""
 LEAST_OVERLAP = 0.5
 """Share under which words alone tell that it is not."""
+ENOUGH_ALONE = 0.6
+"""Share of a sentence's words in one of the passage from which that one has to say all of it."""
 SIMILAR = {"en": 0.89, "ja": 0.93}
 SIMILAR_ACROSS = 0.87
 MOST_EMBEDDED = 1
@@ -38,6 +41,7 @@ MOST_ACROSS = 4
 """The same where sentences and passages are in two languages, so that nothing else can tell."""
 _NEAREST_ACROSS = 6
 _MOST_UNITS = 80
+_CONTEXT_UNITS = 3
 _EMBEDDED_CHARS = 160
 _MISSING_COSTS = 0.3
 _HINT_COUNTS = 0.05
@@ -77,6 +81,8 @@ class Support:
     foreign_figures: tuple[str, ...] = ()
     foreign_names: tuple[str, ...] = ()
     is_supported: bool = False
+    contradiction: str = ""
+    """Why the span does not say it (``core.query.guard.entailment``), where words alone would let it pass."""
     is_across: bool = False
     """The passage is in another language than the sentence, so that words tell little."""
 
@@ -99,6 +105,13 @@ class SupportPassage:
     terms: frozenset[str]
     figures: frozenset[str]
     units: list[_Unit]
+
+    def around(self, start: int, end: int) -> tuple[str, str]:
+        """Return what a span says below its labels, and what stands above and before it."""
+        inside = [unit.text for unit in self.units if start <= unit.start and unit.end <= end]
+        before = [unit.text for unit in self.units if unit.end <= start][-_CONTEXT_UNITS:]
+        placed = self.source.hit.placed
+        return "\n".join(inside), "\n".join([placed.title, *placed.chunk.locator.heading_path, *before])
 
     @classmethod
     def read(cls, source: ContextSource) -> SupportPassage:
@@ -144,7 +157,7 @@ def _read(sentence: WrittenSentence) -> _Read:
     return _Read(
         sentence,
         detect_language(text),
-        frozenset(content_words(text)),
+        frozenset(content_words(without_frame(text))),
         tuple(stated_figures(text)),
         names_in(text),
     )
@@ -155,7 +168,7 @@ def _nearest(read: _Read, passages: Sequence[SupportPassage]) -> Support:
     best, most = Support(foreign_figures=foreign_figures(read.figures, held)), 0.0
     for passage in passages:
         support = _held_against(read, passage)
-        missing = len(support.foreign_figures) + len(support.foreign_names)
+        missing = len(support.foreign_figures) + len(support.foreign_names) + bool(support.contradiction)
         worth = support.overlap + support.nearest - _MISSING_COSTS * missing
         worth += _HINT_COUNTS * (passage.source.number in read.sentence.hints)
         if (support.overlap or support.is_across) and (best.source is None or worth > most):
@@ -168,8 +181,15 @@ def _held_against(read: _Read, passage: SupportPassage) -> Support:
     start, end, nearest = _span(read.words, passage.units)
     figures = foreign_figures(read.figures, passage.figures)
     names = tuple(name for name in read.names if not across and not _holds(name, passage))
+    if across:
+        text = passage.source.hit.placed.chunk.text
+        names = tuple(name for name in sorted(identifiers_in(read.sentence.text)) if name not in text)
     overlap = _share(read.words, passage.terms)
-    by_words = not across and overlap >= SETTLED and nearest >= LEAST_OVERLAP
+    contradiction = ""
+    if not across and overlap >= LEAST_OVERLAP:
+        span, context = passage.around(start, end)
+        contradiction = contradiction_of(read.sentence.text, span, context)
+    by_words = not across and overlap >= LEAST_OVERLAP and nearest >= LEAST_OVERLAP
     return Support(
         source=passage.source,
         start=start,
@@ -178,7 +198,8 @@ def _held_against(read: _Read, passage: SupportPassage) -> Support:
         nearest=nearest,
         foreign_figures=figures,
         foreign_names=names,
-        is_supported=by_words and not figures and not names,
+        is_supported=by_words and not contradiction,
+        contradiction=contradiction,
         is_across=across,
     )
 
@@ -188,11 +209,16 @@ def _share(words: Set[str], held: Set[str]) -> float:
 
 
 def _span(words: Set[str], cut: Sequence[_Unit]) -> tuple[int, int, float]:
-    """Return the shortest stretch of at most three sentences that holds most of the words, and their share in it."""
+    """Return the shortest stretch of at most three sentences that holds most of the words, and their share in it.
+
+    One sentence that holds enough of them is not widened: what it lacks must not come from the next.
+    """
     best = (0, cut[0].end if cut else 0, 0.0)
     if not words:
         return best
     for length in (1, 2, 3):
+        if length > 1 and best[2] >= ENOUGH_ALONE:
+            break
         for first in range(len(cut) - length + 1):
             inside = cut[first : first + length]
             share = _share(words, frozenset().union(*(unit.terms for unit in inside)))
@@ -204,7 +230,7 @@ def _span(words: Set[str], cut: Sequence[_Unit]) -> tuple[int, int, float]:
 def _is_unsettled(support: Support) -> bool:
     if support.source is None or support.is_supported or support.foreign_figures or support.foreign_names:
         return False
-    return support.is_across or support.overlap >= LEAST_OVERLAP
+    return support.is_across or (support.overlap >= LEAST_OVERLAP and support.contradiction in ("", FOREIGN_WORDS))
 
 
 def names_in(sentence: str) -> tuple[str, ...]:

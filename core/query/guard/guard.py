@@ -17,14 +17,22 @@ from core.query.answer.citation_marks import read_sentences, without_marks
 from core.query.answer.context import ContextSource
 from core.query.answer.escape import without_hidden
 from core.query.answer.extract import insufficient
+from core.query.answer.orders import asks_about_orders, is_order
 from core.query.guard.attribution import LEAST_OVERLAP, Embed, Support, SupportPassage, WrittenSentence, align
+from core.query.guard.entailment import FOREIGN_WORDS
+from core.query.guard.frames import without_frame
 from core.query.guard.numbers import foreign_figures, held_figures, stated_figures
+from core.query.guard.on_question import CitedSpan, Read, on_question
 from core.query.guard.unsupported_content import plain, unsupported_content
 from core.text.analysis import content_words
 from core.text.language import detect_language
 
 MIN_OVERLAP = 0.25
 SAID_INSUFFICIENT, UNSUPPORTED, FOREIGN_FIGURE = "said_insufficient", "unsupported", "foreign_figure"
+CONTRADICTED, OFF_QUESTION = "contradicted", "off_question"
+_HELD_BACK = (UNSUPPORTED, FOREIGN_FIGURE, CONTRADICTED, OFF_QUESTION)
+MOST_ASKED = 4
+"""Passages of which it is asked whether they have to do with the question: two readings and a vector each."""
 MOST_SENTENCES = 100
 """Sentences of an answer that are held against its passages; what follows is not shown."""
 _NAME_WORDS = 8
@@ -116,23 +124,36 @@ def check(answer_text: str, held: Held, question: str, language: str, min_overla
     return GuardResult(overlap, not reason, reason)
 
 
-def guard(written: str, evidence: SupportEvidence, policy: Policy, embed: Embed | None = None, by: str = "") -> Guarded:
+def guard(
+    written: str,
+    evidence: SupportEvidence,
+    policy: Policy,
+    embed: Embed | None = None,
+    by: str = "",
+    read: Read | None = None,
+) -> Guarded:
     """Return what of a written answer may be shown; ``by`` names what wrote it.
 
     A sentence with a link, an image, HTML or advertising that no passage holds is never shown. One that no passage
-    supports is dropped, or shown as unsupported where the policy marks; figures that its passage does not hold are
-    flagged, and one that no passage and not the question hold drops the sentence likewise. An answer that begins with
-    saying that it cannot tell is ``insufficient``.
+    supports is dropped, or shown as unsupported where the policy marks, and one that gives orders to whoever answers is
+    supported by none; figures that its passage does not hold are flagged, and one that no passage and not the question
+    hold drops the sentence likewise. An answer that begins with saying that it cannot tell is ``insufficient``.
     """
     passages = [SupportPassage.read(source) for source in evidence.sources]
     context = "\n".join(passage.plain for passage in passages)
-    read = read_sentences(without_hidden(written), MOST_SENTENCES)
+    takes_orders = asks_about_orders(evidence.question)
+    sentences = read_sentences(without_hidden(written), MOST_SENTENCES)
     supports = [
-        replace(support, is_supported=support.is_supported and not _speaks_of_documents(one.text, context))
-        for one, support in zip(read, align(read, passages, embed), strict=True)
+        replace(
+            support,
+            is_supported=support.is_supported
+            and not _speaks_of_documents(without_frame(one.text), context)
+            and (takes_orders or not is_order(one.text)),
+        )
+        for one, support in zip(sentences, align(sentences, passages, embed), strict=True)
     ]
     accepted = [
-        one.text for one, support in zip(read, supports, strict=True) if support.is_across and support.is_supported
+        one.text for one, support in zip(sentences, supports, strict=True) if support.is_across and support.is_supported
     ]
     terms = frozenset().union(*(passage.terms for passage in passages), *accepted)
     held = Held(terms, detect_language(context))
@@ -140,16 +161,21 @@ def guard(written: str, evidence: SupportEvidence, policy: Policy, embed: Embed 
     known = held_figures(evidence.question).union(*(passage.figures for passage in passages))
     judged = [
         _judge(sentence.text, support, context, evidence.question, known, policy)
-        for sentence, support in zip(read, supports, strict=True)
+        for sentence, support in zip(sentences, supports, strict=True)
     ]
     counted = Counter(reason for reason in judged if reason)
     reason = whole.reason or (counted.most_common(1)[0][0] if all(judged) else "")
+    strays = _stray(evidence, passages, supports, embed, read) if not all(judged) else frozenset[int]()
+    judged = [why or (OFF_QUESTION if number in strays else "") for number, why in enumerate(judged)]
+    counted.update(OFF_QUESTION for why in judged if why == OFF_QUESTION)
+    if not reason and all(judged):
+        reason = counted.most_common(1)[0][0]
     says_so = next(iter(judged), "") == SAID_INSUFFICIENT or (SAID_INSUFFICIENT in counted and all(judged))
     account = {
         "overlap": round(whole.overlap, 4),
         "kept": 0 if reason or says_so else judged.count(""),
         "reason": SAID_INSUFFICIENT if says_so else reason,
-        "sentences": len(read),
+        "sentences": len(sentences),
         "supported": sum(support.is_supported for support in supports),
         "compared_by_vectors": sum(support.similarity is not None for support in supports),
         "dropped": counted.total(),
@@ -158,15 +184,15 @@ def guard(written: str, evidence: SupportEvidence, policy: Policy, embed: Embed 
     if says_so:
         answer = insufficient(evidence.language, SAID_INSUFFICIENT, whole.overlap)
         return Guarded(replace(answer, generator=by), account)
-    held_back = zip(read, judged, strict=True)
-    dropped = tuple(one.text for one, why in held_back if why in (UNSUPPORTED, FOREIGN_FIGURE))
+    held_back = zip(sentences, judged, strict=True)
+    dropped = tuple(one.text for one, why in held_back if why in _HELD_BACK)
     result = replace(whole, kept=not reason, reason=reason)
     if reason:
         return Guarded(replace(finalize("", result, (), evidence.extracted), dropped=dropped), account)
-    kept = [(one, support) for one, support, why in zip(read, supports, judged, strict=True) if not why]
-    text, sentences, citations = _compose(kept)
+    kept = [(one, support) for one, support, why in zip(sentences, supports, judged, strict=True) if not why]
+    text, shown, citations = _compose(kept)
     answer = finalize(text, result, citations, evidence.extracted)
-    return Guarded(replace(answer, sentences=sentences, dropped=dropped, generator=by), account)
+    return Guarded(replace(answer, sentences=shown, dropped=dropped, generator=by), account)
 
 
 def finalize(generated: str, result: GuardResult, citations: Sequence[Citation], extracted: Answer) -> Answer:
@@ -191,10 +217,37 @@ def _judge(sentence: str, support: Support, context: str, question: str, known: 
         return ""
     if foreign_figures(stated_figures(sentence), known):
         return FOREIGN_FIGURE
+    is_flagged = bool(support.foreign_figures or support.foreign_names)
+    if support.contradiction not in ("", FOREIGN_WORDS) and not is_flagged:
+        return CONTRADICTED
     asked = plain(question)
     names = all(plain(name) in asked for name in support.foreign_names)
-    is_flagged = bool(support.foreign_figures or support.foreign_names)
     return "" if is_flagged and names and support.overlap >= LEAST_OVERLAP else UNSUPPORTED
+
+
+def _stray(
+    evidence: SupportEvidence,
+    passages: Sequence[SupportPassage],
+    supports: Sequence[Support],
+    embed: Embed | None,
+    read: Read | None,
+) -> frozenset[int]:
+    """Return the supported sentences whose passage has nothing to do with the question, which is in its language."""
+    by_source = {passage.source.number: passage for passage in passages}
+    cited: dict[int, list[int]] = {}
+    for number, support in enumerate(supports):
+        if support.source is not None and support.is_supported and not support.is_across:
+            cited.setdefault(support.source.number, []).append(number)
+    chosen = [one for one in cited if by_source[one].language == evidence.language][:MOST_ASKED]
+    if embed is None or read is None or not chosen:
+        return frozenset()
+    spans = []
+    for one in chosen:
+        passage, support = by_source[one], supports[cited[one][0]]
+        placed = passage.source.hit.placed
+        spans.append(CitedSpan(placed.title, placed.chunk.text, support.start, support.end, passage.terms))
+    answers = on_question(evidence.question, evidence.language, spans, embed, read)
+    return frozenset(n for one, fits in zip(chosen, answers, strict=True) if not fits for n in cited[one])
 
 
 def _speaks_of_documents(sentence: str, context: str) -> bool:

@@ -33,6 +33,23 @@ _FIGURE = re.compile(
 _WORD = re.compile(rf"\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"^\s*[(（]?\d{1,2}[.)、．）]\s+", re.MULTILINE)
 _LONGEST_DIGITS = 40
+_VAGUE = frozenset(("first", "one", "once"))
+_BEHIND = re.compile(r"[ -]?(%|°[CF]?|[A-Za-z]+|[ァ-ヺー]+|[かヶカヵケ箇]月|[一-鿿]{1,2}|[ぁ-ん])")
+_MONEY = {"$": "dollar", "¥": "yen", "€": "euro", "£": "pound"}
+_LIMITS = {
+    "least": (
+        re.compile(
+            r"(?:at least|more than|over|above|no less than|not less than|minimum of|exceeding|exceeds?) $", re.I
+        ),
+        re.compile(r"\s?(?:\w{1,8}\s)?(?:or more|or above|and above)|[^、。]{0,4}(?:以上|超|を超え|を上回)"),
+    ),
+    "most": (
+        re.compile(
+            r"(?:at most|less than|fewer than|under|below|up to|no more than|not more than|maximum of|within) $", re.I
+        ),
+        re.compile(r"\s?(?:\w{1,8}\s)?(?:or less|or fewer|or below)|[^、。]{0,4}(?:以下|未満|以内|を下回)"),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +86,41 @@ def held_figures(text: str) -> frozenset[str]:
 def foreign_figures(stated: Iterable[Figure], held: Set[str]) -> tuple[str, ...]:
     """Return the figures of which ``held`` has no reading, as they are written."""
     return tuple(figure.written for figure in stated if held.isdisjoint(figure.readings))
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFigure:
+    """A figure at its place in a text, with what it counts and what limits it; ``follows`` is the word behind it."""
+
+    readings: frozenset[str]
+    start: int
+    end: int
+    unit: str
+    limit: str
+    follows: str
+
+
+def placed_figures(plain: str) -> Iterator[PlacedFigure]:
+    """Yield the figures of a normalised text, number words among them, in order."""
+    found = [match for match in _FIGURE.finditer(plain) if _is_stated(match, _COUNTED)]
+    found += [match for match in _WORD.finditer(plain) if match.group().lower() not in _VAGUE]
+    for match in sorted(found, key=lambda match: match.start()):
+        word = match.group().lower()
+        readings = frozenset({str(_WORDS[word])}) if word in _WORDS else _figure(match).readings
+        after, before = plain[match.end() : match.end() + 24], plain[max(0, match.start() - 14) : match.start()]
+        behind = _BEHIND.match(after)
+        follows = behind[1] if behind else ""
+        money = _MONEY.get(before[-1:], "")
+        limit = _limit(before, after)
+        yield PlacedFigure(readings, match.start(), match.end(), money or follows, limit, follows)
+
+
+def _limit(before: str, after: str) -> str:
+    """Return which side a figure bounds: ``least``, ``most`` or none."""
+    for side, (ahead, behind) in _LIMITS.items():
+        if ahead.search(before) or behind.match(after):
+            return side
+    return ""
 
 
 def _figure(match: re.Match[str]) -> Figure:

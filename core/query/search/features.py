@@ -33,6 +33,8 @@ LEAST_ACROSS = 0.6
 
 WINDOW_CHARS = {"ja": 80, "en": 200}
 _MOST_CHARS = 8_000
+_REMEMBERED = 8_000
+"""Passages that are found again and again."""
 _MOST_TERMS = 40
 _MOST_PAIRS = 120
 _ENDING = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+$")
@@ -70,7 +72,7 @@ def looked_for(profile: QuestionProfile) -> Looked:
     )
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=_REMEMBERED)
 def plain(text: str) -> str:
     """Return the text in the one form in which passages are looked through; good passages are found again and again."""
     text = text[:_MOST_CHARS]
@@ -94,18 +96,19 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
     places: list[tuple[int, int]] = []
     coverage = 0.0
     for number, (term, form, weight) in enumerate(looked.terms):
-        found = _places(body, form)
-        places.extend((at, number) for at in found)
-        if found or term in known or form in above:
+        if form in body:
+            places += [(at, number) for at in _places(body, form)]
             coverage += weight
-    held = sum(pair in body or pair in above for pair in looked.pairs)
-    exact = sum(text in body or text in above for text in looked.exact)
+        elif term in known or form in above:
+            coverage += weight
+    held = len([pair for pair in looked.pairs if pair in body or pair in above])
+    exact = len([text for text in looked.exact if text in body or text in above])
     return {
         "coverage": coverage,
         "window": _best_window(looked, places),
         "pairs": held / len(looked.pairs) if looked.pairs else 0.0,
         "exact": exact / len(looked.exact) if looked.exact else 0.0,
-        "named": max((named(label.text, looked.question) for label in chunk.labels), default=0.0),
+        "named": max([named(label.text, looked.question) for label in chunk.labels], default=0.0),
     }
 
 
@@ -119,7 +122,7 @@ def nearness_across(
     Japanese question is hardly near.
     """
     language = detect_language(looked.question)
-    foreign = [_language(hit.placed.chunk.text) != language for hit in hits]
+    foreign = [passage_language(hit.placed.chunk.text) != language for hit in hits]
     own = max((share for share, is_foreign in zip(covered, foreign, strict=True) if not is_foreign), default=0.0)
     among = iter(scaled([value for value, is_foreign in zip(near, foreign, strict=True) if is_foreign]))
     names = _LATIN.findall(plain(looked.question)) if language == "ja" else []
@@ -129,8 +132,9 @@ def nearness_across(
     ]
 
 
-@lru_cache(maxsize=1_000)
-def _language(text: str) -> str:
+@lru_cache(maxsize=_REMEMBERED)
+def passage_language(text: str) -> str:
+    """Return the language of a passage, which several stations of a question want to know."""
     return detect_language(text[:_MOST_CHARS])
 
 
@@ -158,8 +162,8 @@ def _literal(term: str) -> str:
 
 
 def _places(text: str, term: str) -> list[int]:
-    found: list[int] = []
     at = text.find(term)
+    found: list[int] = []
     while at >= 0 and len(found) < 50:
         found.append(at)
         at = text.find(term, at + len(term))

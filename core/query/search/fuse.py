@@ -56,13 +56,17 @@ def fuse(vector: Sequence[IndexHit], keyword: Sequence[IndexHit], fusion: Fusion
         for rank, hit in enumerate(keyword, 1)
     }
     fused = [
-        Fused(chunk_id, sum(leg.contribution for leg in (first, second) if leg), first, second)
+        Fused(chunk_id, _sum(first, second), first, second)
         for chunk_id in {**by_vector, **by_keyword}
         for first, second in [(by_vector.get(chunk_id), by_keyword.get(chunk_id))]
     ]
     if fusion.method == "mix" and fusion.alpha in (0.0, 1.0):
         fused = [item for item in fused if (item.vector if fusion.alpha else item.keyword) is not None]
     return sorted(fused, key=_order)
+
+
+def _sum(first: LegRank | None, second: LegRank | None) -> float:
+    return (first.contribution if first else 0.0) + (second.contribution if second else 0.0)
 
 
 def _vector_part(rank: int, distance: float, fusion: Fusion) -> float:
@@ -82,7 +86,7 @@ def _keyword_part(rank: int, normalised: float, fusion: Fusion) -> float:
 def _order(item: Fused) -> tuple[float, float, float, int]:
     by_vector = item.vector.rank if item.vector else inf
     by_keyword = item.keyword.rank if item.keyword else inf
-    return -item.score, min(by_vector, by_keyword), by_keyword, item.chunk_id
+    return -item.score, by_vector if by_vector < by_keyword else by_keyword, by_keyword, item.chunk_id
 
 
 def merge_identical(fused: Sequence[Fused], placed: Mapping[int, PlacedChunk]) -> list[Hit]:

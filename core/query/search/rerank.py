@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -83,11 +83,19 @@ class RerankStage:
             error = failed.as_dict()
         newness = self._recency(first, ordering)
         scored = [
-            replace(hit, rerank=RerankScore(hit.rank, sum(own.values()) * new, own, new))
+            Hit(
+                hit.rank,
+                hit.placed,
+                hit.score,
+                hit.vector,
+                hit.keyword,
+                hit.merged,
+                RerankScore(hit.rank, sum(own.values()) * new, own, new),
+            )
             for hit, own, new in zip(first, parts, newness, strict=True)
         ]
         ordered = sorted(scored, key=_order)
-        hits = [replace(hit, rank=rank) for rank, hit in enumerate([*ordered, *candidates[len(first) :]], 1)]
+        hits = [hit.at(rank) for rank, hit in enumerate([*ordered, *candidates[len(first) :]], 1)]
         return hits, Reranking(ordering.method, weights, len(first), ordering.recency, error)
 
     def _parts(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,14 @@ class Retriever:
         }
         indexing = None if vector.error else indexing
         return Retrieved(vector, keyword, placed, vector_run.vector, timings, served.embedder, indexing)
+
+    def unsearched(self, text: str) -> Retrieved:
+        """Return what a question has without any search: its vector, and what embedded it."""
+        served = self._serving()
+        vector = None
+        with suppress(EvoRAGError):
+            vector = served.questions.embed_query(text)
+        return Retrieved(Leg("vector", ""), Leg("keyword", ""), {}, vector, {}, served.embedder)
 
     def _pushed_down(self, scope: Scope) -> Sequence[int] | None:
         """Return the documents that the indexes are told to search; None: all.

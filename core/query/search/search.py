@@ -35,6 +35,11 @@ class SearchResult:
     reranking: Reranking | None = None
 
 
+def limit_per_document(query: Query, scope: Scope) -> int:
+    """Return how many passages of a document a question may get; 0, no limit, where it is asked of one alone."""
+    return 0 if scope.doc_ids is not None and len(scope.doc_ids) == 1 else query.per_document
+
+
 class Searcher:
     def __init__(
         self, retriever: Retriever, stage: RerankStage, settings: SearchSettings, has_moved_since: HasMovedSince
@@ -57,9 +62,12 @@ class Searcher:
             retrieved, scope = self._retrieve(text, deeper, scope)
             candidates = self._fused(query, analysis, retrieved, watch)
         candidates, reranking = self._reranked(query, text, candidates, retrieved, watch)
-        alone = scope.doc_ids is not None and len(scope.doc_ids) == 1
-        hits = choose(candidates, query.top_k, 0 if alone else query.per_document)
+        hits = choose(candidates, query.top_k, limit_per_document(query, scope))
         return SearchResult(retrieved, scope, candidates, hits, reranking)
+
+    def given(self, text: str, hits: Sequence[Hit], scope: Scope) -> SearchResult:
+        """Return passages that somebody else has chosen, in their order, as what a search found."""
+        return SearchResult(self._retriever.unsearched(text), scope, hits, hits)
 
     def _retrieve(self, text: str, depth: int, scope: Scope) -> tuple[Retrieved, Scope]:
         retrieved = self._retriever.retrieve(text, depth, scope)
@@ -77,7 +85,7 @@ class Searcher:
             if syntax is None:
                 return candidates
             met = [hit for hit in candidates if is_met(syntax, hit.placed)]
-            return [replace(hit, rank=rank) for rank, hit in enumerate(met, 1)]
+            return [hit.at(rank) for rank, hit in enumerate(met, 1)]
 
     def _reranked(
         self, query: Query, text: str, candidates: Sequence[Hit], retrieved: Retrieved, watch: Stopwatch

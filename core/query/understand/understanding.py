@@ -16,10 +16,14 @@ from core.settings import SearchSettings
 
 @dataclass(frozen=True, slots=True)
 class StandaloneQuestion:
-    """A follow-up question as it stands without its conversation; ``by`` is ``rules`` or a generator's name."""
+    """A follow-up question as it stands without its conversation; ``by`` is ``rules`` or a generator's name.
+
+    ``other`` is what it may mean as well, the question as it was asked for one; empty where there is no doubt.
+    """
 
     text: str
     by: str
+    other: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class AskedQuestion:
     asked_at: datetime
     analysis: Analysis
     watch: Stopwatch
+    other: Analysis | None = None
+    """What the question may mean as well; both are searched then."""
 
 
 def understand(
@@ -57,13 +63,14 @@ def understand(
         read = tuple(each for each in read if each.kind != "updated" or query.as_of is None)
         analysis = replace(analysis, read_filters=tuple(each for each in read if each.id not in query.dismissed))
     analysis = replace(analysis, intent=intent)
-    if standalone is None or standalone.text == query.text:
+    if standalone is None or (standalone.text == query.text and not standalone.other):
         return analysis
     alone = analyse(standalone.text[:most], most)
     return replace(
         alone,
         standalone=standalone.text,
         standalone_by=standalone.by,
+        standalone_other=standalone.other,
         intent=intent,
         read_filters=analysis.read_filters,
     )

@@ -79,6 +79,7 @@ def test_measures_of_a_generator_that_failed_are_not_taken_for_its_own(
     assert "warning" not in filled("eval", "run", "staff")[2]
     monkeypatch.setenv("EVORAG_GENERATOR", "command")
     monkeypatch.setenv("EVORAG_LLM_COMMAND", "false")
+    monkeypatch.setenv("EVORAG_SURE_CONFIDENCE", "2")
     status, out, err = filled("eval", "run", "staff", "--json")
     assert status == 0 and json.loads(out)["measures"]["answers"]["generator_failed"] == 1
     assert err.startswith("warning: the generator failed at 1 of 1 answers")

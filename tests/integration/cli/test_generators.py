@@ -33,11 +33,15 @@ def test_program_writes_the_answer(filled, writer):
     assert generation(filled, "--llm-cmd", writer) == "command"
 
 
-def test_program_of_the_settings_writes_unless_nothing_shall(filled, writer, monkeypatch):
+def test_program_of_the_settings_writes_what_extraction_is_unsure_of_unless_nothing_shall(filled, writer, monkeypatch):
     monkeypatch.setenv("EVORAG_GENERATOR", "command")
     monkeypatch.setenv("EVORAG_LLM_COMMAND", "false")
     monkeypatch.setenv("EVORAG_LLM_COMMAND_ASK", writer)
     assert generation(filled) == "command"
+    status, out, _ = filled("ask", QUESTION)
+    assert status == 0 and "(extracted)" in out and "written by" not in out
+    monkeypatch.setenv("EVORAG_SURE_CONFIDENCE", "2")
+    assert "(written by command: " in filled("ask", QUESTION, "--fresh")[1]
     assert generation(filled, "--no-llm") == "none"
     assert generation(filled, "--generator", "none") == "none"
 
@@ -75,6 +79,7 @@ def test_server_runs_no_program_for_whoever_asks(evorag, writer):
 def test_generator_that_is_down_is_told_in_one_line(filled, monkeypatch, variables, why):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setenv("EVORAG_SURE_CONFIDENCE", "2")
     name = variables["EVORAG_GENERATOR"]
     status, out, err = filled("ask", QUESTION)
     assert status == 0 and "14 days" in out
@@ -102,6 +107,7 @@ def test_answer_of_a_generator_that_is_back_is_its_own(filled, tmp_path, monkeyp
     )
     monkeypatch.setenv("EVORAG_GENERATOR", "command")
     monkeypatch.setenv("EVORAG_LLM_COMMAND", f"sh {program}")
+    monkeypatch.setenv("EVORAG_SURE_CONFIDENCE", "2")
     assert "warning" in filled("ask", QUESTION)[2]
     switch.touch()
     status, out, err = filled("ask", QUESTION, "--strict")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +16,10 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection
 
-import core.catalog
 from core.catalog import (
     Catalog,
     asking_schema,  # noqa: F401 (its tables join the metadata)
+    engine,
 )
 from core.catalog.engine import Database
 from core.catalog.generations import Made
@@ -43,10 +44,20 @@ LEFT = b"left-over-text"
 
 
 def migrations(connection: Connection) -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(Path(core.catalog.__file__).parent / "migrations"))
+    config = engine.migrations()
     config.attributes["connection"] = connection
     return config
+
+
+def take_back_to_the_first(url: str, rows: Sequence[str]) -> None:
+    """Bring a catalogue back to the first schema, and write rows of that time into it."""
+    database = Database(url)
+    with database.write() as connection:
+        command.downgrade(migrations(connection), "0001")
+    with database.write() as connection:
+        for statement in rows:
+            connection.exec_driver_sql(statement)
+    database.close()
 
 
 def first_schema_with_copies(path: Path) -> str:
@@ -91,13 +102,7 @@ def test_migrations_give_the_tables_of_the_code(tmp_path: Path) -> None:
 def test_a_catalogue_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'catalog.db'}"
     Catalog(url).close()
-    database = Database(url)
-    with database.write() as connection:
-        command.downgrade(migrations(connection), "0001")
-    with database.write() as connection:
-        for statement in OLD_ROWS:
-            connection.exec_driver_sql(statement)
-    database.close()
+    take_back_to_the_first(url, OLD_ROWS)
     catalog = Catalog(url)
     with catalog.database.read() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []

@@ -221,7 +221,9 @@ class KnowledgeBaseMachine(RuleBasedStateMachine):
             assert self.shown.get(key) is not None or target is None
         else:
             assert self.shown[key] is None
-            self.show_in_model(key, target)
+            # A deleted document that has shown nothing is listed again.
+            assert target is not None or self.hidden[key][0] == "delete"
+            self.show_in_model(key, target, "" if target is not None else "restore")
 
     @rule(key=keys, number=numbers)
     def publish(self, key: str, number: int) -> None:

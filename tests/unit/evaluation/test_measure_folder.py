@@ -16,7 +16,15 @@ from core.evaluation.measure_folder import (
     read_set,
     summarise,
 )
-from core.evaluation.metrics import contains_answer, ndcg_at, percentile, recall_at, reciprocal_rank_at
+from core.evaluation.metrics import (
+    MAX_ANSWER_CHARS,
+    contains_answer,
+    deciding_part,
+    ndcg_at,
+    percentile,
+    recall_at,
+    reciprocal_rank_at,
+)
 from core.model import (
     Analysis,
     Answer,
@@ -98,6 +106,15 @@ def test_answer_is_compared_without_width_case_space_and_marks():
     assert contains_answer("The DELTA Works [2]", ["delta works"])
     assert not contains_answer("Nobody knows. [1]", ["1"])
     assert not contains_answer("anything", [""])
+
+
+def test_of_a_long_answer_what_is_marked_counts_with_what_stands_around_it():
+    text = f"{'a' * 300} seven days {'b' * 300}"
+    at = text.index("seven")
+    part = deciding_part(text, ((at, at + 10),))
+    assert len(part) == MAX_ANSWER_CHARS and contains_answer(part, ["seven days"])
+    assert deciding_part(text, ()) == text and not contains_answer(text, ["seven days"])
+    assert deciding_part("seven days", ((0, 5),)) == "seven days"
 
 
 def test_marks_of_documents_are_their_text_and_those_of_answers_are_not():

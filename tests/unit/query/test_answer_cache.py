@@ -360,7 +360,8 @@ ELSEWHERE_LINES = """
     embedder_threads device job_workers job_batch job_lease_s leg_timeout_s max_question_chars generation_timeout_s
     llm_device llm_threads openai_key
     cache_answers cache_similarity cache_entries recording_bytes recording_upload_bytes recording_prompt_tokens
-    recording_traces
+    recording_traces confirm_minutes keep_questions_days keep_conversations_days keep_jobs_days keep_audit_days
+    low_disk_bytes disk_reserve_bytes
 """
 
 

@@ -139,7 +139,14 @@ def test_little_room_drops_currents_then_thins_all_populations_evenly(code: Code
     assert (tmp_path / "whole.pt").stat().st_size <= full and whole.meta["truncated"] == ""
     currents = recorded(model, RecordingLimit(full - 1, 4), 40)
     assert currents.meta["truncated"] == "The currents were left out." and currents.neurons == whole.neurons
-    assert whole.left_out == {"currents": False, "thinned": 1, "tokens": 0, "membranes": 0}
+    assert whole.left_out == {
+        "currents": False,
+        "thinned": 1,
+        "tokens": 0,
+        "membranes": 0,
+        "absent": 0,
+        "foreign": False,
+    }
     assert currents.left_out == {**whole.left_out, "currents": True}
     thin = recorded(model, RecordingLimit(full * 2 // 3, 4), 40)
     assert "currents" in thin.meta["truncated"] and "One in 2 neurons" in thin.meta["truncated"]

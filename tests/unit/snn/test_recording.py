@@ -118,7 +118,9 @@ def test_writing_that_fails_leaves_the_file_as_it_was(kept: Path) -> None:
 # ---- files of other tools
 
 
-@pytest.mark.parametrize("dtype", [torch.int8, torch.bool, torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    "dtype", [torch.int8, torch.uint8, torch.bool, torch.float16, torch.bfloat16, torch.float32, torch.float64]
+)
 @pytest.mark.parametrize("shape", [(6, 10), (3, 2, 10)], ids=["time", "batch"])
 def test_file_with_two_tensors_is_one_population(tmp_path: Path, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     spikes = torch.rand(shape, generator=torch.manual_seed(1)) > 0.6
@@ -145,8 +147,64 @@ def test_inhibition_views_and_many_neurons_of_other_tools_are_read(tmp_path: Pat
     wide = load(tmp_path / "wide.pt", LIMIT)
     (population,) = wide.populations.values()
     assert wide.meta["truncated"] == "The membrane potential of 50 of 200 neurons is shown."
-    assert wide.left_out == {"currents": False, "thinned": 1, "tokens": 0, "membranes": 150}
+    assert wide.left_out == {
+        "currents": False, "thinned": 1, "tokens": 0, "membranes": 150, "absent": 0, "foreign": True,
+    }  # fmt: skip
     assert np.array_equal(population.membrane_potential[0], potential.T[:, population.trace_idx])
+
+
+def drawn(n: int) -> torch.Tensor:
+    return (torch.rand((6, n), generator=torch.manual_seed(n)) > 0.6).to(torch.uint8)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.bool])
+def test_spikes_without_potentials_are_read_and_what_is_missing_is_told(tmp_path: Path, dtype: torch.dtype) -> None:
+    torch.save({"spikes": drawn(70).to(dtype)}, tmp_path / "one.pt")
+    found = load(tmp_path / "one.pt", LIMIT)
+    (population,) = found.populations.values()
+    assert np.array_equal(population.spikes()[0], drawn(70)) and population.membrane_potential.shape == (1, 6, 0)
+    assert found.left_out["absent"] == 70 and found.left_out["foreign"] and not found.left_out["membranes"]
+    assert found.meta["truncated"] == "The file holds no membrane potential of 70 of 70 neurons."
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: {"spikes": {"fc 1": drawn(9), "all": drawn(200)}, "membrane_potential": {"fc 1": torch.ones(6, 9)}},
+        lambda: {"fc 1": {"spikes": drawn(9), "membrane_potential": torch.ones(6, 9)}, "all": {"spikes": drawn(200)}},
+    ],
+    ids=["by tensor", "by population"],
+)
+def test_populations_of_other_tools_keep_their_names(tmp_path: Path, made: Callable[[], Any]) -> None:
+    torch.save({**made(), "dt": 0.5, "note": "of a run"}, tmp_path / "some.pt")
+    found = load(tmp_path / "some.pt", LIMIT)
+    # A choice of the page is called “all”.
+    assert {name: (each.n, each.kind, each.layer) for name, each in found.populations.items()} == {
+        "fc 1": (9, "fc 1", -1),
+        "all ": (200, "all ", -1),
+    }
+    assert np.array_equal(found.populations["all "].spikes()[0], drawn(200))
+    assert [len(each.trace_idx) for each in found.populations.values()] == [9, 0]
+    assert found.left_out["absent"] == 200 and len(found.tokens) == 6
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"spikes": {}},
+        {"spikes": {"a": torch.zeros(4, 3), "b": torch.zeros(5, 3)}},
+        {"spikes": {"a": torch.full((4, 3), 255, dtype=torch.uint8)}},
+        {"spikes": {"a\n": torch.zeros(4, 3)}},
+        {"spikes": {f"p{each}": torch.zeros(1, 1) for each in range(1_001)}},
+        {"a": {"spikes": [1, 0]}},
+        {"spikes": torch.zeros(4, 3), "membrane_potential": {"a": torch.zeros(4, 3)}},
+    ],
+    ids=["none", "lengths", "graded", "name", "many", "lists", "mixed"],
+)
+def test_populations_that_are_no_spikes_are_refused(tmp_path: Path, made: Any) -> None:
+    torch.save(made, tmp_path / "some.pt")
+    with pytest.raises(UnreadableRecording, match="The recording was refused: "):
+        load(tmp_path / "some.pt", LIMIT)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_file_arrives_in_parts_and_becomes_a_document(client: FlaskClient, kb: c
     assert (sent.status_code, sent.data, sent.headers["Upload-Offset"]) == (204, b"", "1000")
     assert sent.headers["Upload-Expires"].endswith("GMT")
     asked = client.head(where, headers=TUS)
-    assert (asked.status_code, asked.headers["Cache-Control"]) == (200, "no-store")
+    assert (asked.status_code, asked.headers["Cache-Control"]) == (200, "private, no-store")
     assert (asked.headers["Upload-Offset"], asked.headers["Upload-Length"]) == ("1000", str(len(TEXT)))
     assert asked.headers["Upload-Metadata"] == said(
         filename="parts.txt", tags='["care"]', note="first", priority="-3", early="true", draft="0"

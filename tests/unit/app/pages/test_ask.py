@@ -46,7 +46,8 @@ def test_asking_ends_at_the_address_of_the_kept_trace(window: Dash, client: Flas
         "replace": False,
     }
     page = open_page(window, "/ask" + went["search"])
-    assert by_id(page, "ask-question").value == "When does the harvest of the orchard begin?"
+    assert text(by_id(page, "ask-shown")) == "When does the harvest of the orchard begin?"
+    assert by_id(page, "ask-question").value == ""
     assert "12 September" in text(by_id(page, "ask-answer-card"))
 
 
@@ -80,14 +81,42 @@ def test_address_with_a_question_is_asked_at_once_and_replaced(window: Dash, cli
 
 
 @pytest.mark.long
-def test_citation_opens_its_sentence_marked_in_its_document(window: Dash, client: FlaskClient, orchard) -> None:
+def test_citation_opens_its_sentence_in_the_evidence_and_from_there_in_its_document(
+    window: Dash, client: FlaskClient, orchard
+) -> None:
     went = ask(window, client, "When does the harvest of the orchard begin?")["ask-go"]["data"]
     page = open_page(window, "/ask" + went["search"])
     citation = orchard.trace(orchard.history()[0].id).answer.citations[0]
-    link = next(part for part in parts(page, dcc.Link) if part.children == "[1]")
-    opened = open_page(window, link.href)
+    link = next(part for part in parts(page, html.A) if part.children == "[1]")
+    assert link.href == "#" + by_id(page, "cited-1").id
+    note = by_id(page, getattr(link, "aria-describedby"))
+    assert note.hidden and "orchard.txt" in text(note) and citation.text in text(note)
+    [item] = [
+        part for part in by_class(page, "evidence-item") if getattr(part, "data-passage") == str(citation.chunk_id)
+    ]
+    assert citation.text in [mark.children for mark in parts(item, html.Mark)]
+    assert by_class(item, "evidence-text")[0].open
+    opened = open_page(window, by_class(item, "evidence-way")[0].href)
     assert [mark.children for mark in parts(opened, html.Mark)] == [citation.text]
     assert "chunk-target" in by_id(opened, f"chunk-{citation.position}").className
+
+
+def test_chosen_filters_are_chips_each_with_the_way_to_the_answer_without_it(
+    window: Dash, client: FlaskClient, orchard
+) -> None:
+    went = ask(window, client, "orchard harvest", **{"ask-doc.value": ["orchard.txt"], "ask-type.value": ["txt"]})
+    page = open_page(window, "/ask" + went["ask-go"]["data"]["search"])
+    [filters] = by_class(page, "evidence-filters")
+    assert "orchard.txt" in text(filters) and ".txt" in text(filters)
+    left = [parse_qs(link.href.partition("?")[2]) for link in parts(filters, dcc.Link)]
+    assert ("doc" in left[0], "type" in left[0]) == (False, True)
+    assert ("doc" in left[1], "type" in left[1]) == (True, False)
+
+
+def test_unlimited_answer_says_that_all_documents_were_searched(window: Dash, client: FlaskClient, orchard) -> None:
+    went = ask(window, client, "orchard harvest")["ask-go"]["data"]
+    [filters] = by_class(open_page(window, "/ask" + went["search"]), "evidence-filters")
+    assert "All documents" in text(filters)
 
 
 def test_only_marks_of_citations_become_links() -> None:

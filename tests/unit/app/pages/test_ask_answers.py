@@ -45,7 +45,7 @@ from core.model import (
 from tests.builders import add
 from tests.doubles import QueuedGenerator, use
 from tests.unit.app.drawn import by_class, by_id, open_page, parts, press, text
-from tests.unit.app.pages.test_ask import ask, text_of_json
+from tests.unit.app.pages.test_ask import ASKED, ask, text_of_json
 
 WHEN = "When does the harvest of the orchard begin?"
 ORCHARD = "The orchard in Suwa holds 240 apple trees. The harvest of the orchard begins on 12 September."
@@ -132,6 +132,13 @@ def test_a_supported_sentence_gets_its_citation_and_an_unsupported_one_words() -
     assert "".join(text(each) for each in by_class(drawn, "sentence-text")[1:]) == "It costs 1,200."
 
 
+def test_what_decides_in_an_extracted_answer_is_marked() -> None:
+    drawn = supported_text(replace(written("It costs 7 yen. [1]"), marked=((9, 14),)))
+    marks = list(parts(drawn, html.Mark))
+    assert [text(mark) for mark in marks] == ["7 yen"]
+    assert "".join(text(drawn).split()) == "Itcosts7yen.[1]"
+
+
 def test_a_mark_behind_a_sentence_belongs_to_it_and_is_not_repeated() -> None:
     drawn = supported_text(written("Fact. [1] Rumour.", Sentence(0, 5, True, 1, 0.9), Sentence(10, 17, False)))
     first, second = by_class(drawn, "sentence")
@@ -154,7 +161,8 @@ def test_an_answer_says_how_much_of_it_is_supported_and_what_was_left_out(
     shown = answer_card(replace(trace, answer=answer))
     assert "1 of 1 sentence is supported" in text(shown) and "1 sentence was left out" in text(shown)
     assert "shares too little" in text(shown)
-    assert [quote.children for quote in parts(shown, html.Q)] == ["<b>Rumour</b>."]
+    [dropped] = by_class(shown, "dropped")
+    assert [quote.children for quote in parts(dropped, html.Q)] == ["<b>Rumour</b>."]
 
 
 def test_a_generator_that_failed_is_told_above_the_extracted_answer(window: Dash, client: FlaskClient, orchard) -> None:
@@ -207,7 +215,7 @@ def test_a_read_filter_is_a_chip_that_leads_to_the_question_without_it(
     sent["ask-extra.data"] = by_id(open_page(window, away.href), "ask-extra").data
     went = press(window, client, "ask-now.data", sent, "ask-go")["response"]["ask-go"]["data"]
     later = by_class(open_page(window, "/ask" + went["search"]), "read-filters")
-    assert "Use the 1 filter" in text(later) and "dismissed" not in values_of(next(parts(later, dcc.Link)).href)
+    assert "Restore the 1 thing" in text(later) and "dismissed" not in values_of(next(parts(later, dcc.Link)).href)
 
 
 def test_a_read_filter_that_would_leave_nothing_is_told_and_cannot_be_taken_away(
@@ -237,30 +245,24 @@ def test_a_kept_answer_says_so_and_is_asked_afresh_with_one_click(window: Dash, 
     assert not by_class(open_page(window, "/ask" + went["search"]), "cached")
 
 
-def follow(window: Dash, client: FlaskClient, trace_id: str, question: str, conversation: str = "") -> dict[str, Any]:
-    """What asking on under an answer leads to."""
-    sent = {"ask-follow.n_submit": 1, "ask-follow.value": question, "ask-trace.data": trace_id}
-    sent["ask-extra.data"] = {"conversation": conversation}
-    return press(window, client, "ask-follow.n_submit", sent)["response"]
+def follow(window: Dash, client: FlaskClient, trace_id: str, question: str, **extra: object) -> dict[str, Any]:
+    """What asking on below an answer leads to; ``extra`` is what the page keeps of the question shown."""
+    sent = {**ASKED, "ask-question.value": question, "ask-trace.data": trace_id, "ask-extra.data": extra}
+    return press(window, client, "ask-send.n_clicks", sent, "ask-go")["response"]
 
 
 @pytest.mark.long
 def test_a_follow_up_begins_a_conversation_with_the_shown_answer(window: Dash, client: FlaskClient, orchard) -> None:
     ask(window, client, WHEN)
     first = orchard.history()[0].id
-    went = follow(window, client, first, "And where is it?")["ask-go"]["data"]["search"]
+    went = follow(window, client, first, "And where is it?", text=WHEN)["ask-go"]["data"]["search"]
     [talk] = orchard.conversations.list()
-    assert values_of(went)["conversation"] == [talk.id] and talk.title == WHEN
-    page = open_page(window, "/ask" + went)
-    assert by_id(page, "ask-now").data > 0 and WHEN in text(by_class(page, "turns"))
-    sent = {
-        "ask-now.data": 1.0,
-        "ask-question.value": "And where is it?",
-        "ask-extra.data": by_id(page, "ask-extra").data,
-    }
-    press(window, client, "ask-now.data", sent, "ask-go")
     second = orchard.history()[0].id
+    assert values_of(went)["conversation"] == [talk.id] and talk.title == WHEN
     assert [turn.summary.id for turn in orchard.conversations.turns(talk.id)] == [first, second]
+    page = open_page(window, "/ask" + went)
+    assert WHEN in text(by_class(page, "turns"))
+    assert by_id(page, "ask-extra").data["conversation"] == talk.id
     opened = open_page(window, f"/ask?conversation={talk.id}")
     assert by_id(opened, "ask-trace").data == second
     earlier = open_page(window, f"/ask?trace={first}&conversation={talk.id}")
@@ -268,17 +270,26 @@ def test_a_follow_up_begins_a_conversation_with_the_shown_answer(window: Dash, c
     assert "Later in this conversation" in text(earlier)
 
 
-def test_an_empty_follow_up_begins_nothing(window: Dash, client: FlaskClient, orchard) -> None:
+def test_an_empty_box_below_an_answer_asks_its_question_as_is_chosen_now(
+    window: Dash, client: FlaskClient, orchard
+) -> None:
     ask(window, client, WHEN)
-    answer = follow(window, client, orchard.history()[0].id, " ")
-    assert "no question" in text_of_json(answer["ask-follow-problem"]["children"])
+    went = follow(window, client, orchard.history()[0].id, " ", text=WHEN)["ask-go"]["data"]["search"]
+    assert values_of(went)["q"] == [WHEN] and "conversation" not in values_of(went)
     assert orchard.conversations.list() == []
 
 
-def act(
-    client: FlaskClient, name: str, conversation_id: str, *titles: str, at: str = "", shown: int = 50
-) -> dict[str, Any]:
-    """Press one of the buttons of a conversation; ``at`` is the conversation that the page is in."""
+def test_a_question_whose_words_are_changed_begins_no_conversation(window: Dash, client: FlaskClient, orchard) -> None:
+    ask(window, client, WHEN)
+    sent = {**ASKED, "ask-question.value": "Where is the orchard?", "ask-trace.data": orchard.history()[0].id}
+    sent |= {"ask-extra.data": {"text": WHEN}, "ask-anew.data": True}
+    went = press(window, client, "ask-send.n_clicks", sent, "ask-go")["response"]["ask-go"]["data"]["search"]
+    assert values_of(went)["q"] == ["Where is the orchard?"] and "conversation" not in values_of(went)
+    assert orchard.conversations.list() == []
+
+
+def act(client: FlaskClient, name: str, conversation_id: str, *titles: str, shown: int = 50) -> dict[str, Any]:
+    """Press one of the buttons of a conversation."""
     output = next(
         spec for spec in client.get("/_dash-dependencies").get_json() if "conversations-list" in spec["output"]
     )
@@ -290,14 +301,13 @@ def act(
         "output": output["output"],
         "outputs": [{"id": each, "property": name_} for each, name_ in names],
         "inputs": [
-            {"id": "conversations-open", "property": "n_clicks", "value": 1},
             [{"id": button, "property": "n_clicks", "value": 1}],
             [],
         ],
         "state": [
             field,
-            {"id": "ask-extra", "property": "data", "value": {"conversation": at}},
             {"id": "conversations-shown", "property": "data", "value": shown},
+            {"id": "conversations-asked", "property": "data", "value": {}},
         ],
         "changedPropIds": [json.dumps(button, separators=(",", ":")) + ".n_clicks"],
     }
@@ -315,7 +325,8 @@ def test_conversations_are_renamed_and_deleted_once_asked(window: Dash, client: 
     assert "invalid_input" in text_of_json(refused["conversations-problem"]["children"])
     asked = act(client, "delete", talk.id)
     assert "Delete the conversation “Harvest”?" in text_of_json(asked["conversations-list"]["children"])
-    assert act(client, "remove", talk.id, at=talk.id)["ask-go"]["data"]["path"] == "/ask"
+    removed = act(client, "remove", talk.id)
+    assert "No conversations yet" in text_of_json(removed["conversations-list"]["children"])
     assert orchard.conversations.list() == [] and len(orchard.history()) == 1
 
 

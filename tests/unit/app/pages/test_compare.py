@@ -298,3 +298,25 @@ def test_odd_ways_to_look_show_the_text(given: Any, view: str) -> None:
 def test_page_speaks_both_languages(window: Dash, client: FlaskClient, terms, lang: str) -> None:
     said = text(opened(window, client, ADDRESS, lang))
     assert {"en": "numbers or dates changed", "ja": "変わった数値・日付"}[lang] in said
+
+
+def test_it_starts_with_the_documents_that_have_versions(window: Dash, client: FlaskClient, terms) -> None:
+    terms.add_texts([(f"manual {number:02}", "", f"Text {number}.") for number in range(60)])
+    terms.work_off()
+    terms.add_texts([(f"manual {number:02}", "", f"Other text {number}.") for number in range(59)])
+    terms.work_off()
+
+    def names(drawn: Any) -> list[str]:
+        return [text(each) for each in by_class(drawn, "user-text")]
+
+    first, second = (open_page(window, f"/compare?page={page}") for page in (1, 2))
+    assert len(names(first)) == 50 and len(set(names(first) + names(second))) == 60
+    newest = max(terms.documents(), key=lambda document: (document.version_count > 1, document.updated_at, document.id))
+    assert names(first)[0] == newest.title and "manual 59" not in " ".join(names(first) + names(second))
+    assert len(names(open_page(window, "/compare?q=MANUAL 07"))) == 1
+    answer = press(window, client, "compare-asked.data", {"compare-asked.data": {"q": "nothing at all"}})
+    assert "Nothing fits" in json.dumps(answer)
+
+
+def test_it_starts_with_an_invitation_where_nothing_has_versions(window: Dash) -> None:
+    assert "compare-asked" not in [getattr(part, "id", None) for part in parts(open_page(window, "/compare"))]

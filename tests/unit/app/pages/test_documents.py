@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 import pytest
 from dash import Dash
@@ -14,6 +15,7 @@ from app.components.document.grid import row_of, tags_of
 from tests.builders import add
 from tests.unit.app.drawn import by_id, open_page, press, press_one_of, text
 
+PAGE_DOCUMENTS = 100
 ENTRY = {"documents-entry-save.n_clicks": 1}
 
 
@@ -93,8 +95,8 @@ def test_restore_brings_chosen_documents_back(window: Dash, client: FlaskClient,
     two.delete("orchard.txt")
     chosen = {"action": "restore", "keys": ["orchard.txt"], "at": 1}
     answer = press(window, client, "documents-chosen.data", {"documents-chosen.data": chosen})
-    rows = answer["response"]["documents-changes"]["data"]["rows"]
-    assert [(row["key"], row["state"]) for row in rows] == [("orchard.txt", "published")]
+    assert answer["response"]["documents-changes"]["data"]["keys"] == ["orchard.txt"]
+    assert two.document("orchard.txt").state == "published"
 
 
 def test_tags_written_into_the_list_are_kept(window: Dash, client: FlaskClient, two) -> None:
@@ -152,7 +154,7 @@ def test_rows_of_finished_jobs_are_brought_up_to_date(window: Dash, client: Flas
     kb.work_off()
     sent = {"documents-seen.data": "2020-01-01T00:00:00+00:00", "documents-tick.n_intervals": 1}
     response = press(window, client, "documents-tick.n_intervals", sent)["response"]
-    assert [row["key"] for row in response["documents-changes"]["data"]["rows"]] == ["late.txt"]
+    assert response["documents-changes"]["data"]["keys"] == ["late.txt"]
     later = {**sent, "documents-seen.data": "2999-01-01T00:00:00+00:00"}
     assert "documents-changes" not in press(window, client, "documents-tick.n_intervals", later)["response"]
 
@@ -200,3 +202,63 @@ def test_list_speaks_both_languages(window: Dash, two, lang: str) -> None:
     page = open_page(window, "/documents", lang)
     names = [column["headerName"] for column in by_id(page, "documents-grid").columnDefs]
     assert names[0] == {"en": "Name", "ja": "名前"}[lang]
+
+
+# ---- searched, narrowed, sorted and paged by the server
+
+
+@pytest.fixture
+def many(kb: core.KnowledgeBase) -> core.KnowledgeBase:
+    """More documents than a page has, written in one go."""
+    kb.add_texts([(f"part {number:03}", "", f"Part {number} of the machine.") for number in range(PAGE_DOCUMENTS + 5)])
+    kb.work_off()
+    return kb
+
+
+def names_in(rows: list[dict]) -> list[str]:
+    return [row["name"] for row in rows]
+
+
+def shown_at(window: Dash, client: FlaskClient, query: dict[str, str]) -> dict:
+    """What the page shows of a query, drawn whole and asked for again: both are the same."""
+    page = open_page(window, "/documents?" + urlencode(query))
+    answer = press(window, client, "documents-asked.data", {"documents-asked.data": query})["response"]
+    assert answer["documents-grid"]["rowData"] == by_id(page, "documents-grid").rowData
+    assert answer["documents-words"]["data"] == by_id(page, "documents-words").data
+    return answer
+
+
+def test_pages_hold_every_document_once(window: Dash, client: FlaskClient, many) -> None:
+    first = shown_at(window, client, {"sort": "name", "order": "asc"})
+    second = shown_at(window, client, {"sort": "name", "order": "asc", "page": "2"})
+    names = names_in(first["documents-grid"]["rowData"]) + names_in(second["documents-grid"]["rowData"])
+    assert names == [f"part {number:03}.txt" for number in range(PAGE_DOCUMENTS + 5)]
+    assert "101–105 of 105" in json.dumps(second["documents-pager"], ensure_ascii=False)
+    beyond = shown_at(window, client, {"sort": "name", "order": "asc", "page": "99"})
+    assert names_in(beyond["documents-grid"]["rowData"]) == names_in(second["documents-grid"]["rowData"])
+
+
+def test_a_search_finds_names_titles_and_tags_of_any_width(window: Dash, client: FlaskClient, two) -> None:
+    two.set_tags("orchard.txt", ["果樹 ｶﾞｰﾃﾞﾝ"])
+
+    def found(search: str) -> list[str]:
+        return names_in(shown_at(window, client, {"q": search})["documents-grid"]["rowData"])
+
+    assert found("旅費") == ["旅費規程.txt"] == found("規程　旅")
+    assert found("ガーデン") == ["Orchard.txt"] == found("ＯＲＣＨ") == found("果樹 orch")
+    assert found("旅費 orch") == [] == found("%") == found("_")
+
+
+def test_a_list_is_narrowed_by_state_language_and_tag(window: Dash, client: FlaskClient, two) -> None:
+    two.set_tags("orchard.txt", ["fruit"])
+    two.unpublish("orchard.txt")
+    for query in ({"state": "unpublished"}, {"language": "en"}, {"tag": "fruit"}):
+        assert names_in(shown_at(window, client, query)["documents-grid"]["rowData"]) == ["Orchard.txt"]
+    nothing = shown_at(window, client, {"state": "failed"})
+    assert nothing["documents-grid"]["rowData"] == [] and nothing["documents-list"]["className"] == "finds-nothing"
+    assert "Show everything" in json.dumps(nothing["documents-pager"])
+
+
+@pytest.mark.parametrize("query", [{"page": "-1"}, {"page": "9" * 30}, {"sort": "words"}, {"order": "up"}])
+def test_an_address_of_no_sense_shows_the_list(window: Dash, client: FlaskClient, two, query) -> None:
+    assert len(shown_at(window, client, query)["documents-grid"]["rowData"]) == 2

@@ -44,6 +44,6 @@ def test_forms_that_are_not_installed_are_named_and_not_offered(
 def test_scripts_have_words_for_what_is_left_out_and_for_notes(window: Dash, kept: Recording, lang: str) -> None:
     page = open_page(window, f"/neurons?recording={kept.id}", lang)
     assert by_id(page, "neurons-left-out").hidden
-    for name in ("left_currents", "left_thinned", "left_tokens", "left_membranes", "note_codes", "note_neurons"):
-        assert f"neurons.live.{name}" in i18n.messages(lang)
-    assert set(kept.left_out) == {"currents", "thinned", "tokens", "membranes"}
+    assert set(kept.left_out) == {"currents", "thinned", "tokens", "membranes", "absent", "foreign"}
+    for name in (*(f"left_{what}" for what in kept.left_out), "note_codes", "note_neurons"):
+        assert i18n.has(f"neurons.live.{name}") or f"neurons.live.{name}" in i18n.messages(lang)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,13 @@ from flask.testing import FlaskClient
 import core
 from app import context, i18n
 from app.components.shared.states import error_state, error_words
-from app.components.shell.shell import NAVIGATION, shell
+from app.components.shell.doors import DOORS
+from app.components.shell.shell import shell
 from core.errors import ParserFailed, StoreUnavailable
 from core.ingest.parsers import legacy
 from core.model.file_types import ARCHIVES, EXTENSIONS
-from tests.unit.app.drawn import press
+from tests.unit.app.drawn import open_page, press
+from tests.unit.app.drawn import text as text_of
 
 ASSETS = Path(i18n.__file__).parent.parent / "assets"
 
@@ -43,13 +47,15 @@ def shown(window: Dash, path: str, lang: str = "en") -> str:
         return " ".join(texts(page["layout"]()))
 
 
-def test_every_link_of_the_rail_leads_to_a_page(window: Dash) -> None:
-    paths = {page["path"] for page in dash.page_registry.values()}
-    assert {path for _, path, _ in NAVIGATION} <= paths
+def test_every_page_is_behind_exactly_one_door(window: Dash) -> None:
+    paths = {page["path"] for page in dash.page_registry.values() if not page["path_template"]}
+    behind = [path for door in DOORS for place in door.places for path in (place.path, *place.also)]
+    assert sorted(behind) == sorted(paths - {"/not-found-404"})
+    assert len(DOORS) == 5
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-@pytest.mark.parametrize(("name", "path"), [("home", "/"), ("upload", "/upload"), ("jobs", "/jobs")])
+@pytest.mark.parametrize(("name", "path"), [("ask", "/"), ("ask", "/ask"), ("upload", "/upload"), ("jobs", "/jobs")])
 def test_page_speaks_the_language_of_the_request(window: Dash, name: str, path: str, lang: str) -> None:
     assert i18n.t(f"{name}.title", lang) in shown(window, path, lang)
     assert i18n.t(f"{name}.purpose", lang) in shown(window, path, lang)
@@ -61,8 +67,43 @@ def test_tab_title_names_the_page(window: Dash) -> None:
         assert page["title"]() == "アップロード · EvoRAG"
 
 
+def test_tab_title_names_the_document_and_the_question(
+    window: Dash, client: FlaskClient, kb: core.KnowledgeBase
+) -> None:
+    kb.add_text("hours", "The museum opens at nine.")
+    kb.work_off()
+
+    def title(address: str) -> str:
+        return re.findall("<title>(.*)</title>", client.get(address, headers={"Accept-Language": "en"}).text)[0]
+
+    assert title("/documents/hours.txt") == "hours.txt · Document · EvoRAG"
+    assert title("/document?key=hours.txt") == "hours.txt · Document · EvoRAG"
+    assert title("/compare?doc=hours.txt&old=1&new=1") == "hours.txt · Compare · EvoRAG"
+    assert title("/ask?q=When%3F") == "When? · Ask · EvoRAG"
+    assert title("/documents/gone.txt") == "Document · EvoRAG"
+    assert title("/ask?q=%3Cscript%3E") == "&lt;script&gt; · Ask · EvoRAG"
+
+
+@pytest.mark.parametrize(
+    ("lang", "says", "loads"),
+    [
+        ("en", "There is no page here", "Loading the page…"),
+        ("ja", "このページはありません", "ページを読み込んでいます…"),
+    ],
+)
+def test_unknown_address_is_answered_in_the_readers_language(
+    window: Dash, client: FlaskClient, lang: str, says: str, loads: str
+) -> None:
+    answer = client.get("/no/such/page", headers={"Accept-Language": lang})
+    assert answer.status_code == 404 and says in answer.text and loads in answer.text
+    assert client.get("/").status_code == client.get("/documents/anything").status_code == 200
+    page = shown(window, "/not-found-404", lang)
+    assert says in page and "404" in page
+
+
 def test_empty_knowledge_base_offers_the_sample(window: Dash) -> None:
-    assert "Load the sample knowledge base" in shown(window, "/")
+    assert "Load the sample documents" in shown(window, "/")
+    assert "Upload documents" in shown(window, "/")
 
 
 @pytest.mark.parametrize("has_libreoffice", [True, False])
@@ -70,28 +111,67 @@ def test_sample_says_what_was_left_out_and_is_no_error(
     window: Dash, client: FlaskClient, kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch, has_libreoffice: bool
 ) -> None:
     monkeypatch.setattr(legacy, "PROGRAMS", ("true",) if has_libreoffice else ("no-such-program",))
-    told = str(press(window, client, "home-load-sample.n_clicks", {"home-load-sample.n_clicks": 1}))
+    told = str(press(window, client, "load-sample.n_clicks", {"load-sample.n_clicks": 1}))
     assert "sample files are being indexed." in told and "notice-error" not in told
     assert ("Left out" in told) is ("company-overview.ppt" in told) is ("notice-warning" in told) is not has_libreoffice
     assert {"ppt", "doc"}.isdisjoint(job.name.rpartition(".")[2] for job in kb.jobs()) is not has_libreoffice
 
 
-def test_home_counts_what_is_there(window: Dash, kb: core.KnowledgeBase) -> None:
+def test_sample_is_loaded_beside_other_documents_and_says_when_it_is_there(
+    window: Dash, client: FlaskClient, kb: core.KnowledgeBase
+) -> None:
+    kb.add_text("note", "The pump is checked every 14 days.")
+    kb.work_off()
+    assert "Load the sample too" in shown(window, "/upload")
+    press(window, client, "load-sample.n_clicks", {"load-sample.n_clicks": 1})
+    kb.work_off()
+    assert kb.counts().documents > 20
+    versions = kb.counts().versions
+    told = str(press(window, client, "load-sample.n_clicks", {"load-sample.n_clicks": 1}))
+    assert "all here already" in told and kb.counts().versions == versions
+
+
+def test_start_page_shows_last_answers_and_no_details_of_the_operator(window: Dash, kb: core.KnowledgeBase) -> None:
     kb.add_text("note", "The pump is checked every 14 days.")
     kb.work_off()
     core.EvoRAG(kb=kb).ask("How often is the pump checked?")
     text = shown(window, "/")
-    assert "1 document" in text
     assert "How often is the pump checked?" in text
+    assert "chunk" not in text and "Stores" not in text
+    assert "1 document" in shown(window, "/stores")
+
+
+def test_start_page_says_what_is_being_indexed(window: Dash, kb: core.KnowledgeBase) -> None:
+    kb.add_text("note", "The pump is checked every 14 days.")
+    text = shown(window, "/")
+    assert "1 document is being indexed" in text and "note.txt" in text
+    kb.work_off()
+    assert "being indexed" not in shown(window, "/")
+
+
+def test_examples_are_headings_of_the_documents_that_are_there(window: Dash, kb: core.KnowledgeBase) -> None:
+    kb.add_file("faq.md", io.BytesIO(b"# Answers\n\n## Is it loud?\n\nNo.\n"))
+    kb.add_file("oven.md", io.BytesIO(b"# Oven\n\n## 2. Cleaning\n\nWipe it.\n"))
+    kb.add_file("規程.md", io.BytesIO("# 規程\n\n## 第2章 休暇\n\n20日です。\n".encode()))
+    kb.add_file("plain.txt", io.BytesIO(b"No heading at all."))
+    kb.work_off()
+    text = shown(window, "/")
+    assert "Is it loud?" in text
+    assert "about cleaning?" in text
+    assert "休暇について何と書かれていますか？" in text
+    of_one = text_of(open_page(window, "/ask?doc=oven.md"))
+    assert "about cleaning?" in of_one and "Is it loud?" not in of_one
+    japanese = shown(window, "/", "ja")
+    assert japanese.index("休暇について") < japanese.index("about cleaning?")
 
 
 def test_page_that_cannot_be_made_shows_code_remedy_and_try_again(window: Dash) -> None:
     class Down:
-        def counts(self) -> None:
+        def history(self, *_: object, **__: object) -> None:
             raise StoreUnavailable("The catalogue does not answer.")
 
     window.server.config[context.KB_KEY] = Down()
-    text = shown(window, "/")
+    text = shown(window, "/history")
     assert "store_unavailable" in text
     assert "The catalogue does not answer." in text
     assert "Try again" in text
@@ -99,11 +179,11 @@ def test_page_that_cannot_be_made_shows_code_remedy_and_try_again(window: Dash) 
 
 def test_page_with_an_unforeseen_error_shows_only_an_id(window: Dash) -> None:
     class Broken:
-        def counts(self) -> None:
+        def history(self, _: int) -> None:
             raise RuntimeError("secret detail")
 
     window.server.config[context.KB_KEY] = Broken()
-    text = shown(window, "/")
+    text = shown(window, "/history")
     assert "internal" in text
     assert "secret" not in text
 
@@ -144,7 +224,7 @@ def test_scripts_never_parse_text_as_html() -> None:
 def test_window_is_readable_before_any_script_runs(client: FlaskClient) -> None:
     html = client.get("/", headers={"Accept-Language": "en"}).text
     assert html.index("head/boot.js") < html.index("react")
-    assert html.index("vendor/bootstrap/bootstrap.min.css") < html.index("assets/theme.css")
+    assert html.index("vendor/bootstrap/bootstrap.min.css") < re.search(r"assets/all-\w+\.css", html).start()
     for path in (
         "head/boot.js",
         "head/evorag.svg",

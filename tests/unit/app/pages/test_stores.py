@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,24 @@ def test_link_of_an_old_citation_shows_the_reading_it_was_made_from(outdated: co
     assert "earlier reading" not in text(open_page(window, address + "&reading=2"))
     assert "earlier reading" not in text(open_page(window, address + "&reading=now"))
     assert "earlier reading" not in text(open_page(window, "/documents/rules.txt?version=1"))
+
+
+def test_what_nothing_names_is_taken_back_and_removed_from_the_page(
+    kb: core.KnowledgeBase, window: Dash, client: FlaskClient, tmp_path: Path
+) -> None:
+    text_of, name = b"The quince is nobody's.", hashlib.sha256(b"The quince is nobody's.").hexdigest()
+    place = tmp_path / "data" / "blobs" / name[:2]
+    place.mkdir(exist_ok=True)
+    (place / name).write_bytes(text_of)
+    (tmp_path / "data" / "transfers" / "half").write_bytes(b"half of an upload")
+    press(window, client, "stores-check.n_clicks", {"stores-check.n_clicks": 1})
+    kb.work_off()
+    found = open_page(window, "/stores")
+    assert by_id(found, "stores-restore") is not None and "in quarantine" in text(found)
+    assert "隔離" in text(open_page(window, "/stores", "ja"))
+    chosen = {"stores-quarantine-file.value": name, "stores-quarantine-name.value": "quince.txt"}
+    press(window, client, "stores-restore.n_clicks", {"stores-restore.n_clicks": 1, **chosen})
+    press(window, client, "stores-empty.submit_n_clicks", {"stores-empty.submit_n_clicks": 1})
+    kb.work_off()
+    assert kb.text_of("quince.txt") == text_of.decode()
+    assert kb.quarantine.list() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,18 @@ def test_own_machine_without_users_is_never_slowed_down(tmp_path: Path) -> None:
     with knowledge_base(tmp_path, rate_limit=5) as kb:
         client = create_app(kb).server.test_client()
         assert {client.get("/api/v1/me").status_code for _ in range(20)} == {200}
+
+
+def test_whoever_goes_on_guessing_waits_longer_and_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    rates, waits = Rates(0, 2), []
+    for _ in range(60):
+        wait = rates.locked("name mori")
+        if wait:
+            waits.append(wait)
+            now[0] += wait
+        rates.failed("name mori")
+    assert waits[0] <= 60 < waits[1] <= 900
+    assert 900 < max(waits) <= 86_400
+    assert rates.locked("name other") == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import core
 from app.main import create_app
 from app.security.public_paths import safe_path
 from core.model import Role
-from tests.builders import knowledge_base
+from tests.builders import add, knowledge_base
 
 NAME, PASSWORD = "mori", "a long enough password"
 HTTPS = "https://evorag.example"
@@ -209,4 +210,58 @@ def test_wrong_present_passwords_count_as_failed_sign_ins(client: FlaskClient) -
     assert right.status_code == 429
     assert int(right.headers["Retry-After"]) >= 1
     fullwidth = {"name": "\uff4d\uff4f\uff52\uff49", "password": PASSWORD}
-    assert client.post("/sign-in", data=fullwidth, headers=headers).status_code == 429
+    # Counted with those of strangers who guess the name, and not with the browser's own.
+    stranger = client.application.test_client()
+    assert stranger.post("/sign-in", data=fullwidth, headers=headers).status_code == 429
+    assert client.post("/sign-in", data=fullwidth, headers=headers).status_code == 303
+
+
+def test_known_device_goes_on_while_others_guess_and_is_counted_by_itself(
+    client: FlaskClient, house: core.KnowledgeBase
+) -> None:
+    assert enter(client)
+    stranger = client.application.test_client()
+    for _ in range(4):
+        enter(stranger, "wrong")
+    assert stranger.post("/sign-in", data={"name": NAME, "password": PASSWORD}).status_code == 429
+    client.post("/sign-out", headers={"Sec-Fetch-Site": "same-origin"})
+    assert enter(client)
+    for _ in range(4):
+        enter(client, "wrong")
+    headers = {"Sec-Fetch-Site": "same-origin"}
+    assert client.post("/sign-in", data={"name": NAME, "password": PASSWORD}, headers=headers).status_code == 429
+
+
+def test_device_of_another_user_is_a_stranger(client: FlaskClient, house: core.KnowledgeBase) -> None:
+    house.accounts.create_user("other", PASSWORD)
+    assert enter(client)
+    given = {"data": {"name": "other", "password": "x"}, "headers": {"Sec-Fetch-Site": "same-origin"}}
+    statuses = [client.post("/sign-in", **given).status_code for _ in range(4)]  # type: ignore[arg-type]
+    assert statuses == [401, 401, 401, 429]
+
+
+def test_what_is_not_everybodys_is_kept_nowhere(client: FlaskClient, house: core.KnowledgeBase) -> None:
+    add(house, "a.txt", "Some words.")
+    enter(client)
+    for path in ("/", "/api/v1/documents", "/api/v1/documents/a.txt/versions/1/original", "/health", "/access"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-store"), path
+    assert "no-store" not in client.get("/assets/head/evorag.svg").headers.get("Cache-Control", "")
+
+
+def test_old_sign_in_is_asked_for_the_password_again_before_backups_and_keys(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path, confirm_minutes=0.0001) as kb:
+        kb.accounts.create_user(NAME, PASSWORD, Role.ADMIN)
+        client = create_app(kb).server.test_client()
+        enter(client)
+        time.sleep(0.1)
+        for answer in (
+            client.get("/api/v1/backup"),
+            client.post("/api/v1/keys", json={"name": "k"}, headers={"Sec-Fetch-Site": "same-origin"}),
+        ):
+            assert (answer.status_code, answer.json["code"]) == (403, "password_needed")
+        assert client.get("/sign-in").status_code == 302
+        assert 'name="password"' in client.get("/sign-in?again=1").text
+        _, secret = kb.accounts.create_key("nightly", Role.ADMIN, user=NAME)
+        with client.application.test_client() as program:
+            assert program.get("/api/v1/backup", headers={"Authorization": f"Bearer {secret}"}).status_code == 200

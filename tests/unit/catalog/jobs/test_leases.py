@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import core
 from core.catalog.jobs.leases import Heartbeat
 from core.catalog.jobs.ledger import Attempt, Choice, Lease, Step
 from core.catalog.schema import jobs
+from core.cli import worker_process
 from core.errors import Cancelled, StoreUnavailable
 from core.jobs.local_queue import LocalJobs
 from core.model import JobState, Stage
@@ -37,9 +39,9 @@ def pass_time(kb: core.KnowledgeBase, seconds: float) -> None:
 def test_a_job_is_given_to_another_once_its_lease_is_over(tmp_path: Path) -> None:
     with knowledge_base(tmp_path) as kb:
         job = taken(kb)
-        assert kb.catalog.jobs.requeue_lost() == 0
+        assert kb.catalog.jobs.requeue_lost(MINE.seconds) == 0
         pass_time(kb, 61)
-        assert kb.catalog.jobs.requeue_lost() == 1
+        assert kb.catalog.jobs.requeue_lost(MINE.seconds) == 1
         (again,) = kb.catalog.jobs.take(Choice(1, 1), OTHERS)
         assert (again.id, again.attempts) == (job.id, job.attempts + 1)
         late = Attempt(job.id, job.attempts)
@@ -53,10 +55,10 @@ def test_a_process_that_lives_keeps_its_jobs(tmp_path: Path) -> None:
     with knowledge_base(tmp_path) as kb:
         job = taken(kb)
         pass_time(kb, 59)
-        kb.catalog.jobs.renew(MINE)
+        kb.catalog.jobs.renew(MINE, [job.id])
         kb.catalog.jobs.put_back([job.id], OTHERS)
         pass_time(kb, 1)
-        assert kb.catalog.jobs.requeue_lost() == 0
+        assert kb.catalog.jobs.requeue_lost(MINE.seconds) == 0
         assert kb.job(job.id).state is JobState.RUNNING
         kb.catalog.jobs.put_back([job.id], MINE)
         assert kb.job(job.id).state is JobState.QUEUED
@@ -64,16 +66,76 @@ def test_a_process_that_lives_keeps_its_jobs(tmp_path: Path) -> None:
 
 def test_nobody_renews_what_another_has(tmp_path: Path) -> None:
     with knowledge_base(tmp_path) as kb:
+        job = taken(kb)
+        pass_time(kb, 61)
+        kb.catalog.jobs.renew(OTHERS, [job.id])
+        assert kb.catalog.jobs.requeue_lost(MINE.seconds) == 1
+
+
+def test_what_a_process_has_taken_without_learning_it_ends_with_its_lease(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path) as kb:
         taken(kb)
         pass_time(kb, 61)
-        kb.catalog.jobs.renew(OTHERS)
-        assert kb.catalog.jobs.requeue_lost() == 1
+        kb.catalog.jobs.renew(MINE, [])
+        assert kb.catalog.jobs.requeue_lost(MINE.seconds) == 1
+
+
+def test_a_clock_that_is_set_back_by_hours_gives_nobody_a_longer_lease(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with knowledge_base(tmp_path) as kb:
+        job = taken(kb)
+        hours_ago = datetime.now(UTC) - timedelta(hours=5)
+        for at, queued in ((0, 0), (MINE.seconds - 1, 0), (MINE.seconds + 1, 1)):
+            now = hours_ago + timedelta(seconds=at)
+            for place in ("leases", "ledger"):
+                monkeypatch.setattr(f"core.catalog.jobs.{place}.clock", lambda tx, now=now: now)
+            assert kb.catalog.jobs.requeue_lost(MINE.seconds) == queued
+        assert kb.job(job.id).state is JobState.QUEUED
+
+
+def test_jobs_that_fail_while_the_ledger_is_away_are_queued_again_once_it_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise StoreUnavailable("An outage.")
+
+    with knowledge_base(tmp_path) as kb:
+        ids = [kb.add_text(name, f"The {name} is checked.").job_id for name in ("pump", "valve")]
+        ledger = LocalJobs(kb.catalog, kb._worker._pipeline, 0, 2, MINE.seconds)
+        with monkeypatch.context() as outage:
+            outage.setattr(kb._worker._pipeline, "prepare", away)
+            outage.setattr(kb.catalog.jobs, "is_running", away)
+            with pytest.raises(StoreUnavailable):
+                ledger._prepare_some(large=None)
+        assert [kb.job(str(job_id)).state for job_id in ids] == [JobState.RUNNING] * 2
+        ledger._put_back_lost()
+        assert [kb.job(str(job_id)).state for job_id in ids] == [JobState.QUEUED] * 2
+        ledger.work_off()
+        assert [kb.job(str(job_id)).state for job_id in ids] == [JobState.DONE] * 2
+
+
+def test_a_worker_that_starts_while_the_catalogue_is_away_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_process, "_FIRST_PAUSE_S", 0.01)
+    tries: list[str] = []
+
+    def open_all() -> str:
+        tries.append("asked")
+        if len(tries) < 3:
+            raise StoreUnavailable("An outage.")
+        return "open"
+
+    assert worker_process.await_servers(open_all, threading.Event()) == "open"
+    ended = threading.Event()
+    ended.set()
+    assert worker_process.await_servers(open_all, ended) is None
+    assert len(tries) == 3
 
 
 def test_a_job_that_nobody_leased_is_lost(tmp_path: Path) -> None:
     with knowledge_base(tmp_path) as kb:
         taken(kb, None)
-        assert kb.catalog.jobs.requeue_lost() == 1
+        assert kb.catalog.jobs.requeue_lost(MINE.seconds) == 1
 
 
 def test_after_renewals_that_failed_or_came_late_others_have_a_whole_lease_to_renew_theirs() -> None:
@@ -95,12 +157,12 @@ def test_after_an_outage_jobs_are_queued_again_once_their_workers_could_renew_th
     with knowledge_base(tmp_path) as kb:
         acts, enough = [], threading.Event()
 
-        def renew(lease: Lease) -> None:
+        def renew(lease: Lease, held: Collection[str]) -> None:
             acts.append("renewed")
             if len(acts) == 1:
                 raise StoreUnavailable("An outage.")
 
-        def requeue_lost() -> int:
+        def requeue_lost(_: float) -> int:
             acts.append("queued again")
             enough.set()
             return 0

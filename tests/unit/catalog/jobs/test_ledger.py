@@ -13,6 +13,7 @@ from core.access import acting
 from core.catalog.jobs.changes import Changes
 from core.catalog.jobs.events import KEPT, record, shorten
 from core.catalog.jobs.job_scheduler import Rotation
+from core.catalog.jobs.leases import Lease
 from core.catalog.jobs.ledger import Choice, NewJob
 from core.errors import Conflict, NotFound
 from core.model import JobFilter, JobKind, JobState, Principal, Role, Stage
@@ -27,11 +28,15 @@ def queue(kb: core.KnowledgeBase, name: str, **values: Any) -> str:
     return kb.catalog.jobs.add(NewJob(**given))
 
 
+ELSEWHERE = Lease("elsewhere", 600.0)
+"""What nobody has a lease of is queued again by the process beside the test."""
+
+
 def taken(kb: core.KnowledgeBase, times: int, **choice: Any) -> list[str]:
     rotation = Rotation()
     names = []
     for _ in range(times):
-        for job in kb.catalog.jobs.take(Choice(1, 1, rotation=rotation, **choice)):
+        for job in kb.catalog.jobs.take(Choice(1, 1, rotation=rotation, **choice), ELSEWHERE):
             names.append(job.name)
             rotation.had_turn(job.actor)
     return names

@@ -11,7 +11,15 @@ from core.model import BlockKind, Stretch, StretchReading
 from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.extract import extract_answer
 from core.query.answer.question_profile import read_question
-from core.query.answer.reading import ReadingStage, marked, read, weighed, windows
+from core.query.answer.reading import (
+    ReadingStage,
+    marked,
+    read,
+    read_in_order,
+    weighed,
+    windows,
+    windows_in_order,
+)
 from tests.unit.query.answer.test_extract import CANTEEN, PLANT, hits_for, 工場
 
 QUESTION = "How many people does the plant employ?"
@@ -104,6 +112,32 @@ def test_the_mark_is_in_the_sentence_that_holds_it() -> None:
     assert mark.candidate.text[mark.start : mark.end] == "3,776"
 
 
+def test_a_mark_in_a_label_belongs_to_the_sentence_below_it() -> None:
+    candidates = found(QUESTION, "Part | Pressure\nPump | 12 bar\nValve | 30 bar", kind=BlockKind.TABLE)
+    mark = marked(read(FoundAtWord("Pressure"), QUESTION, candidates))
+    assert mark is not None
+    assert (mark.text, mark.start, mark.end) == ("Pressure", 0, 0)
+
+
+def test_what_was_read_to_order_passages_is_not_read_again() -> None:
+    candidates = found(QUESTION, PLANT, CANTEEN)
+    reader = FoundAtWord("3,776")
+    before = read_in_order(reader, QUESTION, candidates)
+    seen = len(reader.seen)
+    after = read(reader, QUESTION, candidates, known=before)
+    assert len(reader.seen) == seen
+    assert [one.reading for one in after] == [one.reading for one in before]
+    assert sum(one.share for one in after) == pytest.approx(1.0)
+
+
+def test_every_passage_is_read_before_a_second_part_of_the_seventh() -> None:
+    long = " ".join(f"{PLANT} {number}." for number in range(30))
+    candidates = found(QUESTION, *[f"{number} {long}" for number in range(9)])
+    ranks = [made.candidates[0].hit.rank for made in windows_in_order(candidates, 11)]
+    assert ranks[:6] == [1, 2, 3, 4, 5, 6]
+    assert set(ranks[6:]) >= {1, 2, 7, 8}
+
+
 def test_without_a_reader_or_with_a_broken_one_the_picker_answers() -> None:
     hits = hits_for(QUESTION, PLANT, CANTEEN)
     account: dict[str, object] = {}
@@ -124,7 +158,7 @@ def test_a_question_in_a_language_that_was_not_learnt_is_left_to_the_picker() ->
 def test_a_reading_is_accounted_for() -> None:
     account: dict[str, object] = {}
     hits = hits_for(QUESTION, PLANT, CANTEEN)
-    answer = extract_answer(QUESTION, hits, read=reading_of(FoundAtWord("3,776"), account))
+    answer = extract_answer(QUESTION, hits, threshold=0.0, read=reading_of(FoundAtWord("3,776"), account))
     assert "3,776" in answer.text
     assert account["name"] == "found-at-word"
     assert account["marked"] == "3,776"

@@ -251,7 +251,7 @@ def test_hidden_signs_of_a_written_answer_are_removed():
 def test_talk_about_the_documents_is_no_supported_statement(written):
     text = PLANT if written.isascii() else JAPANESE
     assert not guarded(written, text, marks=True).answer.sentences[0].is_supported
-    assert guarded(written, text + " This document 文書 stays.", marks=True).answer.sentences[0].is_supported
+    assert guarded(written, f"{text} {written}", marks=True).answer.sentences[0].is_supported
 
 
 def test_lines_of_a_list_stay_lines():

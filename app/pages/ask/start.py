@@ -1,0 +1,114 @@
+"""What Ask shows before a question: examples from the documents that are there, last answers, what is on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dash import Input, Output, State, callback, dcc, html, no_update
+
+from app import links
+from app.components.ask.example_questions import example_links, examples_of
+from app.components.ask.question_list import question_list, saved_links
+from app.components.ask.start import NAMED, being_indexed, first_documents
+from app.context import kb
+from app.i18n import language, t
+from app.offered_documents import chosen_documents
+from core.errors import NotFound
+from core.model import DocumentQuery, JobState
+
+TICK_MS = 2_000
+RECENT_QUESTIONS = 5
+EXAMPLES = 3
+OFFERED_DOCUMENTS = 60
+"""So many are considered for examples, in the order of their names; and of so many of these the text is read."""
+READ_DOCUMENTS, READ_CHUNKS = 12, 12
+
+
+def below(doc_keys: Sequence[str] = ()) -> list[Any]:
+    """Examples, of the chosen documents where some are, and the last answers; or the way to the first documents."""
+    if is_empty():
+        return [first_documents()]
+    parts: list[Any] = []
+    examples = _examples(doc_keys)
+    if examples:
+        parts.append(example_links(examples, doc_keys))
+    saved, recent = kb().saved_questions(), kb().history(RECENT_QUESTIONS)
+    lists: list[tuple[str, Any, Any]] = [("ask.saved", saved_links(saved), None)] if saved else []
+    if recent:
+        every = dcc.Link(t("start.all_questions"), href=links.HISTORY)
+        lists.append(("start.last_answers", question_list(recent), every))
+    parts += [
+        html.Section(
+            [html.Div([html.H2(t(key), className="section-title"), link], className="section-head"), shown],
+            className="card-plain",
+        )
+        for key, shown, link in lists
+    ]
+    return parts
+
+
+def indexing() -> Any:
+    """What is being indexed, beside the box."""
+    jobs = kb().jobs(active=True, limit=200)
+    counts = kb().job_counts()
+    count = counts.get(JobState.QUEUED, 0) + counts.get(JobState.RUNNING, 0)
+    # What runs stands behind what waits in the list of jobs, which has the newest first.
+    running = sorted(jobs, key=lambda job: job.state is not JobState.RUNNING)
+    return being_indexed(running, max(count, len(jobs[:NAMED])))
+
+
+def ticking() -> list[Any]:
+    """What keeps the parts current."""
+    return [dcc.Interval(id="start-tick", interval=TICK_MS), dcc.Store(id="start-seen", data=_state())]
+
+
+def is_empty() -> bool:
+    """Say whether there is nothing to ask about, and nothing on its way."""
+    # Everything is counted only where the list does not tell at once that there is something.
+    if kb().document_list(DocumentQuery(state="published", limit=0)).total:
+        return False
+    counts = kb().counts()
+    return counts.documents == 0 and counts.running_jobs == 0
+
+
+@callback(
+    Output("start-indexing", "children"),
+    Output("start-below", "children"),
+    Output("ask-asking", "hidden"),
+    Output("start-seen", "data"),
+    Input("start-tick", "n_intervals"),
+    State("start-seen", "data"),
+    State("ask-doc", "value"),
+    prevent_initial_call=True,
+)
+def follow(_: int, seen: list[Any], doc_keys: list[str] | None) -> tuple[Any, ...]:
+    """Show the present state; what nothing has changed is left alone, with the focus that it may have."""
+    now = _state()
+    if now == seen:
+        return indexing(), no_update, no_update, no_update
+    return indexing(), below(doc_keys or ()), is_empty(), now
+
+
+def _state() -> list[Any]:
+    """What the parts below the box depend on."""
+    newest = kb().history(1)
+    return [kb().sequence(), newest[0].id if newest else "", is_empty()]
+
+
+def _examples(doc_keys: Sequence[str]) -> list[str]:
+    """Questions that shown documents answer: one a document, in the reader's language first, or those of the chosen."""
+    known = chosen_documents(doc_keys) if doc_keys else kb().documents(limit=OFFERED_DOCUMENTS)
+    shown = [each for each in known if each.published_version is not None]
+    shown.sort(key=lambda document: document.language != language())
+    most = EXAMPLES if len(doc_keys) == 1 else 1
+    found: list[str] = []
+    for document in shown[:READ_DOCUMENTS]:
+        try:
+            preview = kb().preview(document.doc_key, document.published_version or 0, 0, READ_CHUNKS)
+        except NotFound:
+            continue
+        found += examples_of(document, (placed.chunk for placed in preview.chunks), most)
+        if len(found) >= EXAMPLES:
+            break
+    return list(dict.fromkeys(found))[:EXAMPLES]

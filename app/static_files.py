@@ -1,0 +1,130 @@
+"""Static files as they are sent: our scripts in one file, our styles in another, named by what is in them, and small.
+
+Dash lists each file of ``assets/`` for itself, and a browser asks for some sixty before it shows anything. Here those
+of a kind become one, in Dash's order, under a name with the hash of its bytes: so it may be kept for ever. Whatever is
+text is compressed once, when it is first asked for, and kept so.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+
+import flask
+from markupsafe import escape
+
+PREFIXES = ("/assets/", "/_dash-component-suites/")
+BESIDE = ("/_dash-layout", "/_dash-dependencies")
+"""What each window asks for besides, compressed each time and kept by nobody."""
+FOR_EVER = "public, max-age=31536000, immutable"
+LEAST_BYTES = 500
+"""Below this nothing is gained."""
+MOST_KEPT = 512
+"""Compressed files that are kept; there are some hundred."""
+TYPES = frozenset({"text/javascript", "application/javascript", "text/css", "image/svg+xml", "application/json"})
+KINDS = {"js": "text/javascript", "css": "text/css"}
+_HASH_CHARS = 20
+_TAG = {
+    "js": re.compile(r'<script src="/assets/([^"?]+\.js)(?:\?[^"]*)?"></script>'),
+    "css": re.compile(r'<link rel="stylesheet" href="/assets/([^"?]+\.css)(?:\?[^"]*)?">'),
+}
+_WRITTEN = {"js": '<script src="{}"></script>', "css": '<link rel="stylesheet" href="{}">'}
+_BETWEEN = {"js": b"\n;\n", "css": b"\n"}
+"""A script that ends without its semicolon does not run on into the next one."""
+
+
+class StaticFiles:
+    """The files of ``assets/`` as one application serves them."""
+
+    def __init__(self, assets: Path) -> None:
+        self._assets = assets
+        self._packs: dict[str, bytes] = {}
+        """What is served under each name."""
+        self._named: dict[tuple[tuple[str, int], ...], str] = {}
+        """The names of packs, by the files in them and when these were written."""
+        self._compressed: dict[bytes, bytes] = {}
+        self._changing = Lock()
+
+    def register(self, server: flask.Flask) -> None:
+        """Serve the packs, and send what is static as small as it can be."""
+        server.add_url_rule("/assets/all-<name>", "evorag_pack", self._pack)
+        server.after_request(self._finish)
+
+    def packed(self, html: str, kind: str) -> str:
+        """Return the tags of a page with one for all files of ours, where the first of them stood."""
+        names = _TAG[kind].findall(html)
+        if len(names) < 2:
+            return html
+        tag = _WRITTEN[kind].format(escape(f"/assets/all-{self._name(tuple(names), kind)}"))
+        first = True
+
+        def once(_: re.Match[str]) -> str:
+            nonlocal first
+            found, first = (tag if first else ""), False
+            return found
+
+        return _TAG[kind].sub(once, html)
+
+    def _name(self, names: tuple[str, ...], kind: str) -> str:
+        paths = [self._assets / name for name in names]
+        key = tuple((name, path.stat().st_mtime_ns) for name, path in zip(names, paths, strict=True))
+        with self._changing:
+            known = self._named.get(key)
+            if known is None:
+                content = _BETWEEN[kind].join(path.read_bytes() for path in paths)
+                known = f"{sha256(content).hexdigest()[:_HASH_CHARS]}.{kind}"
+                self._packs[known] = content
+                self._named[key] = known
+        return known
+
+    def _pack(self, name: str) -> flask.Response:
+        content = self._packs.get(name)
+        if content is None:
+            # A page of before the last start asks for what is gone: it gets what took its place.
+            kind = name.rpartition(".")[2]
+            newest = [each for each in self._packs if each.endswith(f".{kind}")]
+            if not newest:
+                flask.abort(404)
+            return flask.redirect(f"/assets/all-{newest[-1]}")  # type: ignore[return-value]
+        answer = flask.Response(content, mimetype=KINDS[name.rpartition(".")[2]])
+        answer.headers["Cache-Control"] = FOR_EVER
+        return answer
+
+    def _finish(self, answer: flask.Response) -> flask.Response:
+        request = flask.request
+        is_file = request.path.startswith(PREFIXES)
+        if answer.status_code != 200 or not (is_file or request.path in BESIDE):
+            return answer
+        kept = answer.headers.get("Cache-Control", "")
+        if "max-age=31536000" in kept and "immutable" not in kept:
+            # Dash's own names have the version and the date of the file.
+            answer.headers["Cache-Control"] = f"{kept}, immutable"
+        if answer.mimetype not in TYPES or "Content-Encoding" in answer.headers:
+            return answer
+        answer.vary.add("Accept-Encoding")
+        if not request.accept_encodings["gzip"] or "Range" in request.headers or request.method != "GET":
+            return answer
+        answer.direct_passthrough = False
+        content = answer.get_data()
+        if len(content) >= LEAST_BYTES:
+            answer.set_data(self._small(content) if is_file else gzip.compress(content, 6, mtime=0))
+            answer.headers["Content-Encoding"] = "gzip"
+            answer.headers.pop("Accept-Ranges", None)
+            etag, _ = answer.get_etag()
+            if etag is not None:
+                # The same file in other bytes: whoever has it needs it no more than before.
+                answer.set_etag(etag, weak=True)
+        return answer
+
+    def _small(self, content: bytes) -> bytes:
+        key = sha256(content).digest()
+        known = self._compressed.get(key)
+        if known is None:
+            known = gzip.compress(content, 9, mtime=0)
+            with self._changing:
+                if len(self._compressed) < MOST_KEPT:
+                    self._compressed[key] = known
+        return known

@@ -1,0 +1,65 @@
+"""Tables that plain text draws with bars and rules: boxes of manual pages, of SQL shells, grids, pipes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.ingest.parsers.tables import row_text, table_blocks
+from core.ingest.parsers.wording import pieces
+from core.model import Block, Locator
+
+_BARS = "|│┃║"
+_RULE = re.compile(r"\s*[|│┃║+┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝┏┳┓┣╋┫┗┻┛╒╤╕╞╪╡╘╧╛][-=─━═:|│┃║+┬┼┴╦╬╩┳╋┻╤╪╧ ]*[-=─━═][^\w]*")
+_CELLS = re.compile(rf"[{_BARS}]")
+_LEAST_ROWS = 2
+
+
+def text_blocks(text: str) -> Iterator[Block]:
+    """Yield the blocks of a paragraph: its drawn tables as such, and what is around them."""
+    if not any(bar in text for bar in _BARS):
+        yield from map(Block, pieces(text))
+        return
+    lines = text.splitlines(keepends=True)
+    at = said = 0
+    while at < len(lines):
+        end = at
+        while end < len(lines) and _is_drawn(lines[end]):
+            end += 1
+        rows = _rows(lines[at:end])
+        if rows is None:
+            at = max(end, at + 1)
+            continue
+        yield from map(Block, pieces("".join(lines[said:at])))
+        yield from table_blocks(map(row_text, rows), Locator())
+        at = said = end
+    yield from map(Block, pieces("".join(lines[said:])))
+
+
+def _is_drawn(line: str) -> bool:
+    bare = line.strip()
+    return bool(_RULE.fullmatch(line.rstrip())) or (len(bare) > 2 and bare[0] in _BARS and bare[-1] in _BARS)
+
+
+def _rows(lines: Sequence[str]) -> list[list[str]] | None:
+    """Return the cells of a drawn table, None where the lines are none: a rule is needed, and rows of one width.
+
+    Rules between all rows let a row have several lines; else what follows the first rule has a row a line.
+    """
+    parts: list[list[list[str]]] = [[]]
+    for line in lines:
+        if _RULE.fullmatch(line.rstrip()):
+            parts.append([])
+        else:
+            parts[-1].append([cell.strip() for cell in _CELLS.split(line.strip()[1:-1])])
+    groups = [part for part in parts if part]
+    widths = {len(row) for part in groups for row in part}
+    if len(parts) < 2 or len(widths) != 1 or max(widths) < 2:
+        return None
+    is_grid = len(groups) > 2
+    rows = [row for part in groups for row in ([_joined(part)] if is_grid else part)]
+    return rows if len(rows) >= _LEAST_ROWS else None
+
+
+def _joined(part: Sequence[Sequence[str]]) -> list[str]:
+    return [" ".join(cell for cell in column if cell) for column in zip(*part, strict=True)]

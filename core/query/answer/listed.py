@@ -1,0 +1,152 @@
+"""Gives a list with the sentence that announces it, as much of it as fits: items, steps or terms in their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.model import LABEL_JOINT
+from core.query.answer.candidates import Candidate
+from core.query.answer.forms import Form
+from core.query.answer.quotable_units import CELL_JOINT
+
+_ITEM = re.compile(r"\s*(?:[-*•‣・●○■□◆◇▪–—]|\(?\w{1,3}[.)]\s|[①-⑳])")
+_NUMBERED = re.compile(r"\s*(?:\(?\d{1,2}[.)]\s|[①-⑳]|(?:step|手順)\s*\d)", re.IGNORECASE)
+_ANNOUNCES = (":", "：")
+_BREAK = re.compile(r"\n\s*\n")
+_LEAST_ITEMS = 2
+_CUT_MARK = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list of one passage, an item a line; ``start`` and ``end`` count in the passage's text."""
+
+    start: int
+    end: int
+    text: str
+
+
+def listed(best: Candidate, found: Sequence[Candidate], form: Form, room: int) -> Listed | None:
+    """Return the list that the best sentence announces, or is an item of where a list is wanted; None without one.
+
+    Items are whole where all fit, else their first sentences; what does not fit after that is left out, but not the
+    best sentence, and said by a mark.
+    """
+    own = sorted((each for each in found if each.hit is best.hit), key=lambda each: each.order)
+    at = next(number for number, each in enumerate(own) if each.order == best.order)
+    first = _first_item(own, at, form)
+    if first is None:
+        return None
+    groups = _groups(own, first)
+    if len(groups) < _LEAST_ITEMS or not (at < first or any(best in group for group in groups)):
+        return None
+    lead = [own[first - 1]] if first and _leads(own[first - 1], own[first]) else []
+    for whole in (True, False):
+        texts = [_item_text(group if whole else _head(group, best)) for group in groups]
+        if sum(len(text) + 1 for text in texts) + sum(len(said(each)) for each in lead) <= room:
+            return _written(lead, groups, texts)
+    wanted = next((number for number, group in enumerate(groups) if best in group), 0)
+    low = high = wanted
+    left = room - sum(len(said(each)) + 1 for each in lead) - 2 * (len(_CUT_MARK) + 1) - len(texts[wanted])
+    while high + 1 < len(groups) and len(texts[high + 1]) + 1 <= left:
+        high += 1
+        left -= len(texts[high]) + 1
+    while low and len(texts[low - 1]) + 1 <= left:
+        low -= 1
+        left -= len(texts[low]) + 1
+    if left < 0 or high - low + 1 < _LEAST_ITEMS:
+        return None
+    shown = [*([_CUT_MARK] if low else []), *texts[low : high + 1], *([_CUT_MARK] if high + 1 < len(groups) else [])]
+    return _written(lead, groups[low : high + 1], shown)
+
+
+def said(candidate: Candidate) -> str:
+    """Return a sentence or a row on one line."""
+    return " ".join(candidate.text.replace(CELL_JOINT, ": ").split())
+
+
+def is_item(candidate: Candidate) -> bool:
+    return candidate.unit.is_row or _ITEM.match(candidate.text) is not None
+
+
+def is_term(candidate: Candidate) -> bool:
+    """Tell whether a line is a term that others stand under."""
+    text = candidate.text.strip()
+    labels = candidate.hit.placed.chunk.labels
+    return candidate.unit.is_heading and any(text == label.text.rsplit(LABEL_JOINT, 1)[-1] for label in labels)
+
+
+def _first_item(own: Sequence[Candidate], at: int, form: Form) -> int | None:
+    """Return where the list begins that a sentence announces or is of."""
+    best = own[at]
+    if best.unit.is_row:
+        return None
+    after = own[at + 1] if at + 1 < len(own) else None
+    announces = best.text.rstrip().endswith(_ANNOUNCES) or form in (Form.LIST, Form.STEPS)
+    # What stands under a term does not announce the terms behind it.
+    is_of_one = after is not None and is_term(after) and bool(best.unit.label)
+    if after is not None and announces and not is_of_one and not _starts(best) and _starts(after):
+        return at + 1
+    is_wanted = form is Form.LIST or (form is Form.STEPS and _NUMBERED.match(best.text) is not None)
+    if not is_wanted or not _starts(best):
+        return None
+    first = at
+    for number in range(at - 1, -1, -1):
+        if _starts(own[number]):
+            first = number
+        elif not _goes_on(own[number - 1] if number else None, own[number]):
+            break
+    return first
+
+
+def _groups(own: Sequence[Candidate], first: int) -> list[list[Candidate]]:
+    """Return the items of a list, each with the sentences that go on with it."""
+    groups: list[list[Candidate]] = []
+    terms = is_term(own[first])
+    for number in range(first, len(own)):
+        each = own[number]
+        if each.unit.is_row:
+            break
+        if is_term(each) if terms else _ITEM.match(each.text) is not None and not each.unit.is_heading:
+            groups.append([each])
+        elif groups and (
+            each.unit.label.endswith(groups[-1][0].text.strip()) if terms else _goes_on(own[number - 1], each)
+        ):
+            groups[-1].append(each)
+        else:
+            break
+    return groups
+
+
+def _starts(each: Candidate) -> bool:
+    return is_term(each) or (not each.unit.is_row and _ITEM.match(each.text) is not None)
+
+
+def _goes_on(before: Candidate | None, each: Candidate) -> bool:
+    """Whether a sentence stands in one paragraph with the one before it."""
+    if before is None or each.unit.is_row or each.unit.is_heading:
+        return False
+    return not _BREAK.search(each.hit.placed.chunk.text[before.end : each.start])
+
+
+def _leads(before: Candidate, first: Candidate) -> bool:
+    return not before.unit.is_row and not before.unit.is_heading and not _starts(before) and before.end <= first.start
+
+
+def _head(group: Sequence[Candidate], best: Candidate) -> list[Candidate]:
+    """Return the first sentence of an item, and the best where it is another one."""
+    least = 1 if not is_term(group[0]) else 2
+    return [each for number, each in enumerate(group) if number < least or each is best]
+
+
+def _item_text(group: Sequence[Candidate]) -> str:
+    first, *others = map(said, group)
+    joint = ": " if others and is_term(group[0]) and not first.endswith(":") else " "
+    return joint.join([first, " ".join(others)]) if others else first
+
+
+def _written(lead: Sequence[Candidate], groups: Sequence[Sequence[Candidate]], texts: Sequence[str]) -> Listed:
+    text = "\n".join([*map(said, lead), *texts])
+    return Listed([*lead, *groups[0]][0].start, groups[-1][-1].end, text)

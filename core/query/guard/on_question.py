@@ -1,0 +1,82 @@
+"""Tells whether what an answer cites has to do with the question at all.
+
+A sentence may be true and answer nothing that was asked. What is cited is held against the question: by its words in
+the whole passage, by the cosine of the two in the packaged model, and by what the reader makes of the span: it is asked
+only where there is a reader, for cosines of other models lie elsewhere. Whether another sentence of the right passage
+would answer better is not told here.
+
+Fitted on 400 questions of English and Japanese Wikipedia, each with the sentence that answers it, one of another
+article and one of another passage of its article, so that 97 % of the first pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import ModelUnavailable
+from core.model import Stretch, StretchReading
+from core.ports import Vector
+from core.text.analysis import content_words
+
+Read = Callable[[str, Sequence[Stretch]], list[StretchReading]]
+
+WEIGHTS = {"words": 4.626, "cosine": 1.494, "window": 1.655, "sentence": 5.643}
+BIAS = 0.112
+LEAST = {"en": -1.9, "ja": -1.3}
+_COSINE_CENTRE = 0.8
+_BEFORE, _BEHIND = 150, 100
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSpan:
+    """What is cited of a passage: the passage's terms and text, and the place of the span in it."""
+
+    title: str
+    text: str
+    start: int
+    end: int
+    terms: frozenset[str]
+
+    @property
+    def said(self) -> str:
+        return self.text[self.start : self.end]
+
+
+def on_question(
+    question: str,
+    language: str,
+    spans: Sequence[CitedSpan],
+    embed: Callable[[Sequence[str]], Vector],
+    read: Read,
+) -> list[bool]:
+    """Tell of each span whether it may answer; all of them where the question has no word or nothing can compare."""
+    asked = content_words(question)
+    if not asked or language not in LEAST or not spans:
+        return [True] * len(spans)
+    try:
+        vectors = np.asarray(embed([question, *(span.said for span in spans)]))
+        readings = read(question, [one for span in spans for one in _stretches(span)])
+    except ModelUnavailable:
+        return [True] * len(spans)
+    found = []
+    for number, span in enumerate(spans):
+        features = {
+            "words": len(asked & span.terms) / len(asked),
+            "cosine": (float(vectors[0] @ vectors[number + 1]) - _COSINE_CENTRE) * 10,
+            "window": readings[2 * number].relevance / 10,
+            "sentence": readings[2 * number + 1].relevance / 10,
+        }
+        score = math.fsum(weight * features[name] for name, weight in WEIGHTS.items()) + BIAS
+        found.append(score >= LEAST[language])
+    return found
+
+
+def _stretches(span: CitedSpan) -> tuple[Stretch, Stretch]:
+    first = max(0, span.start - _BEFORE)
+    around = span.text[first : span.end + _BEHIND]
+    place = (span.start - first, span.end - first)
+    return Stretch(around, (place,), span.title), Stretch(span.said, ((0, len(span.said)),), span.title)

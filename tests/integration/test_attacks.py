@@ -1,0 +1,225 @@
+"""Four callers reach for what is ann's, over the interface: nobody, a reader, another editor, and an administrator.
+
+``tests/unit/app/test_every_route.py`` closes every route to strangers; here is something behind the routes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+import core
+from app.main import create_app
+from core.model import Role
+from core.snn.recording import save
+from tests.builders import add, knowledge_base
+from tests.doubles import tiny_recording
+
+PASSWORD = "a long enough password"
+SECRET = "zanzibar"
+"""Stands in all that is ann's, and nowhere else."""
+QUESTION = "Where do the cloves come from?"
+HERS = "Spices: the cloves come from Zanzibar, and Pemba has the best of them."
+
+
+@dataclass(frozen=True)
+class Town:
+    client: FlaskClient
+    keys: dict[str, str]
+    paths: dict[str, str]
+
+    def ask(self, who: str, method: str, path: str, **given: Any) -> TestResponse:
+        headers = {"Authorization": f"Bearer {self.keys[who]}"} if who != "nobody" else {}
+        return self.client.open(f"/api/v1{path.format(**self.paths)}", method=method, headers=headers, **given)
+
+
+def pdf() -> bytes:
+    document = pymupdf.open()
+    document.new_page(width=400, height=300).insert_textbox((40, 40, 360, 260), HERS, fontsize=12)
+    return bytes(document.tobytes())
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    folder = tmp_path_factory.mktemp("town")
+    # So many requests come from one place.
+    with knowledge_base(folder, rate_limit=0) as kb:
+        add(kb, "open", "Spices: pepper comes from Kerala.")
+        yield furnished(kb, folder)
+
+
+def furnished(kb: core.KnowledgeBase, folder: Path) -> Town:
+    keys = {}
+    for name, role in (("root", Role.ADMIN), ("ann", Role.EDITOR), ("bob", Role.EDITOR), ("ron", Role.READER)):
+        kb.accounts.create_user(name, PASSWORD, role)
+        keys[name] = kb.accounts.create_key("k", role, user=name)[1]
+    town = Town(create_app(kb).server.test_client(use_cookies=False), keys, {})
+    sent = town.ask(
+        "ann", "POST", "/documents", data={"file": (io.BytesIO(pdf()), f"{SECRET}.pdf"), "private": "true"}
+    ).get_json()
+    kb.work_off()
+    conversation = town.ask("ann", "POST", "/conversations", json={}).get_json()["id"]
+    asked = {"question": QUESTION, "conversation_id": conversation}
+    trace = town.ask("ann", "POST", "/ask", json=asked).get_json()
+    assert SECRET in json.dumps(trace).lower()
+    save(tiny_recording(), folder / "hers.pt")
+    with (folder / "hers.pt").open("rb") as file:
+        recording = town.ask("ann", "POST", "/recordings", data={"file": (file, f"{SECRET}.pt")}).get_json()["id"]
+    town.paths.update(
+        doc=f"/documents/~ann%2F{SECRET}.pdf",
+        job=sent["job_id"],
+        conversation=conversation,
+        trace=trace["id"],
+        recording=recording,
+    )
+    return town
+
+
+READ = (
+    "{doc}",
+    "{doc}/versions/1/chunks",
+    "{doc}/text",
+    "{doc}/publications",
+    "{doc}/versions",
+    "{doc}/versions/1",
+    "{doc}/versions/1/original",
+    "{doc}/versions/1/has-pages",
+    "{doc}/versions/1/pages",
+    "{doc}/versions/1/pages/1",
+    "{doc}/versions/1/pages/1/text",
+    "{doc}/versions/1/pages/find?text=cloves",
+    "/jobs/{job}",
+    "/jobs/{job}/log",
+    "/conversations/{conversation}",
+    "/conversations/{conversation}/export",
+    "/traces/{trace}",
+    "/traces/{trace}.json",
+    "/recordings/{recording}",
+    "/recordings/{recording}/file",
+    "/recordings/{recording}/tokens",
+    "/recordings/{recording}/summary",
+    "/recordings/{recording}/heat-map",
+    "/recordings/{recording}/export",
+)
+CHANGED: tuple[tuple[str, str, Any], ...] = (
+    ("PATCH", "/conversations/{conversation}", {"title": "mine"}),
+    ("PATCH", "/recordings/{recording}", {"name": "mine"}),
+    ("POST", "/ask", {"question": "And Pemba?", "conversation_id": "{conversation}"}),
+    ("POST", "/jobs/{job}/retry", None),
+    ("POST", "/jobs/{job}/cancel", None),
+    ("DELETE", "{doc}", None),
+    ("DELETE", "/conversations/{conversation}", None),
+    ("DELETE", "/recordings/{recording}", None),
+)
+LISTS = (
+    "/documents?limit=50",
+    "/documents?q=zanzibar",
+    "/jobs",
+    "/conversations",
+    "/questions",
+    "/recordings",
+    "/audit",
+    "/tags",
+    "/saved-questions",
+)
+OF_ADMINISTRATORS: tuple[tuple[str, str, Any], ...] = (
+    ("GET", "/stores/quarantine", None),
+    ("POST", "/stores/quarantine/restore", {"name": "x", "file_name": "x.txt"}),
+    ("POST", "/stores/quarantine/empty", {"all": True}),
+    ("POST", "/trainings", {"name": "mine"}),
+    ("POST", "/trainings/x/cancel", None),
+    ("POST", "/trainings/x/resume", None),
+    ("DELETE", "/trainings/x", None),
+    ("DELETE", "/models/x", None),
+    ("GET", "/backup", None),
+    ("GET", "/users", None),
+    ("POST", "/users", {"name": "eve", "password": PASSWORD, "role": "admin"}),
+)
+
+
+def told(answer: TestResponse) -> str:
+    return answer.get_data(as_text=True).lower()
+
+
+@pytest.mark.parametrize("path", READ)
+def test_what_is_anns_is_read_by_her_and_is_to_others_as_if_it_had_never_been(town: Town, path: str) -> None:
+    assert town.ask("nobody", "GET", path).status_code == 401
+    never = path
+    for name in ("{doc}", "{job}", "{conversation}", "{trace}", "{recording}"):
+        never = never.replace(name, "/documents/~ann%2Fnothing.pdf" if name == "{doc}" else "0" * 32)
+    for who in ("ron", "bob"):
+        answer, of_nothing = town.ask(who, "GET", path), town.ask(who, "GET", never)
+        assert answer.status_code == of_nothing.status_code == 404, who
+        assert answer.get_json()["code"] == of_nothing.get_json()["code"]
+        assert SECRET not in told(answer).replace(f"~ann/{SECRET}.pdf", "")
+    if path not in ("{doc}/versions/1/chunks", "{doc}/text", "{doc}/versions/1/preview"):
+        assert town.ask("ann", "GET", path).status_code == 200
+
+
+@pytest.mark.parametrize(("method", "path", "body"), CHANGED)
+def test_what_is_anns_is_changed_by_nobody_else(town: Town, method: str, path: str, body: Any) -> None:
+    if body and "conversation_id" in body:
+        body = {**body, "conversation_id": town.paths["conversation"]}
+    assert town.ask("nobody", method, path, json=body).status_code == 401
+    assert town.ask("ron", method, path, json=body).status_code in (403, 404)
+    assert town.ask("bob", method, path, json=body).status_code == 404
+    for path in ("/conversations/{conversation}", "/recordings/{recording}", "{doc}"):
+        left = town.ask("ann", "GET", path)
+        assert left.status_code == 200 and '"mine"' not in told(left)
+
+
+@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize("who", ["ron", "bob"])
+def test_no_list_names_what_is_anns(town: Town, path: str, who: str) -> None:
+    answer = town.ask(who, "GET", path)
+    assert answer.status_code == 200
+    assert SECRET not in told(answer) and "cloves" not in told(answer)
+
+
+@pytest.mark.parametrize(("method", "path", "body"), OF_ADMINISTRATORS)
+def test_what_is_of_administrators_is_refused_to_all_others(town: Town, method: str, path: str, body: Any) -> None:
+    assert town.ask("nobody", method, path, json=body).status_code == 401
+    for who in ("ron", "bob", "ann"):
+        assert town.ask(who, method, path, json=body).status_code == 403, who
+    assert town.ask("root", method, path, json=body).status_code != 403 or method != "GET"
+
+
+@pytest.mark.parametrize(
+    "question", [QUESTION, "Where do the cloves come from", "From where do the cloves come?", "Cloves: where from?"]
+)
+def test_cache_that_knows_anns_answer_tells_it_to_nobody_else(town: Town, question: str) -> None:
+    for _ in range(2):
+        assert SECRET in told(town.ask("ann", "POST", "/ask", json={"question": QUESTION}))
+    for who in ("ron", "bob"):
+        assert SECRET not in told(town.ask(who, "POST", "/ask", json={"question": question}))
+
+
+def test_nobody_becomes_more_than_they_are(town: Town) -> None:
+    """A key reaches no further than its user, whatever is asked of it."""
+    asked = {"label": "mine", "role": "admin"}
+    answer = town.ask("bob", "POST", "/keys", json=asked)
+    assert answer.status_code in (400, 403), answer.get_json()
+    assert town.ask("bob", "PATCH", "/users/bob", json={"role": "admin"}).status_code in (403, 404, 405)
+    assert town.ask("bob", "GET", "/users").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["http://169.254.169.254/latest/meta-data", "http://127.0.0.1:6379/", "file:///etc/passwd", "openai\r\nHost: x"],
+)
+def test_address_of_a_generator_is_nothing_that_a_caller_chooses(town: Town, name: str) -> None:
+    for body in (
+        {"question": QUESTION, "generator": name},
+        {"question": QUESTION, "openai_url": name},
+        {"question": QUESTION, "generator": "openai", "url": name},
+    ):
+        assert town.ask("ann", "POST", "/ask", json=body).status_code == 400

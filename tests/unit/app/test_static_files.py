@@ -1,0 +1,79 @@
+"""Static files: one of our scripts and one of our styles, compressed, kept for ever, and small as a whole."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import ASSETS
+
+GZIP = {"Accept-Encoding": "gzip, br"}
+FILES = re.compile(r'(?:src|href)="(/[^"]+\.(?:js|css|svg)[^"]*)"')
+MOST_FILES, MOST_BYTES = 25, 900_000
+"""Of the window, before its first callback; 64 and 3,254,000 were there when nothing was packed."""
+
+
+@pytest.fixture
+def files(client: FlaskClient) -> list[str]:
+    return FILES.findall(client.get("/").text)
+
+
+def test_the_window_asks_for_few_files_and_few_bytes(client: FlaskClient, files: list[str]) -> None:
+    sizes = {path: int(client.get(path, headers=GZIP).headers["Content-Length"]) for path in files}
+    assert len(files) <= MOST_FILES and sum(sizes.values()) <= MOST_BYTES, sizes
+
+
+@pytest.mark.parametrize("kind", ["js", "css"])
+def test_a_pack_is_our_files_in_dashs_order(client: FlaskClient, files: list[str], kind: str) -> None:
+    (pack,) = [path for path in files if path.startswith("/assets/all-") and path.endswith(kind)]
+    answer = client.get(pack, headers=GZIP)
+    ours = sorted(path for path in ASSETS.glob(f"*.{kind}"))
+    sent = gzip.decompress(answer.data)
+    places = [sent.index(path.read_bytes()) for path in ours]
+    assert len(ours) > 10 and places == sorted(places)
+    assert "immutable" in answer.headers["Cache-Control"] and answer.mimetype.endswith(
+        {"js": "javascript"}.get(kind, kind)
+    )
+    assert client.get(pack).data == sent
+    assert not [
+        path
+        for path in files
+        if path.startswith("/assets/")
+        and path.count("/") == 2
+        and path != pack
+        and path.split("?")[0].endswith(kind)
+        and not path.startswith("/assets/all-")
+    ]
+
+
+def test_an_old_name_leads_to_the_present_pack(client: FlaskClient, files: list[str]) -> None:
+    answer = client.get("/assets/all-0123456789.js")
+    assert answer.status_code == 302 and answer.headers["Location"] in files
+    assert client.get("/assets/all-..%2f..%2fREADME.md").status_code == 404
+
+
+def test_who_takes_no_gzip_gets_the_bytes(client: FlaskClient, files: list[str]) -> None:
+    for path in files:
+        plain, small = client.get(path), client.get(path, headers=GZIP)
+        assert plain.status_code == 200 and "Content-Encoding" not in plain.headers
+        assert plain.headers["Vary"] == small.headers["Vary"] == "Accept-Encoding"
+        if "Content-Encoding" in small.headers:
+            assert gzip.decompress(small.data) == plain.data and len(small.data) < len(plain.data)
+        refusing = client.get(path, headers={"Accept-Encoding": "gzip;q=0"})
+        assert "Content-Encoding" not in refusing.headers
+
+
+def test_a_file_that_is_kept_is_not_sent_again(client: FlaskClient) -> None:
+    first = client.get("/assets/vendor/bootstrap/bootstrap.min.css", headers=GZIP)
+    again = client.get(
+        "/assets/vendor/bootstrap/bootstrap.min.css", headers={**GZIP, "If-None-Match": first.headers["ETag"]}
+    )
+    assert first.headers["Content-Encoding"] == "gzip" and again.status_code == 304 and again.data == b""
+
+
+def test_answers_about_documents_are_not_kept(client: FlaskClient) -> None:
+    answer = client.get("/api/v1/documents", headers=GZIP)
+    assert answer.headers["Cache-Control"] == "private, no-store" and "Content-Encoding" not in answer.headers

@@ -1,0 +1,69 @@
+"""Tables that plain text draws are tables: a row a line, cells joined, the text around them as it was."""
+
+import pytest
+
+from core.ingest.parsers.boxed_tables import text_blocks
+from core.model import BlockKind
+
+BOX = """The factor depends on the disk.
+   ┌───────────┬────────────┐
+   │Free space │ Multiplier │
+   ├───────────┼────────────┤
+   │<= 1MB     │ 1          │
+   ├───────────┼────────────┤
+   │<= 64GB    │ 5          │
+   └───────────┴────────────┘
+It is read at the start.
+"""
+SHELL = "+----+-----+\n| id | name |\n+----+-----+\n| 1  | x y |\n| 2  | z   |\n+----+-----+\n"
+GRID = """+-----+--------+
+| one | a long |
+|     | cell   |
++=====+========+
+| 2   | b      |
++-----+--------+
+| 3   | c      |
++-----+--------+
+"""
+PIPES = "| key | 既定値 |\n|-----|:---:|\n| port | 514 |\n"
+
+
+def told(text):
+    return [(block.kind, block.text) for block in text_blocks(text)]
+
+
+def test_a_drawn_box_is_a_table_between_its_text():
+    assert told(BOX) == [
+        (BlockKind.PARAGRAPH, "The factor depends on the disk.\n"),
+        (BlockKind.TABLE, "Free space | Multiplier\n<= 1MB | 1\n<= 64GB | 5"),
+        (BlockKind.PARAGRAPH, "It is read at the start.\n"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (SHELL, "id | name\n1 | x y\n2 | z"),
+        (GRID, "one | a long cell\n2 | b\n3 | c"),
+        (PIPES, "key | 既定値\nport | 514"),
+    ],
+)
+def test_shells_grids_and_pipes_are_tables(text, rows):
+    assert told(text) == [(BlockKind.TABLE, rows)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a | b\nc | d\n",
+        "|x|\n|y|\n",
+        "Title\n=====\nText\n",
+        "--- a/file\n+++ b/file\n@@ -1 +1 @@\n",
+        "usage: prog [-a | -b]\n       [--all | --none]\n",
+        "| one | two |\n| three |\n|---|---|\n",
+        "+-- tree\n|   +-- leaf |\n",
+    ],
+)
+def test_other_text_stays_as_it_is(text):
+    assert "".join(block.text for block in text_blocks(text)) == text
+    assert all(block.kind is BlockKind.PARAGRAPH for block in text_blocks(text))

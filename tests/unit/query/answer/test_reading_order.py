@@ -1,0 +1,74 @@
+"""The order in which a reader puts the passages, and what of it is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from core.model import Hit, Query, Reranking, RerankScore
+from core.query.answer.reading import ReadingStage
+from core.query.answer.reading_order import READ_DEPTH, READER_PART, ReadResult, in_order_of_reading
+from core.query.search.search import SearchResult
+from tests.unit.query.answer.test_extract import CANTEEN, PLANT, hits_for
+from tests.unit.query.answer.test_reading import QUESTION, Broken, FoundAtWord
+
+SHOPS = "The shop in Hakone sells pumps. It opens at nine. It has two floors."
+
+
+def searched(*texts: str, method: str = "features", error: dict[str, Any] | None = None) -> SearchResult:
+    hits: list[Hit] = hits_for(QUESTION, *texts)
+    if method != "none":
+        score = [RerankScore(hit.rank, 1 - hit.rank / 10, {"bm25": 1 - hit.rank / 10}) for hit in hits]
+        hits = [replace(hit, rerank=own) for hit, own in zip(hits, score, strict=True)]
+    scope = cast(Any, type("Scope", (), {"doc_ids": None}))
+    reranking = None if method == "none" else Reranking(method, {"bm25": 1.0}, len(hits), error=error)
+    return SearchResult(cast(Any, None), scope, hits, hits[:2], reranking)
+
+
+def ordered(found: SearchResult, reader: FoundAtWord, question: str = QUESTION) -> ReadResult:
+    return in_order_of_reading(question, found, ReadingStage(lambda: reader), Query(question, top_k=2))
+
+
+def test_the_passage_that_answers_comes_first_and_every_part_is_told() -> None:
+    read = ordered(searched(SHOPS, CANTEEN, PLANT), FoundAtWord("3,776"))
+    first = read.found.candidates[0]
+    assert "3,776" in first.placed.chunk.text
+    assert [hit.rank for hit in read.found.candidates] == [1, 2, 3]
+    assert read.found.hits[0] == first
+    for hit in read.found.candidates:
+        assert hit.rerank is not None
+        assert hit.rerank.score == pytest.approx(sum(hit.rerank.parts.values()))
+        assert hit.rerank.parts[READER_PART] >= 0
+    assert read.found.reranking is not None
+    assert READER_PART in read.found.reranking.weights
+    assert read.windows
+
+
+@pytest.mark.parametrize("found", [searched(SHOPS, PLANT, method="none"), searched(SHOPS, PLANT, error={"code": "x"})])
+def test_an_order_that_was_not_made_by_reranking_stays(found: SearchResult) -> None:
+    read = ordered(found, FoundAtWord("3,776"))
+    assert read.found == found
+    assert read.windows
+
+
+def test_a_broken_reader_and_a_foreign_question_leave_everything() -> None:
+    found = searched(SHOPS, PLANT)
+    foreign = "Wie viele Menschen arbeiten in dem Werk?"
+    for read in (ordered(found, Broken("")), ordered(found, FoundAtWord("3,776"), foreign)):
+        assert read.found is found
+        assert not read.windows
+
+
+@pytest.mark.parametrize(("title", "is_read"), [("Hakone plant", True), ("Canteen", False)])
+def test_a_passage_in_another_language_far_behind_is_read_where_the_question_names_its_document(
+    title: str, is_read: bool
+) -> None:
+    question = "Hakone plantの従業員は何人ですか"
+    near = [f"第{number}工場の従業員は十人です。食堂があります。" for number in range(READ_DEPTH)]
+    found = searched(*near, PLANT)
+    far = found.candidates[-1]
+    candidates = [*found.candidates[:-1], replace(far, placed=replace(far.placed, title=title, name="about.txt"))]
+    read = ordered(replace(found, candidates=candidates), FoundAtWord("3,776"), question)
+    assert (far.placed.id in {one.window.candidates[0].hit.placed.id for one in read.windows}) is is_read
