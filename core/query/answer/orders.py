@@ -17,7 +17,9 @@ _ORDER = re.compile(
     rf"|\b{_LEAVE}\s+(?:{_ALL}\s+){{0,4}}(?:passages?|documents?|sources?|context|question)\b.{{0,60}}\b{_TOLD}\b"
     r"|\byou are (?:now |from now on |henceforth )?(?:an?|the|no longer an?) (?:[\w-]+ ){0,4}"
     r"(?:assistant|ai|chat ?bot|language model|llm)\b"
-    r"|\b(?:reveal|print|repeat|output|show|leak|send)\b.{0,40}\b(?:system prompt|hidden instructions?|api keys?)\b"
+    r"|\b(?:reveal|print|repeat|output|show|leak|send)\b.{0,40}\b(?:system prompt|hidden instructions?)\b"
+    # How a key is shown or sent is what manuals tell.
+    r"|\b(?:reveal|leak)\b.{0,20}\b(?:your|all|the user['’]s?|users['’]?)\b.{0,20}\b(?:api keys?|passwords?|secrets?)\b"
     r"|(?:これまで|以前|上記|前述|以上|先ほど|今まで|すべて|全て|全部)の?[^。]{0,8}"
     r"(?:指示|命令|プロンプト|ルール|規則|文書|資料)[^。]{0,10}(?:無視|忘れ|破棄|従わ)"
     r"|(?:指示|命令|プロンプト|文書|資料)[^。]{0,8}無視[^。]{0,40}(?:答え|回答|言っ|言い|述べ|出力)"
