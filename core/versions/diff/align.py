@@ -1,12 +1,12 @@
 """Which lines of two texts are the same: both come as arrays of small numbers, equal lines have equal numbers.
 
 Lines that occur once on both sides are the anchors (patience diff); what lies between them is divided in the same way,
-then compared exactly where that is affordable, and in windows where it is not.
+all gaps of a level at once, then compared exactly. A stretch too large for that has anchors of several lines, and is
+compared in windows only where even those repeat.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,15 +14,20 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Indel
 
+from core.versions.diff.anchors import context_anchors, counts, no_pairs, rare_anchors, renumbered, single_anchors
+
 Ints = npt.NDArray[np.int64]
 Pairs = tuple[Ints, Ints]
+Regions = Ints
+"""Where regions start and end on the old side, then on the new one, rising on both. Shape ``(4, n)``."""
 
-_EXACT_CELLS = 1 << 26
+_EXACT_CELLS = 1 << 28
 _WINDOW = 4_096
 _DEEPEST = 16
-_RARE = 8
 _FIRST_STEP = 64
-_TRIM_ROUNDS = 4
+_TRIM_ROUNDS = 8
+_THIN = 64
+"""One anchor in more lines than these may be chance, and is held against anchors of several lines."""
 
 
 class Matches(NamedTuple):
@@ -33,12 +38,12 @@ class Matches(NamedTuple):
     is_coarse: bool
 
 
-class _Region(NamedTuple):
-    old_start: int
-    old_end: int
-    new_start: int
-    new_end: int
-    depth: int = 0
+class _Side(NamedTuple):
+    """The lines of some regions that are on the other side of their region too: where, in which region, which text."""
+
+    places: Ints
+    region: Ints
+    numbers: Ints
 
 
 def align(old: Ints, new: Ints) -> Matches:
@@ -54,94 +59,127 @@ class _Aligner:
     new: Ints
     is_coarse: bool = False
     _found: list[Pairs] = field(default_factory=list)
-    _open: list[_Region] = field(default_factory=list)
 
     def run(self) -> None:
-        self._open.append(_Region(0, len(self.old), 0, len(self.new)))
-        while self._open:
-            region = self._trimmed(self._open.pop())
-            if region.old_start < region.old_end and region.new_start < region.new_end:
-                self._divide(region)
+        regions = np.array([[0], [len(self.old)], [0], [len(self.new)]], np.int64)
+        for depth in range(_DEEPEST + 1):
+            regions = self._trimmed(regions)
+            if not regions.size:
+                break
+            regions = self._divided(regions, depth)
 
     def matches(self) -> Matches:
         if not self._found:
-            return Matches(np.zeros(0, np.int64), np.zeros(0, np.int64), self.is_coarse)
+            return Matches(*no_pairs(), self.is_coarse)
         old = np.concatenate([pairs[0] for pairs in self._found])
         new = np.concatenate([pairs[1] for pairs in self._found])
         order = np.argsort(old, kind="stable")
         return Matches(old[order], new[order], self.is_coarse)
 
-    def _trimmed(self, region: _Region) -> _Region:
-        """Match what both sides begin and end with, and return what is left."""
-        old_start, old_end, new_start, new_end, depth = region
+    def _trimmed(self, regions: Regions) -> Regions:
+        """Match what both sides of each region begin and end with, and return what is left of those with both sides."""
+        left = regions[:, _is_filled(regions)]
+        done: list[Regions] = []
+        for _round in range(_TRIM_ROUNDS):
+            goes_on = np.zeros(left.shape[1], bool)
+            for own, other, step in ((0, 2, 0), (1, 3, -1)):
+                is_same = self.old[left[own] + step] == self.new[left[other] + step]
+                self._found.append((left[own, is_same] + step, left[other, is_same] + step))
+                left[own, is_same] += 1 + 2 * step
+                left[other, is_same] += 1 + 2 * step
+                goes_on |= is_same
+                is_filled = _is_filled(left)
+                left, goes_on = left[:, is_filled], goes_on[is_filled]
+            done.append(left[:, ~goes_on])
+            left = left[:, goes_on]
+        done += [self._trimmed_alone(*region) for region in left.T.tolist()]
+        trimmed = np.concatenate(done, axis=1)
+        return trimmed[:, np.argsort(trimmed[0])]
+
+    def _trimmed_alone(self, old_start: int, old_end: int, new_start: int, new_end: int) -> Regions:
         old, new = self.old[old_start:old_end], self.new[new_start:new_end]
         before = _common(old, new)
         self._match(old_start, new_start, before)
         after = _common(old[before:][::-1], new[before:][::-1])
         self._match(old_end - after, new_end - after, after)
-        return _Region(old_start + before, old_end - after, new_start + before, new_end - after, depth)
+        left = np.array([[old_start + before], [old_end - after], [new_start + before], [new_end - after]], np.int64)
+        return left[:, _is_filled(left)]
 
     def _match(self, old_start: int, new_start: int, length: int) -> None:
-        if length:
-            steps = np.arange(length)
-            self._found.append((old_start + steps, new_start + steps))
+        steps = np.arange(length)
+        self._found.append((old_start + steps, new_start + steps))
 
-    def _divide(self, region: _Region) -> None:
-        """Match lines of a region; where they are anchors, what lies between them is left for later."""
-        old, new = self.old[region.old_start : region.old_end], self.new[region.new_start : region.new_end]
-        if region.depth:
-            old, new = renumbered(old, new)
-        count = int(max(old.max(), new.max())) + 1
-        in_old, in_new = np.bincount(old, minlength=count), np.bincount(new, minlength=count)
+    def _divided(self, regions: Regions, depth: int) -> Regions:
+        """Match lines of each region; where they are anchors, return what lies between them."""
+        old, new = self._shared(regions)
+        anchors = single_anchors(old.numbers, new.numbers) if depth < _DEEPEST else no_pairs()
+        sizes = [np.bincount(side.region, minlength=regions.shape[1]) for side in (old, new)]
+        anchored = np.bincount(old.region[anchors[0]], minlength=regions.shape[1])
+        is_large = sizes[0] * sizes[1] > _EXACT_CELLS
+        is_alone = (anchored == 0) | (is_large & (anchored * _THIN < np.minimum(*sizes)))
+        kept = ~is_alone[old.region[anchors[0]]]
+        anchors = anchors[0][kept], anchors[1][kept]
+        found, divides = [(old.places[anchors[0]], new.places[anchors[1]])], ~is_alone
+        borders = [np.searchsorted(side.region, np.arange(regions.shape[1] + 1)) for side in (old, new)]
+        for region in np.flatnonzero(is_alone & (sizes[0] > 0)).tolist():
+            own, other = (slice(*border[region : region + 2].tolist()) for border in borders)
+            pairs, divides[region] = self._alone(old.numbers[own], new.numbers[other], depth)
+            found.append((old.places[own][pairs[0]], new.places[other][pairs[1]]))
+        self._found += found
+        return _between(regions[:, divides], *map(np.concatenate, zip(*found, strict=True)))
+
+    def _shared(self, regions: Regions) -> tuple[_Side, _Side]:
+        old, new = _lines_of(regions[0], regions[1]), _lines_of(regions[2], regions[3])
+        old_numbers, new_numbers = self.old[old[0]], self.new[new[0]]
+        if regions.shape[1] > 1:
+            # The same line in two regions counts as two.
+            many = int(max(old_numbers.max(), new_numbers.max())) + 1
+            old_numbers, new_numbers = renumbered(old[1] * many + old_numbers, new[1] * many + new_numbers)
+        in_old, in_new = counts(old_numbers, new_numbers)
         is_shared = (in_old > 0) & (in_new > 0)
-        old_places, new_places = np.flatnonzero(is_shared[old]), np.flatnonzero(is_shared[new])
-        if not len(old_places):
-            return
-        old, new = old[old_places], new[new_places]
-        is_shallow = region.depth < _DEEPEST
-        anchors = _anchors(old, new, (in_old == 1) & (in_new == 1)) if is_shallow else None
-        is_small = len(old) * len(new) <= _EXACT_CELLS
-        if anchors is None and is_shallow and not is_small:
-            anchors = _anchors(old, new, (in_old == in_new) & (in_old <= _RARE) & is_shared)
-        if anchors is None:
-            found = _longest(old, new) if is_small else _in_windows(old, new)
-            self.is_coarse |= not is_small
-        else:
-            found = anchors
-        self._found.append((region.old_start + old_places[found[0]], region.new_start + new_places[found[1]]))
-        if anchors is not None:
-            self._leave_gaps(region, (old_places, new_places), anchors)
+        sides = []
+        for (places, region), numbers in ((old, old_numbers), (new, new_numbers)):
+            kept = is_shared[numbers]
+            sides.append(_Side(places[kept], region[kept], numbers[kept]))
+        return sides[0], sides[1]
 
-    def _leave_gaps(self, region: _Region, places: Pairs, anchors: Pairs) -> None:
-        """Leave the gaps between anchors that have lines of both sides in them that are on the other side too."""
-        columns = []
-        is_open = np.ones(len(anchors[0]) + 1, bool)
-        sides = ((region.old_start, region.old_end), (region.new_start, region.new_end))
-        for (start, end), side_places, side_anchors in zip(sides, places, anchors, strict=True):
-            is_open &= np.diff(side_anchors, prepend=-1, append=len(side_places)) > 1
-            anchored = start + side_places[side_anchors]
-            columns += [np.concatenate(([start], anchored + 1)), np.concatenate((anchored, [end]))]
-        gaps = self._trimmed_gaps(np.stack([column[is_open] for column in columns]))
-        for old_start, old_end, new_start, new_end in gaps.T.tolist():
-            self._open.append(_Region(old_start, old_end, new_start, new_end, region.depth + 1))
-
-    def _trimmed_gaps(self, gaps: Ints) -> Ints:
-        """Match the first and the last lines of many gaps at once, and return those that still have both sides."""
-        for _round in range(_TRIM_ROUNDS):
-            for own, other, step in ((0, 2, 0), (1, 3, -1)):
-                is_same = self.old[gaps[own] + step] == self.new[gaps[other] + step]
-                if is_same.any():
-                    self._found.append((gaps[own, is_same] + step, gaps[other, is_same] + step))
-                    gaps[own, is_same] += 1 + 2 * step
-                    gaps[other, is_same] += 1 + 2 * step
-                    gaps = gaps[:, (gaps[0] < gaps[1]) & (gaps[2] < gaps[3])]
-        return gaps
+    def _alone(self, old: Ints, new: Ints, depth: int) -> tuple[Pairs, bool]:
+        """Pair lines of one region, and tell whether they are anchors with more to be found between them."""
+        if len(old) * len(new) <= _EXACT_CELLS:
+            return _longest(old, new), False
+        if depth < _DEEPEST:
+            old, new = renumbered(old, new)
+            for anchors_of in (context_anchors, single_anchors, rare_anchors):
+                anchors = anchors_of(old, new)
+                if len(anchors[0]):
+                    return anchors, True
+        self.is_coarse = True
+        return _in_windows(old, new), False
 
 
-def renumbered(old: Ints, new: Ints) -> Pairs:
-    """Return both sides with numbers from 0 on in place of any values."""
-    numbers = np.unique(np.concatenate((old, new)), return_inverse=True)[1]
-    return numbers[: len(old)], numbers[len(old) :]
+def _is_filled(regions: Regions) -> npt.NDArray[np.bool_]:
+    is_filled: npt.NDArray[np.bool_] = (regions[0] < regions[1]) & (regions[2] < regions[3])
+    return is_filled
+
+
+def _lines_of(starts: Ints, ends: Ints) -> Pairs:
+    """Return all lines from each start to its end, and the number of the region each is in."""
+    sizes = ends - starts
+    region = np.repeat(np.arange(len(starts)), sizes)
+    return np.arange(len(region)) + (starts - np.cumsum(sizes) + sizes)[region], region
+
+
+def _between(regions: Regions, old: Ints, new: Ints) -> Regions:
+    """Return the gaps that anchors, given in any order, leave in their regions."""
+    order = np.argsort(old)
+    columns = []
+    for anchors, starts, ends in ((old[order], *regions[:2]), (new[order], *regions[2:])):
+        # Anchors of other regions fall between no start and its end.
+        inside = np.searchsorted(starts, anchors, "right") - 1
+        inner = anchors[(inside >= 0) & (anchors < ends[inside])] if len(starts) else anchors[:0]
+        columns.append(np.insert(inner + 1, np.searchsorted(inner, starts), starts))
+        columns.append(np.insert(inner, np.searchsorted(inner, ends), ends))
+    return np.stack(columns)
 
 
 def _common(old: Ints, new: Ints) -> int:
@@ -157,49 +195,11 @@ def _common(old: Ints, new: Ints) -> int:
     return shorter
 
 
-def _anchors(old: Ints, new: Ints, is_eligible: npt.NDArray[np.bool_]) -> Pairs | None:
-    """Pair eligible numbers, which occur equally often on both sides, as far as they rise; None where none is."""
-    old_places, new_places = np.flatnonzero(is_eligible[old]), np.flatnonzero(is_eligible[new])
-    if not len(old_places):
-        return None
-    by_old = old_places[np.argsort(old[old_places], kind="stable")]
-    by_new = new_places[np.argsort(new[new_places], kind="stable")]
-    partner = np.empty(len(old), np.int64)
-    partner[by_old] = by_new
-    rising = longest_rise(partner[old_places])
-    kept = old_places[rising]
-    return kept, partner[kept]
-
-
-def longest_rise(values: Ints) -> Ints:
-    """Return the places of a longest strictly rising subsequence of distinct values."""
-    if len(values) < 2 or bool((np.diff(values) > 0).all()):
-        return np.arange(len(values))
-    tails: list[int] = []
-    tail_places: list[int] = []
-    before: list[int] = []
-    for place, value in enumerate(values.tolist()):
-        length = bisect_left(tails, value)
-        before.append(tail_places[length - 1] if length else -1)
-        if length == len(tails):
-            tails.append(value)
-            tail_places.append(place)
-        else:
-            tails[length] = value
-            tail_places[length] = place
-    place = tail_places[-1]
-    rise = []
-    while place >= 0:
-        rise.append(place)
-        place = before[place]
-    return np.array(rise[::-1], np.int64)
-
-
 def _longest(old: Ints, new: Ints) -> Pairs:
     """Pair a longest common subsequence."""
     blocks = [code for code in Indel.opcodes(old.tolist(), new.tolist()) if code.tag == "equal"]
     if not blocks:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return no_pairs()
     return (
         np.concatenate([np.arange(code.src_start, code.src_end) for code in blocks]),
         np.concatenate([np.arange(code.dest_start, code.dest_end) for code in blocks]),

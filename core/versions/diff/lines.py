@@ -5,7 +5,7 @@ Lines follow from the text alone: two versions with the same text have the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -87,6 +87,11 @@ class Lines:
         spans = zip(self.starts[first:last].tolist(), self.ends[first:last].tolist(), strict=True)
         return [decode(data[start:end]) for start, end in spans]
 
+    def texts_at(self, places: Sequence[int]) -> list[str]:
+        data = self.data
+        spans = zip(self.starts[places].tolist(), self.ends[places].tolist(), strict=True)
+        return [decode(data[start:end]) for start, end in spans]
+
     def joint(self, index: int) -> str:
         return decode(self.data[self.ends[index - 1] if index else 0 : self.starts[index]])
 
@@ -106,6 +111,10 @@ class Lines:
             kind, level, locator, _header = places[place]
             yield Line(number, decode(data[start:end]), _JOINTS[start - done], character, kind, level, locator)
             done = end
+
+    @property
+    def has_tables(self) -> bool:
+        return bool(self._in_tables.any())
 
     def is_table(self, places: Ints) -> npt.NDArray[np.bool_]:
         """Tell which of some lines are rows of tables."""

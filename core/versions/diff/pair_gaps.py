@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -24,18 +25,22 @@ def similar_lines(lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent:
     gaps = [np.searchsorted(matched, places) for places, matched in zip(left, equal, strict=True)]
     shared = np.intersect1d(gaps[0], gaps[1])
     borders = [np.searchsorted(gap, shared, side).tolist() for gap in gaps for side in ("left", "right")]
-    found: list[Pair] = []
+    # Millions of pairs as tuples would take a gigabyte.
+    found = array("q")
     names = RowNames(lines)
+    may_be_tables = any(side.has_tables for side in lines)
     for old_first, old_last, new_first, new_last in zip(*borders, strict=True):
         if is_spent():
             break
         gap = left[0][old_first:old_last], left[1][new_first:new_last]
-        for old, new, is_table in _stretches(lines, gap):
-            texts = Texts(lines[0].text, old), Texts(lines[1].text, new)
+        stretches = _stretches(lines, gap) if may_be_tables else [(gap[0].tolist(), gap[1].tolist(), False)]
+        for old, new, is_table in stretches:
+            texts = Texts(lines[0].texts_at, old), Texts(lines[1].texts_at, new)
             if is_table:
-                found += _row_pairs(*texts, names, is_spent)
+                pairs = _row_pairs(*texts, names, is_spent)
             else:
-                found += pair_similar(*texts, line_similarity, is_spent)
+                pairs = pair_similar(*texts, line_similarity, is_spent)
+            found.extend(chain.from_iterable(pairs))
     return np.array(found, np.int64).reshape(-1, 2)
 
 

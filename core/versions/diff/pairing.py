@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -24,18 +24,22 @@ _FRUITLESS = 8
 _SLICE_LINES = 512
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Texts:
-    """Some lines of a text, which are read when they are asked for."""
+    """Some lines of a text, which are read when they are asked for; the part that was read last is kept."""
 
-    read: Callable[[int], str]
+    read: Callable[[list[int]], list[str]]
     places: list[int]
+    _part: slice | None = None
+    _texts: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.places)
 
     def __getitem__(self, part: slice) -> list[str]:
-        return [self.read(place) for place in self.places[part]]
+        if part != self._part:
+            self._part, self._texts = part, self.read(self.places[part])
+        return self._texts
 
     def part(self, first: int, last: int) -> Texts:
         return Texts(self.read, self.places[first:last])
@@ -72,6 +76,9 @@ def best_pairs(similar: Floats) -> list[Pair]:
     rows, columns = similar.shape
     if rows == columns == 1:
         return [(0, 0)] if similar[0, 0] >= SIMILAR else []
+    plain = _plain_pairs(similar)
+    if plain is not None:
+        return plain
     worth = np.where(similar >= SIMILAR, similar - _PAIR_WORTH, -1.0).astype(np.float64)
     best = np.zeros((rows + 1, columns + 1))
     for row in range(rows):
@@ -88,6 +95,17 @@ def best_pairs(similar: Floats) -> list[Pair]:
             row, column = row - 1, column - 1
             pairs.append((row, column))
     return pairs[::-1]
+
+
+def _plain_pairs(similar: Floats) -> list[Pair] | None:
+    """Return every old line with the new one most like it where these rise and none has a rival: no pairs are better."""
+    best = similar.argmax(axis=1)
+    most = similar[np.arange(len(similar)), best]
+    rows = np.flatnonzero(most >= SIMILAR)
+    columns = best[rows]
+    if (columns[1:] <= columns[:-1]).any() or ((similar == most[:, None]).sum(axis=1)[rows] > 1).any():
+        return None
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
 def line_similarity(old: Sequence[str], new: Sequence[str]) -> Floats:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.versions.diff.align import align, renumbered
+from core.versions.diff.align import align
+from core.versions.diff.anchors import renumbered
 from core.versions.diff.budget import Budget, Clock
 from core.versions.diff.lines import Lines
 from core.versions.diff.moves import MoveSide, moved_lines

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Indel
 
-from core.versions.diff.align import longest_rise
+from core.versions.diff.anchors import longest_rise
 from core.versions.diff.lines import Lines
 from core.versions.diff.pairing import SIMILAR, Floats, Pair
 from core.versions.diff.tables import Cells, cells_of, row_similarity

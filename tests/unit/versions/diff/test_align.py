@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.versions.diff import align as alignment
-from core.versions.diff.align import align, longest_rise
+from core.versions.diff.align import align
+from core.versions.diff.anchors import longest_rise
 from tests.unit.versions.texts import no_deadline
 
 _NUMBERS = st.lists(st.integers(0, 5), max_size=40) | st.lists(st.integers(0, 60), max_size=40)
