@@ -21,7 +21,7 @@ from app.components.shared.states import report_callback_error
 from app.components.shell.shell import shell, watch_navigation
 from app.security import protect
 from app.sign_in import entrance
-from app.static_files import StaticFiles
+from app.static_files import StaticFiles, without_grid
 
 if TYPE_CHECKING:
     from core import EvoRAG, KnowledgeBase
@@ -39,6 +39,7 @@ WINDOW = """<!DOCTYPE html>
     <meta name="color-scheme" content="light dark">
     <title>{title}</title>
     <link rel="icon" type="image/svg+xml" href="{icon}">
+    <meta name="evorag-grid" content="{grid}">
     <script src="{boot}"></script>
     {links}
     {css}
@@ -88,12 +89,14 @@ class Window(Dash):
     ) -> str:
         """Return the HTML that the browser loads first; the theme is set before anything is drawn."""
         app_entry = app_entry.replace(DASH_LOADING, i18n.t("state.loading_page"))
+        scripts, grid = without_grid(scripts)
         links = "\n    ".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in HEAD_FILES)
         return WINDOW.format(
             lang=i18n.language(),
             icon=self.get_asset_url("head/evorag.svg"),
             boot=self.get_asset_url("head/boot.js"),
             links=links,
+            grid=grid,
             noscript=i18n.t("shell.noscript"),
             title=escape(self._tab_title()),
             css=self.static_files.packed(css, "css"),

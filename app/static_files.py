@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 
+import brotli
 import flask
 from markupsafe import escape
 
@@ -26,14 +29,40 @@ MOST_KEPT = 512
 """Compressed files that are kept; there are some hundred."""
 TYPES = frozenset({"text/javascript", "application/javascript", "text/css", "image/svg+xml", "application/json"})
 KINDS = {"js": "text/javascript", "css": "text/css"}
+_Press = Callable[[bytes], bytes]
+PRESSES: Mapping[str, tuple[_Press, _Press]] = MappingProxyType(
+    {
+        "br": (
+            lambda content: brotli.compress(content, quality=9),
+            lambda content: brotli.compress(content, quality=5),
+        ),
+        "gzip": (
+            lambda content: gzip.compress(content, 9, mtime=0),
+            lambda content: gzip.compress(content, 6, mtime=0),
+        ),
+    }
+)
+"""What compresses a file once, and what an answer each time, the better ones first. Brotli's best quality takes ten
+times as long for a tenth less."""
 _HASH_CHARS = 20
 _TAG = {
     "js": re.compile(r'<script src="/assets/([^"?]+\.js)(?:\?[^"]*)?"></script>'),
     "css": re.compile(r'<link rel="stylesheet" href="/assets/([^"?]+\.css)(?:\?[^"]*)?">'),
 }
+_GRID = re.compile(r'<script src="(/_dash-component-suites/dash_ag_grid/dash_ag_grid[^"]*)"></script>')
+"""AG Grid, larger than our scripts and Dash's renderer together."""
 _WRITTEN = {"js": '<script src="{}"></script>', "css": '<link rel="stylesheet" href="{}">'}
 _BETWEEN = {"js": b"\n;\n", "css": b"\n"}
 """A script that ends without its semicolon does not run on into the next one."""
+
+
+def without_grid(html: str) -> tuple[str, str]:
+    """Return the tags of a page without AG Grid's, and its address, for ``assets/grid-later.js`` to fetch it from.
+
+    Where Dash writes the tag in another way, it stays, and the address is empty: then the grid is there from the start.
+    """
+    found = _GRID.search(html)
+    return (html[: found.start()] + html[found.end() :], found[1]) if found else (html, "")
 
 
 class StaticFiles:
@@ -45,7 +74,7 @@ class StaticFiles:
         """What is served under each name."""
         self._named: dict[tuple[tuple[str, int], ...], str] = {}
         """The names of packs, by the files in them and when these were written."""
-        self._compressed: dict[bytes, bytes] = {}
+        self._compressed: dict[tuple[str, bytes], bytes] = {}
         self._changing = Lock()
 
     def register(self, server: flask.Flask) -> None:
@@ -105,13 +134,14 @@ class StaticFiles:
         if answer.mimetype not in TYPES or "Content-Encoding" in answer.headers:
             return answer
         answer.vary.add("Accept-Encoding")
-        if not request.accept_encodings["gzip"] or "Range" in request.headers or request.method != "GET":
+        coding = next((name for name in PRESSES if request.accept_encodings[name]), None)
+        if coding is None or "Range" in request.headers or request.method != "GET":
             return answer
         answer.direct_passthrough = False
         content = answer.get_data()
         if len(content) >= LEAST_BYTES:
-            answer.set_data(self._small(content) if is_file else gzip.compress(content, 6, mtime=0))
-            answer.headers["Content-Encoding"] = "gzip"
+            answer.set_data(self._small(coding, content) if is_file else PRESSES[coding][1](content))
+            answer.headers["Content-Encoding"] = coding
             answer.headers.pop("Accept-Ranges", None)
             etag, _ = answer.get_etag()
             if etag is not None:
@@ -119,11 +149,11 @@ class StaticFiles:
                 answer.set_etag(etag, weak=True)
         return answer
 
-    def _small(self, content: bytes) -> bytes:
-        key = sha256(content).digest()
+    def _small(self, coding: str, content: bytes) -> bytes:
+        key = coding, sha256(content).digest()
         known = self._compressed.get(key)
         if known is None:
-            known = gzip.compress(content, 9, mtime=0)
+            known = PRESSES[coding][0](content)
             with self._changing:
                 if len(self._compressed) < MOST_KEPT:
                     self._compressed[key] = known

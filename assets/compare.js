@@ -100,7 +100,7 @@
       }
     };
     if (root().dataset.isEqual !== "true") {
-      wait(500);
+      window.evorag.whenGrid(() => wait(500));
     }
     return skip();
   };

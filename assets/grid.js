@@ -144,13 +144,16 @@
       return null;
     }
   };
-  const whenReady = (act, tries = 50) => {
-    const grid = api();
-    if (grid) {
-      act(grid);
-    } else if (tries > 0) {
-      window.setTimeout(() => whenReady(act, tries - 1), 60);
-    }
+  const whenReady = (act) => {
+    const look = (tries) => {
+      const grid = api();
+      if (grid) {
+        act(grid);
+      } else if (tries > 0) {
+        window.setTimeout(() => look(tries - 1), 60);
+      }
+    };
+    window.evorag.whenGrid(() => look(50));
   };
   const skip = () => window.dash_clientside.no_update;
   let words = {};

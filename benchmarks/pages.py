@@ -4,13 +4,15 @@ The documents are short text entries, every tenth with a second version, embedde
 is measured is the catalogue and the page. ``--documents`` go through the whole of ingest; ``--listed`` are then in the
 catalogue in all: rows like theirs of documents, versions, publications, jobs, tags and questions, under names of their
 own, without text. Each page is drawn once to warm up and then ``--draws`` times, encoded as the browser gets it; told
-are the median of the processor time in ms and the size of the answer in kB.
+are the median of the processor time in ms and the size of the answer in kB. ``window`` is what a browser without
+a cache asks for before its first callback: files, and kB as they are sent.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import re
 import statistics
 import time
 from collections.abc import Callable
@@ -24,6 +26,7 @@ from sqlalchemy import Connection, func, insert, select
 
 import core
 from app.main import create_app
+from app.static_files import BESIDE
 from benchmarks import runner
 from benchmarks.benchmark import Benchmark, Context
 from benchmarks.machine import note
@@ -146,6 +149,15 @@ def _drawing(window: Dash, address: str) -> Callable[[], int]:
     return ask
 
 
+def weight(window: Dash) -> dict[str, int]:
+    """Ask for the start page and for what it names, as a browser does."""
+    client = window.server.test_client()
+    html = client.get("/").text
+    asked = ["/", *re.findall(r'(?:src|href)="(/[^"]+\.(?:js|css|svg)[^"]*)"', html), *BESIDE]
+    sent = [len(client.get(path, headers={"Accept-Encoding": "gzip, br"}).data) for path in asked]
+    return {"files": len(asked), "kB": round(sum(sent) / 1000)}
+
+
 def measure(folder: Path, count: int, listed: int, draws: int) -> dict[str, Any]:
     began = time.perf_counter()
     with filled(folder, count) as kb:
@@ -153,7 +165,8 @@ def measure(folder: Path, count: int, listed: int, draws: int) -> dict[str, Any]
         multiply(kb, listed)
         note(f"{count} documents, {max(count, listed)} listed, in {time.perf_counter() - began:.0f} s")
         window = create_app(kb)
-        report: dict[str, Any] = {}
+        report: dict[str, Any] = {"window": weight(window)}
+        note(f"window: {report['window']}")
         for name, address in places.items():
             draw = _drawing(window, address)
             size = draw()

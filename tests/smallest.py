@@ -83,7 +83,7 @@ ALONE: Mapping[str, Smallest] = {
     "manuals typos": Smallest(("--folder", "{packages}", "--typos"), ("all/right", "typos/corrected", "typos/p95_ms")),
     "reader": Smallest((SET,), ("sets/set/both/contains_gold", "sets/set/span/f1", "sets/set/ms/p95")),
     "ocr": Smallest((), ("pages", "rapidocr/clean/errors", "rapidocr/clean/s_a_page")),
-    "pages": Smallest((), ("pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),
+    "pages": Smallest((), ("pages/window/kB", "pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),
     "spiking": Smallest(
         ("--model", "{model}", "--texts", "{texts}"),
         (

@@ -13,6 +13,7 @@ from core.settings import Settings
 from tests.e2e.conftest import seen, serve, window
 
 DOCUMENTS = 130
+MOST_REQUESTS = 35
 RANGE = ".pager-range"
 COUNT = "#documents-count"
 FIRST_ROW = ".ag-center-cols-container .ag-row[row-index='0']"
@@ -135,3 +136,39 @@ def test_lists_look_right(browser: Browser, lists: str, path: str, scheme: str, 
     name = path.strip("/").replace("?", "-").replace("=", "-")
     assert seen(page, f"list-{name}-{scheme}-{width}") == []
     context.close()
+
+
+def test_the_grid_is_fetched_with_the_first_list_and_not_before(tab: Page) -> None:
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+
+    def grids() -> list[str]:
+        return [url for url in asked if "/dash_ag_grid/dash_ag_grid" in url]
+
+    tab.goto("/")
+    expect(tab.locator("#ask-question")).to_be_visible()
+    files = [url for url in asked if not url.startswith("data:")]
+    assert len(files) <= MOST_REQUESTS and not grids(), files
+    tab.locator("nav a[href='/documents']").first.click()
+    expect(tab.locator(FIRST_ROW)).to_be_visible()
+    expect(tab.locator(COUNT)).to_have_text("130 documents")
+    assert len(grids()) == 1
+    tab.go_back()
+    expect(tab.locator("#ask-question")).to_be_visible()
+    tab.go_forward()
+    expect(tab.locator(FIRST_ROW)).to_be_visible()
+    tab.locator(".ag-pinned-left-cols-container input").first.check()
+    expect(tab.locator(COUNT)).to_have_text("1 selected on this page")
+    assert len(grids()) == 1
+
+
+def test_a_grid_that_does_not_come_says_so_and_can_be_asked_for_again(tab: Page) -> None:
+    missing = "**/dash_ag_grid/dash_ag_grid*"
+    tab.route(missing, lambda route: route.abort())
+    tab.goto("/documents")
+    told = tab.locator(".grid-missing")
+    expect(told).to_contain_text("This list could not be loaded.")
+    tab.unroute(missing)
+    told.get_by_role("button", name="Try again").click()
+    expect(tab.locator(FIRST_ROW)).to_be_visible()
+    expect(tab.locator(COUNT)).to_have_text("130 documents")

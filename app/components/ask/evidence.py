@@ -55,11 +55,12 @@ def evidence_pane(
         title=t("evidence.close"),
         **dataset(evidence_act="close"),
     )
-    title = html.H2(t("answer.evidence", count=len(items)), id="evidence-title", className="section-title", tabIndex=-1)
+    title = html.H2(
+        t("answer.evidence_in_order", count=len(items)), id="evidence-title", className="section-title", tabIndex=-1
+    )
     head = html.Div([title, close], className="evidence-bar")
     content = [
         filter_chips(trace, names or {}),
-        html.P(t("answer.evidence_explain"), className="hint"),
         html.Ol(items, className="evidence"),
     ]
     body = html.Div(content, className="evidence-body", tabIndex=0, role="group", **aria(labelledby="evidence-title"))

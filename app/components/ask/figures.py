@@ -34,7 +34,6 @@ AXIS = {"gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False, "automargin": T
 """What the layout and the axes of every plot have in common."""
 ROW_PX = 26
 LABEL_CHARS = 26
-RANK_TICKS = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +44,8 @@ class Bar:
     parts: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class RankPath:
-    """A passage's place in each ranking; ``None`` where a leg did not find it."""
-
-    label: str
-    vector: int | None
-    fused: int
-    keyword: int | None
-
-
 def dots(labels: Sequence[str], values: Sequence[float], axis: str) -> go.Figure:
-    """One dot a row; the axis begins near the smallest value, which bars could not do honestly."""
+    """One dot a row; the axis begins near the smallest value, which bars could not do honestly, and says so."""
     figure = _figure(len(labels))
     rows = list(range(len(labels)))
     low, high = min(values, default=0.0), max(values, default=1.0)
@@ -72,7 +61,8 @@ def dots(labels: Sequence[str], values: Sequence[float], axis: str) -> go.Figure
         hovertemplate="%{text}<br>%{x:.4f}<extra></extra>",
         showlegend=False,
     )
-    figure.update_xaxes(title={"text": escape(axis)}, range=[low - pad, high + pad], tickformat=".2f", nticks=5)
+    begins = t("trace.axis_begins", axis=axis, value=f"{low - pad:.2f}")
+    figure.update_xaxes(title={"text": escape(begins)}, range=[low - pad, high + pad], tickformat=".2f", nticks=5)
     return _with_rows(figure, [f"#{row}" for row in range(1, len(labels) + 1)])
 
 
@@ -97,40 +87,10 @@ def stacked(bars: Sequence[Bar], axis: str, parts: Sequence[str], unit: str = ""
     return _with_rows(figure, [bar.label for bar in bars])
 
 
-def slopes(paths: Sequence[RankPath], titles: tuple[str, str, str]) -> go.Figure:
-    """A line a passage from its vector rank over its fused rank to its keyword rank; rank 1 is at the top."""
-    figure = _figure(max(len(paths), 8) + 4)
-    for index, path in enumerate(paths):
-        colour = SERIES[index % len(SERIES)]
-        places = ((0, path.vector), (1, path.fused), (2, path.keyword))
-        known = [(x, rank) for x, rank in places if rank is not None]
-        figure.add_scatter(
-            x=[x for x, _ in known],
-            y=[rank for _, rank in known],
-            mode="lines+markers",
-            line={"color": colour, "width": 2},
-            marker={"color": colour, "size": 8},
-            name=escape(path.label),
-            hovertemplate=f"{escape(path.label)}<br>%{{y}}<extra></extra>",
-            showlegend=False,
-        )
-    deepest = max((rank for path in paths for rank in (path.vector, path.fused, path.keyword) if rank), default=1)
-    ticks = [rank for rank in RANK_TICKS if rank <= max(deepest, 3)]
-    figure.update_xaxes(
-        tickmode="array", tickvals=[0, 1, 2], ticktext=[escape(title) for title in titles], range=[-0.4, 2.4]
-    )
-    figure.update_xaxes(side="top", showgrid=True)
-    figure.update_yaxes(
-        type="log", autorange="reversed", tickmode="array", tickvals=ticks, ticktext=[str(rank) for rank in ticks]
-    )
-    figure.update_layout(margin={"l": 28, "r": 4, "t": 32, "b": 12})
-    return figure
-
-
-def graph(figure: go.Figure, label: str) -> html.Figure:
+def graph(figure: go.Figure, label: str, look: str = "") -> html.Figure:
     """The figure with its name for screen readers, without a logo, with download and reset as its only tools."""
     plot = dcc.Graph(figure=figure, config=_config(), responsive=True, style={"height": f"{figure.layout.height}px"})
-    return html.Figure(plot, className="figure", **aria(label=label))
+    return html.Figure(plot, className=f"figure {look}".rstrip(), **aria(label=label))
 
 
 def _config() -> dcc.Graph.Config:

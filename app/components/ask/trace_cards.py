@@ -9,6 +9,7 @@ from dash.development.base_component import Component
 
 from app import links
 from app.components.ask import figures
+from app.components.ask.rank_chart import rank_chart
 from app.components.ask.trace_facts import Fact, generation_facts, named, reranking_words, understanding_facts
 from app.components.ask.trace_tables import (
     FIRST_ROWS,
@@ -21,6 +22,7 @@ from app.components.ask.trace_tables import (
     rrf_k,
     vector_table,
 )
+from app.components.ask.waterfall import spans, waterfall
 from app.components.attributes import aria
 from app.components.shared.icon import icon
 from app.components.shared.states import error_line
@@ -103,22 +105,9 @@ def _fusion_card(trace: Trace) -> html.Section:
         explain = t("trace.fusion.explain", k=rrf_k(trace))
     if not trace.candidates:
         return _card("fusion", "intersect", explain, [html.P(t("trace.fusion.empty"))])
-    paths = [
-        figures.RankPath(
-            f"{hit.rank}. {hit.placed.name}",
-            hit.vector.rank if hit.vector else None,
-            hit.rerank.fused_rank if hit.rerank else hit.rank,
-            hit.keyword.rank if hit.keyword else None,
-        )
-        for hit in trace.candidates[:PLOT_ROWS]
-    ]
-    titles = (t("trace.vector.title"), t("trace.fusion.title"), t("trace.keyword.title"))
-    plot = figures.graph(figures.slopes(paths, titles), t("trace.fusion.plot"))
     table = html.Div(fusion_table(trace), id={"type": "trace-rows", "card": "fusion"})
-    # Every part of a reranked score is a column of its own, which leaves no room beside them.
-    look = "trace-pair trace-stacked" if any(hit.rerank for hit in trace.candidates) else "trace-pair"
-    pair = html.Div([html.Div([table, _more("fusion", len(trace.candidates))]), plot], className=look)
-    content = [*reranking_words(trace), pair]
+    rows = html.Div([table, _more("fusion", len(trace.candidates))])
+    content = [*reranking_words(trace), rank_chart(trace), rows]
     merged = sum(len(hit.merged) for hit in trace.candidates)
     note = t("trace.fusion.merged", count=merged) if merged else t("trace.fusion.none_merged")
     return _card("fusion", "intersect", explain, content, note)
@@ -126,10 +115,7 @@ def _fusion_card(trace: Trace) -> html.Section:
 
 def _generation_card(trace: Trace) -> html.Section:
     facts = generation_facts(trace)
-    times = dict(trace.timings_ms)
-    total = times.pop("total", sum(times.values()))
-    bars = [figures.Bar(named("trace.stage", name), {t("trace.ms"): value}) for name, value in times.items()]
-    plot = figures.graph(figures.stacked(bars, t("trace.ms_axis"), [t("trace.ms")], " ms"), t("trace.generation.plot"))
+    plot = figures.graph(waterfall(trace.timings_ms), t("trace.generation.plot"))
     left = html.Div(
         [
             _facts(facts),
@@ -138,7 +124,7 @@ def _generation_card(trace: Trace) -> html.Section:
         ]
     )
     pair = html.Div([left, plot], className="trace-pair")
-    note = t("trace.took", ms=f"{total:.1f}")
+    note = t("trace.took", ms=f"{spans(trace.timings_ms)[-1].took:.1f}")
     return _card("generation", "card-text", t("trace.generation.explain"), [pair], note)
 
 

@@ -52,21 +52,18 @@ def keyword_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
 
 def fusion_table(trace: Trace, rows: int = FIRST_ROWS) -> html.Div:
     """The candidates in their final order; reranked ones with the rank and share that fusion gave them, and why."""
-    parts = list(dict.fromkeys(name for hit in trace.candidates if hit.rerank for name in hit.rerank.parts))
     is_reranked = any(hit.rerank for hit in trace.candidates)
     heads = [t("trace.rank"), t("trace.passage"), t("trace.vector.title"), t("trace.keyword.title"), t("trace.sum")]
-    if is_reranked:
-        recency = [t("trace.rerank.recency")] if trace.rerank is not None and trace.rerank.recency else []
-        heads += [*(part_name(name) for name in parts), *recency, t("trace.rerank.final")]
+    heads += [t("trace.rerank.parts"), t("trace.rerank.final")] if is_reranked else []
     chosen = {hit.placed.id for hit in trace.hits}
     body = []
     for hit in trace.candidates[:rows]:
         row = [str(hit.rank), _candidate_cell(hit, trace, chosen)]
         row += [_leg_cell(hit.vector, trace), _leg_cell(hit.keyword, trace), _sum_cell(hit)]
         if is_reranked:
-            row += _rerank_cells(hit, parts, has_recency=len(heads) > len(parts) + 6)
+            row += _rerank_cells(hit, has_recency=trace.rerank is not None and trace.rerank.recency)
         body.append(row)
-    return _table(heads, body, t("trace.fusion.table"), numeric=(0, *range(2, len(heads))))
+    return _table(heads, body, t("trace.fusion.table"), numeric=(0, 2, 3, 4, 6))
 
 
 def part_name(name: str) -> str:
@@ -128,13 +125,14 @@ def _sum_cell(hit: Hit) -> Any:
     return [f"{hit.score:.5f}", html.Small(t("trace.at_rank", rank=hit.rerank.fused_rank))]
 
 
-def _rerank_cells(hit: Hit, parts: Sequence[str], *, has_recency: bool) -> list[Any]:
-    """Each part of the reranked score and their sum; dashes for a candidate that was not ordered anew."""
+def _rerank_cells(hit: Hit, *, has_recency: bool) -> list[Any]:
+    """What the reranked score is made of, the most first, and their sum; dashes for one that was not ordered anew."""
     if hit.rerank is None:
-        return ["–"] * (len(parts) + has_recency + 1)
-    cells = [f"{hit.rerank.parts[name]:.4f}" if name in hit.rerank.parts else "–" for name in parts]
-    cells += [f"× {hit.rerank.recency:.2f}"] if has_recency else []
-    return [*cells, f"{hit.rerank.score:.4f}"]
+        return ["–", "–"]
+    most_first = sorted(hit.rerank.parts.items(), key=lambda part: -abs(part[1]))
+    parts = [f"{part_name(name)}\u00a0{value:.4f}" for name, value in most_first if value]
+    recency = f" × {t('trace.rerank.recency')}\u00a0{hit.rerank.recency:.2f}" if has_recency else ""
+    return [html.Small(" + ".join(parts) + recency if parts else "0"), f"{hit.rerank.score:.4f}"]
 
 
 def _leg_cell(leg: LegRank | None, trace: Trace) -> Any:
@@ -184,5 +182,5 @@ def _table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], label: str, nume
     numbers = dict.fromkeys(numeric, "num")
     head = html.Tr([html.Th(text, scope="col", className=numbers.get(index)) for index, text in enumerate(heads)])
     body = [html.Tr([html.Td(cell, className=numbers.get(i)) for i, cell in enumerate(row)]) for row in rows]
-    table = html.Table([html.Thead(head), html.Tbody(body)], className="trace-table")
+    table = html.Table([html.Caption(label), html.Thead(head), html.Tbody(body)], className="trace-table")
     return html.Div(table, className="trace-scroll", tabIndex=0, role="group", **aria(label=label))

@@ -45,6 +45,7 @@ def document_grid(documents: Sequence[Document], component_id: str, sort: str, d
             "suppressMovable": True,
             "suppressHeaderMenuButton": True,
             "comparator": {"function": "evoAsGiven"},
+            "sortingOrder": ["asc", "desc"],
         },
         eventListeners={"sortChanged": ["evoSorted(params)"]},
         getRowId="params.data.key",
@@ -52,7 +53,6 @@ def document_grid(documents: Sequence[Document], component_id: str, sort: str, d
         dashGridOptions={
             "theme": {"function": "evoGridTheme(theme, agGrid)"},
             "rowSelection": {"mode": "multiRow", "enableClickSelection": False},
-            "sortingOrder": ["asc", "desc"],
             "suppressMultiSort": True,
             "selectionColumnDef": {"pinned": "left", "width": 40},
             "localeText": _grid_words(),

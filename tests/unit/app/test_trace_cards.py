@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import flask
 import pytest
 from dash import html
 
 from app.components.ask import figures
+from app.components.ask.rank_chart import MOST_PASSAGES, NOT_FOUND, THICK, RankPath, bump, rank_paths, rankings
 from app.components.ask.trace_cards import trace_cards
 from app.components.ask.trace_tables import fusion_table, keyword_table, vector_table
+from app.components.ask.waterfall import REST, TOTAL, spans, waterfall
 from app.components.shared.design_tokens import tokens
 from core.model import (
     Analysis,
     Answer,
     AnswerType,
     Chunk,
+    Citation,
     Hit,
     IndexHit,
     Leg,
     LegRank,
     Locator,
     Query,
+    RerankScore,
     TermScore,
     Trace,
 )
@@ -138,11 +143,104 @@ def test_prompt_and_template_are_text() -> None:
 
 def test_names_are_escaped_in_figures() -> None:
     bars = figures.stacked([figures.Bar(HOSTILE, {"<i>term</i>": 1.0})], "axis", ["<i>term</i>", "rest"])
-    slopes = figures.slopes([figures.RankPath(HOSTILE, 1, 1, None)], ("a", "b", "c"))
+    ways = bump([RankPath(HOSTILE, (1, None, 1), (2,))], ("<i>a</i>", "b", "c"))
     dots = figures.dots([HOSTILE], [0.9], "axis")
-    for figure in (bars, slopes, dots):
-        drawn = figure.to_json()
-        assert "<b>" not in drawn and "\\u003cb\\u003e" not in drawn and "<i>" not in drawn
+    for figure in (bars, ways, dots):
+        drawn = figure.to_json().replace("\\u003c", "<").replace("\\u003e", ">")
+        assert "<b>report" not in drawn and "<i>" not in drawn
+
+
+def reranked(trace: Trace) -> Trace:
+    """The same trace, its candidates in the reverse of fusion's order, the first of it cited."""
+    turned = [
+        replace(hit, rank=rank, rerank=RerankScore(hit.rank, 2.0, {"cosine": 0.5, "reader": 1.5, "pairs": 0.0}))
+        for rank, hit in enumerate(reversed(trace.candidates), 1)
+    ]
+    cited = Citation(3, "handbook.pdf", 1, turned[0].placed.id, 0, "handbook.pdf", "text", 0, 4)
+    return replace(
+        trace, candidates=tuple(turned), hits=tuple(turned[:5]), answer=Answer("", AnswerType.EXTRACTIVE, (cited,))
+    )
+
+
+def test_picture_shows_the_ranks_that_the_trace_holds() -> None:
+    trace = reranked(trace_of(12))
+    paths = rank_paths(trace)
+    assert [path.ranks for path in paths] == [
+        (
+            hit.vector.rank if hit.vector else None,
+            hit.keyword.rank if hit.keyword else None,
+            hit.rerank.fused_rank if hit.rerank else None,
+            hit.rank,
+        )
+        for hit in trace.candidates[:MOST_PASSAGES]
+    ]
+    assert [path.cited for path in paths] == [(3,), *[()] * (MOST_PASSAGES - 1)]
+    drawn = bump(paths, rankings(trace))
+    shown = [list(part.text) for part in drawn.data if part.mode == "markers+text"]
+    assert shown == [[NOT_FOUND if rank is None else str(rank) for rank in path.ranks] for path in paths]
+
+
+def test_picture_has_two_searches_and_the_final_order_where_nothing_was_ordered_anew() -> None:
+    trace = trace_of(4)
+    assert rankings(trace) == ("Vector search", "Keyword search", "Final order")
+    assert [path.ranks for path in rank_paths(trace)] == [(1, None, 1), (2, None, 2), (3, 1, 3), (4, None, 4)]
+
+
+def test_passages_of_a_ranking_never_share_a_place_and_stand_in_its_order() -> None:
+    trace = reranked(trace_of(12))
+    markers = [part for part in bump(rank_paths(trace), rankings(trace)).data if part.mode == "markers+text"]
+    for column in range(4):
+        places = sorted((part.y[column], part.text[column]) for part in markers)
+        assert len({place for place, _ in places}) == len(markers)
+        ranks = [int(rank) for _, rank in places if rank != NOT_FOUND]
+        assert ranks == sorted(ranks) and [rank for _, rank in places][len(ranks) :] == [NOT_FOUND] * (
+            len(markers) - len(ranks)
+        )
+
+
+def test_a_cited_passage_has_a_thick_line_and_its_number_at_both_ends() -> None:
+    trace = reranked(trace_of(4))
+    drawn = bump(rank_paths(trace), rankings(trace))
+    thick = {part.line.color for part in drawn.data if part.mode == "lines" and part.line.width == THICK}
+    assert thick == {figures.SERIES[0]}
+    assert sum("[3]" in label.text for label in drawn.layout.annotations) == 2
+    assert len(drawn.layout.annotations) == 8
+
+
+def test_final_score_is_the_last_column_and_its_parts_are_one() -> None:
+    first = list(parts(fusion_table(reranked(trace_of())), html.Tr))[1]
+    cells = [text(cell) for cell in parts(first, html.Td)]
+    assert len(cells) == 7 and cells[-1] == "2.0000"
+    assert cells[5] == "Reader\u00a01.5000 + Cosine share\u00a00.5000"
+
+
+def test_headings_say_the_order() -> None:
+    drawn = text(trace_cards(trace_of()))
+    for heading in ("Vector hits, nearest first", "Keyword hits, highest BM25 first", "The final order, best first"):
+        assert heading in drawn
+
+
+def test_axis_that_does_not_begin_at_zero_says_so() -> None:
+    near = figures.dots(["a", "b"], [0.8, 0.9], "Cosine")
+    low = near.layout.xaxis.range[0]
+    assert low > 0 and near.layout.xaxis.title.text == f"Cosine; the axis begins at {low:.2f}"
+
+
+def test_times_add_up_to_the_whole() -> None:
+    times = {"both_legs": 3.0, "embed_question": 2.0, "vector_search": 0.5, "keyword_search": 1.0, "analyse": 0.2}
+    rows = spans({**times, "brewing": 0.3, "total": 4.0})
+    steps = [row for row in rows if not row.is_part and row.name != TOTAL]
+    assert [row.name for row in steps] == ["analyse", "both_legs", "brewing", REST]
+    assert sum(row.took for row in steps) == pytest.approx(4.0) == rows[-1].took
+    assert all(after.began == pytest.approx(one.began + one.took) for one, after in pairwise(steps))
+    begins = {row.name: row.began for row in rows if row.is_part}
+    assert begins == {"embed_question": 0.2, "vector_search": 2.2, "keyword_search": 0.2}
+    assert list(waterfall(times).data[0].base) == [row.began for row in spans(times)]
+
+
+def test_every_time_of_a_trace_has_its_row() -> None:
+    for known in ({"total": 1.0}, {"extract": 1.0, "total": 1.0}, {"answer": 2.0}, {}):
+        assert {row.name for row in spans(known)} >= {TOTAL, *known}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
