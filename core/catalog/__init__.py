@@ -162,4 +162,5 @@ class Catalog:
             return tx.scalar(select(func.count()).select_from(chunks)) or 0
 
     def close(self) -> None:
+        self.questions.close()
         self.database.close()

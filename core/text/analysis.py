@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, repeat
+from functools import cache, lru_cache
+from itertools import chain
 
 from core.model.terms import Clause, Terms
 from core.text import japanese, stems, unspaced
@@ -29,6 +29,10 @@ LONGEST_TERM = 64
 _NORMALISE_CHARS = 500
 _SHORT = 500
 """Characters of a text that may be a question, or a word of one, and is remembered."""
+
+_MOST_WORDS, _FEW_WORDS = 65_536, 8_192
+"""Words of a language whose terms are remembered."""
+_OWN = ("en", "ja")
 
 _JAPANESE = (
     "\u3005-\u3007\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
@@ -89,8 +93,8 @@ def analyse(text: str, language: str = "") -> list[str]:
     """
     plain = _GROUPED.sub("", normalise(text))
     if plain.isascii():
-        of = language if language in LATIN else ""
-        return list(chain.from_iterable(map(_word_terms, _ASCII_RUN.findall(plain), repeat(of))))
+        known = _known_terms(language if language in LATIN else "")
+        return list(chain.from_iterable(map(known.__getitem__, _ASCII_RUN.findall(plain))))
     found: list[str] = []
     for run in _ANY_RUN.findall(plain):
         found += _terms(run, _kind_of(run), language)
@@ -102,23 +106,44 @@ def row_terms(text: str) -> list[str]:
     plain = normalise(text)
     language = language_of(plain)
     plain = _GROUPED.sub("", plain)
+    known = _known_row_words(language)
     if plain.isascii():
-        return list(chain.from_iterable(map(_row_word, _ASCII_RUN.findall(plain), repeat(language))))
+        return list(chain.from_iterable(map(known.__getitem__, _ASCII_RUN.findall(plain))))
     found: list[str] = []
     for run in _ANY_RUN.findall(plain):
         if _JAPANESE_SIGN.match(run) and language != "zh":
             found += japanese.terms(run)
         else:
-            found += _row_word(run, language)
+            found += known[run]
     return found
 
 
+class _Known(dict[str, Terms]):
+    """The terms of words, made when one is first asked for: those of a collection come again, by Zipf's law."""
+
+    def __init__(self, make: Callable[[str], Terms], most: int) -> None:
+        super().__init__()
+        self._make = make
+        self._most = most
+
+    def __missing__(self, word: str) -> Terms:
+        terms = self._make(word)
+        if len(word) <= LONGEST_TERM:
+            if len(self) >= self._most:
+                self.clear()
+            self[word] = terms
+        return terms
+
+
+@cache
+def _known_row_words(language: str) -> _Known:
+    """Return the terms of runs in rows of a language."""
+    return _Known(lambda run: _row_word(run, language), _MOST_WORDS if language in _OWN else _FEW_WORDS)
+
+
 def _row_word(run: str, language: str) -> Terms:
-    """Return the terms of a run in a row of a language."""
-    return _remembered_row_word(run, language) if len(run) <= LONGEST_TERM else _fresh_row_word(run, language)
-
-
-def _fresh_row_word(run: str, language: str) -> Terms:
+    if run.isascii() and language in _OWN:
+        return _known_terms("")[run]
     kind = _kind_of(run)
     return (*_terms(run, kind), *_spoken_terms(run, kind, language))
 
@@ -127,10 +152,6 @@ def _kind_of(run: str) -> str:
     if run[0] < "\u0e01":
         return "word"
     return next((kind for kind, sign in _OTHER_SIGNS.items() if sign.match(run)), "word")
-
-
-# Words come again in the texts of a collection, by Zipf's law.
-_remembered_row_word = lru_cache(maxsize=65_536)(_fresh_row_word)
 
 
 def _spoken_terms(run: str, kind: str, language: str) -> Iterator[str]:
@@ -291,7 +312,7 @@ def _terms(run: str, kind: str, language: str = "") -> Iterable[str]:
         return unspaced.chinese(run) if language == "zh" else japanese.terms(run)
     if kind == "unspaced":
         return unspaced.clusters(run)
-    return unspaced.hangul(run) if kind == "hangul" else _word_terms(run, language if language in LATIN else "")
+    return unspaced.hangul(run) if kind == "hangul" else _known_terms(language if language in LATIN else "")[run]
 
 
 def _asked_terms(run: str, kind: str, language: str = "") -> Iterable[str]:
@@ -316,15 +337,18 @@ def _is_stopped(run: str, kind: str, shouted: bool, language: str = "") -> bool:
     return said and (shouted or len(run) == 1 or not run.isupper())
 
 
-def _word_terms(word: str, language: str = "") -> tuple[str, ...]:
-    """Return the terms of one word: its stem; of a code or a compound, the whole and its parts."""
-    return _remembered_terms(word, language) if len(word) <= LONGEST_TERM else _fresh_terms(word, language)
+@cache
+def _known_terms(language: str) -> _Known:
+    """Return the terms of words: the stem of one; of a code or a compound, the whole and its parts."""
+    return _Known(lambda word: _word_terms(word, language), _FEW_WORDS if language else _MOST_WORDS)
 
 
 _POSSESSIVE = ("'s", "’s")
 
 
-def _fresh_terms(word: str, language: str = "") -> tuple[str, ...]:
+def _word_terms(word: str, language: str) -> Terms:
+    if not language and len(word) <= LONGEST_TERM and word.isascii() and word.isalpha():
+        return (stems.english(word.lower()),)
     word = stems.without_clitic(stems.lower(word, language), language)
     parts = _PART.findall(word)
     if parts == [word]:
@@ -332,7 +356,7 @@ def _fresh_terms(word: str, language: str = "") -> tuple[str, ...]:
     if word.endswith(_POSSESSIVE):
         while word.endswith(_POSSESSIVE):
             word = word[:-2]
-        return _word_terms(word, language)
+        return _known_terms(language)[word]
     if _ACRONYM.fullmatch(word):
         return (word.replace(".", ""),)
     if len(parts) == 1 and word[0] in "@#":
@@ -342,9 +366,6 @@ def _fresh_terms(word: str, language: str = "") -> tuple[str, ...]:
     if "'" not in word and "’" not in word:
         terms += tuple(stem for part in parts for stem in _stems(part, language))
     return tuple(dict.fromkeys(terms))
-
-
-_remembered_terms = lru_cache(maxsize=65_536)(_fresh_terms)
 
 
 def _stems(word: str, language: str = "") -> tuple[str, ...]:

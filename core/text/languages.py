@@ -69,8 +69,16 @@ _ENDINGS = {
     "no": "elser elsene",
 }
 _ENDS = {language: tuple(ends.split()) for language, ends in _ENDINGS.items()}
+_ANY_END = tuple(end for ends in _ENDS.values() for end in ends)
+_MOST_WORDS = 65_536
 _ENDED = 7
 """Letters of a word whose ending tells of a language."""
+
+_SAYING: dict[str, list[str]] = {}
+"""The languages that a little word is one of."""
+for _language, _words in FUNCTION_WORDS.items():
+    for _said in _words:
+        _SAYING.setdefault(_said, []).append(_language)
 
 
 @lru_cache(maxsize=4_096)
@@ -181,20 +189,36 @@ def _scores(text: str) -> tuple[dict[str, float], int]:
     """Return how much tells of each language, and how many words there are; what several share tells of each less."""
     scores = dict.fromkeys(FUNCTION_WORDS, 0.0)
     words = _WORD.findall(unicodedata.normalize("NFC", text).lower())
-    for word, count in Counter(words).items():
-        if evidence := _evidence(word):
+    counts = Counter(words)
+    for evidence, count in zip(map(_known_evidence.__getitem__, counts), counts.values(), strict=True):
+        if evidence:
             told = min(count, _MOST_REPEATED)
             for language, weight in evidence:
                 scores[language] += weight * told
     return scores, len(words)
 
 
-@lru_cache(maxsize=65_536)
-def _evidence(word: str) -> tuple[tuple[str, float], ...]:
+Evidence = tuple[tuple[str, float], ...]
+
+
+class _KnownEvidence(dict[str, Evidence]):
+    """What words tell, made when one is first asked for."""
+
+    def __missing__(self, word: str) -> Evidence:
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        self[word] = evidence = _evidence(word)
+        return evidence
+
+
+_known_evidence = _KnownEvidence()
+
+
+def _evidence(word: str) -> Evidence:
     if len(word) == 1 and word.isascii():
         # An initial, a unit or a code.
         return ()
-    said = [language for language, known in FUNCTION_WORDS.items() if word in known]
+    said = _SAYING.get(word, ())
     languages = {"da" if language == "no" else language for language in said}
     found = {language: 1 / len(languages) for language in said}
     if not word.isascii():
@@ -202,7 +226,7 @@ def _evidence(word: str) -> tuple[tuple[str, float], ...]:
         written = [language for language, letters in LETTERS.items() if beyond <= set(letters)]
         for language in written:
             found[language] = found.get(language, 0.0) + 0.5 / len(written)
-    if len(word) >= _ENDED:
+    if len(word) >= _ENDED and word.endswith(_ANY_END):
         for language, ends in _ENDS.items():
             if word.endswith(ends):
                 found[language] = found.get(language, 0.0) + 0.5

@@ -104,5 +104,6 @@ def _stemmer(algorithm: str) -> Any:
     if algorithm not in known:
         import Stemmer
 
-        known[algorithm] = Stemmer.Stemmer(algorithm)
+        # Its own memory of words costs five times what it saves, and terms are remembered by ``core.text.analysis``.
+        known[algorithm] = Stemmer.Stemmer(algorithm, 0)
     return known[algorithm]

@@ -9,9 +9,13 @@ import sys
 import time
 from pathlib import Path
 
+from sqlalchemy import select
+
 import core
+from core.catalog.schema import questions
 from core.model import JobState, Part
 from core.settings import Settings
+from tests.waiting import until
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -81,3 +85,56 @@ def test_every_acknowledged_upload_is_published_once_after_being_killed_again_an
         assert len(publications) == len(
             {(d.doc_key, e.version) for d in kb.documents() for e in kb.publications(d.doc_key)}
         )
+
+
+ASKER = """
+import sys
+from pathlib import Path
+import core
+from core.model import Query
+from core.settings import Settings
+
+kb = core.build(Settings(data_dir=Path(sys.argv[1]), embedder="hash", reader="off", cache_answers=False))
+jobs = [kb.add_text(f"note {each}", f"Note {each} tells of apples and nothing else. " * 40).job_id for each in range(9)]
+kb.wait([str(job) for job in jobs])
+rag, conversation = core.EvoRAG(kb=kb), kb.conversations.create()
+print(conversation.id, flush=True)
+for number in range(400):
+    print(rag.ask(Query(f"What does note {number % 9} tell of?", conversation_id=conversation.id)).id, flush=True)
+"""
+
+
+def test_every_answer_that_was_given_is_in_the_history_after_a_kill(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    process = subprocess.Popen([sys.executable, "-c", ASKER, str(folder)], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    conversation = process.stdout.readline().strip()
+    given = [process.stdout.readline().strip() for _ in range(12)]
+    # At whatever point of the next answer, or of making accounts small.
+    time.sleep(random.Random(7).uniform(0.0, 2.0))
+    process.send_signal(signal.SIGKILL)
+    given += [line.strip() for line in process.stdout if line.endswith("\n")]
+    process.wait()
+    kb = core.build(Settings(data_dir=folder, embedder="hash", reader="off", cache_answers=False))
+    try:
+        turns = kb.conversations.turns(conversation)
+        assert {turn.summary.id for turn in turns} >= set(given)
+        assert [turn.number for turn in turns] == list(range(1, len(turns) + 1))
+        traces = [kb.trace(each) for each in given]
+        assert all("apples" in trace.answer.text and trace.candidates for trace in traces)
+        core.EvoRAG(kb=kb).ask("What does note 3 tell of?")
+        assert not is_small(kept_accounts(kb)[-1])
+        until(lambda: all(map(is_small, kept_accounts(kb)[-64:])))
+        assert [kb.trace(each) for each in given] == traces
+    finally:
+        kb.close()
+
+
+def kept_accounts(kb: core.KnowledgeBase) -> list[bytes]:
+    with kb.catalog.database.read() as tx:
+        return list(tx.scalars(select(questions.c.trace).order_by(questions.c.asked_at)))
+
+
+def is_small(account: bytes) -> bool:
+    """Tell whether an account is compressed; one that is stored as it came has a bare block behind the header."""
+    return account[2] not in (0, 1)

@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Case, ColumnElement, Connection, FromClause, Row, Select, and_, case, func, or_, select
+from sqlalchemy import (
+    BindParameter,
+    Case,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+)
 
 from core.catalog.schema import IS_CURRENT, document_tags, documents, publications, versions
 from core.model import Document
 
 
-def document_rows(doc_ids: Collection[int] | None) -> Select[Any]:
+def document_rows(doc_ids: Collection[int] | BindParameter[Any] | None) -> Select[Any]:
     """Select documents with their newest and their published version; of some without reading the others."""
     decided = select(publications.c.doc_id, func.max(publications.c.seq).label("seq"))
     # The purge of one version decides nothing about what the document shows.
@@ -123,3 +137,7 @@ def _was_deleted_meanwhile() -> ColumnElement[bool]:
         publications.c.doc_id == versions.c.doc_id, publications.c.action == "delete"
     )
     return and_(deleted.correlate(versions).exists(), ~others.correlate(versions).exists())
+
+
+SOME_DOCUMENTS = document_rows(bindparam("doc_ids", expanding=True))
+"""Written out once, since every write transaction that touches a document asks for it; ``doc_ids`` are given to it."""

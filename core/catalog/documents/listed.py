@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, true
 
-from core.catalog.documents.document_rows import document_of, document_rows, tags_of
+from core.catalog.documents.document_rows import SOME_DOCUMENTS, document_of, tags_of
 from core.catalog.documents.isolation import viewer
 from core.catalog.listing_schema import listed, unlisted
 from core.catalog.schema import document_tags
@@ -48,7 +48,7 @@ def bring_up_to_date(tx: Connection) -> None:
     """Write anew the rows of the documents that the triggers have noted."""
     while stale := [row[0] for row in tx.exec_driver_sql(_STALE)]:
         tags = tags_of(tx, stale)
-        rows = [_row(row, tuple(tags.get(row.id, ()))) for row in tx.execute(document_rows(stale))]
+        rows = [_row(row, tuple(tags.get(row.id, ()))) for row in tx.execute(SOME_DOCUMENTS, {"doc_ids": stale})]
         tx.execute(delete(listed).where(listed.c.doc_id.in_(stale)))
         if rows:
             tx.execute(insert(listed), rows)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, delete, exists, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select
 
 from core.catalog.asking_schema import cached_answers, cached_documents
 from core.catalog.documents.views import LACKS_VECTORS
@@ -44,6 +45,39 @@ class Entry:
     vector: bytes | None
 
 
+# Statements are written out once: to make one costs as much as to run it.
+_NOW = select(
+    select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery().label("sequence"),
+    waits_to_serve.label("waiting"),
+    exists(versions.c.id).where(LACKS_VECTORS).label("late"),
+)
+_MADE_BY = (
+    select(index_settings.c.key, index_settings.c.value)
+    .where(index_settings.c.key.not_like(f"{REFILL}%"))
+    .order_by(index_settings.c.key)
+)
+_same = (
+    cached_answers.c.question_hash == bindparam("question"),
+    cached_answers.c.scope_hash == bindparam("scope"),
+    cached_answers.c.sequence == bindparam("sequence"),
+)
+_SAME = select(cached_answers.c.trace_id, cached_answers.c.vector).where(*_same)
+_SAME = _SAME.order_by(cached_answers.c.id.desc()).limit(1)
+_ALIKE = (
+    select(cached_answers.c.trace_id, cached_answers.c.vector)
+    .where(
+        cached_answers.c.scope_hash == bindparam("scope"),
+        cached_answers.c.language == bindparam("language"),
+        cached_answers.c.names_hash == bindparam("names"),
+        cached_answers.c.sequence == bindparam("sequence"),
+        cached_answers.c.vector.is_not(None),
+    )
+    .order_by(cached_answers.c.id.desc())
+    .limit(bindparam("most"))
+)
+_FORGET_SAME = delete(cached_answers).where(*_same)
+_KEEP = insert(cached_answers)
+_COUNT = select(func.count()).select_from(cached_answers)
 _STATE = tuple(table.name for table in (publications, outbox, versions, jobs, index_settings))
 
 
@@ -53,53 +87,29 @@ class CachedAnswers:
 
     def state(self) -> tuple[int, bool, list[tuple[str, str]]]:
         """Return the newest sequence number, whether the indexes hold all that is shown, and what they are made by."""
-        now = select(
-            select(func.coalesce(func.max(publications.c.seq), 0)).scalar_subquery().label("sequence"),
-            waits_to_serve.label("waiting"),
-            exists(versions.c.id).where(LACKS_VECTORS).label("late"),
-        )
-        made_by = (
-            select(index_settings.c.key, index_settings.c.value)
-            .where(index_settings.c.key.not_like(f"{REFILL}%"))
-            .order_by(index_settings.c.key)
-        )
 
         def read() -> tuple[int, bool, list[tuple[str, str]]]:
             with self._database.read() as tx:
-                row = tx.execute(now).one()
+                row = tx.execute(_NOW).one()
                 return (
                     int(row.sequence),
                     row.waiting is None and not row.late,
-                    [tuple(each) for each in tx.execute(made_by)],
+                    [tuple(each) for each in tx.execute(_MADE_BY)],
                 )
 
         return self._database.remembered.value("answers", _STATE, None, read)
 
     def same(self, key: CacheKey) -> Entry | None:
         """Return the answer to the same words."""
-        query = select(cached_answers.c.trace_id, cached_answers.c.vector).where(
-            cached_answers.c.question_hash == key.question,
-            cached_answers.c.scope_hash == key.scope,
-            cached_answers.c.sequence == key.sequence,
-        )
         with self._database.read() as tx:
-            row = tx.execute(query.order_by(cached_answers.c.id.desc()).limit(1)).one_or_none()
+            row = tx.execute(_SAME, _found_by(key)).one_or_none()
         return None if row is None else Entry(row.trace_id, row.vector)
 
     def alike(self, key: CacheKey, most: int) -> list[Entry]:
         """Return answers to questions with the same figures and names in the same language, newest first."""
-        query = select(cached_answers.c.trace_id, cached_answers.c.vector).where(
-            cached_answers.c.scope_hash == key.scope,
-            cached_answers.c.language == key.language,
-            cached_answers.c.names_hash == key.names,
-            cached_answers.c.sequence == key.sequence,
-            cached_answers.c.vector.is_not(None),
-        )
+        given = {"scope": key.scope, "language": key.language, "names": key.names, "sequence": key.sequence}
         with self._database.read() as tx:
-            return [
-                Entry(row.trace_id, row.vector)
-                for row in tx.execute(query.order_by(cached_answers.c.id.desc()).limit(most))
-            ]
+            return [Entry(row.trace_id, row.vector) for row in tx.execute(_ALIKE, {**given, "most": most})]
 
     def forget(self, trace_id: str) -> None:
         """Forget the answer of one question."""
@@ -113,19 +123,14 @@ class CachedAnswers:
 
     def count(self) -> int:
         with self._database.read() as tx:
-            return int(tx.scalar(select(func.count()).select_from(cached_answers)) or 0)
+            return int(tx.scalar(_COUNT) or 0)
 
 
 def add_entry(
     tx: Connection, key: CacheKey, trace_id: str, doc_ids: Collection[int], asked_at: datetime, most: int
 ) -> None:
     """Keep the answer of a question, in place of one that has the same key; of more than ``most`` the oldest go."""
-    same = (
-        cached_answers.c.question_hash == key.question,
-        cached_answers.c.scope_hash == key.scope,
-        cached_answers.c.sequence == key.sequence,
-    )
-    tx.execute(delete(cached_answers).where(*same))
+    tx.execute(_FORGET_SAME, _found_by(key))
     values = {
         "trace_id": trace_id,
         "question_hash": key.question,
@@ -136,14 +141,18 @@ def add_entry(
         "sequence": key.sequence,
         "asked_at": asked_at,
     }
-    answer_id = inserted_id(tx.execute(insert(cached_answers).values(**values)))
+    answer_id = inserted_id(tx.execute(_KEEP, values))
     if doc_ids:
         rests_on = [{"answer_id": answer_id, "doc_id": doc_id} for doc_id in sorted(set(doc_ids))]
         tx.execute(insert(cached_documents), rests_on)
-    surplus = (tx.scalar(select(func.count()).select_from(cached_answers)) or 0) - most
+    surplus = (tx.scalar(_COUNT) or 0) - most
     if surplus > 0:
         oldest = select(cached_answers.c.id).order_by(cached_answers.c.id).limit(surplus)
         tx.execute(delete(cached_answers).where(cached_answers.c.id.in_(oldest.scalar_subquery())))
+
+
+def _found_by(key: CacheKey) -> dict[str, Any]:
+    return {"question": key.question, "scope": key.scope, "sequence": key.sequence}
 
 
 def drop_changed(tx: Connection, doc_ids: Collection[int], sequence: int, *, purged: bool) -> None:

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, null, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from core import access
 from core.catalog.documents.isolation import seen, viewer
 from core.catalog.engine import Database
 from core.catalog.questions.cached_answers import CacheKey, add_entry
 from core.catalog.questions.conversation_turns import next_turn
+from core.catalog.questions.packing import Packer, checksum, packed, unpacked
 from core.catalog.schema import documents, publications, questions, users, versions
 from core.errors import NotFound, Purged
 from core.model import AnswerType, Role, Trace, TraceSummary, format_as_of
 from core.model.codec import from_dict, to_dict, to_json
 from core.text.language import is_storable
 
-_SURROGATES = "surrogatepass"
 _REDACTED = {"purged": True}
 _MOST_LATELY = 256
 """Accounts that are remembered; some tens of kilobytes each beside the texts of their passages."""
@@ -33,6 +44,17 @@ _REDACTED_BYTES = 64
 kept_trace = case((func.length(questions.c.trace) <= _REDACTED_BYTES, questions.c.trace), else_=null())
 """The account of a question where it may be a redacted one, for ``is_redacted``."""
 
+# Written out once: to make a statement costs as much as to run it.
+_KEEP = insert(questions)
+_CHECKSUM = select(func.substr(questions.c.trace, func.length(questions.c.trace) - 3)).where(
+    questions.c.id == bindparam("of")
+)
+_NEWER_PURGE = (
+    select(publications.c.seq)
+    .where(publications.c.seq > bindparam("sequence"), publications.c.action == "purge")
+    .limit(1)
+)
+
 Named = tuple[str, int]
 """A version by the key of its document and its number."""
 
@@ -41,7 +63,8 @@ class Questions:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._lately: dict[str, tuple[bytes, Trace]] = {}
-        """Accounts by their ids, with the SHA-256 of what is kept of them."""
+        """Accounts by their ids, with the checksum of what is kept of them."""
+        self._packer = Packer(database)
 
     def keep(
         self, trace: Trace, key: CacheKey | None = None, most_answers: int = 0, heard_at: int | None = None
@@ -53,7 +76,7 @@ class Questions:
         a ``key`` its answer is given to those who ask the same, beside at most ``most_answers`` others.
         """
         # Before the transaction, which others wait for.
-        packed = _packed(trace)
+        account = packed(trace)
         with self._database.write() as tx:
             purged = purged_since(tx, trace.sequence if heard_at is None else min(trace.sequence, heard_at))
             asked_in = trace.query.conversation_id
@@ -62,47 +85,51 @@ class Questions:
             if purged and trace.analysis.standalone:
                 is_quoting = is_quoting or _has_told(tx, asked_in, purged)
             turn = next_turn(tx, asked_in, _storable(trace.query.text), trace.asked_at) if asked_in else None
-            tx.execute(
-                insert(questions).values(
-                    id=trace.id,
-                    asked_at=trace.asked_at,
-                    question=_storable(trace.query.text),
-                    answer_type=trace.answer.type,
-                    answer="" if _answers_from(data, purged) else _storable(trace.answer.text),
-                    total_ms=trace.timings_ms.get("total", 0.0),
-                    trace=_packed(_REDACTED) if is_quoting else packed,
-                    as_of=format_as_of(trace.query.as_of) or "",
-                    versions=trace.query.versions,
-                    owner_id=access.current().user_id,
-                    conversation_id=asked_in if turn is not None else None,
-                    turn=turn,
-                    # It may name a document that was purged since.
-                    standalone="" if purged else _storable(trace.analysis.standalone),
-                )
-            )
+            row = {
+                "id": trace.id,
+                "asked_at": trace.asked_at,
+                "question": _storable(trace.query.text),
+                "answer_type": trace.answer.type,
+                "answer": "" if _answers_from(data, purged) else _storable(trace.answer.text),
+                "total_ms": trace.timings_ms.get("total", 0.0),
+                "trace": packed(_REDACTED) if is_quoting else account,
+                "as_of": format_as_of(trace.query.as_of) or "",
+                "versions": trace.query.versions,
+                "owner_id": access.current().user_id,
+                "conversation_id": asked_in if turn is not None else None,
+                "turn": turn,
+                # It may name a document that was purged since.
+                "standalone": "" if purged else _storable(trace.analysis.standalone),
+            }
+            tx.execute(_KEEP, row)
             if key is not None and not is_quoting:
                 doc_ids = {hit.placed.doc_id for hit in trace.hits}
                 add_entry(tx, key, trace.id, doc_ids, trace.asked_at, most_answers)
+        self._packer.add(trace.id)
         if key is not None and not is_quoting:
-            self._remember(packed, trace)
+            self._remember(account, trace)
         return not is_quoting
 
-    def _remember(self, packed: bytes, trace: Trace) -> None:
+    def close(self) -> None:
+        """Make small what was kept last."""
+        self._packer.close()
+
+    def _remember(self, account: bytes, trace: Trace) -> None:
         """Remember the account of an answer that is likely to be given again, by what is kept of it."""
         # What it holds of no type of ours is as it would be read.
         read = replace(trace, generation=orjson.loads(to_json(trace.generation)))
         lately = dict(list(self._lately.items())[1 - _MOST_LATELY :])
-        self._lately = {**lately, trace.id: (sha256(packed).digest(), read)}
+        self._lately = {**lately, trace.id: (checksum(account), read)}
 
     def get(self, trace_id: str) -> Trace:
         """Return what happened while a question was answered. Raises: ``NotFound``, ``Purged``."""
+        known, trace = self._lately.get(trace_id, (None, None))
         with self._database.read() as tx:
-            found = is_storable(trace_id)
-            packed = tx.scalar(select(questions.c.trace).where(questions.c.id == trace_id, own())) if found else None
-            known, trace = self._lately.get(trace_id, (None, None))
-            if trace is not None and packed and sha256(packed).digest() == known and viewer() is None:
+            if trace is not None and viewer() is None and tx.scalar(_CHECKSUM, {"of": trace_id}) == known:
                 return trace
-            data = None if packed is None else _unpacked(packed)
+            found = is_storable(trace_id)
+            kept = tx.scalar(select(questions.c.trace).where(questions.c.id == trace_id, own())) if found else None
+            data = None if kept is None else unpacked(kept)
             is_hidden = data is not None and _is_hidden(tx, data)
         if data is None or is_hidden:
             raise NotFound("This question is not in the history.", remedy="Ask it again.")
@@ -123,7 +150,7 @@ class Questions:
         for question_id in ids:
             with self._database.read() as tx:
                 row = tx.execute(select(questions).where(questions.c.id == question_id)).one_or_none()
-            data = _REDACTED if row is None else _unpacked(row.trace)
+            data = _REDACTED if row is None else unpacked(row.trace)
             if row is None or not _quotes(data, purged):
                 continue
             quoting[question_id] = _answers_from(data, purged)
@@ -132,7 +159,7 @@ class Questions:
                 named[row.conversation_id] = min(first, row.turn), titles | _titles(data, purged)
         self._forget_inherited(named, quoting)
         for question_id, is_answered_from in quoting.items():
-            values: dict[str, Any] = {"trace": _packed(_REDACTED), "standalone": ""}
+            values: dict[str, Any] = {"trace": packed(_REDACTED), "standalone": ""}
             if is_answered_from:
                 values["answer"] = ""
             with self._database.write() as tx:
@@ -151,11 +178,11 @@ class Questions:
             names = [" ".join(title.split()).casefold() for title in titles]
             with self._database.write() as tx:
                 for row in tx.execute(select(questions).where(*later)).all():
-                    told = " ".join((row.standalone, *_other_reading(_unpacked(row.trace))))
+                    told = " ".join((row.standalone, *_other_reading(unpacked(row.trace))))
                     said = " ".join(told.split()).casefold()
                     values: dict[str, Any] = {"standalone": ""}
                     if row.id not in quoting and any(name in said for name in names):
-                        values["trace"] = _packed(_REDACTED)
+                        values["trace"] = packed(_REDACTED)
                     tx.execute(update(questions).where(questions.c.id == row.id).values(**values))
 
     def recent(self, limit: int, before: str = "", search: str = "") -> list[TraceSummary]:
@@ -204,7 +231,7 @@ def summary_of(row: Row[Any], *, is_hidden: bool) -> TraceSummary:
 
 def is_redacted(kept: bytes | None) -> bool:
     """Tell whether an account was removed because it quoted what was purged; ``kept`` is ``kept_trace``."""
-    return kept is not None and bool(_unpacked(kept) == _REDACTED)
+    return kept is not None and bool(unpacked(kept) == _REDACTED)
 
 
 def own() -> ColumnElement[bool]:
@@ -224,7 +251,7 @@ def hidden_rows(tx: Connection, ids: Sequence[str]) -> Set[str]:
     hidden = set()
     for question_id in ids:
         packed = tx.scalar(select(questions.c.trace).where(questions.c.id == question_id))
-        if packed is not None and _is_hidden(tx, _unpacked(packed)):
+        if packed is not None and _is_hidden(tx, unpacked(packed)):
             hidden.add(question_id)
     return hidden
 
@@ -252,27 +279,9 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _packed(data: Any) -> bytes:
-    try:
-        written = to_json(data)
-    except TypeError:
-        # Half a surrogate pair, which a question can hold, is written by the slower one alone.
-        written = json.dumps(to_dict(data), ensure_ascii=False).encode("utf-8", _SURROGATES)
-    return zlib.compress(written, 1)
-
-
-def _unpacked(packed: bytes) -> Any:
-    written = zlib.decompress(packed)
-    try:
-        return orjson.loads(written)
-    except orjson.JSONDecodeError:
-        return json.loads(written.decode("utf-8", _SURROGATES))
-
-
 def purged_since(tx: Connection, sequence: int) -> Set[Named]:
     """Return the purged versions where anything was purged after ``sequence``; nothing else can be in a trace."""
-    newer = publications.c.seq > sequence, publications.c.action == "purge"
-    if tx.scalar(select(publications.c.seq).where(*newer).limit(1)) is None:
+    if tx.scalar(_NEWER_PURGE, {"sequence": sequence}) is None:
         return set()
     query = select(documents.c.doc_key, versions.c.number).join(documents, documents.c.id == versions.c.doc_id)
     return {(row.doc_key, row.number) for row in tx.execute(query.where(versions.c.state == "purged"))}
@@ -298,7 +307,7 @@ def _answers_from(data: Any, purged: Set[Named]) -> bool:
 def _has_told(tx: Connection, conversation_id: str, purged: Set[Named]) -> bool:
     """Tell whether a conversation may have named one of the versions; one that is gone may have named anything."""
     accounts = tx.scalars(select(questions.c.trace).where(questions.c.conversation_id == conversation_id)).all()
-    told = map(_unpacked, accounts)
+    told = map(unpacked, accounts)
     return not accounts or any(data == _REDACTED or _quotes(data, purged) for data in told)
 
 
