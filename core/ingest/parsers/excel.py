@@ -14,6 +14,7 @@ from core.ingest.parsers.links import FORMULA, beside
 from core.ingest.parsers.number_format import BUILTIN, is_date_format, shown
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.ooxml_extras import chart_blocks, described, diagram_blocks, people, remarks
+from core.ingest.parsers.ooxml_objects import PackageObjects
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
@@ -160,6 +161,7 @@ class _Workbook:
                 break
         yield from rows.finish()
         yield from self._drawn_text(outline, name, part)
+        yield from PackageObjects(self.package, self.reading).rest_of(part, outline.locator(sheet=name))
         try:
             for remark in remarks(self.package, part, (), self.people):
                 yield outline.block(str(remark), sheet=name, cells=remark.place or None)

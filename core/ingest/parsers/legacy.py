@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,15 @@ import olefile  # type: ignore[import-untyped]
 
 from core.errors import ConverterMissing, Encrypted, ParserFailed, ParserLimit
 from core.ingest.parsers import legacy_excel
+from core.ingest.parsers.archive import FREE_BYTES, MAX_RATIO
 from core.ingest.parsers.legacy_excel import NotReadable
+from core.ingest.parsers.objects import object_blocks, unwrapped
 from core.ingest.parsers.reading import ParserInput
-from core.model import Block
+from core.model import Block, Locator
 
 PROGRAMS = ("soffice", "libreoffice")
 _LOCKED_SLIDES = b"\xdf\xc4\xd1\xf3"
+_RECORD, _OBJECT = struct.Struct("<HHI"), 0x1011
 _TARGETS = {"doc": "docx", "ppt": "pptx", "rtf": "docx"}
 
 
@@ -39,6 +44,10 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             converted, wanted, reading.limits, reading.metadata, losses=reading.losses, embedded=reading.embedded
         )
         yield from (word if wanted == "docx" else powerpoint).parse(inner)
+    reading.objects += inner.objects
+    if reading.extension == "ppt" and not inner.objects:
+        # LibreOffice has kept at most the pictures that stand for them.
+        yield from _set_in(reading)
     reading.metadata["parser"] = f"libreoffice+{wanted}"
 
 
@@ -65,6 +74,29 @@ def _is_locked(compound: Any, extension: str) -> bool:
     if compound.exists("EncryptedSummary"):
         return True
     return bool(compound.exists("Current User") and compound.openstream("Current User").read(16)[12:] == _LOCKED_SLIDES)
+
+
+def _set_in(reading: ParserInput) -> Iterator[Block]:
+    """Yield what was set into slides; the records that hold it do not say into which ([MS-PPT] 2.10.34)."""
+    try:
+        with olefile.OleFileIO(str(reading.path)) as compound:
+            records = compound.openstream("PowerPoint Document").read()
+    except (OSError, ValueError, IndexError):
+        return
+    at = 0
+    while at + _RECORD.size <= len(records):
+        instance, kind, size = _RECORD.unpack_from(records, at)
+        body = records[at + _RECORD.size : at + _RECORD.size + size]
+        at += _RECORD.size + size
+        if kind == _OBJECT:
+            yield from object_blocks(unwrapped(_inflated(body) if instance >> 4 else body, ""), reading, Locator())
+
+
+def _inflated(body: bytes) -> bytes:
+    try:
+        return zlib.decompressobj().decompress(body[4:], FREE_BYTES + MAX_RATIO * len(body))
+    except zlib.error:
+        return b""
 
 
 def parse_workbook(reading: ParserInput) -> Iterator[Block]:

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import olefile  # type: ignore[import-untyped]
 import xlrd
 
 from core.errors import Encrypted
 from core.ingest.parsers.legacy_charts import LegacyChart, charts_of
 from core.ingest.parsers.links import beside
 from core.ingest.parsers.number_format import general, is_date_format, shown
+from core.ingest.parsers.objects import Found, object_blocks, within_storage
 from core.ingest.parsers.ooxml_extras import Remark
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
@@ -80,7 +82,22 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         names = sorted(set(_defined_names(book)))
         if names:
             yield Outline().block("\n".join(names[:MAX_NAMES]), BlockKind.LIST)
+        yield from _objects(reading)
         reading.note(hidden_sheets=", ".join(hidden))
+
+
+def _objects(reading: ParserInput) -> Iterator[Block]:
+    """Yield what was set into the workbook: each object has a storage of its own ([MS-XLS] 2.1.7.8)."""
+    if not olefile.isOleFile(str(reading.path)):
+        return
+    with olefile.OleFileIO(str(reading.path)) as compound:
+        names = dict.fromkeys(path[0] for path in compound.listdir() if len(path) > 1 and path[0].startswith("MBD"))
+        for storage in names:
+            try:
+                found = within_storage(compound, (storage,), storage)
+            except (OSError, ValueError, IndexError, TypeError):
+                found = Found(storage, b"")
+            yield from object_blocks(found, reading, Outline().locator())
 
 
 def _charts(book: Any, reading: ParserInput) -> dict[str, list[LegacyChart]]:

@@ -6,20 +6,26 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 
+from core.ingest.parsers.number_fraction import fraction_text
+from core.ingest.parsers.number_names import counts_by_reigns, half_of, language_of, names_of
+
 BUILTIN = {
-    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: "¥#,##0", 6: "¥#,##0", 7: "¥#,##0.00",
-    8: "¥#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?", 13: "# ??/??", 14: "yyyy-mm-dd",
-    15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss",
+    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: "$#,##0_);($#,##0)", 6: "$#,##0_);($#,##0)",
+    7: "$#,##0.00_);($#,##0.00)", 8: "$#,##0.00_);($#,##0.00)", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?",
+    13: "# ??/??", 14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM",
+    19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss",
     22: "yyyy-mm-dd hh:mm", 27: "yyyy年m月", 28: "m月d日", 29: "m月d日", 30: "yyyy-mm-dd", 31: "yyyy年m月d日",
-    32: "h時mm分", 33: "h時mm分ss秒", 34: "yyyy年m月", 35: "m月d日", 36: "yyyy年m月", 37: "#,##0", 38: "#,##0",
-    39: "#,##0.00", 40: "#,##0.00", 41: "#,##0", 42: "¥#,##0", 43: "#,##0.00", 44: "¥#,##0.00", 45: "mm:ss",
-    46: "[h]:mm:ss", 47: "mm:ss", 48: "##0.0E+0", 49: "@", 50: "yyyy年m月", 51: "m月d日", 52: "yyyy年m月",
+    32: "h時mm分", 33: "h時mm分ss秒", 34: "yyyy年m月", 35: "m月d日", 36: "yyyy年m月", 37: "#,##0_);(#,##0)",
+    38: "#,##0_);(#,##0)", 39: "#,##0.00_);(#,##0.00)", 40: "#,##0.00_);(#,##0.00)", 41: '#,##0_);(#,##0);"-"',
+    42: '$#,##0_);$(#,##0);$"-"', 43: '#,##0.00_);(#,##0.00);"-"', 44: '$#,##0.00_);$(#,##0.00);$"-"', 45: "mm:ss",
+    46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@", 50: "yyyy年m月", 51: "m月d日", 52: "yyyy年m月",
     53: "m月d日", 54: "m月d日", 55: "yyyy年m月", 56: "m月d日", 57: "yyyy年m月", 58: "m月d日",
 }  # fmt: skip
-"""The formats that files name by number only; where they depend on the reader's country, the unambiguous one."""
+"""The formats that files name by number only ([ECMA-376] 18.8.30); of dates that depend on the country, the unambiguous
+one. Programs that write 5 to 8 and 37 to 44 without their codes mean those of Excel's own English edition."""
 
 _GENERAL = (
     "general|geral|generale|général|algemeen|allgemein|standard|standaard|standart|standardowy|ogólny|estándar|"
@@ -34,12 +40,12 @@ _TOKEN = re.compile(
     r"|([0#?.,%]|(?<=[0#?])E[+\-])|(y+|e+|m+|d+|h+|s+|g+|a{3,4}|b{2,4})|(.)",
     re.S | re.I,
 )
-_MONTHS = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-]  # fmt: skip
-_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _DAYS_JA = "月火水木金土日"
+_STAMP = re.compile(r"(?<=d)T(?=h)|(?<=s)Z(?=;|\Z)", re.I)
+"""Letters of ISO 8601, which programs leave without quotes."""
+_LARGEST = Context(prec=400)
+_TAIWAN_BEFORE = 1911
+"""The year before the first of the Republic of China."""
 _ERAS = (
     (date(2019, 5, 1), 2019, "令和", "R"),
     (date(1989, 1, 8), 1989, "平成", "H"),
@@ -62,41 +68,44 @@ class _Section:
     is_date: bool
     condition: str = ""
     is_understood: bool = True
+    language: str = ""
 
 
 @lru_cache(maxsize=1024)
 def _sections(code: str) -> tuple[_Section, ...]:
     sections: list[_Section] = []
     parts: list[_Part] = []
-    condition = bare = ""
-    for match in _TOKEN.finditer(code[:512]):
+    condition = bare = language = ""
+    for match in _TOKEN.finditer(_STAMP.sub(r'"\g<0>"', code[:512])):
         literal, escaped, bracket, half, plain, digit, letters, other = match.groups()
         if other == ";":
-            sections.append(_section(parts, condition, bare))
-            parts, condition, bare = [], "", ""
+            sections.append(_section(parts, condition, bare, language))
+            parts, condition, bare, language = [], "", "", ""
         elif bracket is not None:
             if bracket and not bracket.lower().strip("hms"):
                 parts.append(_Part("elapsed", bracket.lower()))
             elif bracket.startswith("$"):
-                parts.append(_Part("text", bracket[1:].partition("-")[0]))
+                money, _, country = bracket[1:].partition("-")
+                parts.append(_Part("text", money))
+                language = language_of(country) or language
             elif bracket[:1] in "<>=":
                 condition = bracket
         elif literal is not None or escaped is not None or other is not None:
             parts.append(_Part("text", next(text for text in (literal, escaped, other) if text is not None)))
             bare += other or ""
         elif half:
-            parts.append(_Part("half", half.upper()))
+            parts.append(_Part("half", half))
         elif plain:
             parts.append(_Part("general", ""))
         elif letters:
             parts.append(_Part("date", letters.lower()))
         elif digit:
             parts.append(_Part("digit", digit.upper()))
-    sections.append(_section(parts, condition, bare))
+    sections.append(_section(parts, condition, bare, language))
     return tuple(sections)
 
 
-def _section(parts: list[_Part], condition: str, bare: str) -> _Section:
+def _section(parts: list[_Part], condition: str, bare: str, language: str) -> _Section:
     """A section of a format; ``bare`` is what stands in it without quotes and is no part of any format."""
     is_date = any(part.kind in ("date", "elapsed", "half") for part in parts)
     if is_date:
@@ -107,7 +116,7 @@ def _section(parts: list[_Part], condition: str, bare: str) -> _Section:
     mixed = is_date and ("general" in kinds or any(part.kind == "digit" and part.text not in ".," for part in parts))
     wordy = kinds == {"text"} and any(map(str.isalpha, bare))
     understood = not (foreign or mixed or wordy)
-    return _Section(tuple(parts), is_date and understood, condition, understood)
+    return _Section(tuple(parts), is_date and understood, condition, understood, language)
 
 
 def _with_fractions(parts: list[_Part]) -> list[_Part]:
@@ -184,8 +193,10 @@ def _number_text(value: float, section: _Section) -> str:
     tail = "".join(part.text for part in parts[last + 1 :])
     if any(part.text[:1] == "E" for part in parts if part.kind == "digit"):
         return _signed(value < 0, lead, _scientific(abs(value), parts) + tail)
-    if any(part.text == "/" for part in parts):
-        return general(value)
+    if any(part == _Part("text", "/") for part in parts):
+        said = fraction_text(abs(value), [(part.kind == "digit", part.text) for part in parts], _whole)
+        negative = value < 0 and said is not None and any(digit in said.partition("/")[0] for digit in "123456789")
+        return general(value) if said is None else _signed(negative, "", said.strip())
     pattern = "".join(parts[index].text for index in places)
     number = Decimal(repr(value))
     number *= Decimal(100) ** sum(part.kind == "digit" and part.text == "%" for part in parts)
@@ -195,6 +206,10 @@ def _number_text(value: float, section: _Section) -> str:
     digits = _digits(number, whole.rstrip(","), fraction.replace(",", ""))
     among = _set_among(digits, parts[first : last + 1])
     return _signed(number < 0 and digits.strip("0.,") != "", lead, among + tail)
+
+
+def _whole(number: int, pattern: str) -> str:
+    return _digits(Decimal(number), pattern, "")
 
 
 def _signed(negative: bool, lead: str, rest: str) -> str:
@@ -244,7 +259,7 @@ def _scientific(value: float, parts: tuple[_Part, ...]) -> str:
 
 def _digits(number: Decimal, whole: str, fraction: str) -> str:
     decimals = min(len(fraction), 30)
-    rounded = abs(number).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
+    rounded = abs(number).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, _LARGEST)
     integer, _, rest = f"{rounded:f}".partition(".")
     optional = len(fraction) - len(fraction.rstrip("#?"))
     while optional and rest.endswith("0"):
@@ -252,7 +267,7 @@ def _digits(number: Decimal, whole: str, fraction: str) -> str:
     integer = integer.lstrip("0").rjust(min(whole.count("0"), 30), "0")
     if "," in whole:
         integer = re.sub(r"(?<=\d)(?=(\d{3})+\Z)", ",", integer)
-    return integer + ("." + rest if rest else "")
+    return integer + ("." + rest if rest or "?" in fraction else "")
 
 
 def _moment(value: int, epoch_1904: bool) -> datetime:
@@ -284,12 +299,13 @@ def _date_text(value: float, section: _Section, epoch_1904: bool) -> str:
     for index, part in enumerate(parts):
         if part.kind == "date":
             is_minute = part.text[0] == "m" and _stands_in_a_time(parts, index)
-            out.append(_minute(part.text, moment) if is_minute else _field(part.text, moment, twelve))
+            text = _minute(part.text, moment) if is_minute else _field(part.text, moment, twelve, section.language)
+            out.append(text)
         elif part.kind == "elapsed":
             size = {"h": 3600, "m": 60, "s": 1}[part.text[0]]
             out.append(f"{whole // size:0{len(part.text)}d}")
         elif part.kind == "half":
-            out.append(part.text.split("/")[moment.hour >= 12])
+            out.append(half_of(section.language, part.text, moment.hour >= 12))
         elif part.kind == "fraction":
             out.append("." + fraction[: len(part.text)])
         else:
@@ -309,16 +325,17 @@ def _minute(letters: str, moment: datetime) -> str:
     return f"{moment.minute:0{len(letters)}d}"
 
 
-def _field(letters: str, moment: datetime, twelve: bool) -> str:
+def _field(letters: str, moment: datetime, twelve: bool, language: str) -> str:
     kind, length = letters[0], len(letters)
+    names = names_of(language)
     if kind == "y":
         return f"{moment.year:04d}" if length > 2 else f"{moment.year % 100:02d}"
     if kind == "m":
-        name = _MONTHS[moment.month - 1]
-        return {1: str(moment.month), 2: f"{moment.month:02d}", 3: name[:3], 5: name[0]}.get(length, name)
+        name, short = names.months[moment.month - 1], names.short_months[moment.month - 1]
+        return {1: str(moment.month), 2: f"{moment.month:02d}", 3: short, 5: name[0]}.get(length, name)
     if kind == "d":
-        name = _DAYS[moment.weekday()]
-        return {1: str(moment.day), 2: f"{moment.day:02d}", 3: name[:3]}.get(length, name)
+        name, short = names.days[moment.weekday()], names.short_days[moment.weekday()]
+        return {1: str(moment.day), 2: f"{moment.day:02d}", 3: short}.get(length, name)
     if kind == "h":
         hour = (moment.hour - 1) % 12 + 1 if twelve else moment.hour
         return f"{hour:0{min(length, 2)}d}"
@@ -328,6 +345,9 @@ def _field(letters: str, moment: datetime, twelve: bool) -> str:
         return _DAYS_JA[moment.weekday()] + ("曜日" if length > 3 else "")
     if kind == "b":
         return str(moment.year + 543)
+    if kind == "e" and not counts_by_reigns(language):
+        is_republic = language == "zh-tw" and moment.year > _TAIWAN_BEFORE
+        return str(moment.year - _TAIWAN_BEFORE * is_republic)
     era = next((era for era in _ERAS if moment.date() >= era[0]), None)
     if kind == "g":
         return "" if era is None else {1: era[3], 2: era[2][0]}.get(length, era[2])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -85,8 +85,15 @@ class Package(SafeArchive):
                 found[element.get("Id", "")] = Relation(kind, stored)
         return found
 
-    def pictures(self, elements: Iterable[Element], part: str, reading: ParserInput, place: Locator) -> Iterator[Block]:
-        """Yield what is recognised in the pictures that elements of a part show."""
+    def pictures(
+        self,
+        elements: Iterable[Element],
+        part: str,
+        reading: ParserInput,
+        place: Locator,
+        without: Collection[str] = (),
+    ) -> Iterator[Block]:
+        """Yield what is recognised in the pictures that elements of a part show, but for some of its relations."""
         if reading.embedded is None:
             return
         shown = [
@@ -94,6 +101,7 @@ class Package(SafeArchive):
             for element in elements
             for each in element.iter("{*}blip", "{*}imagedata")
         ]
+        shown = [each for each in shown if each not in without]
         relations = self.relations(part) if any(shown) else {}
         for relation in filter(None, map(relations.get, dict.fromkeys(shown))):
             yield from reading.within_picture(partial(self.read, relation.target), place)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 from core.errors import EvoRAGError
 from core.ingest.parsers.number_format import shown
+from core.ingest.parsers.objects import read_object
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
@@ -71,7 +73,12 @@ def _charts(
             continue
         if chart.title:
             yield outline.block(chart.title, **place)
-        yield from table_blocks(chart.rows(), outline.locator(**place))
+        if chart.has_values:
+            yield from table_blocks(chart.rows(), outline.locator(**place))
+        else:
+            # What it shows stands only in the workbook that it keeps.
+            for workbook in package.related(name, "package"):
+                yield from read_object(partial(package.read, workbook), "", reading, outline.locator(**place))
 
 
 @dataclass(slots=True)
@@ -112,6 +119,10 @@ class _Chart:
             texts = next((_newer_points(each) for each in own.iterchildren("{*}strDim")), [])
             found.categories = max(found.categories, texts, key=len)
         return found
+
+    @property
+    def has_values(self) -> bool:
+        return any(any(values) for _, values in self.series)
 
     def rows(self) -> Iterator[str]:
         if not any(values for _, values in self.series):

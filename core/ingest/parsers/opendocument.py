@@ -180,7 +180,7 @@ class _Text:
                 if isinstance(each, str):
                     yield self._block(each)
                 else:
-                    yield from self.blocks(each)
+                    yield from self.blocks([each])
 
     def _items(self, element: Element, level: int, style: str) -> Iterator[str]:
         style = attribute(element, "style-name") or style

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import posixpath
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from core.errors import EvoRAGError
 from core.ingest.parsers.archive import SafeArchive
+from core.ingest.parsers.objects import Found, object_blocks, read_object
 from core.ingest.parsers.ooxml import attribute, local
 from core.ingest.parsers.ooxml_extras import Remark, told_of
 from core.ingest.parsers.reading import Loss, ParserInput
@@ -17,6 +20,7 @@ from core.ingest.parsers.xml import Element, tree
 from core.model import Block, Locator
 
 MOST_ROWS = 5_000
+_KINDS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +40,37 @@ class Objects:
         said = [" ".join("".join(each.itertext()).split()) for each in frame.iterchildren("{*}title", "{*}desc")]
         if told := told_of(" ".join(filter(None, said))):
             yield Block(f"[{told}]", locator=locator)
-        for each in frame.iterchildren("{*}object"):
-            name = posixpath.normpath(posixpath.join(attribute(each, "href") or "", "content.xml"))
-            if name in self.archive:
+        for each in frame.iterchildren("{*}object", "{*}object-ole"):
+            folder = posixpath.normpath(attribute(each, "href") or "")
+            if local(each) == "object-ole":
+                if folder in self.archive:
+                    yield from read_object(partial(self.archive.read, folder), "", self.reading, locator)
+            elif f"{folder}/content.xml" in self.archive:
                 try:
-                    yield from _chart(tree(self.archive.read(name)), locator)
+                    yield from self._document(folder, locator)
                 except EvoRAGError:
                     self.reading.miss(Loss.CHART)
+
+    def _document(self, folder: str, locator: Locator) -> Iterator[Block]:
+        """Yield what a chart, a formula or another document within says. Raises: ``EvoRAGError``."""
+        root = tree(self.archive.read(f"{folder}/content.xml"))
+        if local(root) == "math":
+            notes = [" ".join((each.text or "").split()) for each in root.iter("{*}annotation")]
+            if formula := " ".join(notes) or " ".join("".join(root.itertext()).split()):
+                yield Block(formula, locator=locator)
+            return
+        kind = next(
+            (_KINDS[local(each)] for body in root.iter("{*}body") for each in body if local(each) in _KINDS), ""
+        )
+        if not kind:
+            yield from _chart(root, locator)
+            return
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as inner:
+            for part in ("content.xml", "styles.xml"):
+                if f"{folder}/{part}" in self.archive:
+                    inner.writestr(part, self.archive.read(f"{folder}/{part}"))
+        yield from object_blocks(Found("", packed.getvalue(), kind), self.reading, locator)
 
 
 def _chart(root: Element, locator: Locator) -> Iterator[Block]:

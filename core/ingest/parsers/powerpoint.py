@@ -9,6 +9,7 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.links import name_in_slide, without
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.ooxml_extras import chart_blocks, described, diagram_blocks, people, remarks
+from core.ingest.parsers.ooxml_objects import PackageObjects
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import row_text, table_blocks
@@ -105,7 +106,10 @@ def _slide(package: Package, reading: ParserInput, part: str, number: int, feet:
             yield from shape.blocks(outline, number)
     for told in described(root):
         yield outline.block(told, slide=number)
-    yield from package.pictures([root], part, reading, outline.locator(slide=number))
+    objects, place = PackageObjects(package, reading), outline.locator(slide=number)
+    yield from objects.shown_by([root], part, place)
+    yield from objects.rest_of(part, place)
+    yield from package.pictures([root], part, reading, place, objects.pictured([root], part))
     try:
         yield from diagram_blocks(package, part, outline, slide=number)
         for notes in package.related(part, "notesSlide"):

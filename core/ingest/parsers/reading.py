@@ -54,6 +54,8 @@ class Loss(StrEnum):
     """Cells whose values nobody has computed."""
     ATTACHMENT = "attachment"
     """A file that hangs on a mail and is of a type that is not read, or damaged."""
+    OBJECT = "object"
+    """A file or an object within the document that cannot be read, or only in part."""
     EMBEDDED = "embedded"
     """Pictures within the document that may show text: there are too many, or they are damaged."""
 
@@ -89,7 +91,9 @@ class ParserInput:
     places: dict[int, list[RecognisedLine]] = field(default_factory=dict)
     """The lines that were recognised on pages, which stand behind the blocks so that they can be marked there."""
     within: int = 0
-    """How many mails the document hangs on, one within the other."""
+    """How many mails or documents the document hangs on, one within the other."""
+    objects: int = 0
+    """How many files within the document were read."""
     told: Callable[[int, int], None] | None = None
     """Hears how far the reading is, and of how much, where a parser knows it: pages, slides or bytes."""
 

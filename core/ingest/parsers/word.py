@@ -10,6 +10,7 @@ from core.ingest.parsers.links import name_in_paragraph, without
 from core.ingest.parsers.numbering import Numbering
 from core.ingest.parsers.ooxml import Package, attribute, local
 from core.ingest.parsers.ooxml_extras import chart_blocks, description, diagram_blocks, remarks
+from core.ingest.parsers.ooxml_objects import PackageObjects
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import RowGroups, row_text
@@ -48,6 +49,10 @@ class _Document:
     """The addresses of the part that is being read."""
     named: list[str] = field(default_factory=list)
     """What was written for links into the text that was read last."""
+    objects: PackageObjects = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.objects = PackageObjects(self.package, self.reading)
 
     def blocks(self) -> Iterator[Block]:
         self.main = self.package.main_part()
@@ -61,6 +66,7 @@ class _Document:
         self._enter(self.main)
         yield from self._body()
         yield from self._flush_list()
+        yield from self.objects.rest_of(self.main, self.outline.locator())
         yield from chart_blocks(self.package, self.main, self.outline, self.reading)
         try:
             yield from diagram_blocks(self.package, self.main, self.outline)
@@ -170,8 +176,11 @@ class _Document:
             yield from self._flush_pictures()
 
     def _pictures(self, element: Element) -> list[Block]:
-        """Return what is recognised in the pictures that a part of the document shows."""
-        return list(self.package.pictures([element], self.main, self.reading, self.outline.locator()))
+        """Return what the objects say that a part of the document shows, and what is recognised in its pictures."""
+        place = self.outline.locator()
+        said = list(self.objects.shown_by([element], self.main, place))
+        repeated = self.objects.pictured([element], self.main)
+        return said + list(self.package.pictures([element], self.main, self.reading, place, repeated))
 
     def _flush_pictures(self) -> Iterator[Block]:
         yield from self.pictures_due
