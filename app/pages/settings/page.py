@@ -28,7 +28,7 @@ from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import t
 from core.errors import EvoRAGError, InvalidInput
-from core.model import Role, Training, TrainingCourse, TrainingLabels, TrainingState
+from core.model import Role, Task, Training, TrainingCourse, TrainingLabels, TrainingState
 
 register_page(__name__, path=links.SETTINGS, title=tab_title("settings.title"))
 
@@ -73,7 +73,7 @@ def _may_change() -> bool:
 
 
 def _generators() -> html.Ul:
-    return generator_lines(kb().generators.health(), kb().settings.generators.generator)
+    return generator_lines(kb().generators.health(), kb().generators.usual(Task.ANSWER))
 
 
 def _generations() -> list[Any]:
