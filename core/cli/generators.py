@@ -29,7 +29,7 @@ def list_servers(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 @commands.command("set")
 def set_server(
     name: Name,
-    url: Annotated[str, typer.Argument(metavar="URL", help="Its address, such as https://api.example.com/v1.")],
+    address: Annotated[str, typer.Argument(metavar="URL", help="Its address, such as https://api.example.com/v1.")],
     model: Annotated[str, typer.Option(help="A model that it has; empty for the first that it lists.")] = "",
     key_file: Annotated[
         str | None,
@@ -50,7 +50,7 @@ def set_server(
         raise typer.BadParameter("one of --key-file and --no-key")
     secret = "" if no_key else None if key_file is None else _first_line(key_file)
     with opened(data_dir) as kb:
-        kept = kb.generators.set(name, url, model=model, key=secret, allow_inside=allow_inside)
+        kept = kb.generators.set(name, address, model=model, key=secret, allow_inside=allow_inside)
     output.print_json(kept) if as_json else _print([kept])
 
 
