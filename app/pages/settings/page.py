@@ -27,6 +27,7 @@ from app.components.shared.states import error_line, link_button, notify, report
 from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import t
+from app.pages.settings.servers import servers
 from core.errors import EvoRAGError, InvalidInput
 from core.model import Role, Task, Training, TrainingCourse, TrainingLabels, TrainingState
 
@@ -43,7 +44,7 @@ def layout(**_: Any) -> html.Div:
     going, is_quiet = _trainings()
     parts: list[Component] = [
         _section("generators", html.Div(_generators(), id="settings-generators")),
-        *([_section("index", _generations())] if _may_change() else []),
+        *([_section("servers", servers()), _section("index", _generations())] if _may_change() else []),
         _section("models", html.Div(_models(), id="settings-models")),
     ]
     train: list[Any] = [html.P(t("settings.demonstration"), className="settings-note")]
