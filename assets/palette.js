@@ -148,6 +148,7 @@
     sample: loadSample,
     theme: (choice) => window.evorag.chooseTheme(choice),
     language: (code) => window.evorag.chooseLanguage(code),
+    tour: () => window.evorag.takeTour(),
     keys: () => document.getElementById("keys-dialog")?.showModal(),
   };
   const run = (entry) => {

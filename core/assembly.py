@@ -24,7 +24,7 @@ from core.errors import StoreUnavailable
 from core.evaluation.facade import Evaluations
 from core.explain.facade import Explain
 from core.explain.why_not import WhyNots
-from core.generators import Generators
+from core.generators.kept import KeptGenerators
 from core.indexes.active import ActiveIndex, IndexFactories
 from core.indexes.active_vocabulary import ActiveVocabulary
 from core.indexes.consistency import Watched
@@ -139,7 +139,7 @@ class Adapters:
     passwords: Passwords
     factories: IndexFactories
     models: ModelNames
-    generators: Generators
+    generators: KeptGenerators
     readers: PassageReaders
     sharing: JobSharing
 
@@ -278,7 +278,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     )
 
     # What runs beside the calls.
-    follow = (active.follow, vocabulary.follow, storage.accounts.follow, transfers.follow, purge.follow)
+    follow = (active.follow, vocabulary.follow, generators.follow, accounts.follow, transfers.follow, purge.follow)
     poller = Poller(follow if folder.is_shared else ())
     # What processes leave that are killed while others go on.
     tidying = Poller((ledger.tidy, evaluations.fail_abandoned, history.take_back_old), every_s=_TIDIED_S)

@@ -17,11 +17,12 @@ from core.backup.source import BackupSource
 from core.catalog import VECTOR, Catalog
 from core.catalog.opening import opened_catalog
 from core.errors import DataFolderInUse, InvalidInput, StoreUnavailable, WrongIndex
-from core.generators import Generators, Opener
+from core.generators import Opener
+from core.generators.kept import KeptGenerators, ServerShelf
 from core.indexes.active import IndexFactories
 from core.jobs.local_queue import LocalJobs
 from core.knowledge_base import KnowledgeBase
-from core.model import Generation, Task
+from core.model import Generation, GeneratorAccess, Task
 from core.platform.data_folder import DataFolder
 from core.platform.disk_room import starting_on
 from core.platform.malloc import share_heaps
@@ -146,7 +147,7 @@ def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[Kno
         passwords=_passwords(),
         factories=_index_factories(settings, folder),
         models=ModelNames(settings.loaded_embedder, ocr_engine(settings.loaded_ocr)),
-        generators=_generators(settings, folder),
+        generators=_generators(settings, folder, catalog),
         readers=PassageReaders(_reranker(settings), reader_opener(settings.reads and not is_worker)),
         sharing=JobSharing(_queue(settings, folder, is_worker), _progress(settings, folder, catalog)),
     )
@@ -324,7 +325,7 @@ def _reranker(settings: Settings) -> OpenReranker:
     return opened
 
 
-def _generators(settings: Settings, folder: DataFolder) -> Generators:
+def _generators(settings: Settings, folder: DataFolder, catalog: Catalog) -> KeptGenerators:
     """Name every generator; opening one is cheap, and its model is loaded when it first writes."""
     artifacts = Artifacts(folder.models)
     device = settings.device if settings.llm_device == "auto" else settings.llm_device
@@ -354,22 +355,16 @@ def _generators(settings: Settings, folder: DataFolder) -> Generators:
 
         # Neurons are put before layers of floats.
         place = Placement(device, "none", settings.llm_threads)
-        how = SpikingOptions(
-            folder.models / "calibrations",
-            settings.snn_code,
-            settings.snn_steps,
-            settings.recording_bytes,
-            settings.recording_prompt_tokens,
-            settings.recording_traces,
-        )
+        limits = settings.recording_bytes, settings.recording_prompt_tokens, settings.recording_traces
+        how = SpikingOptions(folder.models / "calibrations", settings.snn_code, settings.snn_steps, *limits)
         absent = "Set EVORAG_SNN_MODEL to the folder of a Llama- or Qwen-type model, or to smollm2 (packaged)."
         return SpikingGenerator(found(source, absent), place, how, max_bytes=settings.max_answer_bytes)
 
-    def server() -> Generator:
+    def server(at: GeneratorAccess, outside: bool | None) -> Generator:
         from core.adapters.generation.openai_generator import OpenAIGenerator
 
-        key = settings.openai_key.get_secret_value()
-        return OpenAIGenerator(settings.openai_url, key, settings.openai_model, max_bytes=settings.max_answer_bytes)
+        most = settings.max_answer_bytes
+        return OpenAIGenerator(at.url, at.key, at.model, max_bytes=most, name=at.name, outside=outside)
 
     def program(command: str) -> Generator:
         from core.adapters.generation.command_generator import CommandGenerator
@@ -377,18 +372,21 @@ def _generators(settings: Settings, folder: DataFolder) -> Generators:
         variables = settings.llm_command_environment()
         return CommandGenerator(command, variables, settings.llm_command_variables, max_bytes=settings.max_answer_bytes)
 
+    key = settings.openai_key.get_secret_value()
+    given = GeneratorAccess("openai", settings.openai_url, settings.openai_model, key, allows_inside=True)
     openers: dict[str, Opener] = {
         "huggingface": lambda: model(found(settings.llm_model)),
-        "openai": server,
+        "openai": lambda: server(given, None),
         "command": lambda: program(settings.llm_command_ask or settings.llm_command),
         "standard": lambda: model(trained(artifacts.chosen()), "standard"),
         "snn": lambda: spiking(settings.snn_model),
     }
-    by_task: dict[tuple[str, Task], Opener] = {
-        ("command", Task.STANDALONE): lambda: program(settings.llm_command),
-    }
+    by_task: dict[tuple[str, Task], Opener] = {("command", Task.STANDALONE): lambda: program(settings.llm_command)}
     tasks = {Task.ANSWER: settings.generator, Task.STANDALONE: settings.generator_standalone}
-    return Generators(openers, tasks, by_task)
+    shelf = ServerShelf(
+        catalog.generator_servers, lambda at: server(at, not at.allows_inside), frozenset(settings.model_fields_set)
+    )
+    return KeptGenerators(openers, tasks, by_task, shelf)
 
 
 @cache

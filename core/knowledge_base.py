@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.catalog import Catalog
     from core.evaluation.facade import Evaluations
     from core.explain.facade import Explain
-    from core.generators import Generators
+    from core.generators.kept import KeptGenerators
     from core.indexes.active import ActiveIndex
     from core.indexes.generations import Generations
     from core.indexes.projector import Projector
@@ -116,7 +116,7 @@ class VersionParts:
 class ModelParts:
     """What writes, and what it leaves."""
 
-    generators: Generators
+    generators: KeptGenerators
     recordings: Recordings
     training: Trainings
 
@@ -357,12 +357,12 @@ class KnowledgeBase:
         return self.catalog.counts()
 
     @needs(Role.ADMIN)
-    def backup(self) -> Iterator[bytes]:
-        """Yield an archive of everything as it is when this begins, piece by piece, while the work goes on.
+    def backup(self, *, with_keys: bool = False) -> Iterator[bytes]:
+        """Yield an archive of all as it is when this begins; ``with_keys`` with those of servers that write answers.
 
         Raises: ``Conflict`` while another one is made; ``DiskFull``.
         """
-        return one_at_a_time(BackupSource(self.catalog, self._blobs, self._folder))
+        return one_at_a_time(BackupSource(self.catalog, self._blobs, self._folder), with_keys=with_keys)
 
     @needs(Role.READER)
     def history(self, limit: int = 100, before: str = "", search: str = "") -> list[TraceSummary]:

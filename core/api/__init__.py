@@ -9,6 +9,7 @@ from __future__ import annotations
 from core.api.conversations import ConversationsApi
 from core.api.documents import DocumentsApi
 from core.api.evaluations import EvaluationsApi
+from core.api.generators import GeneratorsApi
 from core.api.insight import InsightApi
 from core.api.jobs import JobsApi
 from core.api.knowledge_base import KnowledgeBaseApi
@@ -24,6 +25,7 @@ __all__ = [
     "DocumentsApi",
     "EvaluationsApi",
     "GenerationsApi",
+    "GeneratorsApi",
     "HistoryApi",
     "InsightApi",
     "JobsApi",

@@ -7,6 +7,7 @@ from typing import Protocol
 from core.api.conversations import ConversationsApi
 from core.api.documents import DocumentsApi
 from core.api.evaluations import EvaluationsApi
+from core.api.generators import GeneratorsApi
 from core.api.insight import InsightApi
 from core.api.jobs import JobsApi
 from core.api.questions import HistoryApi
@@ -30,6 +31,9 @@ class KnowledgeBaseApi(DocumentsApi, VersionsApi, JobsApi, HistoryApi, StoresApi
 
     @property
     def generations(self) -> GenerationsApi: ...
+
+    @property
+    def generators(self) -> GeneratorsApi: ...
 
     @property
     def insight(self) -> InsightApi: ...

@@ -42,8 +42,11 @@ class StoresApi(Protocol):
     def store_report(self, job_id: str | None = None) -> StoreReport:
         """Return what such a job found and did, by default the newest. Raises: ``NotFound``."""
 
-    def backup(self) -> Iterator[bytes]:
-        """Yield an archive of everything as it is now. Raises: ``Conflict`` while another is made; ``DiskFull``."""
+    def backup(self, *, with_keys: bool = False) -> Iterator[bytes]:
+        """Yield an archive of everything as it is now; ``with_keys`` with those of servers that write answers.
+
+        Raises: ``Conflict`` while another is made; ``DiskFull``.
+        """
 
 
 class QuarantineApi(Protocol):

@@ -30,6 +30,8 @@ STAYING = frozenset({"sessions", "transfers", "outbox", "leftovers", "listed_doc
 documents, which the triggers of the new catalogue have written anew."""
 LOCAL_COLUMNS = {"jobs": frozenset({"worker", "leased_until"})}
 """Columns about the processes of the former house."""
+SECRETS = {"generator_servers": frozenset({"key"})}
+"""Columns that are empty in an archive unless it is asked for them."""
 LOCAL_SETTINGS = frozenset({"secure_delete", "identity", DAMAGED, SCRUB})
 """Index settings about the former catalogue itself."""
 _OF_STORES = ("repair", "generation")
@@ -53,6 +55,9 @@ _FORMS = {
     "users.name": "[a-z0-9][a-z0-9._-]{0,63}",
     "users.password_hash": r"scrypt:32768:8:1\$[A-Za-z0-9]+\$[0-9a-f]{128}",
     "api_keys.role": "reader|editor|admin",
+    "generator_servers.name": "[a-z0-9][a-z0-9._-]{0,63}",
+    "generator_servers.url": r"https?://[^\s/?#@]+(?:/[^\s?#]*)?",
+    "generator_servers.key": "[!-~]*",
 }
 """What text may stand in columns that name files, or that decide who may do what, and at what cost."""
 _PACKED = {"questions.trace": 0, "evaluation_outcomes.outcome": 4}
@@ -90,14 +95,16 @@ def is_numbered(column: Column[Any]) -> bool:
 
 
 class RowWriter:
-    """Writes the rows of one table."""
+    """Writes the rows of one table; its secrets are left empty unless ``with_keys``."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, *, with_keys: bool = False) -> None:
+        self._blank: Row = {} if with_keys else dict.fromkeys(SECRETS.get(table.name, ()), "")
         self._columns = [(column.name, _writes(column)) for column in columns_of(table)]
         self._is_jobs = table.name == "jobs"
 
     def line(self, row: Told) -> bytes:
         told = {name: None if row[name] is None else write(row[name]) for name, write in self._columns}
+        told |= self._blank
         if self._is_jobs and told["state"] in ("queued", "running"):
             told["state"] = "cancelled" if told["kind"] in _OF_STORES else "queued"
         return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

@@ -60,14 +60,19 @@ class _Gone(Exception):
 
 
 def archive(
-    place: BackupSource, *, show: Show = silent, told: Callable[[BackupReport], None] = lambda moved: None
+    place: BackupSource,
+    *,
+    show: Show = silent,
+    told: Callable[[BackupReport], None] = lambda moved: None,
+    with_keys: bool = False,
 ) -> Iterator[bytes]:
     """Yield the archive piece by piece; ``told`` is called with what went into it once all was.
 
+    The keys of servers that write answers are left out unless ``with_keys``.
     Raises: ``DiskFull``; ``Conflict`` where files keep vanishing while they are gathered.
     """
     with _staging(place) as staging:
-        moment = _taken(place, staging, show)
+        moment = _taken(place, staging, show, with_keys=with_keys)
         members, sizes = list(moment.members), [path.stat().st_size for _, path in moment.files]
         all_bytes, done = moment.rows.stat().st_size + sum(sizes), 0
         head = _member(HEAD, moment.head)
@@ -96,12 +101,12 @@ def archive(
     told(BackupReport(head_told["rows"], len(moment.files), done, len(moment.absent), head_told["unfinished_uploads"]))
 
 
-def one_at_a_time(place: BackupSource) -> Iterator[bytes]:
+def one_at_a_time(place: BackupSource, *, with_keys: bool = False) -> Iterator[bytes]:
     """Yield the archive unless another one is being made. Raises: ``Conflict``; what ``archive`` raises."""
     with place.catalog.database.if_free("backup") as is_free:
         if not is_free:
             raise Conflict("A backup is being made already.", remedy="Wait until it is done.")
-        yield from archive(place)
+        yield from archive(place, with_keys=with_keys)
 
 
 @contextmanager
@@ -113,13 +118,13 @@ def _staging(place: BackupSource) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _taken(place: BackupSource, staging: Path, show: Show) -> _Moment:
+def _taken(place: BackupSource, staging: Path, show: Show, *, with_keys: bool) -> _Moment:
     for attempt in range(_ATTEMPTS):
         folder = staging / str(attempt)
         folder.mkdir()
         try:
             with disk_errors(), place.catalog.database.read() as tx:
-                moment = _rows(tx, folder, show)
+                moment = _rows(tx, folder, show, with_keys=with_keys)
                 failpoint("bundle.rows")
                 _gather(tx, place, folder, moment)
             return moment
@@ -130,7 +135,7 @@ def _taken(place: BackupSource, staging: Path, show: Show) -> _Moment:
     )
 
 
-def _rows(tx: Connection, folder: Path, show: Show) -> _Moment:
+def _rows(tx: Connection, folder: Path, show: Show, *, with_keys: bool) -> _Moment:
     """Write the rows of every table as members into a file."""
     tables = travelling()
     counts = {table.name: int(tx.scalar(select(func.count()).select_from(table)) or 0) for table in tables}
@@ -148,7 +153,7 @@ def _rows(tx: Connection, folder: Path, show: Show) -> _Moment:
     total, done = sum(counts.values()), 0
     with moment.rows.open("wb") as file:
         for table in tables:
-            for number, (lines, count) in enumerate(_parts(tx, table), 1):
+            for number, (lines, count) in enumerate(_parts(tx, RowWriter(table, with_keys=with_keys), table), 1):
                 name = f"tables/{table.name}/{number:06}"
                 packed = gzip.compress(lines, _PACKING, mtime=0)
                 file.write(_member(name, packed))
@@ -158,16 +163,15 @@ def _rows(tx: Connection, folder: Path, show: Show) -> _Moment:
     return moment
 
 
-def _parts(tx: Connection, table: Table) -> Iterator[tuple[bytes, int]]:
+def _parts(tx: Connection, writer: RowWriter, table: Table) -> Iterator[tuple[bytes, int]]:
     """Yield the rows as JSON lines, some at a time, and how many they are."""
-    write = RowWriter(table).line
     lines: list[bytes] = []
     size = 0
     query = select(table).order_by(*table.primary_key).execution_options(yield_per=_PART_ROWS)
     for row in tx.execute(query).mappings():
         if is_local(table, row):
             continue
-        lines.append(write(row))
+        lines.append(writer.line(row))
         size += len(lines[-1])
         if len(lines) == _PART_ROWS or size > _PART_BYTES:
             yield b"".join(lines), len(lines)

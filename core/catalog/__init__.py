@@ -32,6 +32,7 @@ from core.catalog.documents.transfers import TransferLedger
 from core.catalog.documents.visibility import Visibility
 from core.catalog.engine import Database
 from core.catalog.generations import GenerationTable
+from core.catalog.generator_servers import GeneratorServerTable
 from core.catalog.identity import mark
 from core.catalog.jobs.archives import Archives
 from core.catalog.jobs.ledger import ACTIVE, Jobs
@@ -105,6 +106,7 @@ class Catalog:
         self.naming = Naming(self.database)
         self.outbox = Outbox(self.database)
         self.generations = GenerationTable(self.database)
+        self.generator_servers = GeneratorServerTable(self.database)
         self.jobs = Jobs(self.database)
         self.archives = Archives(self.database)
         self.transfers = TransferLedger(self.database)

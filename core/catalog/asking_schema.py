@@ -120,3 +120,17 @@ recordings = Table(
     Index("recordings_trace", "trace_id"),
 )
 """``facts``: the rest of ``Recording`` as JSON; the spikes are in a file of the data folder that the id names."""
+
+generator_servers = Table(
+    "generator_servers",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("url", Text, nullable=False),
+    Column("model", String(256), nullable=False),
+    Column("key", Text, nullable=False, default=""),
+    Column("allows_inside", Boolean, nullable=False, default=False),
+    Column("is_default", Boolean, nullable=False, default=False),
+    Column("changed_by", String(256), nullable=False, default=""),
+    Column("changed_at", Instant, nullable=False),
+)
+"""Servers that write answers, as administrators have set them up. An archive holds ``key`` only where that is asked."""

@@ -33,6 +33,9 @@ PassphraseFile = Annotated[
     Path | None,
     typer.Option("--passphrase-file", metavar="FILE", help="Read the passphrase from the first line of this file."),
 ]
+WithKeys = Annotated[
+    bool, typer.Option("--with-keys", help="Also the keys of the servers that write answers, as they are.")
+]
 File = Annotated[str, typer.Argument(metavar="FILE", help="The archive; - for standard output or input.")]
 _POLL_S = 0.2
 
@@ -41,6 +44,7 @@ def export(
     file: File,
     encrypt: Encrypt = False,
     passphrase_file: PassphraseFile = None,
+    with_keys: WithKeys = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -56,7 +60,8 @@ def export(
     passphrase = _new_passphrase(passphrase_file, encrypt=encrypt)
     with output.bar("Writing") as show:
         try:
-            moved = _written(file, lambda target: export_to(settings(data_dir), target, show, passphrase))
+            here = settings(data_dir)
+            moved = _written(file, lambda target: export_to(here, target, show, passphrase, with_keys=with_keys))
         except DataFolderInUse as error:
             error.remedy = f"`evorag backup FILE --url …` asks the server that runs. {error.remedy}"
             raise
@@ -67,6 +72,7 @@ def backup(
     file: File,
     encrypt: Encrypt = False,
     passphrase_file: PassphraseFile = None,
+    with_keys: WithKeys = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -77,12 +83,15 @@ def backup(
     """
     server = remote.chosen(data_dir)
     if server is None:
-        return export(file, encrypt, passphrase_file, data_dir, as_json)
+        return export(file, encrypt, passphrase_file, with_keys, data_dir, as_json)
     if file == "-":
         raise InvalidInput("A backup of a server is written to a file.", remedy="Name one.")
     passphrase = _new_passphrase(passphrase_file, encrypt=encrypt)
     with server, output.bar("Receiving") as show:
-        size = _encrypted(server, Path(file), show, passphrase) if passphrase else server.backup(Path(file), show)
+        if passphrase:
+            size = _encrypted(server, Path(file), show, passphrase, with_keys=with_keys)
+        else:
+            size = server.backup(Path(file), show, with_keys=with_keys)
     output.print_json({"size_bytes": size}) if as_json else output.note(f"{size:,} bytes")
 
 
@@ -150,13 +159,13 @@ def _written(file: str, write: Callable[[BinaryIO], BackupReport]) -> BackupRepo
     return write(sys.stdout.buffer) if file == "-" else to_file(Path(file), write)
 
 
-def _encrypted(server: RagClient, path: Path, show: output.Bar, passphrase: str) -> int:
+def _encrypted(server: RagClient, path: Path, show: output.Bar, passphrase: str, *, with_keys: bool) -> int:
     """Write a server's archive to a file, encrypted on this machine; return its size."""
     from core.backup.encryption import encrypted
 
     size = 0
     with private_file(path) as file:
-        for piece in encrypted(server.backup(), passphrase):
+        for piece in encrypted(server.backup(with_keys=with_keys), passphrase):
             size += file.write(piece)
             show(size, 0, "")
     return size

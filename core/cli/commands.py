@@ -4,8 +4,9 @@
 ``core.cli.changes`` adds ``diff | questions | impact``, ``core.cli.explain`` adds ``why-not | analyse | vocabulary …``,
 ``core.cli.evaluations`` adds ``eval …``, ``core.cli.training`` adds ``train`` and ``models …``,
 ``core.cli.access`` adds ``user …`` and ``key …``, ``core.cli.backup`` adds ``export | import | migrate | backup``,
-``core.cli.generations`` adds ``generations …``, ``core.cli.worker`` adds ``worker``, ``core.cli.stores`` adds
-``check | repair | reindex``, ``core.cli.recover`` adds ``recover``, ``core.cli.downgrade`` ``downgrade``.
+``core.cli.generations`` adds ``generations …``, ``core.cli.generators`` ``generators …``,
+``core.cli.worker`` adds ``worker``, ``core.cli.stores`` adds ``check | repair | reindex``, ``core.cli.recover`` adds
+``recover``, ``core.cli.downgrade`` ``downgrade``.
 
 Data goes to stdout (``--json``: one JSON document and nothing else), progress and warnings to stderr. The exit status
 is 0 when all went well, 1 for an error that EvoRAG explains, 2 for a wrong command. An answer that was extracted
@@ -32,6 +33,7 @@ from core.cli import (
     evaluations,
     explain,
     generations,
+    generators,
     output,
     quarantine,
     readings,
@@ -301,6 +303,7 @@ app.add_typer(evaluations.commands, name="eval")
 app.add_typer(explain.vocabulary, name="vocabulary")
 app.add_typer(recordings.commands, name="recordings")
 app.add_typer(generations.commands, name="generations")
+app.add_typer(generators.commands, name="generators")
 app.add_typer(readings.commands, name="readings")
 app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(access.users, name="user")
@@ -321,6 +324,7 @@ remote.offer(evaluations.commands)
 remote.offer(explain.vocabulary)
 remote.offer(recordings.commands)
 remote.offer(generations.commands)
+remote.offer(generators.commands)
 remote.offer(readings.commands)
 remote.offer(quarantine.commands)
 

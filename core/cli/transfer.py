@@ -32,14 +32,16 @@ if TYPE_CHECKING:
 _ADDRESSES = {"vector": "vector_url", "keyword": "keyword_url"}
 
 
-def export_to(settings: Settings, target: BinaryIO, show: Show = silent, passphrase: str = "") -> BackupReport:
+def export_to(
+    settings: Settings, target: BinaryIO, show: Show = silent, passphrase: str = "", *, with_keys: bool = False
+) -> BackupReport:
     """Write a knowledge base as it is at this moment to an open file, encrypted where there is a passphrase.
 
     Raises: ``DataFolderInUse``, ``DiskFull``, ``InvalidInput`` for a passphrase that is too short.
     """
     told: list[BackupReport] = []
     with opened_place(settings, alone=False) as place:
-        pieces = archive(place, show=show, told=told.append)
+        pieces = archive(place, show=show, told=told.append, with_keys=with_keys)
         size = write_to(target, encrypted(pieces, passphrase) if passphrase else pieces)
     return replace(told[0], size_bytes=size)
 
@@ -75,7 +77,7 @@ def migrate(source: Settings, target: Settings, show: Show = silent) -> BackupRe
         old = opened.enter_context(opened_place(source))
         new = opened.enter_context(opened_place(target, old if is_beside else None))
         kept = _kept_stores(source, target, old)
-        flow = as_file(archive(old))
+        flow = as_file(archive(old, with_keys=True))
         return ArchiveImport(new, flow, show).take_in(has_room=lambda tx: _require_empty_stores(tx, target, new, kept))
 
 

@@ -17,6 +17,7 @@ from core.client.conversations import RemoteConversations
 from core.client.evaluations import RemoteEvaluations
 from core.client.explain import RemoteInsight
 from core.client.generations import RemoteGenerations
+from core.client.generators import RemoteGenerators
 from core.client.http import Http
 from core.client.quarantine import RemoteQuarantine
 from core.client.readings import RemoteReadings
@@ -51,6 +52,7 @@ class RagClient(UploadClient, DocumentWriter, StoreClient, QuestionClient):
         self._part_bytes = max(part_bytes, 1)
         self._retries = max(retries, 0)
         self.generations = RemoteGenerations(self._http)
+        self.generators = RemoteGenerators(self._http)
         self.quarantine = RemoteQuarantine(self._http)
         self.readings = RemoteReadings(self._http)
         self.insight = RemoteInsight(self._http)

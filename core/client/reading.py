@@ -267,13 +267,17 @@ class DocumentClient:
         return from_dict(Counts, self._http.get(path_of("counts")))
 
     @overload
-    def backup(self) -> Iterator[bytes]: ...
+    def backup(self, *, with_keys: bool = False) -> Iterator[bytes]: ...
 
     @overload
-    def backup(self, target: Path, show: Callable[[int, int, str], None] = ...) -> int: ...
+    def backup(self, target: Path, show: Callable[[int, int, str], None] = ..., *, with_keys: bool = False) -> int: ...
 
     def backup(
-        self, target: Path | None = None, show: Callable[[int, int, str], None] = lambda done, total, remark: None
+        self,
+        target: Path | None = None,
+        show: Callable[[int, int, str], None] = lambda done, total, remark: None,
+        *,
+        with_keys: bool = False,
     ) -> Iterator[bytes] | int:
         """Yield an archive of everything on the server, or write it to a file and return its size.
 
@@ -281,17 +285,18 @@ class DocumentClient:
         is made, ``Forbidden``; ``InvalidInput`` where the file cannot be written.
         """
         if target is None:
-            return self._archive()
+            return self._archive(with_keys)
         size = 0
         with private_file(target) as file:
-            for piece in self._archive():
+            for piece in self._archive(with_keys):
                 size += file.write(piece)
                 show(size, 0, "")
         return size
 
-    def _archive(self) -> Iterator[bytes]:
+    def _archive(self, with_keys: bool) -> Iterator[bytes]:
         accepted = {"Accept": "*/*"}
-        with self._http.streamed("GET", path_of("backup"), read_s=BACKUP_READ_S, headers=accepted) as response:
+        path = path_of("backup") + ("?with_keys=true" if with_keys else "")
+        with self._http.streamed("GET", path, read_s=BACKUP_READ_S, headers=accepted) as response:
             yield from response.iter_bytes(READ_BYTES)
 
     # ---- ways to read

@@ -4,6 +4,7 @@ A file becomes blocks, blocks become chunks; a question becomes a query, a query
 """
 
 from core.model.access import ApiKey, Principal, Role, Session, User
+from core.model.addresses import is_inside
 from core.model.answer_changes import AnswerComparison, Evidence, EvidenceChange, Impact, Reason
 from core.model.as_of import format_as_of, parse_as_of
 from core.model.ask_steps import (
@@ -86,7 +87,16 @@ from core.model.evaluating import (
     Right,
     RunComparison,
 )
-from core.model.generation import GeneratorHealth, GeneratorState, Prompt, Sampling, Task
+from core.model.generation import (
+    GeneratorAccess,
+    GeneratorHealth,
+    GeneratorServer,
+    GeneratorState,
+    GeneratorTrial,
+    Prompt,
+    Sampling,
+    Task,
+)
 from core.model.generations import Generation, GenerationState
 from core.model.insight import Advice, AnalysedText, LegPlace, Obstacle, Token, Vocabulary, WhyNot
 from core.model.jobs import Counts, Health, Job, JobEvent, JobFilter, JobKind, JobState, Stage, StoreHealth
@@ -181,8 +191,11 @@ __all__ = [
     "Generation",
     "GenerationState",
     "GeneratorFailure",
+    "GeneratorAccess",
     "GeneratorHealth",
+    "GeneratorServer",
     "GeneratorState",
+    "GeneratorTrial",
     "Health",
     "Hit",
     "ImagePair",
@@ -285,4 +298,5 @@ __all__ = [
     "parse_as_of",
     "step_of",
     "to_dict",
+    "is_inside",
 ]

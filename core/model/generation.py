@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from core.errors import ModelUnavailable
@@ -69,3 +70,44 @@ class GeneratorHealth:
         return cls(
             name, model, GeneratorState.UNAVAILABLE, error.message, error.remedy, error.reason, dict(error.values)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorServer:
+    """A server that an administrator has set up to write answers, as lists show it: its key is told to nobody."""
+
+    name: str
+    url: str
+    model: str
+    """Empty for the first that the server lists."""
+    has_key: bool
+    is_default: bool
+    """Whether it writes where a question names no generator."""
+    allows_inside: bool
+    """Whether it may be at an address inside the network."""
+    changed_by: str
+    changed_at: datetime
+    overridden_by: tuple[str, ...] = ()
+    """Variables of the environment that say something else, and win."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorAccess:
+    """How a server is reached that an administrator has set up; only what opens it is given one."""
+
+    name: str
+    url: str
+    model: str
+    key: str = field(repr=False)
+    allows_inside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorTrial:
+    """What a generator answered when it was tried, and how long that took."""
+
+    name: str
+    model: str
+    question: str
+    text: str
+    seconds: float

@@ -177,7 +177,8 @@ class AnswerCache:
             return None
         if generator is None:
             return [name]
-        return [name, generator.model] if generator.model else None
+        place = self._generators.place(name)
+        return [name, generator.model, *([place] if place else [])] if generator.model else None
 
 
 def answered_again(cached: CachedAnswer, asked: AskedQuestion) -> Trace:

@@ -25,7 +25,9 @@ from core.catalog.engine import Database
 from core.catalog.schema import index_settings, metadata
 from core.errors import NotFound, Purged, StoreUnavailable
 from core.ingest.embed import ROUND_TEXTS
+from core.model import Task
 from tests.builders import add, knowledge_base
+from tests.chat_server import serving
 from tests.integration import test_conversations
 from tests.integration.test_keyword_first import Meeting, book
 from tests.servers import embedding_process
@@ -37,6 +39,7 @@ from tests.unit.catalog.test_schema import take_back_to_the_first
 from tests.unit.catalog.test_state_machine import KnowledgeBaseMachine
 from tests.unit.ingest.uploads import test_transfers
 from tests.unit.versions import test_history, test_purge, test_rereading
+from tests.waiting import until
 
 AGAIN = (
     test_accounts.test_one_of_two_administrators_who_remove_each_other_stays,
@@ -348,3 +351,19 @@ def test_what_a_killed_process_was_embedding_is_embedded_once_by_another(tmp_pat
     finally:
         other.kill()
         other.wait(20)
+
+
+def test_a_server_that_writes_answers_is_that_of_every_process(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path / "one") as one, knowledge_base(tmp_path / "two") as other, serving() as server:
+        name = f"house-{token_hex(4)}"
+        one.generators.set(name, server.url, key="sk-first-key", allow_inside=True)
+        one.generators.make_default(name)
+        until(lambda: other.generators.usual(Task.ANSWER) == name)
+        assert other.generators.try_out(name).text == "Nine。"
+        one.generators.set(name, server.url, key="sk-second-key", allow_inside=True)
+        until(lambda: other.catalog.generator_servers.all() == one.catalog.generator_servers.all())
+        other.generators.try_out(name)
+        assert server.asked[-1][1]["Authorization"] == "Bearer sk-second-key"
+        other.generators.remove(name)
+        until(lambda: name not in one.generators.names())
+        assert one.generators.usual(Task.ANSWER) == "none"

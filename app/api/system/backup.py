@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import flask
 
-from app.api.description.describe import operation
+from app.api.description.describe import operation, yes_no
+from app.api.description.reading import arguments
 from app.context import kb
 from core.errors import Conflict, DiskFull, PasswordNeeded
 from core.model import Role
@@ -20,6 +21,7 @@ backup = flask.Blueprint("backup", __name__, url_prefix="/api/v1/backup")
     "Back everything up",
     tag="state",
     role=Role.ADMIN,
+    query={"with_keys": yes_no("Also the keys of the servers that write answers, as they are.")},
     answers={200: "application/x-tar"},
     answer_headers={"Content-Disposition": ""},
     errors=(Conflict, DiskFull, PasswordNeeded),
@@ -30,7 +32,7 @@ def send_backup() -> flask.Response:
     The answer begins once all rows are packed. One that ends early lacks its manifest, and is refused as a whole.
     """
     kb().accounts.require_recent_password()
-    pieces = kb().backup()
+    pieces = kb().backup(with_keys=arguments()["with_keys"])
     first = next(pieces)
 
     def parts() -> Iterator[bytes]:

@@ -84,5 +84,6 @@ def _actions() -> list[dict[str, str]]:
         {"words": t("palette.act.dark"), "symbol": "moon-stars", "do": "theme", "with": "dark"},
         {"words": t("palette.act.system"), "symbol": "circle-half", "do": "theme", "with": "system"},
         {"words": t("palette.act.language"), "symbol": "translate", "do": "language", "with": other},
+        {"words": t("palette.act.tour"), "symbol": "info-circle", "do": "tour"},
         {"words": t("palette.act.keys"), "symbol": "keyboard", "do": "keys"},
     ]

@@ -31,6 +31,7 @@ from app.components.ask.conversation_turns import conversation_head
 from app.components.ask.form import ask_form, waiting
 from app.components.ask.save_question import save_button
 from app.components.ask.scope import version_options
+from app.components.ask.tour import tour
 from app.components.ask.trace_cards import trace_cards
 from app.components.ask.trace_tables import fusion_table, keyword_table, vector_table
 from app.components.shared.document_options import document_options
@@ -115,6 +116,7 @@ def layout(
         html.Div(problem, id="ask-problem", role="alert"),
         html.Div(None if ready else waiting(False), id="ask-waiting", role="status"),
         html.P(t("ask.changed"), id="ask-changed", className="ask-changed", role="status", hidden=True),
+        *([tour()] if is_start else []),
     ]
     shown = [
         *([conversation_head(talk.conversation), talk.earlier()] if talk is not None else []),

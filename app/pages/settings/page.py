@@ -27,8 +27,9 @@ from app.components.shared.states import error_line, link_button, notify, report
 from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import t
+from app.pages.settings.servers import servers
 from core.errors import EvoRAGError, InvalidInput
-from core.model import Role, Training, TrainingCourse, TrainingLabels, TrainingState
+from core.model import Role, Task, Training, TrainingCourse, TrainingLabels, TrainingState
 
 register_page(__name__, path=links.SETTINGS, title=tab_title("settings.title"))
 
@@ -43,7 +44,7 @@ def layout(**_: Any) -> html.Div:
     going, is_quiet = _trainings()
     parts: list[Component] = [
         _section("generators", html.Div(_generators(), id="settings-generators")),
-        *([_section("index", _generations())] if _may_change() else []),
+        *([_section("servers", servers()), _section("index", _generations())] if _may_change() else []),
         _section("models", html.Div(_models(), id="settings-models")),
     ]
     train: list[Any] = [html.P(t("settings.demonstration"), className="settings-note")]
@@ -73,7 +74,7 @@ def _may_change() -> bool:
 
 
 def _generators() -> html.Ul:
-    return generator_lines(kb().generators.health(), kb().settings.generators.generator)
+    return generator_lines(kb().generators.health(), kb().generators.usual(Task.ANSWER))
 
 
 def _generations() -> list[Any]:

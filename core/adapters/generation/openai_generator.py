@@ -2,7 +2,7 @@
 
 Nothing that the server sends is trusted: redirects are not followed, compressed bodies are not unpacked, and every
 line and the whole stream have their limits. Whoever stops reading hangs up at once. The key stands in the request's
-header and nowhere else.
+header and nowhere else. A server that may not be inside the network is connected to by the address that was checked.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
 from core.adapters.generation.background_writing import Put, read_pieces
 from core.adapters.generation.chat_events import pieces_of, read_limited
 from core.adapters.generation.cut_line import CutLine
+from core.adapters.generation.outside import OutsideTransport
 from core.adapters.generation.redaction import shortened
+from core.adapters.generation.server_problems import ServerProblems
 from core.errors import EvoRAGError, GenerationFailed, GenerationTimedOut, ModelUnavailable
 from core.model import GeneratorHealth, GeneratorState, Prompt, Sampling
 from core.ports import Writing
@@ -33,15 +34,22 @@ ERROR_BYTES = 16 * 1024
 
 
 class OpenAIGenerator:
-    """Streams ``/chat/completions``; an empty ``model`` takes the first that the server lists."""
+    """Streams ``/chat/completions``; an empty ``model`` takes the first that the server lists.
 
-    name = "openai"
+    One with ``outside`` was set up in Settings: its failures say to look there; unless ``outside`` is false it is
+    refused at an address inside the network.
+    """
 
-    def __init__(self, url: str, key: str, model: str, *, max_bytes: int) -> None:
+    def __init__(
+        self, url: str, key: str, model: str, *, max_bytes: int, name: str = "openai", outside: bool | None = None
+    ) -> None:
+        self.name = name
         self._url = url.strip().rstrip("/")
         self._key = key
         self._max_bytes = max_bytes
-        self._problem = _problem(self._url, key)
+        self._is_outside = bool(outside)
+        self._problems = ServerProblems(name, self._url, is_kept=outside is not None)
+        self._problem = self._problems.of_settings(self._url, key)
         self._client: httpx.Client | None = None
         self._making = threading.Lock()
         self._looking = threading.Lock()
@@ -110,12 +118,7 @@ class OpenAIGenerator:
         rows = listed.get("data") if isinstance(listed, dict) else None
         names = [row.get("id") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
         if not names or not isinstance(names[0], str):
-            raise ModelUnavailable(
-                f"The server at {self._place} lists no model.",
-                remedy="Set EVORAG_OPENAI_MODEL to the one it has.",
-                reason="openai_no_model",
-                server=self._place,
-            )
+            raise self._problems.no_model()
         self.model = names[0]
         return self.model
 
@@ -146,15 +149,9 @@ class OpenAIGenerator:
                 self._check(response, line)
                 yield response
         except (httpx.ConnectError, httpx.ConnectTimeout, OSError) as error:
-            why = " (its certificate is not trusted)" if "CERTIFICATE_VERIFY_FAILED" in str(error) else ""
-            raise ModelUnavailable(
-                f"The server at {self._place} does not answer{why}.",
-                remedy="Start it, or correct EVORAG_OPENAI_URL. SSL_CERT_FILE names certificates of your own.",
-                reason="openai_certificate" if why else "openai_silent",
-                server=self._place,
-            ) from error
+            raise self._problems.silent(by_certificate="CERTIFICATE_VERIFY_FAILED" in str(error)) from error
         except httpx.TimeoutException as error:
-            raise GenerationTimedOut(f"The server at {self._place} was silent for too long.") from error
+            raise GenerationTimedOut(f"The server at {self._problems.place} was silent for too long.") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise GenerationFailed(f"The answer of the server broke off ({type(error).__name__}).") from error
         except RuntimeError as error:
@@ -166,31 +163,16 @@ class OpenAIGenerator:
     def _check(self, response: httpx.Response, line: CutLine) -> None:
         status = response.status_code
         if 300 <= status < 400:
-            raise GenerationFailed(
-                f"The server at {self._place} sends questions to another address; that is not followed.",
-                remedy="Set EVORAG_OPENAI_URL to the address where the server really is.",
-            )
+            raise self._problems.elsewhere()
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
             raise GenerationFailed("The server compressed its answer, although it was asked not to.")
         if status == 200:
             return
         said = self._said(response, line)
         if status in (401, 403):
-            raise ModelUnavailable(
-                f"The server at {self._place} refuses the key{said}",
-                remedy="Set EVORAG_OPENAI_KEY.",
-                reason="openai_key_refused",
-                server=self._place,
-                said=said.removeprefix(": ").rstrip("."),
-            )
+            raise self._problems.key_refused(said)
         if status == 404:
-            raise ModelUnavailable(
-                f"The server at {self._place} does not know the model or the address{said}",
-                remedy="Check EVORAG_OPENAI_URL, which mostly ends with /v1, and EVORAG_OPENAI_MODEL.",
-                reason="openai_not_known",
-                server=self._place,
-                said=said.removeprefix(": ").rstrip("."),
-            )
+            raise self._problems.not_known(said)
         raise GenerationFailed(f"The server answered with the status {status}{said}")
 
     def _said(self, response: httpx.Response, line: CutLine) -> str:
@@ -206,56 +188,22 @@ class OpenAIGenerator:
         said = shortened(message, (self._key,))
         return GenerationFailed("The server broke off its answer" + (f": {said}" if said else "."))
 
-    @property
-    def _place(self) -> str:
-        return urlsplit(self._url).netloc
-
     def _opened(self) -> httpx.Client:
         with self._making:
             if self._client is None:
                 headers = {"Accept-Encoding": "identity", "User-Agent": "evorag"}
                 if self._key:
                     headers["Authorization"] = f"Bearer {self._key}"
-                self._client = httpx.Client(
-                    headers=headers, follow_redirects=False, limits=httpx.Limits(max_keepalive_connections=0)
-                )
+                limits = httpx.Limits(max_keepalive_connections=0)
+                # One of its own also keeps a proxy of the environment from being asked to go inside.
+                own = OutsideTransport(limits, self._problems.inside) if self._is_outside else None
+                self._client = httpx.Client(headers=headers, follow_redirects=False, limits=limits, transport=own)
             return self._client
 
     def _unavailable(self, error: EvoRAGError) -> GeneratorHealth:
         if isinstance(error, ModelUnavailable):
             return GeneratorHealth.unavailable(self.name, self.model, error)
         return GeneratorHealth(self.name, self.model, GeneratorState.UNAVAILABLE, error.message, error.remedy)
-
-
-def _problem(url: str, key: str) -> ModelUnavailable | None:
-    if not url:
-        return ModelUnavailable(
-            "No server is set for the generator “openai”.",
-            remedy="Set EVORAG_OPENAI_URL, such as http://127.0.0.1:11434/v1, and EVORAG_OPENAI_KEY if it needs one.",
-            reason="openai_unset",
-        )
-    if not _is_address(url):
-        return ModelUnavailable(
-            "The address of the generator “openai” is not understood.",
-            remedy="Write EVORAG_OPENAI_URL like http://127.0.0.1:11434/v1, and the key into EVORAG_OPENAI_KEY.",
-            reason="openai_address",
-        )
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        return ModelUnavailable(
-            "The key of the generator “openai” holds signs that no key has.",
-            remedy="Copy EVORAG_OPENAI_KEY anew.",
-            reason="openai_key",
-        )
-    return None
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        has_more = parts.username or parts.password or parts.query or parts.fragment
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not has_more
-    except ValueError:
-        return False
 
 
 def _writable(text: str) -> str:

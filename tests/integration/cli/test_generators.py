@@ -6,6 +6,14 @@ import sys
 
 import pytest
 
+import core
+from core.client import RagClient
+from core.errors import InvalidInput
+from tests.builders import knowledge_base
+from tests.chat_server import serving
+from tests.live import served
+
+KEY = "sk-correct-horse-battery"
 QUESTION = "How many days of leave in the first year?"
 
 
@@ -112,3 +120,42 @@ def test_answer_of_a_generator_that_is_back_is_its_own(filled, tmp_path, monkeyp
     switch.touch()
     status, out, err = filled("ask", QUESTION, "--strict")
     assert (status, err) == (0, "") and out.startswith("Colleagues have 14 days")
+
+
+def test_server_is_set_up_tried_chosen_and_removed_by_commands(evorag, tmp_path, monkeypatch):
+    secret = tmp_path / "key"
+    secret.write_text(f"{KEY}\n")
+    with serving() as server:
+        status, _, err = evorag("generators", "set", "house", server.url, "--key-file", secret)
+        assert status == 1 and "inside the network" in err
+        status, out, err = evorag("generators", "set", "house", server.url, "--key-file", secret, "--allow-inside")
+        assert status == 0 and "house" in out and "set" in out and KEY not in out + err
+        status, out, err = evorag("generators", "try", "house")
+        assert (status, out) == (0, "Nine。\n") and "first" in err
+        assert server.asked[-1][1]["Authorization"] == f"Bearer {KEY}"
+        [kept] = json.loads(evorag("generators", "default", "house", "--json")[1])
+        assert kept["is_default"] and kept["has_key"] and "key" not in kept
+        monkeypatch.setenv("EVORAG_GENERATOR", "none")
+        assert "EVORAG_GENERATOR" in evorag("generators", "list")[1]
+        assert evorag("generators", "default", "house")[0] == 1
+        status, out, _ = evorag("generators", "set", "house", server.url, "--no-key", "--allow-inside", "--json")
+        assert status == 0 and not json.loads(out)["has_key"]
+    status, _, err = evorag("generators", "try", "house")
+    assert status == 1 and "does not answer" in err and "Settings" in err
+    assert evorag("generators", "remove", "house")[0] == 0
+    assert evorag("generators", "remove", "house")[0] == 1
+
+
+def test_server_of_a_server_is_set_up_over_the_interface(evorag, tmp_path):
+    with serving() as model, knowledge_base(tmp_path) as kb, served(kb) as url:
+        at = ("--url", url)
+        assert evorag("generators", "set", "house", model.url, "--model", "second", "--allow-inside", *at)[0] == 0
+        assert evorag("generators", "default", "house", *at)[0] == 0
+        assert evorag("generators", "try", "house", *at)[1] == "Nine。\n"
+        assert kb.generators.usual(core.model.Task.ANSWER) == "house"
+        with RagClient(url) as client:
+            assert client.generators.list() == kb.generators.list()
+            with pytest.raises(InvalidInput):
+                client.generators.set("house", "http://10.0.0.1/v1")
+        backup = tmp_path / "backup.tar"
+        assert evorag("backup", backup, "--with-keys", *at)[0] == 0 and backup.stat().st_size

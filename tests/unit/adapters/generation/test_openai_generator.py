@@ -10,103 +10,31 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from core.adapters.generation.openai_generator import OpenAIGenerator
 from core.errors import GenerationFailed, GenerationTimedOut, ModelUnavailable
 from core.model import GeneratorState, Prompt, Sampling
+from tests.chat_server import Act, Handler, Server, good, serving
 from tests.waiting import until
 
 KEY = "sk-correct-horse-battery"
 PROMPT = Prompt("Rules.", "Question? \ud800", "en")
-Act = Callable[["Handler"], None]
-
-
-class Server(ThreadingHTTPServer):
-    """Does with each question what a test says, and remembers what it was asked."""
-
-    daemon_threads = True
-
-    def __init__(self, act: Act) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.act = act
-        self.asked: list[tuple[str, dict[str, str], Any]] = []
-        self.hung_up = threading.Event()
-
-    def handle_error(self, *_: Any) -> None:
-        self.hung_up.set()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing is told."""
-
-    def answer(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.server.asked.append((self.path, dict(self.headers), json.loads(body) if body else None))
-        if self.path.endswith("/models"):
-            self.begin("application/json")
-            self.wfile.write(b'{"data": [{"id": "first"}, {"id": "second"}]}')
-        else:
-            self.server.act(self)
-
-    do_GET = do_POST = answer
-
-    def begin(self, kind: str = "text/event-stream", status: int = 200, **headers: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-
-    def say(self, *pieces: str, finish: str | None = None) -> None:
-        for piece in pieces:
-            self.event({"choices": [{"delta": {"content": piece}, "finish_reason": None}]})
-        if finish:
-            self.event({"choices": [{"delta": {}, "finish_reason": finish}]})
-
-    def event(self, value: Any) -> None:
-        self.wfile.write(b"data: " + (value if isinstance(value, bytes) else json.dumps(value).encode()) + b"\n\n")
 
 
 @pytest.fixture
 def serve() -> Iterator[Callable[[Act], Server]]:
     """Start a server that answers questions as the test says."""
-    servers: list[Server] = []
-
-    def start(act: Act) -> Server:
-        servers.append(Server(act))
-        threading.Thread(target=servers[-1].serve_forever, args=(0.02,), daemon=True).start()
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with ExitStack() as stack:
+        yield lambda act: stack.enter_context(serving(act))
 
 
 def written(url: str, *, timeout_s: float = 60.0, max_bytes: int = 65_536, model: str = "m", key: str = KEY) -> str:
     with closing(OpenAIGenerator(url, key, model, max_bytes=max_bytes)) as generator:
         return "".join(generator.write(PROMPT, Sampling(max_tokens=7, temperature=0.5), timeout_s))
-
-
-def good(handler: Handler) -> None:
-    handler.begin()
-    handler.wfile.write(b": a remark\nevent: x\n\n")
-    handler.say("Ni", "ne", "。")
-    handler.event({"choices": [], "usage": {}})
-    handler.event(b"[DONE]")
 
 
 def test_answer_is_what_the_server_writes(serve) -> None:

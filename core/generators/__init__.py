@@ -38,9 +38,17 @@ class Generators:
         """Return ``none`` and every generator that a question may choose."""
         return (NONE, *self._openers)
 
+    def usual(self, task: Task) -> str:
+        """Return the name of the generator of a task that nothing else is chosen for."""
+        return self._tasks.get(task, "") or NONE
+
+    def place(self, name: str) -> str:
+        """Return where a generator is, where that may change while this runs; empty for those of the settings."""
+        return ""
+
     def chosen(self, task: Task, name: str = "") -> str:
         """Return the name of the generator of a task. Raises: ``InvalidInput`` for one that is not known."""
-        chosen = name or self._tasks.get(task, "") or NONE
+        chosen = name or self.usual(task)
         if chosen not in self.names():
             raise InvalidInput(f"There is no generator “{chosen[:64]}”.", remedy=f"One of {', '.join(self.names())}.")
         return chosen
@@ -53,14 +61,19 @@ class Generators:
         """Return the opened generator, None for ``none``. Raises: ``InvalidInput``, ``ModelUnavailable``."""
         if name == NONE:
             return None
-        if name not in self._openers:
-            raise InvalidInput(f"There is no generator “{name[:64]}”.", remedy=f"One of {', '.join(self.names())}.")
         own = self._by_task.get((name, task))
         key = name if own is None else (name, task)
         with self._lock:
             if key not in self._opened:
-                self._opened[key] = (own or self._openers[name])()
+                opener = own or self._opener(name)
+                if opener is None:
+                    among = f"One of {', '.join(self.names())}."
+                    raise InvalidInput(f"There is no generator “{name[:64]}”.", remedy=among)
+                self._opened[key] = opener()
             return self._opened[key]
+
+    def _opener(self, name: str) -> Opener | None:
+        return self._openers.get(name)
 
     def reopen(self, name: str) -> None:
         """Close a generator, where it is open; the next question that names it opens it anew."""
@@ -72,7 +85,14 @@ class Generators:
 
     def health(self) -> list[GeneratorHealth]:
         """Return a line about each generator, without waiting for any model."""
-        return [generator.health() for name in self._openers if (generator := self.get(name)) is not None]
+        return [generator.health() for name in self.names() if (generator := self._known(name)) is not None]
+
+    def _known(self, name: str) -> Generator | None:
+        """Return a generator, None for ``none`` and for one that was removed a moment ago."""
+        try:
+            return self.get(name)
+        except InvalidInput:
+            return None
 
     def close(self) -> None:
         with self._lock:
