@@ -53,6 +53,7 @@ _FORMS = {
     "users.name": "[a-z0-9][a-z0-9._-]{0,63}",
     "users.password_hash": r"scrypt:32768:8:1\$[A-Za-z0-9]+\$[0-9a-f]{128}",
     "api_keys.role": "reader|editor|admin",
+    "second_factors.secret": "[A-Z2-7]{32}",
 }
 """What text may stand in columns that name files, or that decide who may do what, and at what cost."""
 _PACKED = {"questions.trace": 0, "evaluation_outcomes.outcome": 4}
@@ -174,7 +175,7 @@ def _reads(column: Column[Any]) -> Callable[[Any], Any]:
     if isinstance(kind, Float):
         return _number
     if isinstance(kind, Integer):
-        if is_numbered(column):
+        if is_numbered(column) or column.name == "owner_id":
             return _whole(1, MOST_NUMBER)
         return _whole(-(2**63), 2**63 - 1) if isinstance(kind, BigInteger) else _whole(-(2**31), 2**31 - 1)
     if isinstance(kind, String):

@@ -3,7 +3,7 @@
 A file becomes blocks, blocks become chunks; a question becomes a query, a query becomes hits, hits become an answer.
 """
 
-from core.model.access import ApiKey, Principal, Role, Session, User
+from core.model.access import ApiKey, Principal, Role, SecondFactor, SecondFactorSetup, Session, User
 from core.model.answer_changes import AnswerComparison, Evidence, EvidenceChange, Impact, Reason
 from core.model.as_of import format_as_of, parse_as_of
 from core.model.ask_steps import (
@@ -143,6 +143,8 @@ __all__ = [
     "AnswerComparison",
     "AnswerStep",
     "AnswerType",
+    "SecondFactor",
+    "SecondFactorSetup",
     "ApiKey",
     "Artifact",
     "AsOf",
