@@ -72,7 +72,8 @@
     part("enter").disabled = false;
     write("password", "");
     if (!answer?.ok) {
-      part("error").textContent = said.detail || dialog.dataset.failed;
+      /* The field for the code speaks for itself when it comes; a wrong code is told. */
+      part("error").textContent = said.ticket && !ticket ? "" : said.detail || dialog.dataset.failed;
       second(said.ticket ?? "");
       part(ticket ? "code" : "password").focus();
     } else if (said.name !== dialog.dataset.user) {

@@ -292,6 +292,10 @@ class IndexLost(StoreUnavailable):
     remedy = "Have the store written anew: evorag reindex. Nothing is lost: its rows are in the catalogue."
 
 
+class CatalogUnavailable(StoreUnavailable):
+    """The server of the catalogue does not answer, which is nothing that a job can fail of: it waits in the ledger."""
+
+
 class CatalogDamaged(StoreUnavailable):
     """The file of the catalogue, or its disk, does not give what was written to it."""
 

@@ -87,7 +87,7 @@ def export_own_data() -> flask.Response:
 @access.delete("/me/data")
 @operation("Delete what is kept of oneself", tag="access", answers={200: OwnCounts}, errors=(PasswordNeeded,))
 def delete_own_data() -> flask.Response:
-    """Delete one's questions, conversations and ended jobs, and answer what is kept then.
+    """Delete one's questions, conversations, ended jobs and private question sets, and answer what is kept then.
 
     Uploads and publications are the knowledge base's, and stay.
     """
