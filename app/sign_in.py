@@ -14,12 +14,14 @@ from app.security import cookie
 from app.security.proxies import site_of
 from app.security.public_paths import ASSETS, ICON, SCRIPT, STYLES, safe_path
 from app.security.rates import rates, stranger, user
-from core.errors import RateLimited, Unauthorized
+from core.errors import CodeNeeded, RateLimited, Unauthorized
+from core.model import Session
 
 entrance = flask.Blueprint("sign_in", __name__)
 
 NAME_CHARS = 64
 PASSWORD_CHARS = 1024
+TICKET_CHARS = 200
 
 PAGE = Markup(
     """<!DOCTYPE html>
@@ -40,20 +42,32 @@ PAGE = Markup(
       {said}
       <form method="post" action="{action}">
         <input type="hidden" name="next" value="{after}">
-        <label class="form-label" for="name">{name_label}</label>
-        <input class="form-control" id="name" name="name" value="{name}" maxlength="64" required
-          autocomplete="username" autocapitalize="none" spellcheck="false"{name_focus}{described}>
-        <label class="form-label" for="password">{password_label}</label>
-        <input class="form-control" id="password" name="password" type="password" maxlength="1024" required
-          autocomplete="current-password"{password_focus}{described}>
+        {fields}
         <button class="btn btn-primary entrance-button" type="submit">{button}</button>
       </form>
+      {below}
     </main>
     <nav class="entrance-languages" aria-label="{languages_label}">{languages}</nav>
   </body>
 </html>
 """
 )
+FIELDS = Markup(
+    """<label class="form-label" for="name">{name_label}</label>
+        <input class="form-control" id="name" name="name" value="{name}" maxlength="64" required
+          autocomplete="username" autocapitalize="none" spellcheck="false"{name_focus}{described}>
+        <label class="form-label" for="password">{password_label}</label>
+        <input class="form-control" id="password" name="password" type="password" maxlength="1024" required
+          autocomplete="current-password"{password_focus}{described}>"""
+)
+CODE_FIELDS = Markup(
+    """<input type="hidden" name="ticket" value="{ticket}">
+        <label class="form-label" for="code">{code_label}</label>
+        <input class="form-control" id="code" name="code" maxlength="100" required autofocus
+          autocomplete="one-time-code" autocapitalize="characters" spellcheck="false" aria-describedby="{described}">
+        <p class="field-hint" id="code-hint">{code_hint}</p>"""
+)
+AGAIN = Markup('<p class="entrance-other"><a href="{}">{}</a></p>')
 STYLE = Markup('<link rel="stylesheet" href="{}">')
 ERROR = Markup('<p class="entrance-said entrance-error" id="said" role="alert">{}</p>')
 HINT = Markup('<p class="entrance-said">{}<br><code>evorag user add {} --role admin</code></p>')
@@ -79,7 +93,9 @@ def enter() -> flask.typing.ResponseReturnValue:
     """Begin a session where name and password are right, and end the one that the browser had."""
     form = flask.request.form
     after = safe_path(form.get("next", ""))
-    name, password = form.get("name", "").strip(), form.get("password", "")
+    ticket = form.get("ticket", "")[:TICKET_CHARS]
+    # A ticket ends with the name of who gave the password; whether it is one of ours is seen below.
+    name = ticket.rpartition(":")[2] if ticket else form.get("name", "").strip()
     whom = _counted_as(name)
     counts = rates()
     with counts.checking():
@@ -88,14 +104,15 @@ def enter() -> flask.typing.ResponseReturnValue:
             flask.g.evorag_retry_after = wait
             return _refused(RateLimited(t("sign_in.wait", count=wait)), after, name)
         try:
-            if len(name) > NAME_CHARS or len(password) > PASSWORD_CHARS:
-                raise Unauthorized("Name or password is wrong.")
-            old = cookie.token_of(flask.request) or ""
-            token, session = kb().accounts.sign_in(name, password, old_token=old)
+            token, session = _by_code(ticket) if ticket else _by_password(name)
         except RateLimited as error:
             return _refused(error, after, name)
+        except CodeNeeded as error:
+            return _code_wanted(error.ticket, after)
         except Unauthorized:
             counts.failed(*whom)
+            if ticket and kb().accounts.second_factors.is_valid(ticket):
+                return _code_wanted(ticket, after, is_wrong=True)
             return _refused(Unauthorized(t("sign_in.wrong"), remedy=t("sign_in.wrong_remedy")), after, name)
     if _wants_json():
         response = flask.jsonify(name=session.principal.name, role=session.principal.role)
@@ -104,6 +121,18 @@ def enter() -> flask.typing.ResponseReturnValue:
     cookie.keep(response, token)
     cookie.keep_device(response, kb().accounts.device_token(session.principal.name))
     return response
+
+
+def _by_password(name: str) -> tuple[str, Session]:
+    password = flask.request.form.get("password", "")
+    if len(name) > NAME_CHARS or len(password) > PASSWORD_CHARS:
+        raise Unauthorized("Name or password is wrong.")
+    return kb().accounts.sign_in(name, password, old_token=cookie.token_of(flask.request) or "")
+
+
+def _by_code(ticket: str) -> tuple[str, Session]:
+    old = cookie.token_of(flask.request) or ""
+    return kb().accounts.sign_in_by_code(ticket, flask.request.form.get("code", ""), old_token=old)
 
 
 @entrance.post(links.SIGN_OUT)
@@ -139,13 +168,33 @@ def _wants_json() -> bool:
     return flask.request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json"
 
 
+def _code_wanted(ticket: str, after: str, *, is_wrong: bool = False) -> flask.typing.ResponseReturnValue:
+    """Ask for a code of the second factor, with what tells at the next request that the password was right."""
+    said = t("sign_in.code_wrong") if is_wrong else t("sign_in.code_text")
+    if _wants_json():
+        return problem({**error_words(CodeNeeded(said)), "detail": said}, CodeNeeded.status, ticket=ticket)
+    fields = CODE_FIELDS.format(
+        ticket=ticket,
+        code_label=t("sign_in.code"),
+        code_hint=t("sign_in.code_hint"),
+        described="said code-hint" if is_wrong else "code-hint",
+    )
+    shown = _page(
+        after,
+        error=said if is_wrong else "",
+        fields=fields,
+        below=AGAIN.format(links.sign_in(after), t("sign_in.as_other")),
+    )
+    return shown, CodeNeeded.status if is_wrong else 200
+
+
 def _refused(error: Unauthorized | RateLimited, after: str, name: str) -> flask.typing.ResponseReturnValue:
     if _wants_json():
         return problem({**error_words(error), "detail": error.message}, error.status)
     return _page(after, name=name[:NAME_CHARS], error=error.message), error.status
 
 
-def _page(after: str, *, name: str = "", error: str = "") -> str:
+def _page(after: str, *, name: str = "", error: str = "", fields: str = "", below: str = "") -> str:
     said = ERROR.format(error) if error else Markup("")
     if not error and not kb().accounts.has_users():
         said = HINT.format(t("sign_in.no_users"), t("sign_in.name").upper())
@@ -158,15 +207,22 @@ def _page(after: str, *, name: str = "", error: str = "") -> str:
         said=said,
         action=links.SIGN_IN,
         after=after,
+        fields=fields or _fields(name, is_refused=bool(error)),
+        below=below,
+        button=t("sign_in.button"),
+        languages_label=t("shell.language"),
+        languages=Markup(" ").join(_language_link(code, word, after) for code, word in LANGUAGES.items()),
+    )
+
+
+def _fields(name: str, *, is_refused: bool) -> str:
+    return FIELDS.format(
         name=name,
         name_label=t("sign_in.name"),
         password_label=t("sign_in.password"),
         name_focus=Markup("") if name else FOCUS,
         password_focus=FOCUS if name else Markup(""),
-        described=DESCRIBED if error else Markup(""),
-        button=t("sign_in.button"),
-        languages_label=t("shell.language"),
-        languages=Markup(" ").join(_language_link(code, word, after) for code, word in LANGUAGES.items()),
+        described=DESCRIBED if is_refused else Markup(""),
     )
 
 

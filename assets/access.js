@@ -28,6 +28,12 @@
 
   /* ---- the session has ended ----------------------------------------------------------------------------------------- */
   const part = (name) => document.getElementById(name ? `signed-out-${name}` : "signed-out");
+  let ticket = "";
+  const second = (given) => {
+    ticket = given;
+    part("second").hidden = !ticket;
+    write("code", "");
+  };
   const ask = () => {
     const dialog = part();
     if (!dialog || dialog.open) {
@@ -37,6 +43,7 @@
       write("name", dialog.dataset.user);
     }
     part("error").textContent = "";
+    second("");
     dialog.showModal();
     part(dialog.dataset.user ? "password" : "name").focus();
   };
@@ -48,7 +55,11 @@
   };
   const enter = async () => {
     const dialog = part();
-    const form = new URLSearchParams({ name: part("name").value, password: part("password").value });
+    const form = new URLSearchParams(
+      ticket
+        ? { ticket, code: part("code").value }
+        : { name: part("name").value, password: part("password").value },
+    );
     let answer = null;
     let said = {};
     part("enter").disabled = true;
@@ -61,8 +72,10 @@
     part("enter").disabled = false;
     write("password", "");
     if (!answer?.ok) {
-      part("error").textContent = said.detail || dialog.dataset.failed;
-      part("password").focus();
+      /* The field for the code speaks for itself when it comes; a wrong code is told. */
+      part("error").textContent = said.ticket && !ticket ? "" : said.detail || dialog.dataset.failed;
+      second(said.ticket ?? "");
+      part(ticket ? "code" : "password").focus();
     } else if (said.name !== dialog.dataset.user) {
       window.location.reload();
     } else {
@@ -75,7 +88,7 @@
     }
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.matches?.("#signed-out-name, #signed-out-password")) {
+    if (event.key === "Enter" && event.target.matches?.("#signed-out-name, #signed-out-password, #signed-out-code")) {
       event.preventDefault();
       enter();
     }

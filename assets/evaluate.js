@@ -30,7 +30,7 @@
   const formOf = (file, lines) =>
     (file ? /\.(jsonl|json|ndjson)$/i.test(file.name) : lines.trimStart().startsWith("{")) ? "jsonl" : "csv";
   const working = (is) => set("evaluate-import", { className: is ? "btn btn-primary is-working" : "btn btn-primary" });
-  const send = async (clicks, name, lines) => {
+  const send = async (clicks, name, lines, shared) => {
     if (!clicks) {
       return window.dash_clientside.no_update;
     }
@@ -43,6 +43,7 @@
     const form = new FormData();
     form.append("name", name.trim());
     form.append("form", formOf(chosen, lines ?? ""));
+    form.append("shared", shared === false ? "false" : "true");
     form.append("file", chosen ?? new File([lines], "lines.txt", { type: "text/plain" }));
     working(true);
     try {

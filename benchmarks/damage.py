@@ -301,7 +301,7 @@ def _problems(kb: Any) -> Iterator[str]:
         for recording in kb.recordings.list():
             kb.recordings.heat_map(recording.id)
             return ""
-        return "told missing (recording): the recording is not listed"
+        return "the recording is gone, in silence"
 
     def checked() -> str:
         faults = [f"{each.store}: {each.faults} rows {each.error}" for each in kb.check() if not each.is_sound]

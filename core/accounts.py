@@ -23,6 +23,7 @@ from core.catalog.people.own_data import OwnData
 from core.errors import Conflict, Forbidden, InvalidInput, PasswordNeeded, RateLimited, Unauthorized
 from core.model import ApiKey, Principal, Role, Session, User
 from core.ports import Passwords
+from core.second_factors import SecondFactors
 from core.text.language import is_storable
 from core.text.password_strength import is_guessable
 
@@ -67,6 +68,7 @@ class Accounts:
         self._confirmed_for = timedelta(minutes=confirm_minutes)
         self._hashing = threading.BoundedSemaphore(_HASHED_AT_ONCE)
         self._has_users: bool | None = None
+        self.second_factors = SecondFactors(catalog, clock, self.require_recent_password, _note)
 
     # ---- users
 
@@ -158,14 +160,25 @@ class Accounts:
 
     # ---- sessions
 
-    def sign_in(self, name: str, password: str, *, old_token: str = "") -> tuple[str, Session]:
+    def sign_in(self, name: str, password: str, *, code: str = "", old_token: str = "") -> tuple[str, Session]:
         """Return the token of a new session, which ends that of ``old_token``.
 
-        An unknown name takes as long as a wrong password. Raises: ``Unauthorized``, ``RateLimited``.
+        An unknown name takes as long as a wrong password. Raises: ``Unauthorized``; ``CodeNeeded`` where the user has
+        a second factor, with a ticket for ``sign_in_by_code``; ``RateLimited``.
         """
         user = self._verified(_folded(name), password)
         if user.is_disabled:
             raise _refused()
+        self.second_factors.check(user, code)
+        return self._begin(user, old_token)
+
+    def sign_in_by_code(self, ticket: str, code: str, *, old_token: str = "") -> tuple[str, Session]:
+        """Return the token of a new session of who gave the password before. Raises: as ``sign_in`` does."""
+        user = self.second_factors.user_of(ticket)
+        self.second_factors.check(user, code)
+        return self._begin(user, old_token)
+
+    def _begin(self, user: User, old_token: str) -> tuple[str, Session]:
         if old_token:
             self.sign_out(old_token)
         now = self._clock()

@@ -6,6 +6,8 @@
     │   ├── BadFilter              bad_filter
     │   └── QueryTooLong           query_too_long
     ├── Unauthorized          401  unauthorized (nobody knows who asks)
+    │   ├── CodeNeeded             code_needed (the password was right, and a code of the second factor is wanted)
+    │   └── WrongCode              wrong_code (of the second factor)
     ├── Forbidden             403  forbidden (it is known who asks, and that is not enough)
     │   └── PasswordNeeded         password_needed (who asks gave their password too long ago)
     ├── NotFound              404  not_found
@@ -124,6 +126,22 @@ class Unauthorized(EvoRAGError):
     code = "unauthorized"
     status = 401
     remedy = "Sign in, or send a valid key in the header “Authorization: Bearer …”."
+
+
+class CodeNeeded(Unauthorized):
+    """The password was right, and a code of the second factor is wanted; with ``ticket`` it is enough alone."""
+
+    code = "code_needed"
+    remedy = "Give the code that your app shows, or one of your recovery codes."
+
+    def __init__(self, message: str, *, ticket: str = "") -> None:
+        super().__init__(message)
+        self.ticket = ticket
+
+
+class WrongCode(Unauthorized):
+    code = "wrong_code"
+    remedy = "Wait for the next code of your app, and type that one."
 
 
 class Forbidden(EvoRAGError):
@@ -272,6 +290,10 @@ class IndexLost(StoreUnavailable):
     """A store answers, and what was written to it is gone: emptying it makes it anew, its rows are in the catalogue."""
 
     remedy = "Have the store written anew: evorag reindex. Nothing is lost: its rows are in the catalogue."
+
+
+class CatalogUnavailable(StoreUnavailable):
+    """The server of the catalogue does not answer, which is nothing that a job can fail of: it waits in the ledger."""
 
 
 class CatalogDamaged(StoreUnavailable):

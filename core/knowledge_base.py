@@ -252,6 +252,7 @@ class KnowledgeBase:
     purge = _by("_versions", Publishing.purge)
     saved_questions = _by("_versions", Publishing.saved_questions)
     save_question = _by("_versions", Publishing.save_question)
+    share_question = _by("_versions", Publishing.share_question)
     forget_question = _by("_versions", Publishing.forget_question)
 
     # ---- comparing
@@ -372,9 +373,8 @@ class KnowledgeBase:
     @needs(Role.READER)
     def trace(self, trace_id: str) -> Trace:
         """Return the account of a question of the history, or of a failure in an evaluation. Raises: ``NotFound``."""
-        if self.evaluations.keeps(trace_id):
-            return self.evaluations.trace(trace_id)
-        return self.catalog.questions.get(trace_id)
+        kept = self.evaluations.trace if self.evaluations.keeps(trace_id) else self.catalog.questions.get
+        return kept(trace_id)
 
     @needs(Role.ADMIN)
     def forget_answers(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import dash_bootstrap_components as dbc
@@ -19,7 +20,9 @@ from app.components.shared.states import error_line, link_button, notify, report
 from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import number, t
+from app.pages.second_factor import second_factor_part
 from app.security import cookie
+from app.security.rates import counted
 from core.errors import EvoRAGError, InvalidInput
 from core.model import ApiKey, Role
 
@@ -47,6 +50,7 @@ def layout(**_: Any) -> html.Div:
         parts.append(_section("person-circle", "users", users))
     if who.user_id is not None:
         parts.append(_section("shield-lock", "password", [_password_form(), html.Div(id="access-password-error")]))
+        parts.append(_section("shield-lock", "factor", second_factor_part()))
         parts.append(_section("person-circle", "data", [html.Div(_own_data(), id="access-data"), *_data_buttons()]))
     return named_page("access", [*parts, access_dialog()])
 
@@ -227,7 +231,7 @@ def act(_users_clicks: list[int | None], _keys_clicks: list[int | None]) -> None
         kb().accounts.disable(name, action == "disable")
         set_props("access-users", {"children": _users()})
         notify("ok", t(f"access.was_{action}d", name=name))
-    elif action in ("remove", "password"):
+    elif action in ("remove", "password", "factor"):
         _ask(action, name, name)
 
 
@@ -262,6 +266,8 @@ def answer(_confirm: int | None, _cancel: int | None, asked: dict[str, str], pas
             set_props("access-secret", {"children": None})
         elif question == "remove":
             accounts.remove(about)
+        elif question == "factor":
+            accounts.second_factors.reset(about)
         else:
             accounts.set_password(about, password or "")
     except EvoRAGError as error:
@@ -290,7 +296,8 @@ def change_password(clicks: int | None, present: str | None, new: str | None) ->
         raise PreventUpdate
     token = cookie.token_of(flask.request) or ""
     try:
-        kb().accounts.set_password(principal().name, new or "", present=present or "", keep_token=token)
+        change = partial(kb().accounts.set_password, principal().name, new or "", present=present or "")
+        counted(lambda: change(keep_token=token), t("factor.often"))
     except EvoRAGError as error:
         return no_update, no_update, error_line(error)
     notify("ok", t("access.password_changed"))

@@ -24,6 +24,9 @@ from limits.errors import StorageError
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import MovingWindowRateLimiter, SlidingWindowCounterRateLimiter
 
+from core.access import current
+from core.errors import RateLimited, Unauthorized
+
 log = logging.getLogger(__name__)
 Found = TypeVar("Found")
 
@@ -158,6 +161,26 @@ def _counter(who: str, counters: Counters) -> str:
 def rates() -> Rates:
     """Return the counters of the application that serves the present request."""
     return cast("Rates", flask.current_app.extensions[KEY])
+
+
+def counted(act: Callable[[], Found], often: str) -> Found:
+    """Do what the present caller proves by a password or a code, and count it where that is wrong.
+
+    Raises: ``RateLimited`` with the words ``often`` where it was wrong too often; what ``act`` raises.
+    """
+    who = current().user_id
+    if who is None:
+        return act()
+    counts, whom = rates(), user(who)
+    with counts.checking():
+        if wait := counts.locked(whom):
+            flask.g.evorag_retry_after = wait
+            raise RateLimited(often)
+        try:
+            return act()
+        except Unauthorized:
+            counts.failed(whom)
+            raise
 
 
 def user(user_id: int, by_key: bool = False) -> str:

@@ -23,7 +23,7 @@ class EvaluationsApi(Protocol):
     # ---- question sets
 
     def sets(self) -> list[QuestionSet]:
-        """Return the question sets by name."""
+        """Return the question sets that the caller sees by name."""
 
     def set_of(self, set_id: str) -> QuestionSet:
         """Return one question set."""
@@ -31,14 +31,24 @@ class EvaluationsApi(Protocol):
     def questions(self, set_id: str, limit: int = 10_000, after: int = 0) -> list[JudgedQuestion]:
         """Return questions of a set in order, after a position."""
 
-    def import_set(self, name: str, data: bytes, form: str) -> QuestionSet:
-        """Keep a file (``csv`` or ``jsonl``) as a set. Raises: ``InvalidInput`` with the line, ``Conflict``, …"""
+    def import_set(self, name: str, data: bytes, form: str, *, shared: bool = True) -> QuestionSet:
+        """Keep a file (``csv`` or ``jsonl``) as a set of the caller, which others see where it is ``shared``.
 
-    def set_from_history(self, name: str, trace_ids: Sequence[str]) -> QuestionSet:
+        Raises: ``InvalidInput`` with the line, ``Conflict``, …
+        """
+
+    def set_from_history(self, name: str, trace_ids: Sequence[str], *, shared: bool = True) -> QuestionSet:
         """Keep asked questions as a set; what each answer cited and said counts as right.
 
         Private documents, follow-ups and questions about the knowledge base are left out. Raises: ``Conflict``;
         ``InvalidInput`` where nothing is left.
+        """
+
+    def share_set(self, set_id: str, shared: bool) -> QuestionSet:
+        """Show a set and its runs to everybody, or to its owner alone.
+
+        Raises: ``Conflict`` where it has no owner, or its name is taken; ``Forbidden`` to others than its owner and
+        administrators.
         """
 
     def mark_wrong(self, trace_id: str, right: Right | None = None, note: str = "", text: str = "") -> JudgedQuestion:

@@ -57,10 +57,17 @@ class HistoryApi(Protocol):
         """Return the trace of a question of the history, or of a failure in an evaluation. Raises: ``NotFound``."""
 
     def saved_questions(self) -> list[SavedQuestion]:
-        """Return the saved questions, oldest first."""
+        """Return the saved questions that the caller sees, oldest first."""
 
-    def save_question(self, text: str) -> SavedQuestion:
+    def save_question(self, text: str, *, shared: bool = True) -> SavedQuestion:
         """Save a question; one that is saved already stays as it is. Raises: ``InvalidInput``, ``QueryTooLong``."""
+
+    def share_question(self, question_id: str, shared: bool) -> SavedQuestion:
+        """Show a saved question to everybody, or to its owner alone.
+
+        Raises: ``NotFound``; ``Conflict`` where it has no owner; ``Forbidden`` to others than its owner and
+        administrators.
+        """
 
     def forget_question(self, question_id: str) -> None:
         """Remove a saved question. Raises: ``NotFound``."""

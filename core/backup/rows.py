@@ -58,6 +58,7 @@ _FORMS = {
     "generator_servers.name": "[a-z0-9][a-z0-9._-]{0,63}",
     "generator_servers.url": r"https?://[^\s/?#@]+(?:/[^\s?#]*)?",
     "generator_servers.key": "[!-~]*",
+    "second_factors.secret": "[A-Z2-7]{32}",
 }
 """What text may stand in columns that name files, or that decide who may do what, and at what cost."""
 _PACKED = {"questions.trace": 0, "evaluation_outcomes.outcome": 4}
@@ -181,7 +182,7 @@ def _reads(column: Column[Any]) -> Callable[[Any], Any]:
     if isinstance(kind, Float):
         return _number
     if isinstance(kind, Integer):
-        if is_numbered(column):
+        if is_numbered(column) or column.name == "owner_id":
             return _whole(1, MOST_NUMBER)
         return _whole(-(2**63), 2**63 - 1) if isinstance(kind, BigInteger) else _whole(-(2**31), 2**31 - 1)
     if isinstance(kind, String):

@@ -43,9 +43,13 @@ def check(told: object) -> dict[str, int]:
 
 
 def go_on_from(tx: Connection, last: Mapping[str, int]) -> None:
-    """Have every table number its next row from behind the last number, and behind its rows."""
+    """Have every table number its next row from behind the last number, and behind its rows.
+
+    Users are numbered from behind every owner that a row names, too: nobody is to come and own what was there before.
+    """
     for name, column in numbered().items():
-        number = max(last.get(name, 0), int(tx.scalar(select(func.max(column))) or 0))
+        owners = [table.c.owner_id for table in travelling() if "owner_id" in table.c] if name == "users" else []
+        number = max(last.get(name, 0), *(int(tx.scalar(select(func.max(each))) or 0) for each in (column, *owners)))
         if not number:
             continue
         if tx.dialect.name == "sqlite":

@@ -39,6 +39,7 @@ from core.catalog.jobs.ledger import ACTIVE, Jobs
 from core.catalog.journal import Journal
 from core.catalog.outbox import KEYWORD, STORES, VECTOR, Batch, Outbox
 from core.catalog.people.credentials import Keys, Sessions
+from core.catalog.people.second_factors import SecondFactorTable
 from core.catalog.people.users import Users
 from core.catalog.questions.cached_answers import CachedAnswers
 from core.catalog.questions.conversations import ConversationTable
@@ -121,6 +122,7 @@ class Catalog:
         self.users = Users(self.database)
         self.sessions = Sessions(self.database)
         self.keys = Keys(self.database)
+        self.second_factors = SecondFactorTable(self.database)
         self.vocabulary = VocabularyTable(self.database)
         self.consistency = ConsistencyTable(self.database)
         self.damages = Damages(self.database)

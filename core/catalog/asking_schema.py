@@ -54,8 +54,14 @@ question_sets = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("created_at", Instant, nullable=False),
     Column("gates", Boolean, nullable=False, default=False),
+    Column("owner_id", BigInteger),
+    Column("is_shared", Boolean, nullable=False, default=True),
+    Column("title", Text),
 )
-"""``gates``: the set is asked before a draft is published."""
+"""``gates``: the set is asked before a draft is published; ``title``: what its owner calls it, if it is not ``name``.
+
+Two may have one title where nobody sees both, which their names, of which each stands once, are not to tell.
+"""
 
 judged_questions = Table(
     "judged_questions",

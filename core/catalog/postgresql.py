@@ -13,7 +13,7 @@ from psycopg.types.string import StrDumperUnknown
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 
-from core.errors import StoreUnavailable
+from core.errors import CatalogUnavailable, StoreUnavailable
 
 IDLE_WRITE_S = 600
 """Time after which the server takes the lock from a writer that sends nothing, as a process that was frozen."""
@@ -133,7 +133,7 @@ def _meant(context: ExceptionContext) -> None:
     if not isinstance(error, psycopg.Error):
         return
     if context.is_disconnect or context.connection is None or (error.sqlstate or "").startswith(_GONE):
-        raise StoreUnavailable("The server of the catalogue does not answer.") from error
+        raise CatalogUnavailable("The server of the catalogue does not answer.") from error
     said = error.diag.message_primary or type(error).__name__
     error.args = (said,)
     if context.sqlalchemy_exception is not None:

@@ -294,6 +294,18 @@ sessions = Table(
     Index("sessions_user", "user_id"),
 )
 
+second_factors = Table(
+    "second_factors",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("secret", String(64), nullable=False),
+    Column("started_at", Instant, nullable=False),
+    Column("confirmed_at", Instant),
+    Column("last_step", BigInteger, nullable=False, default=0),
+    Column("recovery", JSON, nullable=False, default=list),
+)
+"""``confirmed_at``: asked for since then; ``last_step``: the last one whose code was taken; ``recovery``: hashes."""
+
 api_keys = Table(
     "api_keys",
     metadata,
@@ -338,8 +350,10 @@ saved_questions = Table(
     Column("id", String(32), primary_key=True),
     Column("text", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
+    Column("owner_id", BigInteger),
+    Column("is_shared", Boolean, nullable=False, default=True),
 )
-"""Each text stands once: whoever saves one looks for it first, and no other transaction writes meanwhile."""
+"""Each text stands once to whoever sees it: who saves one looks for it first, and no other transaction writes then."""
 
 index_settings = Table(
     "index_settings",

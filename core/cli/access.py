@@ -90,6 +90,13 @@ def enable(name: Who, data_dir: DataDir = None, as_json: AsJson = False) -> None
         _show_users([accounts.disable(name, False)], as_json)
 
 
+@users.command("second-factor")
+def remove_second_factor(name: Who, data_dir: DataDir = None) -> None:
+    """Remove the second factor of somebody who has lost it, and end their sessions."""
+    with _accounts(data_dir) as accounts:
+        accounts.second_factors.reset(name)
+
+
 @users.command("remove")
 def remove_user(name: Who, data_dir: DataDir = None) -> None:
     """Remove somebody with their keys; their private documents stay, for administrators alone."""

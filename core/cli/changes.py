@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from core.cli import diff_output, output, remote, version_output
-from core.cli.options import AsJson, DataDir, Name, Number
+from core.cli.options import AsJson, DataDir, Name, Number, Private
 from core.cli.session import asking, opened, version_of
 from core.errors import InvalidInput
 from core.indexes.readiness import wait_until_ready
@@ -47,7 +47,10 @@ def diff(
 @commands.command()
 def questions(
     save: Annotated[str | None, typer.Option(metavar="TEXT", help="Save a question.")] = None,
+    private: Private = False,
     forget: Annotated[str | None, typer.Option(metavar="ID", help="Forget a saved question.")] = None,
+    share: Annotated[str | None, typer.Option(metavar="ID", help="Show one's saved question to everybody.")] = None,
+    hide: Annotated[str | None, typer.Option(metavar="ID", help="Show it to oneself and administrators.")] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -56,7 +59,10 @@ def questions(
         if forget is not None:
             kb.forget_question(forget)
         if save is not None:
-            kb.save_question(save)
+            kb.save_question(save, shared=not private)
+        for question_id, is_shared in ((share, True), (hide, False)):
+            if question_id is not None:
+                kb.share_question(question_id, is_shared)
         saved = kb.saved_questions()
     (output.print_json if as_json else version_output.print_questions)(saved)
 

@@ -14,8 +14,18 @@ _LISTED = (("final", "ndcg_at_10"), ("final", "recall_at_10"), ("answers", "righ
 
 
 def print_sets(sets: Iterable[QuestionSet]) -> None:
-    rows = ([each.id, each.name, each.size, "gates" if each.gates else "-"] for each in sets)
-    output.print_rows(("id", "question set", "questions", "before publishing"), rows)
+    rows = (
+        [
+            each.id,
+            each.name,
+            each.size,
+            "gates" if each.gates else "-",
+            each.owner or "-",
+            "all" if each.is_shared else "owner",
+        ]
+        for each in sets
+    )
+    output.print_rows(("id", "question set", "questions", "before publishing", "owner", "seen by"), rows)
 
 
 def print_runs(runs: Iterable[EvaluationRun]) -> None:

@@ -24,9 +24,9 @@ from core.cli.evaluation_output import (
     warn_of,
     warn_of_generator,
 )
-from core.cli.options import AsJson, AsOf, DataDir, Name, Number, TopK
+from core.cli.options import AsJson, AsOf, DataDir, Name, Number, Private, TopK
 from core.cli.session import as_of_option, opened, settings, version_of
-from core.errors import EvoRAGError, InvalidInput, NotFound
+from core.errors import Conflict, EvoRAGError, InvalidInput, NotFound
 from core.indexes.readiness import wait_until_ready
 from core.model import EvaluationRun, Query, QuestionSet
 
@@ -85,6 +85,7 @@ def import_set(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Questions as CSV or JSONL.")],
     name: Annotated[str, typer.Option(help="What the set is called; by default as the file.")] = "",
     gate: Annotated[bool, typer.Option("--gate", help="Ask it before a draft is published.")] = False,
+    private: Private = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -95,7 +96,7 @@ def import_set(
         raise InvalidInput(f"“{file}” cannot be read.", remedy="Name a file of questions.") from error
     form = "csv" if file.suffix.lower() in (".csv", ".tsv") else "jsonl"
     with opened(data_dir) as kb:
-        kept = kb.evaluations.import_set(name or file.stem, data, form)
+        kept = kb.evaluations.import_set(name or file.stem, data, form, shared=not private)
         if gate:
             kept = kb.evaluations.set_gate(kept.id, True)
     output.print_json(kept) if as_json else print_sets([kept])
@@ -105,12 +106,14 @@ def import_set(
 def history(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the set is called.")],
     last: Annotated[int, typer.Option(min=1, max=1_000, help="So many of the last questions.")] = 100,
+    private: Private = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Keep the last questions that were asked as a set: what they were answered counts as right."""
     with opened(data_dir) as kb:
-        kept = kb.evaluations.set_from_history(name, [summary.id for summary in kb.history(last)])
+        asked = [summary.id for summary in kb.history(last)]
+        kept = kb.evaluations.set_from_history(name, asked, shared=not private)
     output.print_json(kept) if as_json else print_sets([kept])
 
 
@@ -130,6 +133,19 @@ def delete(name: Set, data_dir: DataDir = None) -> None:
     """Delete a question set with all its runs."""
     with opened(data_dir) as kb:
         kb.evaluations.delete_set(_set(kb, name).id)
+
+
+@commands.command()
+def share(
+    name: Set,
+    off: Annotated[bool, typer.Option("--off", help="Keep it private.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one's question set to everybody, or with --off to oneself and administrators alone."""
+    with opened(data_dir) as kb:
+        changed = kb.evaluations.share_set(_set(kb, name).id, not off)
+    output.print_json(changed) if as_json else print_sets([changed])
 
 
 @commands.command()
@@ -247,11 +263,14 @@ def warn_before(kb: KnowledgeBaseApi, key: str, version: int) -> None:
 
 
 def _set(kb: KnowledgeBaseApi, name: str) -> QuestionSet:
-    """Raises: ``NotFound``."""
+    """Return the set of an id or a name. Raises: ``NotFound``; ``Conflict`` where others have one of the name, too."""
     sets: Sequence[QuestionSet] = kb.evaluations.sets()
-    for known in sets:
-        if name in (known.name, known.id):
-            return known
+    found = [known for known in sets if known.id == name] or [known for known in sets if known.name == name]
+    if len(found) > 1:
+        told = ", ".join(f"{known.id} ({known.owner or '-'})" for known in found)
+        raise Conflict(f"There are {len(found)} question sets “{name}”: {told}.", remedy="Name one by its id.")
+    if found:
+        return found[0]
     raise NotFound(f"There is no question set “{name}”.", remedy="`evorag eval list` lists them.")
 
 

@@ -10,6 +10,7 @@ import typer
 DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Data folder, instead of EVORAG_DATA_DIR.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until all is indexed.")]
+Private = Annotated[bool, typer.Option("--private", help="Only oneself and administrators see it.")]
 Names = Annotated[list[str], typer.Argument(metavar="DOC...", help="Documents by name.")]
 Name = Annotated[str, typer.Argument(metavar="DOC", help="A document by name.")]
 Number = Annotated[int, typer.Argument(metavar="N", min=1, help="A version by its number.")]

@@ -68,8 +68,17 @@ def end_publication(done: Publication, *, as_json: bool) -> None:
 
 def print_questions(questions: Iterable[SavedQuestion]) -> None:
     """Write one line a saved question."""
-    rows = ([question.id, _time(question.created_at), question.text] for question in questions)
-    output.print_rows(("question", "saved", "text"), rows)
+    rows = (
+        [
+            question.id,
+            _time(question.created_at),
+            question.owner or "-",
+            "all" if question.is_shared else "owner",
+            question.text,
+        ]
+        for question in questions
+    )
+    output.print_rows(("question", "saved", "owner", "seen by", "text"), rows)
 
 
 def print_impacts(impacts: Sequence[Impact]) -> None:

@@ -47,17 +47,24 @@ class RemoteEvaluations:
         path = path_of("question-sets", set_id, "questions")
         return values(JudgedQuestion, self._rows(path, "questions", limit, after))
 
-    def import_set(self, name: str, data: bytes, form: str) -> QuestionSet:
+    def import_set(self, name: str, data: bytes, form: str, *, shared: bool = True) -> QuestionSet:
         """Keep a file (``csv`` or ``jsonl``) as a set. Raises: ``InvalidInput`` with the line, ``Conflict``, …"""
         files, fields = {"file": (f"questions.{form}", data)}, {"name": name, "form": form}
+        # What is shared is said as servers of old know it.
+        fields |= {} if shared else {"shared": "false"}
         return from_dict(
             QuestionSet, self._http.call("POST", path_of("question-sets"), files=files, data=fields).json()
         )
 
-    def set_from_history(self, name: str, trace_ids: Sequence[str]) -> QuestionSet:
+    def set_from_history(self, name: str, trace_ids: Sequence[str], *, shared: bool = True) -> QuestionSet:
         """Keep questions that were asked as a set: what each answer cited and said counts as right."""
-        body = {"name": name, "trace_ids": list(trace_ids)}
+        body = {"name": name, "trace_ids": list(trace_ids), **({} if shared else {"shared": False})}
         return from_dict(QuestionSet, self._http.post(path_of("question-sets", "from-history"), body))
+
+    def share_set(self, set_id: str, shared: bool) -> QuestionSet:
+        """Show a set and its runs to everybody, or to its owner alone. Raises: ``Conflict``, ``Forbidden``."""
+        path = path_of("question-sets", set_id)
+        return from_dict(QuestionSet, self._http.call("PATCH", path, json={"shared": shared}, again=True).json())
 
     def mark_wrong(self, trace_id: str, right: Right | None = None, note: str = "", text: str = "") -> JudgedQuestion:
         """Put a question whose answer was wrong into the set of such questions; marked again, it is judged anew."""

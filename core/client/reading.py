@@ -226,12 +226,18 @@ class DocumentClient:
         return from_dict(Trace, self._http.get(path_of("traces", trace_id)))
 
     def saved_questions(self) -> list[SavedQuestion]:
-        """Return the saved questions, oldest first."""
+        """Return the saved questions that the caller sees, oldest first."""
         return values(SavedQuestion, self._http.get(path_of("saved-questions"))["questions"])
 
-    def save_question(self, text: str) -> SavedQuestion:
+    def save_question(self, text: str, *, shared: bool = True) -> SavedQuestion:
         """Keep a question; one that is kept already stays as it is. Raises: ``InvalidInput`` and its kinds."""
-        return from_dict(SavedQuestion, self._http.post(path_of("saved-questions"), {"text": text}, again=True))
+        body = {"text": text, **({} if shared else {"shared": False})}
+        return from_dict(SavedQuestion, self._http.post(path_of("saved-questions"), body, again=True))
+
+    def share_question(self, question_id: str, shared: bool) -> SavedQuestion:
+        """Show a saved question to everybody, or to its owner alone. Raises: ``NotFound``, ``Conflict``."""
+        path = path_of("saved-questions", question_id)
+        return from_dict(SavedQuestion, self._http.call("PATCH", path, json={"shared": shared}, again=True).json())
 
     def forget_question(self, question_id: str) -> None:
         """Forget a saved question. Raises: ``NotFound``."""

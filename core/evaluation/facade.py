@@ -1,7 +1,8 @@
 """Evaluations as people use them: question sets, runs of them, their comparison, and the gate before publishing.
 
-Sets and runs are shared: editors change them, every reader sees them. Runs are asked with the eyes of somebody who sees
-no private document, and a set that is made from somebody's history leaves out what rests on private ones.
+Sets are their owners', who share them or keep them private with their runs: what is shared every reader sees and every
+editor changes. Runs are asked with the eyes of somebody who sees no private document, and a set that is made from
+somebody's history leaves out what rests on private ones.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Evaluations:
 
     @needs(Role.READER)
     def sets(self) -> list[QuestionSet]:
-        """Return the question sets by name."""
+        """Return the question sets that whoever acts sees by name."""
         return self._catalog.question_sets.all()
 
     @needs(Role.READER)
@@ -98,16 +99,16 @@ class Evaluations:
         return self._catalog.question_sets.questions(set_id, limit, after)
 
     @needs(Role.EDITOR)
-    def import_set(self, name: str, data: bytes, form: str) -> QuestionSet:
+    def import_set(self, name: str, data: bytes, form: str, *, shared: bool = True) -> QuestionSet:
         """Keep a file (``csv`` or ``jsonl``) as a set. Raises: ``InvalidInput`` with the line, ``Conflict``, …"""
-        questions = read_questions(data, form, self._settings.max_question_chars)
-        return self._catalog.question_sets.keep(checked_name(name), [NewQuestion(each) for each in questions])
+        new = [NewQuestion(each) for each in read_questions(data, form, self._settings.max_question_chars)]
+        return self._catalog.question_sets.keep(checked_name(name), new, shared=shared)
 
     @needs(Role.EDITOR)
-    def set_from_history(self, name: str, trace_ids: Sequence[str]) -> QuestionSet:
+    def set_from_history(self, name: str, trace_ids: Sequence[str], *, shared: bool = True) -> QuestionSet:
         """Keep questions that were asked as a set: what each answer cited and said counts as right.
 
-        Left out is what rests on private documents, for everybody sees a set, questions about the knowledge base, and
+        Left out is what rests on private documents, for a set can be shared, questions about the knowledge base, and
         follow-up questions. Raises: ``NotFound``, ``Conflict``, ``InvalidInput`` where nothing is left.
         """
         checked = checked_name(name)
@@ -123,7 +124,15 @@ class Evaluations:
                 "None of the questions can be shared.",
                 remedy="Choose some about the documents that stand by themselves and rest on no private document.",
             )
-        return self._catalog.question_sets.keep(checked, found)
+        return self._catalog.question_sets.keep(checked, found, shared=shared)
+
+    @needs(Role.EDITOR)
+    def share_set(self, set_id: str, shared: bool) -> QuestionSet:
+        """Show a set and its runs to everybody, or to its owner alone.
+
+        Raises: ``NotFound``; ``Conflict`` without an owner, or for a name that is taken; ``Forbidden`` to others.
+        """
+        return self._catalog.question_sets.share(set_id, shared)
 
     # ---- answers marked as wrong
 
@@ -132,7 +141,7 @@ class Evaluations:
         """Put a question whose answer was wrong into the set of such questions; marked again, it is judged anew.
 
         ``right`` is what would have been. ``text`` are the words in which it is kept; a follow-up needs some that stand
-        by themselves, since everybody sees the set. Raises: ``NotFound``, ``InvalidInput``, ``Purged``.
+        by themselves, since everybody sees the set, which has no owner. Raises: ``NotFound``, ``InvalidInput``, …
         """
         trace = self._catalog.questions.get(trace_id)
         new = judged_wrong(trace, right or Right(), note, text)
@@ -166,7 +175,7 @@ class Evaluations:
     def set_gate(self, set_id: str, gates: bool) -> QuestionSet:
         """Have a set asked before a draft is published, or no longer. Raises: ``NotFound``, ``InvalidInput``."""
         size = self._catalog.question_sets.get(set_id).size
-        others = sum(each.size for each in self._catalog.question_sets.all() if each.gates and each.id != set_id)
+        others = sum(each.size for each in self._gating() if each.id != set_id)
         if gates and size + others > MOST_GATING:
             raise InvalidInput(
                 f"The sets that are asked before publishing have at most {MOST_GATING} questions together; "
@@ -223,12 +232,14 @@ class Evaluations:
     @needs(Role.EDITOR)
     def cancel(self, run_id: str) -> EvaluationRun:
         """End a run that is going on; what was asked stays. Raises: ``NotFound``."""
+        self._catalog.evaluations.get(run_id)
         self._catalog.evaluations.end(run_id, "cancelled")
         return self._catalog.evaluations.get(run_id)
 
     @needs(Role.EDITOR)
     def delete_run(self, run_id: str) -> None:
         """Raises: ``NotFound``, ``Conflict`` while it is going on."""
+        self._catalog.evaluations.get(run_id)
         self._catalog.evaluations.delete(run_id)
 
     @needs(Role.READER)
@@ -303,9 +314,13 @@ class Evaluations:
                 self._catalog, self._ask_whole, each, self._catalog.question_sets.questions(each.id), ref, query,
                 sequence, who,
             )
-            for each in self.sets()
-            if each.gates
+            for each in self._gating()
         ]  # fmt: skip
+
+    def _gating(self) -> list[QuestionSet]:
+        """Return the sets that whoever acts is warned by: shared ones and their own, also of an administrator."""
+        sets = self._catalog.question_sets.all()
+        return [each for each in sets if each.gates and (each.is_shared or each.owner == (current().name or None))]
 
     def fail_abandoned(self) -> None:
         """Have the runs failed that processes which are gone have left."""

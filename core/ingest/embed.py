@@ -12,7 +12,7 @@ import numpy as np
 
 from core.catalog.documents.embeddings import LOOK_AGAIN_S, PATIENCE_S, Missing
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, write_all
-from core.errors import EvoRAGError
+from core.errors import CatalogUnavailable, EvoRAGError
 from core.indexes.active import ActiveIndex
 from core.indexes.projector import Projector
 from core.ingest.fair_queue import FairQueue
@@ -136,10 +136,17 @@ class EmbeddingQueue:
             waiting = self._queue.next()
             if waiting is None:
                 break
+            try:
+                page = self._catalog.embeddings.missing(
+                    waiting.run.version_id, self._active.embedder.id, waiting.position, TURN_TEXTS
+                )
+            except BaseException:
+                # Else nobody would give it another turn.
+                for each in (waiting, *(known for known in chosen if known.is_read and known is not waiting)):
+                    each.is_read, each.position = False, -1
+                    self._put(each)
+                raise
             chosen[waiting] = None
-            page = self._catalog.embeddings.missing(
-                waiting.run.version_id, self._active.embedder.id, waiting.position, TURN_TEXTS
-            )
             waiting.batch.update((each.digest, each) for each in page)
             texts.update(waiting.batch)
             waiting.is_read = len(page) < TURN_TEXTS
@@ -152,6 +159,8 @@ class EmbeddingQueue:
         """Embed what was given; return the documents that go on."""
         try:
             self._embed(chosen)
+        except CatalogUnavailable:
+            raise
         except Exception as error:
             if not isinstance(error, EvoRAGError) and len(chosen) > 1:
                 log.exception("%d documents met an unexpected error together", len(chosen))

@@ -22,7 +22,7 @@ from core.catalog.jobs.job_scheduler import Rotation
 from core.catalog.jobs.leases import Heartbeat
 from core.catalog.jobs.ledger import Attempt, Choice, Lease
 from core.catalog.jobs.stage_run import StageRun
-from core.errors import Conflict, EvoRAGError
+from core.errors import CatalogUnavailable, Conflict, EvoRAGError
 from core.ingest.pipeline import IngestPipeline
 from core.jobs.handlers import JobHandlers
 from core.jobs.waiting import LOOKED_AGAIN_S, wait_for
@@ -233,6 +233,9 @@ class LocalJobs:
     def _attempt(self, jobs: Sequence[Job], act: Callable[[Sequence[Job]], Sequence[Job]]) -> None:
         try:
             ended = act(jobs)
+        except CatalogUnavailable:
+            # Nobody failed: all are queued again as soon as it is back.
+            raise
         except Exception:
             log.exception("%d jobs met an unexpected error", len(jobs))
             if len(jobs) > 1:

@@ -3,7 +3,7 @@
 A file becomes blocks, blocks become chunks; a question becomes a query, a query becomes hits, hits become an answer.
 """
 
-from core.model.access import ApiKey, Principal, Role, Session, User
+from core.model.access import ApiKey, Principal, Role, SecondFactor, SecondFactorSetup, Session, User
 from core.model.addresses import is_inside
 from core.model.answer_changes import AnswerComparison, Evidence, EvidenceChange, Impact, Reason
 from core.model.as_of import format_as_of, parse_as_of
@@ -153,6 +153,8 @@ __all__ = [
     "AnswerComparison",
     "AnswerStep",
     "AnswerType",
+    "SecondFactor",
+    "SecondFactorSetup",
     "ApiKey",
     "Artifact",
     "AsOf",

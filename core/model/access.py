@@ -43,6 +43,25 @@ class User:
     created_at: datetime
     last_seen_at: datetime | None = None
     is_disabled: bool = False
+    has_second_factor: bool = False
+    """A code is asked for at sign-in."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactor:
+    """Whether somebody signs in with a code as well, since when, and how many recovery codes are left."""
+
+    is_on: bool = False
+    since: datetime | None = None
+    recovery_left: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactorSetup:
+    """What an app is given once: the secret in Base32, and an address with it that apps read as a QR code."""
+
+    secret: str
+    uri: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,10 @@ class QuestionSet:
     size: int = 0
     gates: bool = False
     """It is asked before a draft is published."""
+    owner: str = ""
+    """Whose it is; empty where it is nobody's."""
+    is_shared: bool = True
+    """Everybody sees it, not its owner alone."""
 
 
 @dataclass(frozen=True, slots=True)

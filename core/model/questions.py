@@ -351,3 +351,7 @@ class SavedQuestion:
     id: str
     text: str
     created_at: datetime
+    owner: str = ""
+    """Whose it is; empty where it is nobody's."""
+    is_shared: bool = True
+    """Everybody sees it, not its owner alone."""

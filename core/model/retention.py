@@ -27,3 +27,5 @@ class OwnCounts:
     documents: int
     """That they uploaded a version of, and that are there."""
     publications: int
+    question_sets: int = 0
+    saved_questions: int = 0

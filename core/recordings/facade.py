@@ -24,7 +24,7 @@ from core.errors import InvalidInput, TooLarge, UnreadableRecording
 from core.model import Recording, Role, Trace
 from core.platform.durable import sync
 from core.platform.failpoints import failpoint
-from core.recordings.viewing import Viewing, gone
+from core.recordings.viewing import Viewing, damaged, gone
 from core.text.language import is_storable
 
 if TYPE_CHECKING:
@@ -69,17 +69,13 @@ class Recordings(Viewing):
 
     @needs(Role.READER)
     def list(self) -> Several:
-        """Return the recordings, newest first."""
-        present = {path.stem for path in self._folder.glob(f"*{_WHOLE}")}
-        return [recording for recording in self._catalog.recordings.list() if recording.id in present]
+        """Return the recordings, newest first, also one whose file is lost: reading it says what to do."""
+        return self._catalog.recordings.list()
 
     @needs(Role.READER)
     def get(self, recording_id: str) -> Recording:
         """Raises: ``NotFound``."""
-        found = self._catalog.recordings.get(recording_id)
-        if not self._file(found.id).is_file():
-            raise gone()
-        return found
+        return self._catalog.recordings.get(recording_id)
 
     @needs(Role.READER)
     def disk_bytes(self) -> int:
@@ -89,13 +85,16 @@ class Recordings(Viewing):
     @needs(Role.READER)
     def path(self, recording_id: str) -> Path:
         """Return the file of a recording. Raises: ``NotFound``."""
-        return self._file(self.get(recording_id).id)
+        path = self._file(self.get(recording_id).id)
+        if not path.is_file():
+            raise gone()
+        return path
 
     @needs(Role.READER)
     def open(self, recording_id: str) -> NeuronRecording:
         """Return a recording, read once; the last two that were read stay in memory.
 
-        Raises: ``NotFound``, ``UnreadableRecording``.
+        Raises: ``NotFound``, ``Damaged``.
         """
         path = self.path(recording_id)
         with self._opening:
@@ -105,9 +104,7 @@ class Recordings(Viewing):
                     found = self._load(path)
                 except (FileNotFoundError, UnreadableRecording) as error:
                     # It may have been deleted since it was looked for.
-                    if path.is_file():
-                        raise
-                    raise gone() from error
+                    raise damaged() if path.is_file() else gone() from error
             self._opened[recording_id] = found
             while len(self._opened) > _OPENED:
                 self._opened.popitem(last=False)
@@ -252,7 +249,7 @@ class Recordings(Viewing):
         return [path for path in present if path.stem not in known]
 
     def _sweep(self) -> None:
-        """Remove what a killed process was writing or removing, and rows whose file somebody took away."""
+        """Remove what a killed process was writing or removing; rows whose files are lost stay, and are told of."""
         left_over = self._catalog.leftovers.noted(FileKind.RECORDING)
         named = self._catalog.recordings.all_ids()
         whole = set()
@@ -263,8 +260,7 @@ class Recordings(Viewing):
                 path.unlink(missing_ok=True)
         self._catalog.leftovers.drop(FileKind.RECORDING, left_over)
         if lost := named - whole:
-            log.warning("%d recordings have no file any more and are forgotten", len(lost))
-            self._catalog.recordings.forget(lost)
+            log.warning("the files of %d recordings are not in the data folder", len(lost))
 
     def _begun(self) -> Path:
         return self._folder / f"{secrets.token_hex(16)}{_BEGUN}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.access import needs
 from core.blobs.quota import disk_errors
-from core.errors import InvalidInput, NotFound
+from core.errors import Damaged, InvalidInput, NotFound
 from core.model import RecordingPart, Role
 from core.model.codec import to_dict
 
@@ -22,6 +22,7 @@ MOST_STEPS = 200_000
 """Most steps, or tokens, that one answer tells of."""
 MOST_VALUES = 1_000_000
 """Most membrane potentials in one answer."""
+_REMEDY = "Put it back from a backup; or delete the recording, and record the answer again."
 _PIECE = 1024 * 1024
 
 
@@ -240,7 +241,11 @@ def _check_steps(recording: NeuronRecording, tokens: slice) -> None:
 
 
 def gone() -> NotFound:
-    return NotFound("The file of this recording is not in the data folder.", remedy="Record the answer again.")
+    return NotFound("The file of this recording is not in the data folder.", remedy=_REMEDY)
+
+
+def damaged() -> Damaged:
+    return Damaged("The file of this recording is damaged.", remedy=_REMEDY)
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

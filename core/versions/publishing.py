@@ -176,13 +176,21 @@ class Publishing:
 
     @needs(Role.READER)
     def saved_questions(self) -> list[SavedQuestion]:
-        """Return the saved questions, oldest first."""
+        """Return the saved questions that whoever acts sees, oldest first."""
         return self._catalog.saved.all()
 
     @needs(Role.EDITOR)
-    def save_question(self, text: str) -> SavedQuestion:
+    def save_question(self, text: str, *, shared: bool = True) -> SavedQuestion:
         """Keep a question; one that is kept already stays as it is. Raises: ``InvalidInput`` and its kinds."""
-        return self._catalog.saved.save(text)
+        return self._catalog.saved.save(text, shared=shared)
+
+    @needs(Role.EDITOR)
+    def share_question(self, question_id: str, shared: bool) -> SavedQuestion:
+        """Show a saved question to everybody, or to its owner alone.
+
+        Raises: ``NotFound``; ``Conflict`` without an owner; ``Forbidden`` to others than its owner and administrators.
+        """
+        return self._catalog.saved.share(question_id, shared)
 
     @needs(Role.EDITOR)
     def forget_question(self, question_id: str) -> None:

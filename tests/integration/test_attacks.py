@@ -74,7 +74,17 @@ def furnished(kb: core.KnowledgeBase, folder: Path) -> Town:
     save(tiny_recording(), folder / "hers.pt")
     with (folder / "hers.pt").open("rb") as file:
         recording = town.ask("ann", "POST", "/recordings", data={"file": (file, f"{SECRET}.pt")}).get_json()["id"]
+    lines = f"question,doc\nWhere is {SECRET}?,x.txt\n".encode()
+    file = {"file": (io.BytesIO(lines), f"{SECRET}.csv"), "shared": "false"}
+    asked_set = town.ask("ann", "POST", "/question-sets", data=file).get_json()["id"]
+    run = town.ask("ann", "POST", "/evaluations", json={"set_id": asked_set}).get_json()["id"]
+    kb.evaluations.wait(run)
+    saved = town.ask("ann", "POST", "/saved-questions", json={"text": f"Where is {SECRET}?", "shared": False})
+    assert [each["is_shared"] for each in town.ask("ann", "GET", "/question-sets").get_json()["sets"]] == [False]
     town.paths.update(
+        set=asked_set,
+        run=run,
+        saved=saved.get_json()["id"],
         doc=f"/documents/~ann%2F{SECRET}.pdf",
         job=sent["job_id"],
         conversation=conversation,
@@ -109,6 +119,14 @@ READ = (
     "/recordings/{recording}/summary",
     "/recordings/{recording}/heat-map",
     "/recordings/{recording}/export",
+    "/question-sets/{set}",
+    "/question-sets/{set}/questions",
+    "/question-sets/{set}/export",
+    "/evaluations?set={set}",
+    "/evaluations/{run}",
+    "/evaluations/{run}/outcomes",
+    "/evaluations/compare?old={run}&new={run}",
+    "/traces/{run}-1",
 )
 CHANGED: tuple[tuple[str, str, Any], ...] = (
     ("PATCH", "/conversations/{conversation}", {"title": "mine"}),
@@ -119,6 +137,14 @@ CHANGED: tuple[tuple[str, str, Any], ...] = (
     ("DELETE", "{doc}", None),
     ("DELETE", "/conversations/{conversation}", None),
     ("DELETE", "/recordings/{recording}", None),
+    ("PATCH", "/question-sets/{set}", {"shared": True}),
+    ("PATCH", "/question-sets/{set}", {"gates": True}),
+    ("DELETE", "/question-sets/{set}", None),
+    ("POST", "/evaluations", {"set_id": "{set}"}),
+    ("POST", "/evaluations/{run}/cancel", None),
+    ("DELETE", "/evaluations/{run}", None),
+    ("PATCH", "/saved-questions/{saved}", {"shared": True}),
+    ("DELETE", "/saved-questions/{saved}", None),
 )
 LISTS = (
     "/documents?limit=50",
@@ -130,6 +156,8 @@ LISTS = (
     "/audit",
     "/tags",
     "/saved-questions",
+    "/question-sets",
+    "/evaluations",
 )
 OF_ADMINISTRATORS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/stores/quarantine", None),
@@ -154,7 +182,7 @@ def told(answer: TestResponse) -> str:
 def test_what_is_anns_is_read_by_her_and_is_to_others_as_if_it_had_never_been(town: Town, path: str) -> None:
     assert town.ask("nobody", "GET", path).status_code == 401
     never = path
-    for name in ("{doc}", "{job}", "{conversation}", "{trace}", "{recording}"):
+    for name in ("{doc}", "{job}", "{conversation}", "{trace}", "{recording}", "{set}", "{run}"):
         never = never.replace(name, "/documents/~ann%2Fnothing.pdf" if name == "{doc}" else "0" * 32)
     for who in ("ron", "bob"):
         answer, of_nothing = town.ask(who, "GET", path), town.ask(who, "GET", never)
@@ -167,12 +195,13 @@ def test_what_is_anns_is_read_by_her_and_is_to_others_as_if_it_had_never_been(to
 
 @pytest.mark.parametrize(("method", "path", "body"), CHANGED)
 def test_what_is_anns_is_changed_by_nobody_else(town: Town, method: str, path: str, body: Any) -> None:
-    if body and "conversation_id" in body:
-        body = {**body, "conversation_id": town.paths["conversation"]}
+    if body:
+        named = {"conversation_id": town.paths["conversation"], "set_id": town.paths["set"]}
+        body = {name: named.get(name, value) for name, value in body.items()}
     assert town.ask("nobody", method, path, json=body).status_code == 401
     assert town.ask("ron", method, path, json=body).status_code in (403, 404)
     assert town.ask("bob", method, path, json=body).status_code == 404
-    for path in ("/conversations/{conversation}", "/recordings/{recording}", "{doc}"):
+    for path in ("/conversations/{conversation}", "/recordings/{recording}", "{doc}", "/question-sets/{set}"):
         left = town.ask("ann", "GET", path)
         assert left.status_code == 200 and '"mine"' not in told(left)
 
@@ -210,6 +239,26 @@ def test_nobody_becomes_more_than_they_are(town: Town) -> None:
     assert answer.status_code in (400, 403), answer.get_json()
     assert town.ask("bob", "PATCH", "/users/bob", json={"role": "admin"}).status_code in (403, 404, 405)
     assert town.ask("bob", "GET", "/users").status_code == 403
+
+
+def test_what_is_sent_says_nothing_of_whose_it_is(town: Town) -> None:
+    """Whose something is and what somebody may do is known from who asks, never from what they send."""
+    claims: dict[str, Any] = {"owner": "root", "owner_id": 1, "user_id": 1, "actor": "root"}
+    for name, value in claims.items():
+        for path, body in (
+            ("/conversations", {"title": "mine"}),
+            ("/saved-questions", {"text": "Whose is this?"}),
+            ("/ask", {"question": QUESTION}),
+        ):
+            assert town.ask("bob", "POST", path, json={**body, name: value}).status_code == 400, (path, name)
+        form = {"file": (io.BytesIO(b"question\nWhose is this?\n"), "claimed.csv"), name: str(value)}
+        assert town.ask("bob", "POST", "/question-sets", data=form).status_code == 400, name
+    lines = b'{"question": "Whose?", "owner": "root", "owner_id": 1, "role": "admin"}\n'
+    sent = town.ask("bob", "POST", "/question-sets", data={"file": (io.BytesIO(lines), "claimed.jsonl")}).get_json()
+    assert (sent["owner"], sent["name"]) == ("bob", "claimed")
+    assert town.ask("bob", "DELETE", f"/question-sets/{sent['id']}").status_code == 204
+    assert town.ask("bob", "POST", "/users", json={"name": "eve", "password": PASSWORD}).status_code == 403
+    assert town.ask("bob", "DELETE", "/users/ann/second-factor").status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,8 @@ def made(kb: core.KnowledgeBase) -> World:
     add_private(kb, ANN, "secret", "Spices: cloves come from Zanzibar.", tags=["geheim"])
     last = add_private(kb, ANN, "secret", "Spices: cloves come from Zanzibar and Pemba.")
     with acting(ANN):
+        kb.save_question("Which cloves come from Zanzibar?", shared=False)
+        kb.evaluations.import_set("geheim", b"question\nWhich cloves come from Zanzibar?\n", "csv", shared=False)
         trace = core.EvoRAG(kb=kb).ask(QUESTION)
         doc_id = kb.document("~ann/secret.txt").id
     return World(kb, Named("~ann/secret.txt", str(last.job_id), trace.id, doc_id))
@@ -187,6 +189,9 @@ LISTS: dict[str, Call] = {
     "jobs of all": lambda kb, it: [job.name for job in kb.jobs()],
     "job_counts": lambda kb, it: kb.job_counts(),
     "retry_failed": lambda kb, it: kb.retry_failed(),
+    "saved_questions": lambda kb, it: kb.saved_questions(),
+    "evaluations": lambda kb, it: (kb.evaluations.sets(), kb.evaluations.runs()),
+    "gate": lambda kb, it: kb.evaluations.gate("open.txt", 1),
 }
 """Calls that list or count."""
 
@@ -217,8 +222,10 @@ ELSEWHERE = {
     "export", "generate",
     # It answers as ``rag`` does; tests/integration/test_recordings.py tells who sees what it records.
     "rag_with_vis",
+    # tests/unit/evaluation/test_sharing.py tells who reaches whose.
+    "save_question", "share_question", "forget_question",
     # They are of no document.
-    "save_question", "saved_questions", "forget_question", "sequence", "jobs_changed", "forget_answers",
+    "sequence", "jobs_changed", "forget_answers",
     # They count rows of the stores and rewrite them, or take everything, for administrators alone.
     "check", "check_files", "repair", "reindex", "reindex_elasticsearch", "store_report", "backup",
     # Of the machine and the process themselves.
@@ -232,7 +239,8 @@ def public_methods(of: type) -> set[str]:
 
 
 def test_every_public_method_is_told_what_it_may_tell() -> None:
-    ruled = {name.split()[0] for name in (*BY_NAME, *LISTS, *ASKED)} | ELSEWHERE
+    parts = {"evaluations", "gate"}
+    ruled = {name.split()[0] for name in (*BY_NAME, *LISTS, *ASKED)} - parts | ELSEWHERE
     assert ruled == public_methods(KnowledgeBase) | public_methods(EvoRAG)
 
 

@@ -17,6 +17,7 @@ import pytest
 import core
 from core.access import acting
 from core.errors import (
+    Damaged,
     DiskFull,
     Forbidden,
     GenerationFailed,
@@ -434,15 +435,28 @@ def test_being_killed_between_file_and_row_leaves_whole_recordings_alone(tmp_pat
         assert all(kb.recordings.open(each).neurons == 48 for each in whole)
 
 
-def test_a_recording_whose_file_was_taken_away_is_told_of_by_nothing(tmp_path: Path, sample: Path) -> None:
+def test_a_recording_whose_file_is_lost_or_damaged_says_so_and_is_whole_again_once_it_is_back(
+    tmp_path: Path, sample: Path
+) -> None:
     with knowledge_base(tmp_path) as kb:
         kept = kb.recordings.import_file("x", sample)
-        kb.recordings.path(kept.id).unlink()
-        assert kb.recordings.list() == []
-        with pytest.raises(NotFound):
-            kb.recordings.get(kept.id)
+        path = kb.recordings.path(kept.id)
+        whole = path.read_bytes()
+        path.unlink()
     with knowledge_base(tmp_path) as kb:
-        assert kb.catalog.recordings.all_ids() == set()
+        assert kb.recordings.list() == [kb.recordings.get(kept.id)]
+        with pytest.raises(NotFound, match="not in the data folder") as lost:
+            kb.recordings.heat_map(kept.id)
+        path.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(Damaged) as damaged:
+            kb.recordings.heat_map(kept.id)
+        for error in (lost.value, damaged.value):
+            assert "from a backup" in error.remedy and "delete the recording" in error.remedy
+        path.write_bytes(whole)
+        assert kb.recordings.open(kept.id).neurons == 48
+        path.unlink()
+        kb.recordings.delete(kept.id)
+        assert kb.recordings.list() == []
 
 
 def test_what_was_begun_is_removed_at_the_next_start(tmp_path: Path) -> None:

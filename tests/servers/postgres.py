@@ -6,12 +6,13 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -68,6 +69,16 @@ class PostgresServer:
         """Kill the server's first process; its sessions notice that and end."""
         self._process.kill()
         self._process.wait()
+
+    def kill_all(self) -> None:
+        """Kill the server's first process and all its children at once, as the kernel does that lacks memory."""
+        first = self._process.pid
+        children = Path(f"/proc/{first}/task/{first}/children").read_text(encoding="ascii").split()
+        os.kill(first, signal.SIGSTOP)  # it starts no others meanwhile
+        for pid in children:
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        self.kill()
 
     def restart(self) -> None:
         """Start the server on what its folder holds, and wait until it answers."""

@@ -7,6 +7,7 @@ from pathlib import PurePath
 import flask
 
 from app.api.description.describe import Field, Form, obj, one_of, operation, texts, whole, words, yes_no
+from app.api.description.fields import flag
 from app.api.description.inputs import FILTERS_OBJECT, SEARCHING, page_limit, query_of
 from app.api.description.reading import arguments, body, path_number
 from app.api.documents.receiving import received_file
@@ -35,6 +36,7 @@ MEDIA_TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
 SET_ID = Field({"type": "string", "minLength": 1}, "Id of a question set.")
 RUN_ID = Field({"type": "string", "minLength": 1}, "Id of a run.")
 FORM = one_of("How the file is written.", *FORMS)
+SHARED = yes_no("Everybody sees it, not its owner and administrators alone.", default=True)
 
 
 # ---- question sets
@@ -43,7 +45,7 @@ FORM = one_of("How the file is written.", *FORMS)
 @evaluations.get("/question-sets")
 @operation("Question sets", tag="evaluation", answers={200: obj(sets=[QuestionSet])})
 def list_sets() -> flask.Response:
-    """Answer the question sets by name."""
+    """Answer the question sets that the caller sees by name."""
     return flask.jsonify(sets=[to_dict(each) for each in kb().evaluations.sets()])
 
 
@@ -52,7 +54,9 @@ def list_sets() -> flask.Response:
     "Import a question set",
     tag="evaluation",
     role=Role.EDITOR,
-    body=Form({"name": words("What it is called; by default as the file.", most=NAME_CHARS), "form": FORM}),
+    body=Form(
+        {"name": words("What it is called; by default as the file.", most=NAME_CHARS), "form": FORM, "shared": SHARED}
+    ),
     answers={201: QuestionSet},
     errors=(Conflict, TooLarge),
 )
@@ -67,7 +71,8 @@ def import_set() -> tuple[flask.Response, int]:
     name = flask.request.form.get("name", "").strip() or given.stem
     form = flask.request.form.get("form", "") or ("csv" if given.suffix.lower() in (".csv", ".tsv") else "jsonl")
     data = file.stream.read(MOST_SET_BYTES + 1)
-    return flask.jsonify(to_dict(kb().evaluations.import_set(name, data, form))), 201
+    is_shared = "shared" not in flask.request.form or flag(flask.request.form, "shared")
+    return flask.jsonify(to_dict(kb().evaluations.import_set(name, data, form, shared=is_shared))), 201
 
 
 @evaluations.post("/question-sets/from-history")
@@ -78,6 +83,7 @@ def import_set() -> tuple[flask.Response, int]:
     body=obj(
         name=words("What it is called.", most=NAME_CHARS, least=1, required=True),
         trace_ids=texts("Questions of the history.", most=MOST_QUESTIONS, chars=ID_CHARS, required=True),
+        shared=SHARED,
     ),
     answers={201: QuestionSet},
     errors=(Conflict, NotFound, Purged),
@@ -88,7 +94,7 @@ def set_from_history() -> tuple[flask.Response, int]:
     Left out are those that rest on private documents, those about the knowledge base itself, and follow-up questions.
     """
     given = body()
-    kept = kb().evaluations.set_from_history(given["name"], given["trace_ids"])
+    kept = kb().evaluations.set_from_history(given["name"], given["trace_ids"], shared=given["shared"])
     return flask.jsonify(to_dict(kept)), 201
 
 
@@ -101,16 +107,29 @@ def show_set(set_id: str) -> flask.Response:
 
 @evaluations.patch("/question-sets/<set_id>")
 @operation(
-    "Have a question set asked before publishing",
+    "Have a question set asked before publishing, or shared",
     tag="evaluation",
     role=Role.EDITOR,
     path={"set_id": SET_ID},
-    body=obj(gates=Field({"type": "boolean"}, "Whether it is asked before a draft is published.", required=True)),
+    body=obj(
+        gates=Field({"type": "boolean"}, "Whether it is asked before a draft is published."),
+        shared=Field({"type": "boolean"}, "Whether everybody sees it, or its owner and administrators alone."),
+    ),
     answers={200: QuestionSet},
+    errors=(Conflict,),
 )
 def change_set(set_id: str) -> flask.Response:
-    """Have a set asked before a draft is published, or no longer; only small sets can be."""
-    return flask.jsonify(to_dict(kb().evaluations.set_gate(set_id, body()["gates"])))
+    """Change what is given: whether a set is asked before a draft is published, as only small ones can be, or shared.
+
+    Its owner and administrators decide who sees a set; one without an owner is everybody's.
+    """
+    given = body()
+    changed = kb().evaluations.set_of(set_id)
+    if given["shared"] is not None:
+        changed = kb().evaluations.share_set(set_id, given["shared"])
+    if given["gates"] is not None:
+        changed = kb().evaluations.set_gate(set_id, given["gates"])
+    return flask.jsonify(to_dict(changed))
 
 
 @evaluations.delete("/question-sets/<set_id>")

@@ -6,11 +6,11 @@ from urllib.parse import quote
 
 import flask
 
-from app.api.description.describe import Field, obj, operation, words
+from app.api.description.describe import Field, obj, operation, words, yes_no
 from app.api.description.inputs import page_limit
 from app.api.description.reading import arguments, body
 from app.context import kb
-from core.errors import NotFound, Purged, QueryTooLong
+from core.errors import Conflict, NotFound, Purged, QueryTooLong
 from core.model import Role, SavedQuestion, Trace, TraceSummary, to_dict
 
 questions = flask.Blueprint("questions", __name__, url_prefix="/api/v1")
@@ -62,7 +62,7 @@ def download_trace(trace_id: str) -> flask.Response:
 @questions.get("/saved-questions")
 @operation("Questions that are watched", tag="questions", answers={200: obj(questions=[SavedQuestion])})
 def list_saved() -> flask.Response:
-    """Answer the saved questions, oldest first."""
+    """Answer the saved questions that the caller sees, oldest first."""
     return flask.jsonify(questions=[to_dict(question) for question in kb().saved_questions()])
 
 
@@ -71,15 +71,33 @@ def list_saved() -> flask.Response:
     "Watch a question",
     tag="questions",
     role=Role.EDITOR,
-    body=obj(text=Field({"type": "string", "minLength": 1}, "The question.", required=True)),
+    body=obj(
+        text=Field({"type": "string", "minLength": 1}, "The question.", required=True),
+        shared=yes_no("Everybody sees it, not its owner and administrators alone.", default=True),
+    ),
     answers={201: SavedQuestion, 200: SavedQuestion},
     errors=(QueryTooLong,),
 )
 def save_question() -> tuple[flask.Response, int]:
     """Keep a question: 201, or 200 where it was kept already."""
     known = {question.id for question in kb().saved_questions()}
-    saved = kb().save_question(body()["text"])
+    given = body()
+    saved = kb().save_question(given["text"], shared=given["shared"])
     return flask.jsonify(to_dict(saved)), 200 if saved.id in known else 201
+
+
+@questions.patch("/saved-questions/<question_id>")
+@operation(
+    "Share a saved question",
+    tag="questions",
+    role=Role.EDITOR,
+    body=obj(shared=Field({"type": "boolean"}, "Whether everybody sees it, or its owner alone.", required=True)),
+    answers={200: SavedQuestion},
+    errors=(Conflict,),
+)
+def share_question(question_id: str) -> flask.Response:
+    """Show a saved question to everybody, or to its owner and administrators alone, who decide that."""
+    return flask.jsonify(to_dict(kb().share_question(question_id, body()["shared"])))
 
 
 @questions.delete("/saved-questions/<question_id>")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import flask
 
 from app.api.description.describe import Field, moment, obj, one_of, operation, words
 from app.api.description.reading import arguments, body
 from app.context import kb, principal
 from app.security import cookie
-from app.security.rates import rates, user
-from core.errors import Conflict, InvalidInput, NotFound, PasswordNeeded, RateLimited, Unauthorized
-from core.model import ApiKey, OwnCounts, Role, User, to_dict
+from app.security.rates import counted
+from core.errors import Conflict, InvalidInput, NotFound, PasswordNeeded
+from core.model import ApiKey, OwnCounts, Role, SecondFactor, SecondFactorSetup, User, to_dict
 
 access = flask.Blueprint("access", __name__, url_prefix="/api/v1")
 
@@ -18,9 +20,11 @@ ROLES = tuple(Role)
 NAME_CHARS = 64
 KEY_NAME_CHARS = 200
 PASSWORD_CHARS = 1_024
+WRONG_OFTEN = "The code was wrong too often."
 
 USER_NAME = words("The name to sign in with.", most=NAME_CHARS, least=1, required=True, example="mori")
 PASSWORD = words("At least twelve characters that are hard to guess.", most=PASSWORD_CHARS, least=1, required=True)
+CODE = words("The code that the app shows, or a recovery code.", most=100, least=1, required=True, example="287082")
 WHOSE = words("Whose; one's own where nobody is named, everybody's for an administrator.", most=NAME_CHARS)
 
 
@@ -51,17 +55,8 @@ def change_password() -> tuple[str, int]:
     if who.user_id is None:
         raise InvalidInput("Nobody is signed in, so that there is no password to change.")
     token = cookie.token_of(flask.request) or ""
-    counts, whom = rates(), user(who.user_id)
-    with counts.checking():
-        wait = counts.locked(whom)
-        if wait:
-            flask.g.evorag_retry_after = wait
-            raise RateLimited("The present password was wrong too often.")
-        try:
-            kb().accounts.set_password(who.name, given["password"], present=given["present"], keep_token=token)
-        except Unauthorized:
-            counts.failed(whom)
-            raise
+    change = partial(kb().accounts.set_password, who.name, given["password"], present=given["present"])
+    counted(lambda: change(keep_token=token), "The present password was wrong too often.")
     return "", 204
 
 
@@ -92,12 +87,57 @@ def export_own_data() -> flask.Response:
 @access.delete("/me/data")
 @operation("Delete what is kept of oneself", tag="access", answers={200: OwnCounts}, errors=(PasswordNeeded,))
 def delete_own_data() -> flask.Response:
-    """Delete one's questions, conversations and ended jobs, and answer what is kept then.
+    """Delete one's questions, conversations, ended jobs and private question sets, and answer what is kept then.
 
     Uploads and publications are the knowledge base's, and stay.
     """
     kb().accounts.require_recent_password()
     return flask.jsonify(to_dict(kb().accounts.own_data.delete()))
+
+
+@access.get("/me/second-factor")
+@operation("Whether a code is asked for at sign-in", tag="access", answers={200: SecondFactor})
+def show_second_factor() -> flask.Response:
+    """Answer whether the caller has a second factor, since when, and how many recovery codes are left."""
+    return flask.jsonify(to_dict(kb().accounts.second_factors.own()))
+
+
+@access.post("/me/second-factor")
+@operation(
+    "Begin a second factor",
+    tag="access",
+    answers={201: SecondFactorSetup},
+    errors=(Conflict, PasswordNeeded),
+)
+def begin_second_factor() -> tuple[flask.Response, int]:
+    """Answer a new secret for an app that shows codes (RFC 6238); it is asked for once a code of it was confirmed."""
+    return flask.jsonify(to_dict(kb().accounts.second_factors.begin())), 201
+
+
+@access.post("/me/second-factor/confirm")
+@operation(
+    "Have a second factor asked for",
+    tag="access",
+    body=obj(code=CODE),
+    answers={200: obj(recovery_codes=[str])},
+    errors=(Conflict, PasswordNeeded),
+)
+def confirm_second_factor() -> flask.Response:
+    """Answer recovery codes, each good for one sign-in and shown once; all other sessions of the user end."""
+    code, token = body()["code"], cookie.token_of(flask.request) or ""
+    factors = kb().accounts.second_factors
+    return flask.jsonify(recovery_codes=counted(lambda: factors.confirm(code, keep_token=token), WRONG_OFTEN))
+
+
+@access.post("/me/second-factor/remove")
+@operation(
+    "Have no second factor any more", tag="access", body=obj(code=CODE), answers={204: None}, errors=(PasswordNeeded,)
+)
+def remove_second_factor() -> tuple[str, int]:
+    """Ask for no code any more; it takes one, or a recovery code."""
+    code = body()["code"]
+    counted(lambda: kb().accounts.second_factors.remove(code), WRONG_OFTEN)
+    return "", 204
 
 
 @access.get("/keys")
@@ -186,6 +226,20 @@ def change_user(name: str) -> flask.Response:
     if found is None:
         raise NotFound(f"There is no user “{name}”.", remedy="Look the name up in the list of users.")
     return flask.jsonify(to_dict(found))
+
+
+@access.delete("/users/<name>/second-factor")
+@operation(
+    "Remove the second factor of a user",
+    tag="access",
+    role=Role.ADMIN,
+    answers={204: None},
+    errors=(NotFound, PasswordNeeded),
+)
+def reset_second_factor(name: str) -> tuple[str, int]:
+    """Ask somebody who has lost it for no code any more, and end their sessions."""
+    kb().accounts.second_factors.reset(name)
+    return "", 204
 
 
 @access.delete("/users/<name>")

@@ -34,7 +34,7 @@ KEPT_HEADERS = ("Allow", "Content-Range", "Retry-After", "WWW-Authenticate")
 ADDRESSES = ("/api/", "/health")
 
 
-def problem(words: dict[str, str], status: int) -> flask.Response:
+def problem(words: dict[str, str], status: int, **more: str) -> flask.Response:
     """Return an error as the body of an answer."""
     response = flask.jsonify(
         type="about:blank",
@@ -43,6 +43,7 @@ def problem(words: dict[str, str], status: int) -> flask.Response:
         detail=words["detail"],
         code=words["code"],
         remedy=words["remedy"],
+        **more,
     )
     response.status_code = status
     response.mimetype = "application/problem+json"

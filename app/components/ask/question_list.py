@@ -11,6 +11,7 @@ from app.components.ask.answer_card import type_badge
 from app.components.ask.scope import scope_chips
 from app.components.shared.icon import icon
 from app.components.shared.links import ask_href
+from app.components.shared.sharing import sharing_facts
 from app.components.shared.times import when
 from app.components.shared.wording import on_one_line
 from app.i18n import seconds, t
@@ -27,7 +28,12 @@ def question_list(questions: Sequence[TraceSummary]) -> html.Ul:
 def saved_links(questions: Sequence[SavedQuestion]) -> html.Ul:
     """One link a saved question, which asks it."""
     items = [
-        html.Li(dcc.Link([icon("star-fill"), html.Span(question.text)], href=links.ask(question.text)))
+        html.Li(
+            [
+                dcc.Link([icon("star-fill"), html.Span(question.text)], href=links.ask(question.text)),
+                html.Span(sharing_facts(question), className="question-facts"),
+            ]
+        )
         for question in questions
     ]
     return html.Ul(items, className="saved-links")

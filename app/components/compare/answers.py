@@ -15,6 +15,7 @@ from app.components.shared.citations import linked_text
 from app.components.shared.icon import icon
 from app.components.shared.links import passage_href
 from app.components.shared.passage import locator_text
+from app.components.shared.sharing import may_share, sharing_facts
 from app.components.shared.states import badge, empty
 from app.components.shared.wording import on_one_line
 from app.i18n import t
@@ -121,7 +122,14 @@ def saved_list(saved: Sequence[SavedQuestion]) -> Any:
     items = [
         html.Li(
             [
-                html.Span(question.text, className="user-text"),
+                html.Span(
+                    [
+                        html.Span(question.text, className="user-text"),
+                        html.Span(sharing_facts(question), className="question-facts"),
+                    ],
+                    className="saved-question",
+                ),
+                _share(question) if may_share(question) else None,
                 html.Button(
                     icon("trash"),
                     id={"type": "compare-forget", "id": question.id},
@@ -135,6 +143,17 @@ def saved_list(saved: Sequence[SavedQuestion]) -> Any:
         for question in saved
     ]
     return html.Ul(items, className="saved-questions")
+
+
+def _share(question: SavedQuestion) -> html.Button:
+    key = "sharing.hide_question" if question.is_shared else "sharing.share_question"
+    return html.Button(
+        t("sharing.hide" if question.is_shared else "sharing.share"),
+        id={"type": "compare-share", "id": question.id, "shared": not question.is_shared},
+        type="button",
+        className="btn btn-quiet btn-sm",
+        **aria(label=t(key, question=question.text)),
+    )
 
 
 def impact_line(impact: Impact) -> html.Details:

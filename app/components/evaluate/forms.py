@@ -11,6 +11,7 @@ from app import links
 from app.components.ask.answer_card import type_badge
 from app.components.attributes import aria, dataset
 from app.components.shared.icon import icon
+from app.components.shared.sharing import sharing_choice
 from app.components.shared.states import link_button
 from app.components.shared.times import when
 from app.i18n import t
@@ -58,6 +59,7 @@ def import_form() -> html.Section:
                     html.P(id="evaluate-file-name", className="hint", role="status"),
                 ]
             ),
+            sharing_choice("evaluate-shared"),
             html.Div(id="evaluate-import-error"),
             html.Div(
                 html.Button(
@@ -103,6 +105,7 @@ def history_form(questions: Sequence[TraceSummary]) -> html.Section:
                 role="group",
                 **aria(label=t("evaluate.history")),
             ),
+            sharing_choice("evaluate-shared"),
             html.Div(id="evaluate-history-error"),
             html.Div(
                 html.Button(

@@ -15,6 +15,7 @@ from app.components.attributes import aria
 from app.components.evaluate.words import last_leg, measured, set_name, written
 from app.components.shared.icon import icon
 from app.components.shared.reading_grid import reading_grid
+from app.components.shared.sharing import sharing_facts
 from app.components.shared.states import badge, link_button
 from app.components.shared.times import when
 from app.i18n import t
@@ -127,6 +128,7 @@ def _answers(question: JudgedQuestion) -> str:
 def _item(status: SetStatus) -> html.Li:
     known = status.set
     facts: list[Any] = [html.Span(t("evaluate.questions", count=known.size)), when(known.created_at)]
+    facts += sharing_facts(known)
     if status.gates:
         facts.insert(0, badge("neutral", t("evaluate.gates"), t("evaluate.gate_explain")))
     words = [

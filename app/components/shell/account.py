@@ -13,6 +13,7 @@ from core.model import Principal
 
 NAME_CHARS = 64
 PASSWORD_CHARS = 1024
+CODE_CHARS = 100
 
 
 def account_entry(who: Principal) -> html.Button | None:
@@ -74,6 +75,15 @@ def signed_out_dialog(who: Principal) -> html.Dialog:
             html.Label(t("sign_in.password"), htmlFor="signed-out-password", className="form-label"),
             dbc.Input(
                 id="signed-out-password", type="password", maxLength=PASSWORD_CHARS, autocomplete="current-password"
+            ),
+            html.Div(
+                [
+                    html.Label(t("sign_in.code"), htmlFor="signed-out-code", className="form-label"),
+                    dbc.Input(id="signed-out-code", maxLength=CODE_CHARS, autocomplete="one-time-code"),
+                    html.P(t("sign_in.code_hint"), className="field-hint"),
+                ],
+                id="signed-out-second",
+                hidden=True,
             ),
             html.Button(
                 t("sign_in.button"), id="signed-out-enter", type="button", className="btn btn-primary signed-out-enter"

@@ -38,6 +38,7 @@ from app.components.shared.document_options import document_options
 from app.components.shared.generator_choice import NONE, chosen_by, generator_line, generator_loads, writer
 from app.components.shared.links import ask_search, place_of
 from app.components.shared.query_options import Values, one
+from app.components.shared.sharing import is_own
 from app.components.shared.states import error_line, notify, shows_errors
 from app.components.shell.frame import named_page, page, tab_title
 from app.context import kb, rag
@@ -336,7 +337,7 @@ def save_question(clicks: int | None, trace_id: str) -> html.Button:
     if not clicks:
         raise PreventUpdate
     text = kb().trace(trace_id).query.text
-    known = next((saved for saved in kb().saved_questions() if saved.text == text.strip()), None)
+    known = next((saved for saved in kb().saved_questions() if is_own(saved) and saved.text == text.strip()), None)
     if known is None:
         kb().save_question(text)
     else:

@@ -21,6 +21,7 @@ from app.components.ask.why_not_panel import why_not_section
 from app.components.ask.wrong_answer import can_be_marked, wrong_button
 from app.components.shared.freshness import Shown, is_of_now, scope_notice
 from app.components.shared.links import Place
+from app.components.shared.sharing import is_own
 from app.context import kb, rag
 from app.i18n import t
 from app.offered_documents import chosen_documents, offered_documents
@@ -214,4 +215,4 @@ def _first_publication() -> datetime | None:
 
 
 def _save(question: str) -> html.Button:
-    return save_button(any(saved.text == question.strip() for saved in kb().saved_questions()))
+    return save_button(any(is_own(saved) and saved.text == question.strip() for saved in kb().saved_questions()))

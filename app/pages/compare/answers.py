@@ -96,6 +96,21 @@ def forget_question(clicks: list[int | None]) -> tuple[Any, bool]:
 
 
 @callback(
+    Output("compare-saved-list", "children", allow_duplicate=True),
+    Input({"type": "compare-share", "id": ALL, "shared": ALL}, "n_clicks"),
+    prevent_initial_call=True,
+)
+def share_question(clicks: list[int | None]) -> Any:
+    """Show the question whose button was pressed to everybody, or to its owner alone."""
+    chosen = ctx.triggered_id
+    if not any(clicks) or not isinstance(chosen, dict):
+        raise PreventUpdate
+    changed = kb().share_question(str(chosen["id"]), bool(chosen["shared"]))
+    notify("ok", t("sharing.shared" if changed.is_shared else "sharing.hidden", name=changed.text))
+    return saved_list(kb().saved_questions())
+
+
+@callback(
     Output("compare-impact-next", "data"),
     Output("compare-impact-progress", "children"),
     Output("compare-impact-changed", "children"),

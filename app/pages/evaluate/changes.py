@@ -70,6 +70,7 @@ clientside_callback(
     Input("evaluate-import", "n_clicks"),
     State("evaluate-name", "value"),
     State("evaluate-lines", "value"),
+    State("evaluate-shared", "value"),
     prevent_initial_call=True,
 )
 
@@ -125,17 +126,20 @@ def count_picked(picked: Sequence[str] | None) -> str:
     Input("evaluate-make", "n_clicks"),
     State("evaluate-name", "value"),
     State("evaluate-picked", "value"),
+    State("evaluate-shared", "value"),
     prevent_initial_call=True,
     running=[(Output("evaluate-make", "className"), BUSY, READY)],
 )
-def make_set(clicks: int | None, name: str | None, picked: Sequence[str] | None) -> tuple[Any, Any]:
+def make_set(
+    clicks: int | None, name: str | None, picked: Sequence[str] | None, shared: bool | None = True
+) -> tuple[Any, Any]:
     """Make a set of the chosen questions and go to it."""
     if not clicks:
         raise PreventUpdate
     try:
         if not picked:
             raise InvalidInput(t("evaluate.none_chosen"), remedy=t("evaluate.none_chosen_remedy"))
-        made = kb().evaluations.set_from_history(_named(name), list(picked))
+        made = kb().evaluations.set_from_history(_named(name), list(picked), shared=shared is not False)
     except EvoRAGError as error:
         return no_update, error_line(error)
     notify("ok", t("evaluate.imported", name=made.name, count=made.size))
@@ -156,6 +160,23 @@ def gate(is_on: bool, known: dict[str, Any]) -> Any:
         report_callback_error(error)
         return not is_on
     notify("ok", t("evaluate.gate_on" if is_on else "evaluate.gate_off", name=known["name"]))
+    return no_update
+
+
+@callback(
+    Output("evaluate-share", "value"),
+    Input("evaluate-share", "value"),
+    State("evaluate-set", "data"),
+    prevent_initial_call=True,
+)
+def share(is_on: bool, known: dict[str, Any]) -> Any:
+    """Show the set to everybody, or to its owner alone; the switch goes back where that is refused."""
+    try:
+        kb().evaluations.share_set(known["id"], bool(is_on))
+    except EvoRAGError as error:
+        report_callback_error(error)
+        return not is_on
+    notify("ok", t("sharing.shared" if is_on else "sharing.hidden", name=known["name"]))
     return no_update
 
 

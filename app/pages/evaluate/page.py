@@ -24,6 +24,7 @@ from app.components.evaluate.sets import (
 )
 from app.components.evaluate.words import run_name, set_name
 from app.components.shared.icon import icon
+from app.components.shared.sharing import is_own, sharing_switch
 from app.components.shared.states import empty, link_button, shows_errors
 from app.components.shell.frame import named_page, page, tab_title
 from app.context import kb
@@ -115,7 +116,12 @@ def _set(set_id: str, limit: int) -> html.Div:
             [html.H2(t("evaluate.questions_title"), className="section-title"), question_grid(questions)],
             className="card-plain",
         ),
-        html.Section(gate_switch(known.gates), className="card-plain") if changes else None,
+        html.Section(
+            [gate_switch(known.gates), sharing_switch("evaluate-share", known)],
+            className="card-plain",
+        )
+        if changes
+        else None,
         delete_dialog(known, len(kb().evaluations.runs(set_id))) if changes else None,
         dcc.Store(id="evaluate-set", data={"id": set_id, "name": set_name(known), "limit": limit}),
         dcc.Store(id="evaluate-seen", data=seen),
@@ -164,7 +170,7 @@ def _comparison(old: str, new: str) -> html.Div:
 
 def _gate(doc_key: str, version: int) -> html.Div:
     kb().version(doc_key, version)
-    gating = [known for known in kb().evaluations.sets() if known.gates]
+    gating = [known for known in kb().evaluations.sets() if known.gates and is_own(known)]
     above = dcc.Link(
         [icon("arrow-left"), doc_key], href=links.document(doc_key, version=version), className="back-link"
     )

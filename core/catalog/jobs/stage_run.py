@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from core.catalog.jobs.ledger import Attempt, Jobs, Step
-from core.errors import Cancelled, DiskFull, EvoRAGError, ParserFailed
+from core.errors import Cancelled, CatalogUnavailable, DiskFull, EvoRAGError, ParserFailed
 from core.model import Job, Stage
 from core.platform.retrying import Stopped, retry_while_unavailable
 
@@ -199,6 +199,9 @@ def run_stage(stage: Callable[[StageRun], StageResult], run: StageRun, endings: 
     except Cancelled:
         endings.cancelled(run)
         return False
+    except CatalogUnavailable:
+        # It has failed of nothing, and there is nowhere to write that: it is taken up again.
+        raise
     except EvoRAGError as error:
         endings.failed(run, error)
         return False

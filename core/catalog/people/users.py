@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from core.catalog.engine import Database, inserted_id
 from core.catalog.journal import acknowledge, change_of
-from core.catalog.schema import documents, sessions, users
+from core.catalog.schema import documents, second_factors, sessions, users
 from core.errors import Conflict, NotFound
 from core.model import Role, User
 
@@ -26,7 +27,11 @@ class Users:
     def all(self) -> list[User]:
         """Return everybody, by name."""
         with self._database.read() as tx:
-            return [user_of(row) for row in tx.execute(select(users).order_by(users.c.name))]
+            guarded = set(
+                tx.scalars(select(second_factors.c.user_id).where(second_factors.c.confirmed_at.is_not(None)))
+            )
+            rows = tx.execute(select(users).order_by(users.c.name))
+            return [replace(user_of(row), has_second_factor=row.id in guarded) for row in rows]
 
     def named(self, name: str) -> User:
         """Return one user. Raises: ``NotFound``."""

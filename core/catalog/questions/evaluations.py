@@ -13,7 +13,8 @@ from sqlalchemy import Connection, bindparam, delete, exists, func, insert, sele
 
 from core.catalog.asking_schema import evaluation_outcomes, evaluation_runs, question_sets
 from core.catalog.engine import Database
-from core.catalog.questions.question_sets import Named
+from core.catalog.questions.question_sets import SHOWN_NAME, Named
+from core.catalog.questions.sharing import visible
 from core.catalog.schema import chunks, documents, versions
 from core.errors import Conflict, InvalidInput, NotFound
 from core.model import EvaluationRun
@@ -106,16 +107,18 @@ class EvaluationTable:
             tx.execute(going_on.values(state="failed", error=INTERRUPTED))
 
     def get(self, run_id: str) -> EvaluationRun:
-        """Raises: ``NotFound``."""
+        """Raises: ``NotFound``, as for what there is not for a run of a set that whoever acts does not see."""
         with self._database.read() as tx:
-            row = tx.execute(_NAMED.where(evaluation_runs.c.id == run_id)).one_or_none()
+            row = tx.execute(_NAMED.where(evaluation_runs.c.id == run_id, visible(question_sets))).one_or_none()
         if row is None:
             raise _unknown()
         return _run(row)
 
     def runs(self, set_id: str | None = None, limit: int = MOST_RUNS) -> list[EvaluationRun]:
-        """Return the runs of a set (None: of all), newest first."""
-        query = _NAMED if set_id is None else _NAMED.where(evaluation_runs.c.set_id == set_id)
+        """Return the runs of a set (None: of all that whoever acts sees), newest first."""
+        query = (
+            _NAMED.where(visible(question_sets)) if set_id is None else _NAMED.where(evaluation_runs.c.set_id == set_id)
+        )
         newest = query.order_by(evaluation_runs.c.started_at.desc(), evaluation_runs.c.id).limit(limit)
         with self._database.read() as tx:
             return [_run(row) for row in tx.execute(newest)]
@@ -141,10 +144,11 @@ class EvaluationTable:
             return [_outcome(position, packed) for position, packed in tx.execute(query)]
 
     def trace(self, run_id: str, position: int) -> Any:
-        """Return the account of a failure as plain data, None where none is kept."""
+        """Return the account of a failure as plain data, None where none is kept, or the run is not to be seen."""
         place = evaluation_outcomes.c.run_id == run_id, evaluation_outcomes.c.position == position
         with self._database.read() as tx:
-            packed = tx.scalar(select(evaluation_outcomes.c.outcome).where(*place))
+            is_seen = tx.scalar(_NAMED.where(evaluation_runs.c.id == run_id, visible(question_sets)).limit(1))
+            packed = tx.scalar(select(evaluation_outcomes.c.outcome).where(*place)) if is_seen is not None else None
         trace = b"" if packed is None else _parts(packed)[1]
         return _unpacked(trace) if trace else None
 
@@ -209,7 +213,7 @@ def _unpacked(packed: bytes) -> Any:
     return json.loads(zlib.decompress(packed).decode("utf-8", _SURROGATES))
 
 
-_NAMED = select(evaluation_runs, question_sets.c.name.label("set_name")).join(
+_NAMED = select(evaluation_runs, SHOWN_NAME.label("set_name")).join(
     question_sets, question_sets.c.id == evaluation_runs.c.set_id
 )
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
 
+from core.access import current
 from core.catalog.asking_schema import evaluation_outcomes, evaluation_runs, judged_questions, question_sets
 from core.catalog.engine import Database
+from core.catalog.questions.sharing import beside, owned, owner_of, share, visible
 from core.errors import Conflict, InvalidInput, NotFound
 from core.model import JudgedQuestion, QuestionSet
 from core.text.language import is_storable
@@ -40,33 +42,50 @@ class QuestionSets:
         self._database = database
 
     def all(self) -> list[QuestionSet]:
-        """Return the sets by name."""
+        """Return the sets that whoever acts sees by name."""
+        query = _COUNTED.where(visible(question_sets))
         with self._database.read() as tx:
-            return [_set(row) for row in tx.execute(_COUNTED.order_by(question_sets.c.name))]
+            return [_set(row) for row in tx.execute(query.order_by(SHOWN_NAME, question_sets.c.id))]
 
     def get(self, set_id: str) -> QuestionSet:
-        """Raises: ``NotFound``."""
-        if not is_storable(set_id):
-            raise _unknown()
+        """Raises: ``NotFound``, as for what there is not for what whoever acts does not see."""
         with self._database.read() as tx:
-            row = tx.execute(_COUNTED.where(question_sets.c.id == set_id)).one_or_none()
-        if row is None:
-            raise _unknown()
-        return _set(row)
+            return _set(_found(tx, set_id))
 
-    def keep(self, name: str, questions: Sequence[NewQuestion]) -> QuestionSet:
-        """Keep a set, all of it or nothing. Raises: ``Conflict`` for a name that is taken, ``InvalidInput``."""
-        kept = QuestionSet(secrets.token_hex(16), name, datetime.now(UTC), len(questions))
+    def keep(self, name: str, questions: Sequence[NewQuestion], *, shared: bool = True) -> QuestionSet:
+        """Keep a set of whoever acts, all of it or nothing.
+
+        Raises: ``Conflict`` for the name of a set that they see, ``InvalidInput``.
+        """
+        whose = owned(shared)
+        kept = QuestionSet(
+            secrets.token_hex(16), name, datetime.now(UTC), len(questions), False, current().name, shared
+        )
         with self._database.write() as tx:
-            if tx.scalar(select(exists().where(question_sets.c.name == name))):
-                raise Conflict(f"There is a question set “{name}”.", remedy="Choose another name, or delete that set.")
-            if (tx.scalar(select(func.count()).select_from(question_sets)) or 0) >= MOST_SETS:
+            _refuse_twice(tx, name)
+            held = select(func.count()).select_from(question_sets).where(beside(question_sets))
+            if (tx.scalar(held) or 0) >= MOST_SETS:
                 raise InvalidInput(
                     f"At most {MOST_SETS} question sets are kept.", remedy="Delete one that is no longer needed."
                 )
-            tx.execute(insert(question_sets).values(id=kept.id, name=name, created_at=kept.created_at, gates=False))
+            named = _named(tx, kept.id, name)
+            tx.execute(
+                insert(question_sets).values(id=kept.id, created_at=kept.created_at, gates=False, **named, **whose)
+            )
             tx.execute(insert(judged_questions), [_row(kept.id, at, new) for at, new in enumerate(questions, 1)])
         return kept
+
+    def share(self, set_id: str, shared: bool) -> QuestionSet:
+        """Show a set to everybody, or to its owner alone.
+
+        Raises: ``NotFound``, ``Conflict`` for a name that everybody sees already, ``Forbidden``.
+        """
+        with self._database.write() as tx:
+            row = _found(tx, set_id)
+            if shared and not row.is_shared:
+                _refuse_twice(tx, row.shown_name, row.id)
+            share(tx, question_sets, row, shared)
+            return _set(_found(tx, set_id))
 
     def questions(self, set_id: str, limit: int = 1_000_000, after: int = 0) -> list[JudgedQuestion]:
         """Return the questions of a set in their order, without the first ``after``. Raises: ``NotFound``."""
@@ -79,8 +98,7 @@ class QuestionSets:
     def _numbered(self, set_id: str, limit: int | None = None, after: int = 0) -> dict[int, JudgedQuestion]:
         mine = select(judged_questions).where(judged_questions.c.set_id == set_id)
         with self._database.read() as tx:
-            if not tx.scalar(select(exists().where(question_sets.c.id == set_id))):
-                raise _unknown()
+            _found(tx, set_id)
             rows = tx.execute(mine.order_by(judged_questions.c.position).limit(limit).offset(after))
             return {row.position: _question(row) for row in rows}
 
@@ -91,6 +109,7 @@ class QuestionSets:
         """
         with self._database.write() as tx:
             if not tx.scalar(select(exists().where(question_sets.c.id == set_id))):
+                # Nobody's, so that all see it: whoever marks an answer is told so.
                 named = {"id": set_id, "name": _free(tx, set_name), "created_at": datetime.now(UTC), "gates": False}
                 tx.execute(insert(question_sets).values(**named))
             mine = judged_questions.c.set_id == set_id
@@ -127,14 +146,14 @@ class QuestionSets:
     def set_gate(self, set_id: str, gates: bool) -> None:
         """Raises: ``NotFound``."""
         with self._database.write() as tx:
-            if not tx.execute(update(question_sets).where(question_sets.c.id == set_id).values(gates=gates)).rowcount:
-                raise _unknown()
+            _found(tx, set_id)
+            tx.execute(update(question_sets).where(question_sets.c.id == set_id).values(gates=gates))
 
     def delete(self, set_id: str) -> None:
         """Delete a set with all its runs. Raises: ``NotFound``."""
         with self._database.write() as tx:
-            if not tx.execute(delete(question_sets).where(question_sets.c.id == set_id)).rowcount:
-                raise _unknown()
+            _found(tx, set_id)
+            tx.execute(delete(question_sets).where(question_sets.c.id == set_id))
 
     def redact(self, purged: Set[Named]) -> None:
         """Remove the accepted answers that quote one of the versions."""
@@ -176,8 +195,11 @@ def _question(row: Any) -> JudgedQuestion:
     )
 
 
+SHOWN_NAME = func.coalesce(question_sets.c.title, question_sets.c.name)
 _COUNTED = select(
     question_sets,
+    SHOWN_NAME.label("shown_name"),
+    owner_of(question_sets).label("owner"),
     select(func.count())
     .select_from(judged_questions)
     .where(judged_questions.c.set_id == question_sets.c.id)
@@ -186,8 +208,30 @@ _COUNTED = select(
 )
 
 
-def _set(row: Any) -> QuestionSet:
-    return QuestionSet(row.id, row.name, row.created_at, row.size, row.gates)
+def _found(tx: Connection, set_id: str) -> Row[Any]:
+    mine = question_sets.c.id == set_id, visible(question_sets)
+    row = tx.execute(_COUNTED.where(*mine)).one_or_none() if is_storable(set_id) else None
+    if row is None:
+        raise NotFound("There is no such question set.", remedy="Reload the list of question sets.")
+    return row
+
+
+def _set(row: Row[Any]) -> QuestionSet:
+    return QuestionSet(row.id, row.shown_name, row.created_at, row.size, row.gates, row.owner, row.is_shared)
+
+
+def _refuse_twice(tx: Connection, name: str, but: str = "") -> None:
+    """Raises: ``Conflict`` where whoever acts sees another set of this name."""
+    twice = name == SHOWN_NAME, question_sets.c.id != but, beside(question_sets)
+    if tx.scalar(select(exists().where(*twice))):
+        raise Conflict(f"There is a question set “{name}”.", remedy="Choose another name, or delete that set.")
+
+
+def _named(tx: Connection, set_id: str, name: str) -> dict[str, str | None]:
+    """Return the columns of a set's name: one beside its title where a set has it that its owner does not see."""
+    if tx.scalar(select(exists().where(question_sets.c.name == name))):
+        return {"name": f"{name} · {set_id}", "title": name}
+    return {"name": name, "title": None}
 
 
 def _free(tx: Connection, name: str) -> str:
@@ -195,7 +239,3 @@ def _free(tx: Connection, name: str) -> str:
     taken = set(tx.scalars(select(question_sets.c.name)))
     names = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 3)))
     return next(each for each in names if each not in taken)
-
-
-def _unknown() -> NotFound:
-    return NotFound("There is no such question set.", remedy="Reload the list of question sets.")

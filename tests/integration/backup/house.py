@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import Any
 from sqlalchemy import select
 
 import core
+from core.access import acting
 from core.backup import MANIFEST
 from core.backup.rows import is_local, travelling
 from core.backup.tar import END, TarStream, header, padding
 from core.catalog import Catalog
-from core.model import Role
+from core.model import Principal, Role
+from core.second_factors import STEP_S, code_of
 from core.snn.artifacts import CHOSEN
 from core.snn.recording import save
 from tests.builders import add, knowledge_base
@@ -45,6 +48,10 @@ def furnished(folder: Path, **changes: Any) -> core.KnowledgeBase:
     kb.accounts.create_user("root", PASSWORD, Role.ADMIN)
     gone = kb.accounts.create_user("gone", PASSWORD)
     kb.accounts.remove(gone.name)
+    guarded = kb.accounts.create_user("guarded", PASSWORD, Role.EDITOR)
+    with acting(Principal(guarded.name, guarded.role, guarded.id)):
+        secret = kb.accounts.second_factors.begin().secret
+        kb.accounts.second_factors.confirm(code_of(secret, int(time.time()) // STEP_S))
     kb.accounts.create_key("robot", Role.READER, user="root")
     kb.accounts.sign_in("root", PASSWORD)
     talk = kb.conversations.create()
@@ -52,6 +59,10 @@ def furnished(folder: Path, **changes: Any) -> core.KnowledgeBase:
     core.EvoRAG(kb=kb).ask(asked)
     kb.save_question("When does the shop open?")
     kb.evaluations.import_set("shop", b"question,doc\nWhen does it open?,hours.txt\n", "csv")
+    root = next(user for user in kb.accounts.users() if user.name == "root")
+    with acting(Principal(root.name, root.role, root.id)):
+        kb.save_question("When does it close?", shared=False)
+        kb.evaluations.import_set("own", b"question,doc\nWhen does it open?,hours.txt\n", "csv", shared=False)
     spikes = folder / "spikes.pt"
     save(tiny_recording(), spikes)
     kb.recordings.import_file("spikes", spikes)

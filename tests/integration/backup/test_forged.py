@@ -10,20 +10,23 @@ import random
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.access import acting
 from core.backup import HEAD
 from core.backup.import_archive import ArchiveImport
 from core.backup.source import BackupSource
 from core.backup.tar import END, header, padding
 from core.bootstrap import opened_place
 from core.cli.transfer import import_from
-from core.errors import BadBundle
+from core.errors import BadBundle, Forbidden
+from core.model import Principal, Role
 from tests.builders import begin, knowledge_base, settings
-from tests.integration.backup.house import Members, apart, rows, together, tree, with_row
+from tests.integration.backup.house import PASSWORD, Members, apart, rows, together, tree, with_row
 
 OTHER = "f" * 64
 
@@ -96,6 +99,25 @@ ROWS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "moment beyond all": ("documents", put(created_at=2**62)),
     "role of nobody": ("users", put(role="owner")),
     "password hash that takes hours": ("users", put(password_hash="scrypt:1073741824:8:1$s$" + "a" * 128)),
+    "role with another beside it": ("users", put(role="reader\nadmin")),
+    "role of a key that there is not": ("api_keys", put(role="owner")),
+    "name that is two": ("users", put(name="root\u202e")),
+    "name in capitals": ("users", put(name="ROOT")),
+    "name of a folder": ("users", put(name="../root")),
+    "two of one name": ("users", put(name="guarded")),
+    "hash of no password": ("users", put(password_hash="")),
+    "hash of a fast kind": ("users", put(password_hash="md5$x$" + "a" * 32)),
+    "user of number zero": ("users", put(id=0)),
+    "user below all": ("users", put(id=-1)),
+    "owner of number zero": ("conversations", put(owner_id=0)),
+    "owner below all": ("questions", put(owner_id=-1)),
+    "owner past all numbers": ("recordings", put(owner_id=2**62)),
+    "owner that is a name": ("conversations", put(owner_id="root")),
+    "owner of a set past all numbers": ("question_sets", put(owner_id=2**62)),
+    "set that is neither shared nor private": ("question_sets", put(is_shared=None)),
+    "second factor of nobody": ("second_factors", put(user_id=99)),
+    "second factor of no key": ("second_factors", put(secret="../../etc")),
+    "second factor that is empty": ("second_factors", put(secret="")),
     "foreign user": ("api_keys", put(user_id=99)),
     "generation of another length": ("generations", put(dimension=7)),
     "generation of another model": ("generations", put(model="other@1")),
@@ -128,6 +150,39 @@ def test_numbers_of_generations_that_nobody_gave_are_refused(members: Members, p
     lines.append({"key": "last_generation", "value": value})
     packed = gzip.compress(b"\n".join(json.dumps(line).encode() for line in lines))
     refused(together([(each, packed if each == name else content) for each, content in members]), place)
+
+
+def claimed(members: Members, number: int) -> Members:
+    """Return the members with a conversation, a question and a set that say to be a user's of this number."""
+    for table in ("conversations", "questions", "question_sets", "saved_questions"):
+        members = with_row(members, table, put(owner_id=number))
+    return members
+
+
+def test_what_says_to_be_somebodys_who_never_was_becomes_nobodys_who_comes(members: Members, tmp_path: Path) -> None:
+    begin(tmp_path / "data")
+    archive = together(claimed(with_row(members, "question_sets", put(is_shared=False)), 5))
+    import_from(settings(tmp_path), io.BytesIO(archive))
+    with knowledge_base(tmp_path) as kb:
+        for name in ("eve", "mallory", "trudy"):
+            user = kb.accounts.create_user(name, PASSWORD, Role.EDITOR)
+            assert user.id > 5
+            with acting(Principal(user.name, user.role, user.id)):
+                assert kb.conversations.list() == [] and kb.history() == []
+                assert {each.owner for each in kb.evaluations.sets()} <= {""}
+
+
+def test_key_that_says_more_than_its_user_may_is_no_more_than_its_user(members: Members, tmp_path: Path) -> None:
+    begin(tmp_path / "data")
+    secret = "evo_" + "z" * 43
+    hashed = base64.b64encode(sha256(secret.encode()).digest()).decode()
+    forged = with_row(members, "api_keys", put(role="admin", secret_hash=hashed))
+    import_from(settings(tmp_path), io.BytesIO(together(with_row(forged, "users", put(role="reader")))))
+    with knowledge_base(tmp_path) as kb:
+        principal = kb.accounts.principal_of_key(secret)
+        assert principal is not None and (principal.name, principal.role) == ("root", Role.READER)
+        with acting(principal), pytest.raises(Forbidden):
+            kb.accounts.users()
 
 
 def without(members: Members, start: str) -> Members:

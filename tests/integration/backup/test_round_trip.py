@@ -18,7 +18,7 @@ from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.catalog import Catalog
 from core.catalog.schema import jobs, metadata
 from core.cli.transfer import export_to, import_from, migrate
-from core.errors import Conflict, DataFolderInUse, InvalidInput, Unauthorized
+from core.errors import CodeNeeded, Conflict, DataFolderInUse, InvalidInput, Unauthorized
 from core.model import Part
 from core.platform.data_folder import DataFolder
 from core.settings import Settings
@@ -83,7 +83,12 @@ def test_people_sign_in_as_before_and_sessions_end(archive: bytes, tmp_path: Pat
             kb.accounts.sign_in("root", "wrong password")
         kb.accounts.sign_in("root", PASSWORD)
         # The number of who is gone is nobody else's, here as there.
-        assert kb.accounts.create_user("new", PASSWORD).id == 3
+        assert kb.accounts.create_user("new", PASSWORD).id == 4
+        # A second factor moves with its user.
+        with pytest.raises(CodeNeeded):
+            kb.accounts.sign_in("guarded", PASSWORD)
+        assert {(each.owner, each.is_shared) for each in kb.evaluations.sets()} == {("", True), ("root", False)}
+        assert {(each.owner, each.is_shared) for each in kb.saved_questions()} == {("", True), ("root", False)}
 
 
 def test_running_job_arrives_queued_and_nobody_s(house: Path, tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -15,7 +17,8 @@ from core.catalog.jobs.leases import Heartbeat
 from core.catalog.jobs.ledger import Attempt, Choice, Lease, Step
 from core.catalog.schema import jobs
 from core.cli import worker_process
-from core.errors import Cancelled, StoreUnavailable
+from core.errors import Cancelled, CatalogUnavailable, StoreUnavailable
+from core.jobs import local_queue
 from core.jobs.local_queue import LocalJobs
 from core.model import JobState, Stage
 from tests.builders import knowledge_base
@@ -113,6 +116,31 @@ def test_jobs_that_fail_while_the_ledger_is_away_are_queued_again_once_it_is_bac
         assert [kb.job(str(job_id)).state for job_id in ids] == [JobState.QUEUED] * 2
         ledger.work_off()
         assert [kb.job(str(job_id)).state for job_id in ids] == [JobState.DONE] * 2
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 6, 8])
+@pytest.mark.parametrize(
+    "part", ["jobs.advance", "jobs.running", "indexing.of_all", "embeddings.missing", "embeddings.add"]
+)
+def test_outage_of_a_moment_fails_no_job_wherever_it_is_met(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, at: int
+) -> None:
+    """The server is back before anybody could write that a job has failed of it."""
+    owner, name = part.split(".")
+    monkeypatch.setattr(local_queue, "_RECOVERY_S", 0.01)
+    with knowledge_base(tmp_path, job_workers=1) as kb:
+        table, calls = getattr(kb.catalog, owner), count(1)
+        whole = getattr(table, name)
+
+        def cut(*given: Any, **more: Any) -> Any:
+            if next(calls) == at:
+                raise CatalogUnavailable("An outage.")
+            return whole(*given, **more)
+
+        monkeypatch.setattr(table, name, cut)
+        ids = [str(kb.add_text(each, f"The {each} is checked.").job_id) for each in ("pump", "valve", "gauge")]
+        assert {job.state for job in kb.wait(ids, timeout_s=120)} == {JobState.DONE}
+        assert {document.published_version for document in kb.documents()} == {1}
 
 
 def test_a_worker_that_starts_while_the_catalogue_is_away_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
