@@ -140,7 +140,19 @@ def inserted_at_top(taken: list[str], share: float, chance: random.Random) -> li
 def short_lines(size: int, chance: random.Random) -> list[str]:
     """Return a text of so many bytes as lines of some 30 characters, most of which occur many times."""
     words = (
-        "alarm belt check cold deck fan gate level light line motor north oil pump rain room shift tide unit".split()
+        "alarm",
+        "belt",
+        "check",
+        "deck",
+        "fan",
+        "gate",
+        "level",
+        "motor",
+        "north",
+        "pump",
+        "shift",
+        "tide",
+        "unit",
     )
     known = [" ".join(chance.choices(words, k=chance.randint(4, 8))) for _ in range(20_000)]
     lines, length = [], 0
