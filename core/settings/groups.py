@@ -253,7 +253,7 @@ class ComparisonSettings(Group):
         "more than 10 MB get as much more as they are larger.",
     )
     diff_memory_bytes: int = Field(
-        1024 * _MEBIBYTE, ge=1, description="Memory limit of the comparison process, in bytes."
+        2048 * _MEBIBYTE, ge=1, description="Memory limit of the comparison process, in bytes."
     )
     diff_cache_bytes: int = Field(1024 * _MEBIBYTE, ge=0, description="Disk space for stored comparisons, in bytes.")
     page_cache_bytes: int = Field(512 * _MEBIBYTE, ge=0, description="Disk space for pictures of pages, in bytes.")

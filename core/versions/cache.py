@@ -68,7 +68,7 @@ class DiffLimits:
     """What one comparison may take in time and memory, and all that are kept on disk."""
 
     seconds: float = 10.0
-    memory_bytes: int = 1024 * 1024 * 1024
+    memory_bytes: int = 2048 * 1024 * 1024
     kept_bytes: int = 1024 * 1024 * 1024
 
 

@@ -72,7 +72,7 @@ def ends_between(old: str, new: str) -> tuple[Segment, ...]:
 
 def _is_plain(text: str) -> bool:
     """Tell whether a text is one word, or none."""
-    return not text or (text.isascii() and text.isalpha())
+    return not text or (text.isascii() and text[0].isalpha() and text.isalnum())
 
 
 def mirrored(words: Iterable[Segment]) -> tuple[Segment, ...]:
