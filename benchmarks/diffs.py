@@ -31,13 +31,18 @@ _WORKER = b"core.versions.worker"
 
 
 def run(sizes_mb: tuple[float, ...] = (10, 100), identical_lines: int = 1_000_000, *, seed: int) -> dict[str, Any]:
-    """Measure ordinary texts of these sizes and one of identical lines."""
+    """Measure ordinary texts and texts of short lines, each of these sizes, and one of identical lines."""
     report: dict[str, Any] = {}
     for size_mb in sizes_mb:
         old = _ordinary(int(size_mb * MB))
         for edit in (edits.in_ten_places, edits.scattered):
             new = edit(old, 0.01, random.Random(seed))
             report[f"{size_mb}_mb_{edit.__name__}"] = measure(edits.plain(old).encode(), edits.plain(new).encode())
+        lines = edits.short_lines(int(size_mb * MB), random.Random(seed))
+        changed_lines = edits.scattered(lines, 0.01, random.Random(seed))
+        report[f"{size_mb}_mb_short_lines_scattered"] = measure(
+            *("\n".join(each).encode() for each in (lines, changed_lines))
+        )
     line = b"The same line again and again.\n"
     middle = identical_lines // 2
     changed = line * middle + b"Another line.\n" + line * (identical_lines - middle - 1)

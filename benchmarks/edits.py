@@ -137,6 +137,31 @@ def inserted_at_top(taken: list[str], share: float, chance: random.Random) -> li
     return [f"What is {MARK} in this edition is told in the last chapter.", *taken]
 
 
+def short_lines(size: int, chance: random.Random) -> list[str]:
+    """Return a text of so many bytes as lines of some 30 characters, most of which occur many times."""
+    words = (
+        "alarm",
+        "belt",
+        "check",
+        "deck",
+        "fan",
+        "gate",
+        "level",
+        "motor",
+        "north",
+        "pump",
+        "shift",
+        "tide",
+        "unit",
+    )
+    known = [" ".join(chance.choices(words, k=chance.randint(4, 8))) for _ in range(20_000)]
+    lines, length = [], 0
+    while length < size:
+        lines.append(known[chance.randrange(len(known))])
+        length += len(lines[-1]) + 1
+    return lines
+
+
 def chapter_inserted(taken: list[str], share: float, chance: random.Random) -> list[str]:
     """Insert ``share`` of new paragraphs in one place."""
     count = max(int(share * len(taken)), 1)

@@ -6,6 +6,7 @@ Behind the blocks stand the lines that were recognised in pictures, with their p
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields as dataclass_fields
@@ -102,6 +103,15 @@ def read_parts(path: Path) -> Iterator[Part]:
     """Yield what a comparison needs of the blocks as bare fields; neighbours at one place share their locator."""
     for fields, locator in _read(path):
         yield fields["t"], _KINDS[fields["k"]], fields.get("l", 0), locator, fields.get("h", "")
+
+
+def unpacked_bytes(path: Path) -> int:
+    """Return the size of such a file before it was compressed, as its end tells; modulo 4 GiB."""
+    with path.open("rb") as file:
+        if file.read(2) != _GZIP:
+            return path.stat().st_size
+        file.seek(-4, os.SEEK_END)
+        return int.from_bytes(file.read(4), "little")
 
 
 def _read(path: Path) -> Iterator[tuple[dict[str, Any], Locator]]:

@@ -247,10 +247,13 @@ class ComparisonSettings(Group):
     """What the comparison of two versions may take."""
 
     diff_timeout_s: float = Field(
-        10.0, gt=0, description="Time before a comparison of two versions gets coarser, in seconds."
+        10.0,
+        gt=0,
+        description="Time before a comparison of two versions gets coarser, in seconds; texts of "
+        "more than 10 MB get as much more as they are larger.",
     )
     diff_memory_bytes: int = Field(
-        1024 * _MEBIBYTE, ge=1, description="Memory limit of the comparison process, in bytes."
+        2048 * _MEBIBYTE, ge=1, description="Memory limit of the comparison process, in bytes."
     )
     diff_cache_bytes: int = Field(1024 * _MEBIBYTE, ge=0, description="Disk space for stored comparisons, in bytes.")
     page_cache_bytes: int = Field(512 * _MEBIBYTE, ge=0, description="Disk space for pictures of pages, in bytes.")

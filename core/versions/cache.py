@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from core.blobs.block_file import unpacked_bytes
 from core.errors import Cancelled, DiffLimit, EvoRAGError, NotFound
 from core.model import ChangeSummary, ImageRef
 from core.model.codec import from_dict, to_dict
@@ -28,7 +29,7 @@ from core.versions.sealing import is_whole, seal
 
 log = logging.getLogger(__name__)
 
-RULES = 2
+RULES = 3
 """Raised whenever the same two texts are compared to another result; what was kept under earlier ones is not shown."""
 _PART = ".part"
 _IMAGES = "images-"
@@ -36,6 +37,8 @@ _WITH_IMAGES = ("pdf", "docx", "pptx", "xlsx")
 _OPEN_COMPARISONS = 8
 _FINE_PATIENCE = 1.5
 """Fine work ends by itself in time; what is as good as done is not begun anew for a little more."""
+_ORDINARY_BYTES = 20_000_000
+"""What two parsed texts have together that are compared within the limit as it is set; larger ones get more time."""
 _COARSE_PATIENCE = 3
 """A coarse run is short work; on a machine under load it may still take a while."""
 _GIVE_WAY_S = 0.5
@@ -65,7 +68,7 @@ class DiffLimits:
     """What one comparison may take in time and memory, and all that are kept on disk."""
 
     seconds: float = 10.0
-    memory_bytes: int = 1024 * 1024 * 1024
+    memory_bytes: int = 2048 * 1024 * 1024
     kept_bytes: int = 1024 * 1024 * 1024
 
 
@@ -300,15 +303,16 @@ class ComparisonCache:
         file.write_bytes(orjson.dumps(to_dict(replace(summary, images=pairs, notices=notices))))
 
     def _compare(self, old: Compared, new: Compared, folder: Path) -> None:
+        parsed = [self._blobs.path(version.parsed_sha256) for version in (old, new)]
         order = {
             "task": "compare",
             "folder": str(folder),
-            "old_parsed": str(self._blobs.path(old.parsed_sha256)),
-            "new_parsed": str(self._blobs.path(new.parsed_sha256)),
+            "old_parsed": str(parsed[0]),
+            "new_parsed": str(parsed[1]),
             "old": old.as_dict(),
             "new": new.as_dict(),
         }
-        seconds = self._limits.seconds
+        seconds = self._limits.seconds * max(1.0, sum(map(unpacked_bytes, parsed)) / _ORDINARY_BYTES)
         fine = order | {"coarse": False, "fine_seconds": seconds * _FINE_SHARE, "aim_seconds": seconds}
         reason = self._process.ask(fine, seconds * _FINE_PATIENCE)
         if reason is None:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 OFFERED_DOCUMENTS = 1_000
 TICK_MS = 500
-PATIENCE = 3
+PATIENCE = 60
 DRAWN_LATE = ("table", "images", "answers")
 
 

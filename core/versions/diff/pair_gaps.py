@@ -36,10 +36,7 @@ def similar_lines(lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent:
         stretches = _stretches(lines, gap) if may_be_tables else [(gap[0].tolist(), gap[1].tolist(), False)]
         for old, new, is_table in stretches:
             texts = Texts(lines[0].texts_at, old), Texts(lines[1].texts_at, new)
-            if is_table:
-                pairs = _row_pairs(*texts, names, is_spent)
-            else:
-                pairs = pair_similar(*texts, line_similarity, is_spent)
+            pairs = _row_pairs(*texts, names, is_spent) if is_table else pair_similar(*texts, line_similarity, is_spent)
             found.extend(chain.from_iterable(pairs))
     return np.array(found, np.int64).reshape(-1, 2)
 

@@ -98,7 +98,7 @@ def best_pairs(similar: Floats) -> list[Pair]:
 
 
 def _plain_pairs(similar: Floats) -> list[Pair] | None:
-    """Return every old line with the new one most like it where these rise and none has a rival: no pairs are better."""
+    """Return each old line with the new one most like it, if these rise and none has a rival: no pairs are better."""
     best = similar.argmax(axis=1)
     most = similar[np.arange(len(similar)), best]
     rows = np.flatnonzero(most >= SIMILAR)

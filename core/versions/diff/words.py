@@ -53,7 +53,11 @@ def words_between(old: str, new: str) -> tuple[Segment, ...]:
     """Return the segments from the old line to the new one; of what differs, removed comes before added."""
     before, after = _common_ends(old, new)
     last = len(old) - after
-    inner = _steps(old[before:last], new[before : len(new) - after])
+    removed, added = old[before:last], new[before : len(new) - after]
+    if _is_plain(removed) and _is_plain(added):
+        # A word for another one, as in most short lines: there is nothing to align.
+        return _segments((_Step(old[:before], "", ""), _Step("", removed, added), _Step(old[last:], "", "")))
+    inner = _steps(removed, added)
     steps = _joined([_Step(old[:before], "", ""), *inner, _Step(old[last:], "", "")])
     return _segments(_without_islands(steps))
 
@@ -64,6 +68,11 @@ def ends_between(old: str, new: str) -> tuple[Segment, ...]:
     last = len(old) - after
     inner = _Step("", old[before:last], new[before : len(new) - after])
     return _segments(_joined([_Step(old[:before], "", ""), inner, _Step(old[last:], "", "")]))
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether a text is one word, or none."""
+    return not text or (text.isascii() and text[0].isalpha() and text.isalnum())
 
 
 def mirrored(words: Iterable[Segment]) -> tuple[Segment, ...]:

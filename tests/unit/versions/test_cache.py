@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from core.blobs.block_file import unpacked_bytes
 from core.errors import DiffLimit, EvoRAGError, NotFound
 from core.model import Block
 from core.platform import child_process as children
+from core.versions import cache as kept
 from core.versions.cache import RULES, Compared, ComparisonCache, DiffLimits
 from tests.unit.versions.compared import block_file, paragraphs
 from tests.unit.versions.diff.test_images import chart, pdf
@@ -218,6 +220,28 @@ def test_a_fine_comparison_that_takes_too_much_memory_is_made_coarsely(
     assert {"coarse_alignment", "words_skipped"} <= set(found.summary.notices)
     assert started == ["compare", "compare coarse"]
     comparisons.close()
+
+
+@pytest.mark.parametrize(("lines", "times"), [(10, 1), (100, 10)])
+def test_large_texts_get_as_much_more_time_as_they_are_larger(
+    lines: int, times: int, tmp_path: Path, blobs: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = (blobs.version(number, [Block(f"{number:09}")] * lines) for number in (1, 2))
+    ordinary = sum(unpacked_bytes(blobs.path(version.parsed_sha256)) for version in (old, new)) // times
+    monkeypatch.setattr(kept, "_ORDINARY_BYTES", ordinary)
+    aims: list[float] = []
+    begin = children.Child.begin
+
+    def noted(self: children.Child, order: dict[str, float], timeout_s: float) -> None:
+        aims.append(order["aim_seconds"])
+        begin(self, order, timeout_s)
+
+    monkeypatch.setattr(children.Child, "begin", noted)
+    comparisons = ComparisonCache(tmp_path / "kept", blobs, DiffLimits(seconds=20.0))
+    comparisons.get(old, new)
+    comparisons.close()
+
+    assert aims == [pytest.approx(20.0 * times, rel=0.01)]
 
 
 def test_what_is_too_large_even_coarsely_is_refused(tmp_path: Path, blobs: Folder) -> None:

@@ -87,3 +87,47 @@ def test_identical_lines_are_paired_at_once_and_exactly() -> None:
 
     assert len(matches.old) == 299_000
     assert not matches.is_coarse
+
+
+def repetitive(count: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Lines of which each occurs some hundred times; one in a hundred is gone or another one; how many are left."""
+    draw = np.random.default_rng(7)
+    old = draw.integers(0, 1_000, count)
+    new = old.copy()
+    edited = draw.choice(count, count // 100, replace=False)
+    new[edited] = draw.integers(1_000, 2_000, len(edited))
+    return old, np.delete(new, edited[::3]), count - len(edited)
+
+
+@pytest.mark.parametrize("count", [10_000, 200_000])
+def test_repetitive_lines_of_a_long_text_are_paired_as_finely_as_those_of_a_short_one(count: int) -> None:
+    old, new, left = repetitive(count)
+
+    matches = align(old, new)
+
+    assert not matches.is_coarse
+    assert len(matches.old) == left
+
+
+def test_gaps_without_a_common_line_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+    longest = alignment._longest
+    monkeypatch.setattr(alignment, "_longest", lambda old, new: compared.append(len(old)) or longest(old, new))
+    old = np.arange(100_000)
+    new = np.where(old % 20 == 0, old, old + 100_000)
+
+    assert len(align(old, new).old) == 5_000
+    assert not compared
+
+
+@no_deadline
+@given(st.lists(st.integers(0, 300), unique=True, max_size=60))
+def test_no_rise_is_longer_than_the_one_found(values: list[int]) -> None:
+    found = longest_rise(array(values))
+    lengths: list[int] = []
+    for place, value in enumerate(values):
+        shorter = (length for before, length in zip(values[:place], lengths, strict=True) if before < value)
+        lengths.append(1 + max(shorter, default=0))
+
+    assert (np.diff(array(values)[found]) > 0).all()
+    assert len(found) == max(lengths, default=0)
