@@ -235,6 +235,21 @@
     }
   };
 
+  /* A text that is opened without a place begins at what changed first, unless somebody has gone elsewhere meanwhile. */
+  const showFirst = async () => {
+    const { run, version } = state;
+    const isUntouched = () =>
+      run === state.run && version === state.version && state.position < 0 && state.grid.getFirstDisplayedRowIndex() <= 0;
+    try {
+      const found = await askAhead("step", { to: "next", row: null });
+      if (found.position > 0 && isUntouched()) {
+        state.grid.ensureIndexVisible(found.position, "top");
+      }
+    } catch (error) {
+      failed(error);
+    }
+  };
+
   /* ---- search inside ------------------------------------------------------------------------------------------------------ */
   let asked = 0;
   const find = async (text, { jumps = true } = {}) => {
@@ -271,6 +286,7 @@
   };
 
   window.evorag.compareLines = {
+    showFirst,
     ...{ GRID, cellWidth, fittingMode, topRow, reload, openFold, measure },
     ...{ mark, jump, step, find, findNext },
   };

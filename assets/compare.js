@@ -3,7 +3,7 @@
   const { current } = window.evorag.compareCells;
   const { state, at, root, begin, address, read, isShown, wholeNumber, remember, go, say } = window.evorag.compare;
   const { GRID, cellWidth, fittingMode, topRow, reload, openFold, measure } = window.evorag.compareLines;
-  const { mark, jump, step, find, findNext } = window.evorag.compareLines;
+  const { mark, jump, step, showFirst, find, findNext } = window.evorag.compareLines;
   const skip = () => window.dash_clientside.no_update;
   const ways = () => [state.mode, state.folded, state.outline, state.chapter].join();
 
@@ -51,6 +51,8 @@
     remember({ ...shown, chapter: state.chapter }, { push: true });
     reload({ row: "chapter" in changes ? -1 : top, keep: false });
   };
+  /* The row that somebody chose before the lines were there. */
+  let wanted = null;
   /* To a row of the text from wherever one looks; a chapter that leaves it out is left. */
   const visit = async (row, options) => {
     if (state.view !== "text") {
@@ -121,9 +123,14 @@
     grid.addEventListener("cellClicked", numbered);
     reload({ row: current.row, keep: false }).then(() => {
       const text = search.get("find");
-      if (text && run === state.run) {
+      if (wanted !== null && run === state.run) {
+        visit(wanted);
+        wanted = null;
+      } else if (text && run === state.run) {
         at("compare-find").value = text;
         find(text, { jumps: current.row < 0 });
+      } else if (current.row < 0 && run === state.run) {
+        showFirst();
       }
     });
     let waiting = 0;
@@ -202,14 +209,17 @@
       if (target.dataset.cell) {
         settle(target);
       }
+      at("compare-strip")?.removeAttribute("open");
       visit(Number(row));
     },
   };
   const CLICKED = "[data-compare-do], [data-compare-mode], [data-compare-chapter], [data-compare-fold], [data-compare-row]";
   document.addEventListener("click", (event) => {
     const menu = at("compare-export");
-    if (menu?.open && !menu.contains(event.target)) {
-      menu.removeAttribute("open");
+    for (const unfolded of [menu, at("compare-strip")]) {
+      if (unfolded?.open && !unfolded.contains(event.target)) {
+        unfolded.removeAttribute("open");
+      }
     }
     const download = event.target.closest?.("[data-compare-export]");
     if (download) {
@@ -230,7 +240,10 @@
       return;
     }
     const target = event.target.closest?.(CLICKED);
-    if (target && state.grid && root()?.contains(target)) {
+    if (target?.dataset.compareRow && !state.grid && root()?.contains(target)) {
+      wanted = Number(target.dataset.compareRow);
+      at("compare-strip")?.removeAttribute("open");
+    } else if (target && state.grid && root()?.contains(target)) {
       const name = Object.keys(CLICKS).find((each) => each in target.dataset);
       CLICKS[name](target.dataset[name], target);
     }

@@ -60,12 +60,39 @@ def words(browser: Browser, server: str, tmp_path_factory: pytest.TempPathFactor
 
 def test_numbers_and_dates_lead_to_their_place(page: Page, words: None) -> None:
     compare(page, "terms-en.docx")
+    page.locator("#compare-strip > summary").click()
     first = page.locator(".compare-values .jump").first
     expect(first).to_contain_text("1,200")
     expect(first).to_contain_text("1,450")
     first.click()
     expect(page.locator(".is-current .line-text").first).to_contain_text("support fee")
     page.wait_for_url(re.compile(r"[?&]row=\d+"))
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "ja-JP"])
+def test_what_changed_first_is_in_sight_as_the_page_opens(
+    browser: Browser, server: str, words: None, locale: str
+) -> None:
+    context = window(browser, server, locale=locale)
+    page = context.new_page()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    compare(page, "terms-ja.docx" if locale == "ja-JP" else "terms-en.docx")
+    changed = page.locator(".ag-row:has(.line-removed, .line-added, .line-changed)").first
+    expect(changed).to_be_visible()
+    deadline = time.monotonic() + 20
+    while (top := page.evaluate(FIRST_CHANGED)) >= HIGHEST_PX and time.monotonic() < deadline:
+        page.wait_for_timeout(100)
+    head = page.locator(".compare-pickers").bounding_box()
+    assert top < HIGHEST_PX and head is not None and head["height"] <= ONE_LINE_PX
+    page.mouse.wheel(0, 400)
+    assert (page.locator(".compare-pickers").bounding_box() or {})["y"] >= 0
+    context.close()
+
+
+HIGHEST_PX = 200
+ONE_LINE_PX = 60
+FIRST_CHANGED = """() => Math.min(...[...document.querySelectorAll(".line-removed, .line-added, .line-changed")]
+  .map((line) => line.getBoundingClientRect()).filter((box) => box.height).map((box) => box.top))"""
 
 
 def test_japanese_words_are_marked_and_the_page_speaks_japanese(browser: Browser, server: str, words: None) -> None:
@@ -178,7 +205,7 @@ def test_images_are_uncovered_by_the_keyboard(page: Page, words: None) -> None:
     compare(page, "terms-en.docx", view="images")
     knob = page.locator(".image-range").first
     expect(knob).to_be_visible()
-    page.wait_for_function("() => document.querySelector('.image-sides img').naturalWidth === 400")
+    page.wait_for_function("() => document.querySelector('.image-views img').naturalWidth === 400")
     knob.focus()
     for _ in range(10):
         page.keyboard.press("ArrowLeft")

@@ -12,7 +12,7 @@ from app import links
 from app.components.attributes import aria, dataset
 from app.components.compare.address import VIEWS, Pair, Shown
 from app.components.compare.diff_grid import diff_text
-from app.components.compare.summary import headline, metadata, overview
+from app.components.compare.summary import metadata, notices, strip
 from app.components.shared.icon import file_icon, icon
 from app.components.shared.states import badge, empty
 from app.i18n import seconds, t
@@ -46,20 +46,9 @@ def compare_body(
     }
     return html.Div(
         [
-            headline(summary),
-            html.Div(
-                [
-                    overview(summary),
-                    html.Div(
-                        [
-                            _tabs(shown.view, counts),
-                            *[_panel(view, panels[view], view == shown.view) for view in VIEWS],
-                        ],
-                        className="compare-main",
-                    ),
-                ],
-                className="compare-columns",
-            ),
+            *notices(summary),
+            html.Div([_tabs(shown.view, counts), strip(summary)], className="compare-bar"),
+            *[_panel(view, panels[view], view == shown.view) for view in VIEWS],
             html.Div(id="compare-said", className="visually-hidden", role="status", **aria(live="polite")),
             dcc.Store(id="compare-ready", data=pair.as_dict()),
             dcc.Store(id="compare-shown-view", data=shown.view),

@@ -24,8 +24,12 @@ def pickers(
     sides: tuple[Document, Document],
     versions: tuple[Sequence[Version], Sequence[Version]],
     offered: Sequence[Document],
+    action: html.Details | None = None,
 ) -> html.Div:
-    """The fields that choose both sides; ``pair`` None leaves the versions open; ``offered`` may be on either side."""
+    """The one line above a comparison: the fields that choose both sides, and an ``action``.
+
+    ``pair`` None leaves the versions open; ``offered`` may be on either side.
+    """
     swap = html.Button(
         [icon("arrow-left-right"), html.Span(t("compare.swap"), className="visually-hidden")],
         id="compare-swap",
@@ -39,6 +43,7 @@ def pickers(
             _side("old", sides[0], versions[0], pair.old if pair else None, offered),
             swap,
             _side("new", sides[1], versions[1], pair.new if pair else None, offered),
+            action,
         ],
         className="compare-pickers",
     )
@@ -54,7 +59,8 @@ def export_menu(pair: Pair) -> html.Details:
     """The downloads of a comparison."""
     entries = [_entry(symbol, _export(form), pair.download(form)) for form, symbol in EXPORTS]
     entries += [_entry("body-text", _text_words(pair, side), f"{pair.download('txt')}&side={side}") for side in SIDES]
-    summary = html.Summary([icon("download"), t("compare.export")], className="btn btn-secondary")
+    words = html.Span(t("compare.export"), className="compare-export-words")
+    summary = html.Summary([icon("download"), words], className="btn btn-secondary", title=t("compare.export"))
     return html.Details(
         [summary, html.Ul(entries)], className="menu", id="compare-export", **dataset(failed=t("compare.export_failed"))
     )

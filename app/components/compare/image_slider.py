@@ -38,28 +38,49 @@ def _pair(each: ImagePair, pair: Pair, number: int) -> html.Section:
         side, ref = ("old", each.old) if each.old is not None else ("new", each.new)
         return html.Section([title, _figure(pair, side, ref)] if ref else [title], className="image-pair card-plain")
     views = [
-        html.Div([_figure(pair, "old", each.old), _figure(pair, "new", each.new)], className="image-sides"),
+        _figure(pair, "old", each.old),
+        _figure(pair, "new", each.new),
+        _differing(each.old, each.new, pair),
         _slider(each.old, each.new, pair, number),
     ]
     distance = html.P(t("compare.image_distance", count=each.distance), className="hint")
     return html.Section([title, distance, html.Div(views, className="image-views")], className="image-pair card-plain")
 
 
+def _differing(old: ImageRef, new: ImageRef, pair: Pair) -> html.Figure:
+    """Both images, one taken from the other by the browser: white where they are the same, dark where they differ."""
+    layers = html.Div(
+        [
+            html.Img(src=_address(pair, "old", old), alt=""),
+            html.Img(src=_address(pair, "new", new), alt="", className="image-taken-off"),
+        ],
+        className="image-stage image-differing",
+        style=_shape(old, new),
+        role="img",
+        **aria(label=t("compare.image_differing")),
+    )
+    return html.Figure([layers, html.Figcaption(t("compare.image_differing"))])
+
+
+def _shape(old: ImageRef, new: ImageRef) -> dict[str, str]:
+    width, height = max(old.width, new.width, 1), max(old.height, new.height, 1)
+    return {"aspectRatio": f"{width} / {height}", "maxWidth": f"{width}px"}
+
+
 def _slider(old: ImageRef, new: ImageRef, pair: Pair, number: int) -> html.Figure:
-    """The new image over the old one, uncovered as far as the slider stands."""
-    ratio = f"{max(old.width, new.width, 1)} / {max(old.height, new.height, 1)}"
+    """The old image at the left of the slider, the new one at its right."""
     stage = html.Div(
         [
-            html.Img(src=_address(pair, "old", old), alt=_alt(pair, "old", old), className="image-under"),
-            html.Img(src=_address(pair, "new", new), alt=_alt(pair, "new", new), className="image-over"),
+            html.Img(src=_address(pair, "new", new), alt=_alt(pair, "new", new), className="image-under"),
+            html.Img(src=_address(pair, "old", old), alt=_alt(pair, "old", old), className="image-over"),
             html.Span(className="image-edge", **aria(hidden=True)),
         ],
         className="image-stage",
-        style={"aspectRatio": ratio, "maxWidth": f"{max(old.width, new.width, 1)}px"},
+        style=_shape(old, new),
     )
     name = f"image-slider-{number}"
     knob = dbc.Input(id=name, type="range", min=0, max=100, step=1, value=50, className="image-range", debounce=True)
-    ends = html.Div([html.Span(t("compare.new")), html.Span(t("compare.old"))], className="image-ends")
+    ends = html.Div([html.Span(t("compare.old")), html.Span(t("compare.new"))], className="image-ends")
     label = html.Label(t("compare.image_slider"), htmlFor=name, className="visually-hidden")
     return html.Figure([stage, label, knob, ends], className="image-compare")
 

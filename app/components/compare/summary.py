@@ -22,20 +22,26 @@ VALUE_CHARS = 200
 MEANINGS = {Change.CHANGED: "warning", Change.ADDED: "ok", Change.REMOVED: "error", Change.EQUAL: "neutral"}
 
 
-def headline(summary: ChangeSummary) -> html.Div:
-    """One sentence of what changed, and what is coarser than usual."""
-    notices = [
+def notices(summary: ChangeSummary) -> list[html.P]:
+    """What is coarser than usual."""
+    return [
         html.P([badge("warning", t("compare.notice")), html.Span(notice_words(code))], className="compare-notice")
         for code in summary.notices
     ]
-    return html.Div([html.P(sentence(summary), className="compare-sentence", id="compare-sentence"), *notices])
 
 
-def overview(summary: ChangeSummary) -> html.Div | None:
-    """The lists that people look at first, each line a way to its place in the text."""
-    cards = [_values(summary.values), _chapters(summary.chapters)]
-    shown = [card for card in cards if card is not None]
-    return html.Div(shown, className="compare-overview") if shown else None
+def strip(summary: ChangeSummary) -> html.Details | html.P:
+    """One sentence of what changed; it unfolds over the text to lists of which each line is a way to its place."""
+    words = sentence(summary)
+    cards = [card for card in (_values(summary.values), _chapters(summary.chapters)) if card is not None]
+    if not cards:
+        return html.P(words, className="compare-strip compare-sentence", id="compare-sentence")
+    said = html.Span(words, className="compare-sentence", id="compare-sentence", title=words)
+    return html.Details(
+        [html.Summary(said), html.Div(cards, className="compare-overview")],
+        className="compare-strip",
+        id="compare-strip",
+    )
 
 
 def metadata(changes: Sequence[MetadataChange]) -> html.Div:

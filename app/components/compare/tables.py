@@ -55,7 +55,8 @@ def table_grid(table: TableGrid, with_equal: bool) -> html.Div:
         columnDefs=_columns(table.headers),
         columnSize="responsiveSizeToFit" if len(table.headers) <= 8 else None,
         defaultColDef={"resizable": True, "suppressMovable": True, "sortable": False, "minWidth": 110}
-        | {"cellDataType": False},
+        | {"cellDataType": False, "wrapText": True, "autoHeight": True}
+        | {"wrapHeaderText": True, "autoHeaderHeight": True},
         dashGridOptions={
             "theme": {"function": "evoGridTheme(theme, agGrid)"},
             "context": {"was": t("compare.cell_was"), "signs": _signs()},

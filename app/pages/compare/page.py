@@ -81,7 +81,9 @@ def layout(
     compared = chosen(document, versions, old, new) if is_one else across(document, second, old, new)
     shown = shown_by(view, mode, folded, find)
     others = versions if is_one else kb().versions(second.doc_key)
-    head = pickers(compared, (document, second), (versions, others), kb().documents(limit=OFFERED_DOCUMENTS))
+    offered = kb().documents(limit=OFFERED_DOCUMENTS)
+    action = export_menu(compared) if compared else None
+    head = pickers(compared, (document, second), (versions, others), offered, action)
     body, is_waiting = _body(compared, shown) if compared else (_one_version(document, versions), False)
     content = [
         head,
@@ -93,8 +95,7 @@ def layout(
         dcc.Store(id="compare-went", data=False),
         dcc.Interval(id="compare-tick", interval=TICK_MS, disabled=not is_waiting),
     ]
-    action = export_menu(compared) if compared else None
-    return page(t("compare.title"), _names(document, second), content, wide=True, action=action)
+    return page(t("compare.title"), _names(document, second), content, wide=True)
 
 
 def _names(document: Document, second: Document) -> str:
