@@ -194,7 +194,9 @@ def counted(asked: Sequence[Clause], scores: Mapping[str, TermScore]) -> tuple[T
     found: list[TermScore] = []
     for clause in asked:
         if len(clause.alternatives) == 1:
-            found += [scores[term] for term in clause.alternatives[0] if term in scores]
+            for term in clause.alternatives[0]:
+                if term in scores:
+                    found.append(scores[term])
             continue
         held = [[scores[term] for term in terms if term in scores] for terms in clause.alternatives]
         best = max(range(len(held)), key=lambda at: (fsum(part.score for part in held[at]), -at))

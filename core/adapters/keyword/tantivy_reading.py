@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
+from operator import itemgetter
 from typing import Any
 
 _SAME_SCORE = 1e-5
@@ -38,7 +40,9 @@ def top(searcher: Any, query: Any, limit: int) -> dict[int, Any]:
             break
         read *= 4
     ids = searcher.fast_field_values("id", [address for _, address in hits])
-    found = {chunk_id: address for chunk_id, (_, address) in zip(ids, hits, strict=True)}
-    best = [chunk_id for chunk_id, (score, _) in zip(ids, hits, strict=True) if score > least + _SAME_SCORE]
-    level = [chunk_id for chunk_id, (score, _) in zip(ids, hits, strict=True) if abs(score - least) <= _SAME_SCORE]
-    return {chunk_id: found[chunk_id] for chunk_id in [*best, *sorted(level)][:limit]}
+    # The best come first, so that those that score alike stand together.
+    worse = [-score for score, _ in hits]
+    begin, end = bisect_left(worse, -(least + _SAME_SCORE)), bisect_right(worse, -(least - _SAME_SCORE))
+    chosen = list(zip(ids[:begin], hits, strict=False))
+    chosen += sorted(zip(ids[begin:end], hits[begin:end], strict=True), key=itemgetter(0))
+    return {chunk_id: address for chunk_id, (_, address) in chosen[:limit]}

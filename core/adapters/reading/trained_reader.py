@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,10 @@ class TrainedReader:
         """Return what is made of each stretch. Raises: ``ModelUnavailable``."""
         loaded = self._opened()
         asked = loaded.encoder.tokens("query: " + _safe(question))[:MOST_QUESTION]
-        return list(self._pool.map(lambda stretch: loaded.read(asked, stretch), stretches))
+        # The longest first, or the last one would run alone.
+        places = sorted(range(len(stretches)), key=lambda place: -len(stretches[place].text.encode(errors="replace")))
+        read = self._pool.map(lambda place: loaded.read(asked, stretches[place]), places)
+        return [reading for _, reading in sorted(zip(places, read, strict=True), key=itemgetter(0))]
 
     def _opened(self) -> _Loaded:
         with self._loading:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -41,6 +41,7 @@ SET_WEIGHTS = {"heading": -6.0, "named": 3.0, "first_named": 1.0, "default": 2.0
 ``named``: the question names what the sentence stands under; ``first_named``: and what that means is asked, which
 the first sentence there says; ``default``: a default is asked for, and said.
 """
+_WEIGHTS = tuple((SENTENCE_WEIGHTS | SET_WEIGHTS).items())
 _MOST_UNITS = 80
 _MEANING = re.compile(
     r"\bwhat (?:do(?:es)?|is|are)\b(?!.*\b(?:default|unit|range|limit|maximum|minimum)\b)|\bmean(?:s|ing)?\b|\bfor\?"
@@ -114,13 +115,24 @@ def _with_chances(profile: QuestionProfile, found: Sequence[Candidate]) -> list[
         ]
     if not found:
         return []
-    chances = softmax(
-        [
-            sum(weight * candidate.features[name] for name, weight in (SENTENCE_WEIGHTS | SET_WEIGHTS).items())
-            for candidate in found
-        ]
+    chances = softmax([sum([weight * each.features[name] for name, weight in _WEIGHTS]) for each in found])
+    return [_likely(candidate, chance) for candidate, chance in zip(found, chances, strict=True)]
+
+
+def _likely(candidate: Candidate, chance: float) -> Candidate:
+    # A question has hundreds, and ``replace`` takes several times as long.
+    return Candidate(
+        candidate.hit,
+        candidate.order,
+        candidate.start,
+        candidate.end,
+        candidate.text,
+        candidate.terms,
+        candidate.unit,
+        candidate.features,
+        candidate.gives_orders,
+        chance,
     )
-    return [replace(candidate, chance=chance) for candidate, chance in zip(found, chances, strict=True)]
 
 
 def passage_terms(hit: Hit, language: str) -> frozenset[str]:
@@ -175,6 +187,11 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     asks_meaning = _MEANING.search(profile.text) is not None
     asks_default = _DEFAULT.search(profile.text) is not None
     heading = chunk.locator.heading_path[-1] if chunk.locator.heading_path else ""
+    asked, whole = tuple(profile.weights.items()), sum(profile.weights.values())
+
+    def coverage(held: frozenset[str]) -> float:
+        return sum([weight for term, weight in asked if term in held]) / whole if whole else 0.0
+
     sure = [named(_subject(unit, heading), profile.text) for unit in cut]
     for order, unit in enumerate(cut):
         above = sentences.above[order]
@@ -182,9 +199,9 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
         beside = [terms[i] for i in near if i == order or not cut[i].is_heading]
         offered = bool(offers(unit.text, profile.expectation, profile.text))
         features = {
-            "coverage": profile.coverage(terms[order]),
-            "around": profile.coverage(above.union(*beside)),
-            "titled": profile.coverage(above | terms[order]),
+            "coverage": coverage(terms[order]),
+            "around": coverage(above.union(*beside)),
+            "titled": coverage(above | terms[order]),
             "rank": 1 / hit.rank,
             "offered": float(offered),
             "not_offered": float(profile.expectation.kind != "thing" and not offered),

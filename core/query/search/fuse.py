@@ -55,18 +55,18 @@ def fuse(vector: Sequence[IndexHit], keyword: Sequence[IndexHit], fusion: Fusion
         hit.chunk_id: LegRank(rank, hit.score, _keyword_part(rank, hit.score / best_bm25, fusion), hit.terms)
         for rank, hit in enumerate(keyword, 1)
     }
-    fused = [
-        Fused(chunk_id, _sum(first, second), first, second)
-        for chunk_id in {**by_vector, **by_keyword}
-        for first, second in [(by_vector.get(chunk_id), by_keyword.get(chunk_id))]
-    ]
+    ordered = []
+    for chunk_id in by_vector | by_keyword:
+        first, second = by_vector.get(chunk_id), by_keyword.get(chunk_id)
+        score = (first.contribution if first else 0.0) + (second.contribution if second else 0.0)
+        own, words = first.rank if first else inf, second.rank if second else inf
+        ordered.append((-score, own if own < words else words, words, chunk_id, score, first, second))
+    # No two have the same id, so that nothing behind it is compared.
+    ordered.sort()
+    fused = [Fused(chunk_id, score, first, second) for _, _, _, chunk_id, score, first, second in ordered]
     if fusion.method == "mix" and fusion.alpha in (0.0, 1.0):
-        fused = [item for item in fused if (item.vector if fusion.alpha else item.keyword) is not None]
-    return sorted(fused, key=_order)
-
-
-def _sum(first: LegRank | None, second: LegRank | None) -> float:
-    return (first.contribution if first else 0.0) + (second.contribution if second else 0.0)
+        return [item for item in fused if (item.vector if fusion.alpha else item.keyword) is not None]
+    return fused
 
 
 def _vector_part(rank: int, distance: float, fusion: Fusion) -> float:
@@ -81,12 +81,6 @@ def _keyword_part(rank: int, normalised: float, fusion: Fusion) -> float:
     if fusion.method == "rrf":
         return fusion.keyword_weight / (fusion.k + rank)
     return (1.0 - fusion.alpha) * normalised
-
-
-def _order(item: Fused) -> tuple[float, float, float, int]:
-    by_vector = item.vector.rank if item.vector else inf
-    by_keyword = item.keyword.rank if item.keyword else inf
-    return -item.score, by_vector if by_vector < by_keyword else by_keyword, by_keyword, item.chunk_id
 
 
 def merge_identical(fused: Sequence[Fused], placed: Mapping[int, PlacedChunk]) -> list[Hit]:

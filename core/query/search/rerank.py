@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,19 +84,23 @@ class RerankStage:
             error = failed.as_dict()
         newness = self._recency(first, ordering)
         scored = [
+            (-(sum(own.values()) * new), hit.rank, hit, own, new)
+            for hit, own, new in zip(first, parts, newness, strict=True)
+        ]
+        scored.sort(key=itemgetter(0, 1))
+        hits = [
             Hit(
-                hit.rank,
+                rank,
                 hit.placed,
                 hit.score,
                 hit.vector,
                 hit.keyword,
                 hit.merged,
-                RerankScore(hit.rank, sum(own.values()) * new, own, new),
+                RerankScore(hit.rank, -score, own, new),
             )
-            for hit, own, new in zip(first, parts, newness, strict=True)
+            for rank, (score, _, hit, own, new) in enumerate(scored, 1)
         ]
-        ordered = sorted(scored, key=_order)
-        hits = [hit.at(rank) for rank, hit in enumerate([*ordered, *candidates[len(first) :]], 1)]
+        hits += [hit.at(rank) for rank, hit in enumerate(candidates[len(first) :], len(first) + 1)]
         return hits, Reranking(ordering.method, weights, len(first), ordering.recency, error)
 
     def _parts(
@@ -170,7 +175,3 @@ def _leg_features(
     least = min(by_words) if len(by_words) >= depth else 0.0
     bm25 = scaled([hit.keyword.score if hit.keyword else least for hit in first])
     return [{"bm25": words, "cosine": near} for words, near in zip(bm25, scaled(cosines), strict=True)]
-
-
-def _order(hit: Hit) -> tuple[float, int]:
-    return -(hit.rerank.score if hit.rerank else 0.0), hit.rank
