@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import EmptyDocument
 from core.ingest.parsers.links import MOST_CHARS, beside
+from core.ingest.parsers.objects import Found, object_blocks
 from core.ingest.parsers.pdf_check import SelfCheck
 from core.ingest.parsers.pdf_flow import Flow
 from core.ingest.parsers.pdf_margins import without_running_lines
@@ -40,20 +41,25 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         flow = Flow(style, has_contents=document.page_count > FEW_PAGES)
         check = SelfCheck(reading)
         pictures = PagePictures(reading, document)
-        found, links, named = False, list[Block](), set[str]()
+        found, beside_text, named = False, list[Block](), set[str]()
+        files = [(name, data, Locator()) for name, data in document.files()]
         for page in without_running_lines(map(recognised.page, pages(document, _opened, reading))):
             found = found or bool(page.lines)
             check.expect(page)
             yield from pictures.among(check.checked(recognised.marked(flow.page(page))))
             check.leave(page, flow.contents)
             pictures.take(page, flow.outline.locator(page=page.number))
-            links.extend(_links(page, named))
+            beside_text.extend(_links(page, named))
+            beside_text.extend(Block(remark, locator=Locator(page=page.number)) for remark in page.remarks)
+            files.extend((name, data, Locator(page=page.number)) for name, data in page.files)
         yield from pictures.among(check.checked(recognised.marked(flow.finish())))
         yield from pictures.due
-        if not found:
+        if not found and not files:
             raise EmptyDocument("The PDF holds pictures of pages but no text.")
         check.finish()
-        yield from links
+        yield from beside_text
+        for name, data, place in files:
+            yield from object_blocks(Found(name, data, is_named=True), reading, place)
     finally:
         document.close()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import Encrypted, ParserFailed
+from core.ingest.parsers.pdf_annotations import of_document, of_page
 from core.ingest.parsers.pdf_dates import pdf_date
 from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, is_stamp
 from core.ingest.parsers.pdf_pictures import PageImage
@@ -103,7 +104,12 @@ class MuPdfDocument:
         read.has_picture = _is_drawn_on(page) if not lines else is_stamp(lines) and _shown(page) > MOST_OF_PAGE
         if lines:
             read.links = _links(page)
+        read.remarks, read.files = of_page(page)
         return read
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the files that hang on the document, by their names."""
+        yield from of_document(self._document)
 
     def images(self, index: int) -> list[PageImage]:
         """Return the pictures that a page shows, with the words that stand on each."""

@@ -109,6 +109,10 @@ class Page:
     """Something is drawn on a page without a word, or a picture covers most of one with hardly any."""
     links: list[tuple[str, str]] = field(default_factory=list)
     """The text of links and the address that each leads to."""
+    remarks: list[str] = field(default_factory=list)
+    """What readers have noted."""
+    files: list[tuple[str, bytes]] = field(default_factory=list)
+    """Files that hang on it, by their names."""
     left_out: list[PageLine] = field(default_factory=list)
     """Lines that are not read because neighbouring pages repeat them."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from math import cos, hypot, sin
 from pathlib import Path
@@ -25,7 +26,7 @@ pdfium: Any = _untyped
 
 MAX_LETTERS = 200_000
 """Most signs of one page that are read."""
-MAX_OUTLINE = 20_000
+MAX_OUTLINE, MAX_FILES = 20_000, 500
 MAX_LINKS, MAX_ADDRESS = 500, 2_000
 """Links of a page, and bytes of an address."""
 WIDE = 1.5
@@ -61,6 +62,16 @@ class PdfiumDocument:
             created=pdf_date(found.get("CreationDate")),
             modified=pdf_date(found.get("ModDate")),
         )
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the files that hang on the document, by their names; damaged ones without their bytes."""
+        for number in range(min(self._document.count_attachments(), MAX_FILES)):
+            name, data = "", b""
+            with suppress(*_ERRORS):
+                attachment = self._document.get_attachment(number)
+                name = attachment.get_name()
+                data = bytes(attachment.get_data())
+            yield name, data
 
     def outline(self) -> dict[int, list[tuple[int, str]]]:
         """The document's bookmarks by page."""

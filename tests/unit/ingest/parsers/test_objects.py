@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import sys
 import zipfile
 import zlib
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import docx
 import openpyxl
 import pptx
+import pymupdf
 import pytest
 from openpyxl.chart import BarChart, Reference
 from pptx.chart.data import CategoryChartData
@@ -333,3 +335,39 @@ def test_objects_of_old_slides_are_read_where_libreoffice_leaves_them_out(
     made.save(str(tmp_path / "converted.pptx"))
     monkeypatch.setattr(legacy, "convert", lambda *_: tmp_path / "converted.pptx")
     assert texts(read(path)[0]) == ["Objects", "[pumps.csv]", "pump | hours\nNo. 7 | 1200"]
+
+
+def annotated(path: Path, *, with_text: bool = True) -> Path:
+    with pymupdf.open() as document:
+        page = document.new_page()
+        if with_text:
+            page.insert_text((72, 72), "Order form of the pump works, edition of May 2026")
+            note = page.add_text_annot((300, 300), "Is that the newest edition?")
+            note.set_info(title="Ada")
+            note.update()
+            page.add_file_annot((400, 400), b"pump,hours\nNo. 7,1200\n", "pumps.csv")
+        document.embfile_add("prices", b"part,price\nseal,99\n", filename="prices.csv")
+        document.embfile_add("model", b"AC1032\0\1\2\3" * 40, filename="pump.dwg")
+        document.save(path)
+    return path
+
+
+def test_remarks_on_pages_and_files_that_hang_on_a_pdf_are_read(tmp_path: Path) -> None:
+    blocks, metadata = read(annotated(tmp_path / "a.pdf"))
+    assert texts(blocks) == [
+        "Order form of the pump works, edition of May 2026", "[Ada: Is that the newest edition?]",
+        "[prices.csv]", "part | price\nseal | 99", "[pump.dwg]", "[pumps.csv]", "pump | hours\nNo. 7 | 1200",
+    ]  # fmt: skip
+    assert [block.locator.page for block in blocks] == [1, 1, None, None, None, 1, 1]
+    assert metadata["losses"] == {"object": ""}
+
+
+def test_pdf_whose_files_are_all_that_it_has_is_read(tmp_path: Path) -> None:
+    assert "part | price\nseal | 99" in texts(read(annotated(tmp_path / "a.pdf", with_text=False))[0])
+
+
+def test_files_that_hang_on_a_pdf_are_read_without_pymupdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = annotated(tmp_path / "a.pdf")
+    monkeypatch.setitem(sys.modules, "core.ingest.parsers.pdf_mupdf", None)
+    blocks, metadata = read(path)
+    assert metadata["parser"] == "pypdfium2" and "part | price\nseal | 99" in texts(blocks)
