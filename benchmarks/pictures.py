@@ -25,11 +25,13 @@ from tests.e2e.conftest import CHROMIUM, OPTIONS, serve
 
 DOCS = Path(__file__).parent.parent / "docs"
 WIDTH, HEIGHT = 1_280, 900
+WARM_UP = "What is paid for a night in a hotel?"
+"""Loads the models, so that no picture tells how long that took."""
 QUESTION = "How many days a week may I work from home?"
 COMPARED = "employee-handbook.docx"
 PUMP = "The pump is checked every 14 days. The seal is replaced once a year. The check is written into the log book."
 PUMP_QUESTION = "How often is the pump checked, and what else is replaced?"
-LONG_S = 1_800
+LONG_S, LONG_MS = 1_800, 600_000
 _COLOURS = 256
 _SETTLED_MS = 1_500
 
@@ -46,9 +48,9 @@ def account(page: Page) -> dict[str, float]:
     page.locator("#ask-details").check()
     cards = [page.locator(f"#trace-{name}") for name in ("keyword", "fusion")]
     for card in cards:
-        card.wait_for()
-        card.scroll_into_view_if_needed()
-    page.wait_for_timeout(_SETTLED_MS)
+        card.wait_for(timeout=LONG_MS)
+        card.scroll_into_view_if_needed(timeout=LONG_MS)
+    _settle(page)
     page.evaluate("() => window.scrollTo(0, 0)")
     boxes = [box for card in cards if (box := card.bounding_box()) is not None]
     left, top = min(box["x"] for box in boxes), min(box["y"] for box in boxes)
@@ -60,7 +62,7 @@ def account(page: Page) -> dict[str, float]:
 def compare(page: Page) -> None:
     """Two versions of a document: the numbers and dates that changed, and its text."""
     page.goto(f"/compare?doc={COMPARED}&old=1&new=2")
-    page.locator(".compare-row, [data-compare-row]").first.wait_for(timeout=120_000)
+    page.locator(".diff-line .line-text").first.wait_for(timeout=LONG_MS)
 
 
 def neurons(page: Page) -> dict[str, float]:
@@ -69,12 +71,11 @@ def neurons(page: Page) -> dict[str, float]:
     base = str(page.evaluate("() => location.origin"))
     call(base, "texts", {"name": "pump", "text": PUMP})
     indexed(base)
-    asked = {"question": PUMP_QUESTION, "record": True, "doc_keys": ["pump.txt"]}
+    asked = {"question": PUMP_QUESTION, "record": True, "filters": {"doc_keys": ["pump.txt"]}}
     trace = call(base, "ask", asked)
     page.set_viewport_size({"width": WIDTH, "height": 1_440})
     page.goto(f"/neurons?recording={trace['generation']['recording']['id']}")
-    page.locator("#neurons-raster .main-svg, .js-plotly-plot").first.wait_for(timeout=120_000)
-    page.wait_for_timeout(4 * _SETTLED_MS)
+    page.locator("#neurons-raster .main-svg, .js-plotly-plot").first.wait_for(timeout=LONG_MS)
     return {"x": 0, "y": 0, "width": WIDTH, "height": 1_440}
 
 
@@ -93,6 +94,7 @@ def take(names: Collection[str], into: Path, **variables: str) -> list[Path]:
     with tempfile.TemporaryDirectory(prefix="evorag-pictures-") as folder, _served(Path(folder), variables) as url:
         call(url, "sample", {})
         indexed(url)
+        call(url, "ask", {"question": WARM_UP})
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
             for name in names:
@@ -100,8 +102,9 @@ def take(names: Collection[str], into: Path, **variables: str) -> list[Path]:
                     base_url=url, viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light", locale="en-GB"
                 )
                 page = context.new_page()
+                page.set_default_timeout(LONG_MS)
                 clip = PICTURES[name](page)
-                page.wait_for_timeout(_SETTLED_MS)
+                _settle(page)
                 path = into / f"{name}.png"
                 page.screenshot(path=path, clip=clip, full_page=clip is not None)  # type: ignore[arg-type]
                 _lighten(path)
@@ -143,8 +146,16 @@ def indexed(url: str) -> None:
 
 def _asked(page: Page) -> None:
     page.goto(f"/ask?q={urllib.parse.quote(QUESTION)}")
-    page.locator("#ask-answer-card a.citation").first.wait_for(timeout=120_000)
-    page.wait_for_timeout(_SETTLED_MS)
+    page.locator("#ask-answer-card a.citation").first.wait_for(timeout=LONG_MS)
+    _settle(page)
+
+
+def _settle(page: Page) -> None:
+    """Wait until the page has had one height for a while: plots and lists come one after another."""
+    before, now = -1, 0
+    while before != now:
+        page.wait_for_timeout(_SETTLED_MS)
+        before, now = now, int(page.evaluate("() => document.documentElement.scrollHeight"))
 
 
 def _lighten(path: Path) -> None:

@@ -45,10 +45,13 @@ def tour() -> html.Section:
 
 
 def _step(number: int, name: str, about: str, leads: str) -> html.Div:
-    parts: list[Any] = [
+    words: list[Any] = [t(f"tour.{name}.text")]
+    if leads:
+        words += [" ", dcc.Link(t(f"tour.{name}.go"), href=leads)]
+    parts = [
         html.P(t("tour.step", number=number, count=len(STEPS)), className="muted tour-step-of"),
         html.H2(t(f"tour.{name}.title"), className="section-title", tabIndex=-1),
-        html.P([t(f"tour.{name}.text"), *([" ", dcc.Link(t(f"tour.{name}.go"), href=leads)] if leads else [])]),
+        html.P(words),
     ]
     return html.Div(parts, hidden=True, **dataset(tour_step=number, tour_about=about))
 

@@ -65,7 +65,13 @@ def trial_words(trial: GeneratorTrial) -> html.Div:
     """What a server answered when it was tried, and how long that took."""
     head = badge("ok", t("settings.server_answered", seconds=number(trial.seconds, digits=1)))
     question = html.Span(trial.question, lang="en")
-    facts = [t("settings.server_asked"), " ", html.Q(question), " · ", html.Span(trial.model, className="user-text")]
+    facts: list[Any] = [
+        t("settings.server_asked"),
+        " ",
+        html.Q(question),
+        " · ",
+        html.Span(trial.model, className="user-text"),
+    ]
     answer = html.Blockquote(trial.text, className="server-answer user-text")
     return html.Div([head, html.P(facts, className="hint"), answer])
 
@@ -84,7 +90,7 @@ def _server(server: GeneratorServer, *, is_free: bool) -> html.Div:
         for variable in server.overridden_by
         if not server.is_default or variable != "EVORAG_GENERATOR"
     ]
-    buttons = [_button(TRY, "try", server.name)]
+    buttons: list[Any] = [_button(TRY, "try", server.name)]
     if is_free:
         buttons.append(_button(DEFAULT, "no_default" if server.is_default else "default", server.name))
     buttons.append(
@@ -148,14 +154,13 @@ def _field(server: str, field: str, value: str, *, has_key: bool) -> html.Div:
 
 
 def _button(kind: str, act: str, name: str) -> html.Button:
-    button = _plain_button(act, name)
-    button.id = _id(kind, name)
-    return button
+    return _plain_button(act, name, id=_id(kind, name))
 
 
-def _plain_button(act: str, name: str) -> html.Button:
+def _plain_button(act: str, name: str, **more: Any) -> html.Button:
     return html.Button(
         t(f"settings.server_{act}"),
+        **more,
         type="button",
         className="btn btn-secondary btn-sm",
         **aria(label=_about(act, name)),
