@@ -1,4 +1,4 @@
-"""Private question sets and saved questions, which earlier releases show to all; second factors, which none of them asks."""
+"""Private question sets and saved questions, which earlier releases show to all; second factors, which they ignore."""
 
 import sqlalchemy as sa
 from alembic import op
