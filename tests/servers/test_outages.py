@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ from sqlalchemy import func, make_url, or_, select
 import core
 from core.catalog.jobs.leases import clock, lost
 from core.catalog.schema import jobs as job_table
+from core.catalog.schema import publications
 from core.errors import StoreUnavailable
 from core.model import JobState
 from tests.servers.postgres import PostgresServer
@@ -71,8 +73,8 @@ def test_every_job_goes_on_within_two_leases_after_the_server_was_killed(
     settings = shared(tmp_path, url, redis.url)
     is_running = job_table.c.state == JobState.RUNNING
     with core.build(settings) as kb, workers(settings, 0, 0) as processes, ExitStack() as others:
-        names = [str(kb.add_file(f"drawing {n}.pdf", io.BytesIO(slow_pdf(2, 20_000 + n))).job_id) for n in range(6)]
-        names += [str(kb.add_text(f"doc {number}", text_of(number)).job_id) for number in range(30)]
+        names = [str(kb.add_file(f"drawing {n}.pdf", io.BytesIO(slow_pdf(2, 20_000 + n))).job_id) for n in range(3)]
+        names += [str(kb.add_text(f"doc {number}", text_of(number)).job_id) for number in range(8)]
         until(lambda: count(kb, is_running) and count(kb, job_table.c.state == JobState.DONE), 600)
         if is_back:
             set_back(postgres, url)
@@ -102,7 +104,9 @@ def test_every_job_goes_on_within_two_leases_after_the_server_was_killed(
         assert [(job.name, job.state, job.error) for job in ended if job.state is not JobState.DONE] == []
         assert [process.poll() for process in processes] == [None] * len(processes)
         assert len(kb.documents()) == len(names)
-        assert all(each.is_sound for each in kb.check())
+        with kb.catalog.database.read() as tx:
+            shown = Counter(tx.scalars(select(publications.c.version_id)))
+        assert len(shown) == len(names) and set(shown.values()) == {1}
 
 
 def test_worker_that_starts_while_the_server_is_away_waits_for_it_and_works(

@@ -26,6 +26,7 @@ LAYERS = (
         "core.blobs",
         "core.indexes",
         "core.recordings",
+        "core.second_factors",
         "core.training",
     ),
     ("core.ingest", "core.query"),

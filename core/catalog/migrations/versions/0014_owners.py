@@ -1,7 +1,4 @@
-"""Question sets and saved questions have owners, who may keep them private, and users may have a second factor.
-
-Earlier releases show private sets and questions to everybody, and ask for no second factor.
-"""
+"""Private question sets and saved questions, which earlier releases show to all; second factors, which they ignore."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -20,7 +20,7 @@ from app.components.shared.states import error_line, link_button, notify, report
 from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import number, t
-from app.pages.second_factor import second_factor_part
+from app.pages.access.second_factor import second_factor_part
 from app.security import cookie
 from app.security.rates import counted
 from core.errors import EvoRAGError, InvalidInput
