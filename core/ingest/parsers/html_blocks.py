@@ -25,6 +25,9 @@ _SKIPPED = frozenset({
     "select", "button", "input", "textarea", "nav", "dialog", "datalist", "map", "rt", "rp", "-comment", "title",
 })  # fmt: skip
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "menu", "menubar"})
+_REMARKS = frozenset({
+    "note", "warning", "tip", "caution", "important", "hint", "danger", "attention", "admonition",
+})  # fmt: skip
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _UNFOLDS = re.compile(r"aria-(?:expanded|controls)=|data-(?:bs-)?toggle=|accordion|collaps|toggle|faq", re.I)
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
@@ -67,6 +70,8 @@ class HtmlBlocks:
     _code: int = 0
     _in_heading: bool = False
     """A button there is the heading's text, elsewhere a paragraph of its own."""
+    _heads_remark: bool = False
+    """What follows a boxed note or warning belongs to the section around it, not to the word above the note."""
     _definitions: Definitions = field(init=False)
     _articles: int = 0
     _skips: int = 0
@@ -113,6 +118,8 @@ class HtmlBlocks:
                     yield from self._picture(node)
                 else:
                     yield from self._enter(tag)
+                    if tag in HEADINGS:
+                        self._heads_remark = _is_remark(node.parent)
                     below = node.child
                     if below is None:
                         yield from self._leave(tag)
@@ -189,7 +196,10 @@ class HtmlBlocks:
             text = self._taken().replace("\n", " ")
             if text:
                 yield from self._flush_list()
-                yield self.outline.heading(text, HEADINGS[tag])
+                if self._heads_remark:
+                    yield self.outline.block(text)
+                else:
+                    yield self.outline.heading(text, HEADINGS[tag])
             return
         yield from self._flush()
         if tag in ("ul", "ol") and self._lists:
@@ -240,3 +250,9 @@ class HtmlBlocks:
             yield self.outline.block(join_lines("", " ".join(caption.text().split())))
         lines, has_header = rows_of(node)
         yield from table_blocks(lines, self.outline.locator(), has_header)
+
+
+def _is_remark(node: LexborNode | None) -> bool:
+    """Tell whether an element is a boxed note, as DocBook, Sphinx and Asciidoctor name these."""
+    classes = (node.attributes.get("class") or "").casefold().split() if node is not None else ()
+    return not _REMARKS.isdisjoint(classes)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from core.ingest.parsers.boxed_tables import text_blocks
 from core.ingest.parsers.encoding import READ_BYTES, decoded, detect, sample
+from core.ingest.parsers.manual_page import ManualPage, is_manual_page
 from core.ingest.parsers.reading import ParserInput
 from core.ingest.parsers.tables import RowGroups, column_letter, row_text
 from core.ingest.parsers.wording import MAX_BLOCK_CHARS, clean, pieces
@@ -19,23 +20,26 @@ _DELIMITERS = ",\t;|"
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
-    """Yield paragraphs, which blank lines separate. Raises: ``Undecodable``."""
+    """Yield paragraphs, which blank lines separate, and the headings of manual pages. Raises: ``Undecodable``."""
     reading.note(parser="text")
     paragraph: list[str] = []
     length = 0
+    blocks: Callable[[str], Iterator[Block]] | None = None
     for line in lines(reading):
         blank = not line or line.isspace()
+        if blocks is None and not blank:
+            blocks = ManualPage().blocks if is_manual_page(line) else text_blocks
         if not blank:
             paragraph.append(line)
             length += len(line) + 1
-        if paragraph and (blank or length > MAX_BLOCK_CHARS):
+        if blocks and paragraph and (blank or length > MAX_BLOCK_CHARS):
             text = "".join(paragraph)
             # What a cut leaves goes on with the lines that follow: the text alone decides where the next cut falls.
             whole = [] if blank else list(pieces(text))
-            yield from text_blocks(text) if blank else map(Block, whole[:-1])
+            yield from blocks(text) if blank else map(Block, whole[:-1])
             paragraph, length = whole[-1:], sum(map(len, whole[-1:]))
-    if paragraph:
-        yield from text_blocks("".join(paragraph))
+    if blocks and paragraph:
+        yield from blocks("".join(paragraph))
 
 
 def lines(reading: ParserInput) -> Iterator[str]:

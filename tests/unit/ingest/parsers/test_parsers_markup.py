@@ -211,3 +211,16 @@ def test_page_that_is_a_list_of_links_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     path.write_text("<html><body><h1>Links</h1><ul>" + "<li><a href='/x'>A place</a></li>" * 20 + "</ul></body></html>")
     assert texts(read(path)[0])[1].count("A place") == 20
+
+
+@pytest.mark.parametrize("name", ["note", "admonition warning"])
+def test_boxed_note_ends_neither_the_section_nor_the_term_around_it(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.html"
+    path.write_text(
+        "<h1>Harbour</h1><h2>Ferry</h2><dl><dt>fare</dt><dd><p>It is two crowns.</p>"
+        f'<div class="{name}"><h3>Note</h3><p>Children cross for nothing.</p></div><p>Dogs pay half.</p></dd></dl>'
+    )
+    blocks, _ = read(path)
+    under = {block.text: (block.locator.heading_path, block.header) for block in blocks}
+    assert under["Children cross for nothing."] == under["Dogs pay half."] == (("Harbour", "Ferry"), "fare")
+    assert "Note" in under

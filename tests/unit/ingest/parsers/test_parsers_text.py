@@ -276,3 +276,38 @@ def test_an_enormous_csv_cell_is_cut_into_bounded_blocks(tmp_path: Path) -> None
 
 def test_ascii_needs_no_guess() -> None:
     assert detect(b"plain ascii only") == "utf-8"
+
+
+MANUAL_PAGE = """\
+FERRY(1)                       Harbour Commands                       FERRY(1)
+
+NAME
+       ferry - cross the harbour
+
+OPTIONS
+       -n, --no-return
+              Stay on the other side.
+
+   Weather
+       The ferry waits for fog to lift.
+
+1.2                              May 2024                             FERRY(1)
+"""
+
+
+def test_headings_of_a_manual_page_are_told_by_its_indentation(tmp_path: Path) -> None:
+    path = tmp_path / "ferry.txt"
+    path.write_text(MANUAL_PAGE)
+    blocks, _ = read(path)
+    headings = [(block.text, block.level) for block in blocks if block.kind is BlockKind.HEADING]
+    assert headings == [("NAME", 1), ("OPTIONS", 1), ("Weather", 2)]
+    under = {block.text.strip(): block.locator.heading_path for block in blocks}
+    assert under["The ferry waits for fog to lift."] == ("OPTIONS", "Weather")
+    assert under["ferry - cross the harbour"] == ("NAME",)
+    assert "".join("".join(texts(blocks)).split()) == "".join(MANUAL_PAGE.split())
+
+
+def test_lines_at_the_margin_of_another_text_are_no_headings(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(MANUAL_PAGE.replace("FERRY(1)", "FERRY"))
+    assert all(block.kind is not BlockKind.HEADING for block in read(path)[0])
