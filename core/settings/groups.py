@@ -247,10 +247,7 @@ class ComparisonSettings(Group):
     """What the comparison of two versions may take."""
 
     diff_timeout_s: float = Field(
-        10.0,
-        gt=0,
-        description="Time before a comparison of two versions gets coarser, in seconds; texts of "
-        "more than 10 MB get as much more as they are larger.",
+        10.0, gt=0, description="Seconds before a comparison of two versions gets coarser, for each 10 MB of text."
     )
     diff_memory_bytes: int = Field(
         2048 * _MEBIBYTE, ge=1, description="Memory limit of the comparison process, in bytes."
