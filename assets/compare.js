@@ -209,14 +209,14 @@
       if (target.dataset.cell) {
         settle(target);
       }
-      at("compare-strip")?.removeAttribute("open");
+      at("compare-overview")?.removeAttribute("open");
       visit(Number(row));
     },
   };
   const CLICKED = "[data-compare-do], [data-compare-mode], [data-compare-chapter], [data-compare-fold], [data-compare-row]";
   document.addEventListener("click", (event) => {
     const menu = at("compare-export");
-    for (const unfolded of [menu, at("compare-strip")]) {
+    for (const unfolded of [menu, at("compare-overview")]) {
       if (unfolded?.open && !unfolded.contains(event.target)) {
         unfolded.removeAttribute("open");
       }
@@ -242,7 +242,7 @@
     const target = event.target.closest?.(CLICKED);
     if (target?.dataset.compareRow && !state.grid && root()?.contains(target)) {
       wanted = Number(target.dataset.compareRow);
-      at("compare-strip")?.removeAttribute("open");
+      at("compare-overview")?.removeAttribute("open");
     } else if (target && state.grid && root()?.contains(target)) {
       const name = Object.keys(CLICKS).find((each) => each in target.dataset);
       CLICKS[name](target.dataset[name], target);

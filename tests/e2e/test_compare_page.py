@@ -60,7 +60,7 @@ def words(browser: Browser, server: str, tmp_path_factory: pytest.TempPathFactor
 
 def test_numbers_and_dates_lead_to_their_place(page: Page, words: None) -> None:
     compare(page, "terms-en.docx")
-    page.locator("#compare-strip > summary").click()
+    page.locator("#compare-overview > summary").click()
     first = page.locator(".compare-values .jump").first
     expect(first).to_contain_text("1,200")
     expect(first).to_contain_text("1,450")

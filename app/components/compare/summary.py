@@ -40,7 +40,7 @@ def strip(summary: ChangeSummary) -> html.Details | html.P:
     return html.Details(
         [html.Summary(said), html.Div(cards, className="compare-overview")],
         className="compare-strip",
-        id="compare-strip",
+        id="compare-overview",
     )
 
 
