@@ -4,13 +4,15 @@ Every file of an accepted kind under ``FOLDER`` is checked and parsed as an uplo
 of PDFs are held against those that ``pdftotext`` finds, or PDFium where that is not installed, and those of so many
 documents of a word processor (``--converted``) against LibreOffice's. ``recall`` is the share of the reference's words
 that are in the blocks, ``multiple`` how many words stand there for one of the reference. Japanese and Chinese
-characters count as words each. A version that says itself what is missing is ``noticed``. Pages that are pictures are
+characters count as words each. Of as many workbooks ``displayed`` is the share of the cells with a figure that read as
+LibreOffice shows them. A version that says itself what is missing is ``noticed``. Pages that are pictures are
 recognised, as far as ``--pictures`` allows.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import re
 import shutil
 import subprocess
@@ -29,6 +31,7 @@ from benchmarks.benchmark import Benchmark, Context
 from core.adapters.ocr import ocr_engine
 from core.blobs.block_file import read_blocks
 from core.errors import EvoRAGError
+from core.ingest.parsers.tables import CELL_JOINT
 from core.ingest.recognition.kept_pictures import Recognition
 from core.ingest.sandbox import ParserSandbox
 from core.ingest.validate import check_type
@@ -41,6 +44,9 @@ LOW_RECALL, HIGH_MULTIPLE = 0.9, 1.1
 WORST = 20
 REFERENCE_S = 120
 _BY_WRITER = frozenset({"doc", "docx", "odt", "rtf"})
+_BY_CALC = frozenset({"xls", "xlsx", "ods"})
+_AS_SHOWN = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true,false,false,-1"
+"""All sheets, cells as they are shown."""
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(f"[{_WIDE}]|[^\\W_{_WIDE}]+")
 _HYPHENATED = re.compile(r"(?<=[a-z])[-\u00ad]\n\s*(?=[a-z])")
@@ -60,6 +66,10 @@ class Outcome:
     """Share of characters that are U+FFFD or of private use."""
     recall: float | None = None
     multiple: float | None = None
+    numbers: int = 0
+    """Cells of a workbook that LibreOffice shows with a figure."""
+    alike: int = 0
+    """Those of them that are read as it shows them."""
     is_noticed: bool = False
     is_recognised: bool = False
     """Some of its text was in pictures, of which the reference engines know nothing."""
@@ -152,19 +162,52 @@ def of_pdf(path: Path) -> str | None:
         return None
 
 
-def of_writer(path: Path) -> str | None:
-    """Return the plain text of a document by LibreOffice; None where it is not installed or reads nothing either."""
+def converted_by_office(path: Path, wanted: str, folder: str) -> bool:
+    """Have LibreOffice write a file anew into a folder; tell whether it is installed and could."""
     program = shutil.which("soffice")
     if program is None:
-        return None
+        return False
+    profile = f"-env:UserInstallation=file://{folder}/profile"
+    order = [program, profile, "--headless", "--convert-to", wanted, "--outdir", folder, str(path)]
+    try:
+        subprocess.run(order, capture_output=True, timeout=REFERENCE_S, check=True)
+    except (subprocess.SubprocessError, OSError):
+        return False
+    return True
+
+
+def of_writer(path: Path) -> str | None:
+    """Return the plain text of a document by LibreOffice; None where it is not installed or reads nothing either."""
     with tempfile.TemporaryDirectory(prefix="evorag-reference-") as folder:
-        profile = f"-env:UserInstallation=file://{folder}/profile"
-        order = [program, profile, "--headless", "--convert-to", "txt:Text (encoded):UTF8", "--outdir", folder]
-        try:
-            subprocess.run([*order, str(path)], capture_output=True, timeout=REFERENCE_S, check=True)
-            return (Path(folder) / f"{path.stem}.txt").read_text(encoding="utf-8-sig")
-        except (subprocess.SubprocessError, OSError, UnicodeDecodeError):
+        if not converted_by_office(path, "txt:Text (encoded):UTF8", folder):
             return None
+        try:
+            return (Path(folder) / f"{path.stem}.txt").read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+
+def of_calc(path: Path) -> list[str] | None:
+    """Return the cells of a workbook as LibreOffice shows them; None as ``of_writer``."""
+    with tempfile.TemporaryDirectory(prefix="evorag-reference-") as folder:
+        if not converted_by_office(path, _AS_SHOWN, folder):
+            return None
+        cells: list[str] = []
+        for sheet in sorted(Path(folder).glob("*.csv")):
+            with sheet.open(encoding="utf-8", errors="replace", newline="") as rows:
+                cells += (cell for row in csv.reader(rows) for cell in row)
+        return cells
+
+
+def compare_cells(outcome: Outcome, text: str, reference: Sequence[str] | None) -> None:
+    """Count the cells with a figure, and those that are read as they are shown, however they are broken and padded."""
+    found = Counter(_bare(cell) for line in text.split("\n") for cell in line.split(CELL_JOINT))
+    expected = Counter(_bare(cell) for cell in reference or () if any(map(str.isdigit, cell)))
+    outcome.numbers, outcome.alike = expected.total(), (expected & found).total()
+
+
+def _bare(cell: str) -> str:
+    return "".join(cell.split()).replace("|", "/")
 
 
 def compare(outcome: Outcome, text: str, reference: str | None) -> None:
@@ -203,6 +246,8 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "multiplied": sum((each.multiple or 0.0) > HIGH_MULTIPLE for each in held),
             "most_multiple": max(each.multiple or 0.0 for each in held),
         }
+    if numbers := sum(each.numbers for each in accepted):
+        report |= {"numbers": numbers, "displayed": sum(each.alike for each in accepted) / numbers}
     return report
 
 
@@ -219,7 +264,7 @@ def worst(outcomes: Sequence[Outcome]) -> list[str]:
 def figures(context: Context) -> dict[str, Any]:
     options = context.options
     outcomes: list[Outcome] = []
-    converted = options.converted
+    converted = workbooks = options.converted
     recognition = Recognition(ocr_engine("auto"), context.workspace / "recognised", context.workspace)
     reader = Reader(ParserSandbox(scratch=context.workspace), recognition, options.pictures)
     try:
@@ -230,6 +275,9 @@ def figures(context: Context) -> dict[str, Any]:
             elif not outcome.code and outcome.kind in _BY_WRITER and converted > 0:
                 converted -= 1
                 compare(outcome, text, of_writer(path))
+            elif not outcome.code and outcome.kind in _BY_CALC and workbooks > 0:
+                workbooks -= 1
+                compare_cells(outcome, text, of_calc(path))
             outcomes.append(outcome)
             if len(outcomes) % 100 == 0:
                 machine.note(f"{len(outcomes):,} files")
@@ -246,7 +294,7 @@ def figures(context: Context) -> dict[str, Any]:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--converted", type=int, default=20, help="documents that LibreOffice reads as well")
+    parser.add_argument("--converted", type=int, default=20, help="documents, and workbooks, that LibreOffice reads")
     parser.add_argument("--pictures", type=int, default=20, help="most pages of a scan that are recognised; 0 for none")
 
 
@@ -259,8 +307,8 @@ BENCHMARK = Benchmark(
     scale="converted",
     takes_folders=True,
     units={
-        ".*mean_recall": ("share", "higher"),
-        ".*(files|read|compared|noticed)": ("number", "neither"),
+        ".*(mean_recall|displayed)": ("share", "higher"),
+        ".*(files|numbers|read|compared|noticed)": ("number", "neither"),
         ".*refused.*": ("number", "neither"),
         ".*(strange_signs|low_recall|low_recall_unnoticed|multiplied)": ("number", "lower"),
         ".*multiple": ("ratio", "lower"),

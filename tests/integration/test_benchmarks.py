@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import startup
+from benchmarks import documents, startup
 from benchmarks.runner import parse
 from tests import programs
 from tests.smallest import (
@@ -111,3 +111,11 @@ def test_benchmark_measures_what_it_is_for(module: str, places: dict[str, str], 
         if reason := programs.missing(name):
             pytest.skip(reason)
     assert missing_numbers(report_of(module, smallest, places, tmp_path), smallest.numbers) == []
+
+
+def test_cells_with_figures_are_held_against_what_libreoffice_shows() -> None:
+    outcome = documents.Outcome("a.xlsx", "xlsx")
+    shown = ["part", "1 1/2", "(1,235)", "7 | 8", "12.5%", "12.5%"]
+    documents.compare_cells(outcome, "part | 1 1/2\n(1,235) | 7 / 8 | 12.5%", shown)
+    assert (outcome.numbers, outcome.alike) == (5, 4)
+    assert documents.summary([outcome])["displayed"] == 0.8

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.ingest.parsers.ooxml_extras import Remark
 from core.ingest.parsers.reading import MEBIBYTE
 from core.ingest.parsers.wording import one_line
 
@@ -32,7 +31,8 @@ def of_page(page: Any) -> tuple[list[str], list[tuple[str, bytes]]]:
             if kind == _FILE:
                 files.append((one_line(each.file_info.get("filename", "")), each.get_file()))
             elif (kind in (_TEXT, _CARET) or _HIGHLIGHT <= kind <= _STRIKE_OUT) and told.get("content", "").strip():
-                said.append(str(Remark("", one_line(told.get("title", "")), one_line(told["content"]))))
+                who, text = one_line(told.get("title", "")), one_line(told["content"])
+                said.append(f"[{who}: {text}]" if who else f"[{text}]")
     except _DAMAGED:
         return said, files
     return said, files
