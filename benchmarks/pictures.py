@@ -117,7 +117,7 @@ def take(names: Collection[str], into: Path, **variables: str) -> list[Path]:
 @contextmanager
 def _served(folder: Path, variables: Mapping[str, str]) -> Iterator[str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("EVORAG_")}
-    running = serve(folder, base=own, **variables)
+    running = serve(folder, base=own, **{"EVORAG_GENERATION_TIMEOUT_S": str(LONG_S), **variables})
     try:
         yield next(running)
     finally:
