@@ -246,9 +246,7 @@ class IndexingSettings(Group):
 class ComparisonSettings(Group):
     """What the comparison of two versions may take."""
 
-    diff_timeout_s: float = Field(
-        10.0, gt=0, description="Seconds before a comparison of two versions gets coarser, for each 10 MB of text."
-    )
+    diff_timeout_s: float = Field(10.0, gt=0, description="Seconds for comparing 10 MB finely; longer texts get more.")
     diff_memory_bytes: int = Field(
         2048 * _MEBIBYTE, ge=1, description="Memory limit of the comparison process, in bytes."
     )
