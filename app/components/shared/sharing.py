@@ -38,8 +38,8 @@ def sharing_switch(name: str, item: QuestionSet) -> html.Div:
         said = t("sharing.owner", name=item.owner) if item.owner else t("sharing.nobodys")
         return html.Div(html.P(said, className="hint user-text"))
     switch = dbc.Switch(id=name, value=item.is_shared, label=t("sharing.switch"))
-    explained = [t("sharing.explain"), " ", html.Span(t("sharing.owner", name=item.owner), className="user-text")]
-    return html.Div([switch, html.P(explained, className="hint")], className="gate-switch")
+    whose = html.Span(t("sharing.owner", name=item.owner), className="user-text")
+    return html.Div([switch, html.P([t("sharing.explain"), " ", whose], className="hint")], className="gate-switch")
 
 
 def sharing_choice(name: str) -> html.Div:

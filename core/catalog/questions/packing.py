@@ -41,10 +41,10 @@ _LATEST = (
     .where(_kind.in_(_STORED), func.length(questions.c.trace) > _LITTLE_BYTES)
 )
 _TRACE = select(questions.c.trace).where(questions.c.id == bindparam("of"))
-# One that was redacted meanwhile has another length.
+# One that was redacted meanwhile is another one.
 _MADE_SMALL = (
     update(questions)
-    .where(questions.c.id == bindparam("of"), func.length(questions.c.trace) == bindparam("before"))
+    .where(questions.c.id == bindparam("of"), questions.c.trace == bindparam("before"))
     .values(trace=bindparam("small"))
 )
 
@@ -132,7 +132,7 @@ class Packer:
                 kept = tx.scalar(_TRACE, {"of": question_id})
             if kept is not None and len(kept) > _LITTLE_BYTES and kept[2:3] in _STORED:
                 small = zlib.compress(zlib.decompress(kept), 1)
-                made.append({"of": question_id, "before": len(kept), "small": small})
+                made.append({"of": question_id, "before": kept, "small": small})
         if made:
             with self._database.write() as tx:
                 tx.execute(_MADE_SMALL, made)

@@ -222,8 +222,9 @@ def _set(row: Row[Any]) -> QuestionSet:
 
 def _refuse_twice(tx: Connection, name: str, but: str = "") -> None:
     """Raises: ``Conflict`` where whoever acts sees another set of this name."""
-    twice = name == SHOWN_NAME, question_sets.c.id != but, beside(question_sets)
-    if tx.scalar(select(exists().where(*twice))):
+    # The other way round mypy takes it for a bool.
+    twice = exists().where(SHOWN_NAME == name, question_sets.c.id != but, beside(question_sets))  # noqa: SIM300
+    if tx.scalar(select(twice)):
         raise Conflict(f"There is a question set “{name}”.", remedy="Choose another name, or delete that set.")
 
 
