@@ -50,9 +50,13 @@
     }, 40);
   };
 
-  /* Where the keyboard goes after a change of page: to the question field of Ask, else to the title. */
+  /* Where the keyboard goes after a change of page: to the question field of Ask, else to the title; a tour that was
+     asked for has it already. */
   const ASK = ["/", "/ask"];
   const focusPage = (pathname) => {
+    if (document.getElementById("tour")?.contains(document.activeElement)) {
+      return;
+    }
     if (!ASK.includes(pathname) || !focusQuestion()) {
       document.getElementById("page-title")?.focus({ preventScroll: true });
     }
