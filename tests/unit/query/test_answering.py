@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 
 import core
-from core.catalog.questions.history import _packed
+from core.catalog.questions.packing import packed
 from core.catalog.schema import questions
 from core.errors import GenerationFailed, GenerationTimedOut, InvalidInput, ModelUnavailable
 from core.model import AnswerType, GeneratorFailure, Query, Trace, WritingStep, to_dict
@@ -110,7 +110,7 @@ def test_an_account_that_an_earlier_release_kept_opens_with_the_failure_it_tells
         data = to_dict(trace)
         del data["answer"]["generator_failure"]
         with kb.catalog.database.write() as tx:
-            tx.execute(update(questions).where(questions.c.id == trace.id).values(trace=_packed(data)))
+            tx.execute(update(questions).where(questions.c.id == trace.id).values(trace=packed(data)))
     told = kb.trace(failed.id).answer.generator_failure
     assert told is not None and (told.generator, told.code, told.message) == ("queued", "generation_failed", "Gone.")
     assert kb.trace(fine.id).answer == fine.answer and fine.answer.generator_failure is None

@@ -25,6 +25,7 @@ from app.components.shared.links import ask_search, query_of
 from app.i18n import has
 from core import adapters
 from core.adapters.generation.command_generator import CommandGenerator
+from core.adapters.generation.server_problems import _IN_ENVIRONMENT, _IN_SETTINGS
 from core.errors import ModelUnavailable
 from core.model import (
     Advice,
@@ -406,7 +407,8 @@ def test_the_fusion_card_shows_both_ranks_and_each_part_of_a_reranked_score(
     with window.server.test_request_context(headers={"Accept-Language": "en"}):
         card = by_id(trace_cards(reranked(trace)), "trace-fusion")
     rows = [[text(cell) for cell in parts(row, html.Td)] for row in parts(card, html.Tr)]
-    assert "rank 2" in rows[1][4] and rows[1][5:7] == ["0.5000", "0.4000"] and rows[1][-1] == "0.9000"
+    assert "rank 2" in rows[1][4] and rows[1][-1] == "0.9000"
+    assert "BM25 share\xa00.5000 + Cosine share\xa00.4000" in rows[1]
     assert "Why not?" in rows[2][1] and rows[2][-1] == "–" and "Why not?" not in rows[1][1]
 
 
@@ -448,7 +450,12 @@ def test_every_reason_of_a_generator_has_its_words_and_its_remedy() -> None:
     given = [keyword.value for call in calls for keyword in call.keywords if keyword.arg == "reason"]
     reasons = {part.value for value in given for part in ast.walk(value) if isinstance(part, ast.Constant)}
     refused = [call.args[2].value for call in calls if getattr(call.func, "id", "") == "refused"]  # type: ignore[attr-defined]
-    reasons = (reasons | {f"llm_refused_{kind}" for kind in refused}) - {"", "llm_refused_"}
+    of_servers = {
+        f"{kind}_{problem}"
+        for kind, remedies in (("openai", _IN_ENVIRONMENT), ("server", _IN_SETTINGS))
+        for problem in {*remedies, "certificate"} - {"elsewhere"}
+    }
+    reasons = (reasons | of_servers | {f"llm_refused_{kind}" for kind in refused}) - {"", "llm_refused_"}
     assert len(reasons) > 25
     for reason in reasons:
         assert has(f"generator.{reason}") and has(f"generator.{reason}.remedy"), reason
