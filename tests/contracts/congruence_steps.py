@@ -368,6 +368,7 @@ def questions() -> Iterator[Step]:
     yield Step("save_question again", lambda s: s.kb.save_question("How many days of leave are there?"))
     yield Step("save_question: nothing", lambda s: s.kb.save_question(" "))
     yield Step("saved_questions", lambda s: s.kb.saved_questions())
+    yield Step("share_question: unknown", lambda s: s.kb.share_question(NOBODY, True))
     yield Step(
         "answers.impact",
         lambda s: (
@@ -414,6 +415,7 @@ def evaluations() -> Iterator[Step]:
     yield Step(
         "evaluations.import_set: broken", lambda s: s.kb.evaluations.import_set("broken", b"no header\n1", "csv")
     )
+    yield Step("evaluations.share_set: unknown", lambda s: s.kb.evaluations.share_set(NOBODY, True))
     yield Step("evaluations.import_set: no such form", lambda s: s.kb.evaluations.import_set("form", QUESTIONS, "xml"))
     yield Step(
         "evaluations.set_from_history",

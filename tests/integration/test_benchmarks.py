@@ -64,7 +64,8 @@ def test_list_names_every_module_that_none_imports() -> None:
     ).stdout.splitlines()
     named = {line.split()[0] for line in listed}
     assert all(len(line.split()) > 3 for line in listed)
-    assert modules.keys() - parts <= named
+    # It takes pictures and measures nothing.
+    assert modules.keys() - parts - {"pictures"} <= named
     assert named == {name.split()[0] for name in (*ALONE, *ON_SERVERS)}
 
 

@@ -52,6 +52,7 @@ def test_everything_arrives(house: Path, archive: bytes, tmp_path: Path) -> None
     assert {name for name, found in old.items() if not found} == {
         "evaluation_outcomes",
         "evaluation_runs",
+        "generator_servers",
         "vocabulary",
     }
     assert new == old

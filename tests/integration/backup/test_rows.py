@@ -47,7 +47,8 @@ def values(column: Column[Any]) -> st.SearchStrategy[Any]:
         return st.floats(allow_nan=False, allow_infinity=False)
     if isinstance(kind, Integer):
         bits = 63 if isinstance(kind, BigInteger) else 31
-        return st.integers(1, MOST_NUMBER) if is_numbered(column) else st.integers(-(2**bits), 2**bits - 1)
+        is_id = is_numbered(column) or column.name == "owner_id"
+        return st.integers(1, MOST_NUMBER) if is_id else st.integers(-(2**bits), 2**bits - 1)
     if str(column) == "generator_servers.name":
         return st.text("abc019", min_size=1, max_size=8)
     if str(column) in ("generator_servers.url", "generator_servers.key"):
