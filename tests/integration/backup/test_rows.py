@@ -21,7 +21,7 @@ TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 JSONS = st.recursive(st.none() | st.booleans() | st.integers() | TEXT, lambda inner: st.lists(inner, max_size=2))
 MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(9998, 1, 1), timezones=st.just(UTC))
 FORMED = {"sha256": "a" * 64, "parsed_sha256": "b" * 64, "sha1": "c" * 40, "extension": "txt"}
-NAMES = {"role": "admin", "password_hash": "scrypt:32768:8:1$salt$" + "d" * 128}
+NAMES = {"role": "admin", "password_hash": "scrypt:32768:8:1$salt$" + "d" * 128, "secret": "A" * 32}
 FREE = [table for table in travelling() if table.name not in ("users", "documents")]
 
 
