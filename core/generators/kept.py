@@ -29,6 +29,8 @@ from core.model import (
     Sampling,
     Task,
     is_inside,
+    is_key,
+    is_server_address,
 )
 from core.ports import Generator
 from core.text.language import is_storable
@@ -249,7 +251,7 @@ def _checked(name: str, taken: Collection[str], url: str, model: str, key: str |
     if name in taken or name == NONE:
         raise InvalidInput(f"“{name}” is the name of another generator.", remedy="Choose another name.")
     address = url.strip().rstrip("/") if _is_text(url, _URL_CHARS) else ""
-    if not _is_address(address):
+    if not is_server_address(address) or not address.isprintable() or " " in address:
         raise InvalidInput(
             "The address is not understood.",
             remedy="Write it like https://api.example.com/v1, and the key into its own field.",
@@ -257,20 +259,10 @@ def _checked(name: str, taken: Collection[str], url: str, model: str, key: str |
     if not _is_text(model, _MODEL_CHARS):
         raise InvalidInput(f"The name of a model has at most {_MODEL_CHARS} characters.")
     secret = (key or "").strip() if _is_text(key or "", _KEY_CHARS) else "\0"
-    if not (secret.isascii() and secret.isprintable()) or " " in secret:
+    if not is_key(secret):
         raise InvalidInput("The key holds signs that no key has.", remedy="Copy it anew.")
     return GeneratorAccess(name, address, model.strip(), secret, allows_inside=False)
 
 
 def _is_text(value: object, most: int) -> bool:
     return isinstance(value, str) and len(value) <= most and is_storable(value) and "\0" not in value
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        has_more = parts.username or parts.password or parts.query or parts.fragment
-        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-    return is_one and not has_more and url.isprintable() and " " not in url

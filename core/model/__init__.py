@@ -4,7 +4,7 @@ A file becomes blocks, blocks become chunks; a question becomes a query, a query
 """
 
 from core.model.access import ApiKey, Principal, Role, SecondFactor, SecondFactorSetup, Session, User
-from core.model.addresses import is_inside
+from core.model.addresses import is_inside, is_key, is_server_address
 from core.model.answer_changes import AnswerComparison, Evidence, EvidenceChange, Impact, Reason
 from core.model.as_of import format_as_of, parse_as_of
 from core.model.ask_steps import (
@@ -301,4 +301,6 @@ __all__ = [
     "step_of",
     "to_dict",
     "is_inside",
+    "is_key",
+    "is_server_address",
 ]

@@ -1,13 +1,29 @@
-"""Which addresses of the network are inside: not reached by everybody from everywhere."""
+"""Addresses of servers: which are understood, and which are inside the network, not reached from everywhere."""
 
 from __future__ import annotations
 
 import ipaddress
+from urllib.parse import urlsplit
 
 _PUBLIC_IPV6 = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _LOCAL_NAMES = ("localhost", "localhost.localdomain")
 _LOCAL_ENDINGS = (".localhost", ".local", ".internal", ".home.arpa")
+
+
+def is_server_address(url: str) -> bool:
+    """Tell whether an address names a server and nothing else, such as a password."""
+    try:
+        parts = urlsplit(url)
+        has_more = parts.username or parts.password or parts.query or parts.fragment
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not has_more
+    except ValueError:
+        return False
+
+
+def is_key(key: str) -> bool:
+    """Tell whether a key, which may be empty, can stand in a header."""
+    return key.isascii() and key.isprintable() and " " not in key
 
 
 def is_inside(host: str) -> bool:

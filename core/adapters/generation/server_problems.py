@@ -8,6 +8,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from core.errors import GenerationFailed, ModelUnavailable
+from core.model import is_key, is_server_address
 
 _IN_ENVIRONMENT = {
     "no_model": "Set EVORAG_OPENAI_MODEL to the one it has.",
@@ -45,7 +46,7 @@ class ServerProblems:
         """Return what keeps a server with this address and key from being asked at all, None where nothing does."""
         if not url:
             return self._unavailable(f"No server is set for the generator “{self._name}”.", "unset")
-        if not is_address(url):
+        if not is_server_address(url):
             return self._unavailable(f"The address of the generator “{self._name}” is not understood.", "address")
         if not is_key(key):
             return self._unavailable(f"The key of the generator “{self._name}” holds signs that no key has.", "key")
@@ -83,21 +84,6 @@ class ServerProblems:
             values["said"] = said.removeprefix(": ").rstrip(".")
         reason = f"{self._kind}_{reason or remedy}"
         return ModelUnavailable(message, remedy=self._remedies[remedy], reason=reason, **values)
-
-
-def is_address(url: str) -> bool:
-    """Tell whether an address names a server and nothing else, such as a password."""
-    try:
-        parts = urlsplit(url)
-        has_more = parts.username or parts.password or parts.query or parts.fragment
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not has_more
-    except ValueError:
-        return False
-
-
-def is_key(key: str) -> bool:
-    """Tell whether a key, which may be empty, can stand in a header."""
-    return key.isascii() and key.isprintable() and " " not in key
 
 
 def _place(url: str) -> str:
