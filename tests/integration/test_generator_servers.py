@@ -95,7 +95,8 @@ def test_no_word_of_a_key_is_told(kb: core.KnowledgeBase, caplog: pytest.LogCapt
         handler.begin("application/json", 401)
         handler.wfile.write(f'{{"error": {{"message": "Wrong key {KEY}"}}}}'.encode())
 
-    with serving(refuses) as server, caplog.at_level(logging.DEBUG):
+    # The command line sets the level of what is told of "core"; tests before this one may have used it.
+    with serving(refuses) as server, caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "core"):
         told = [repr(kb.generators.set("house", server.url, key=KEY, model="m", allow_inside=True))]
         told.append(repr(kb.generators.list()) + repr(kb.generators.health()) + repr(kb.generators.get("house")))
         told.append(repr(kb.catalog.generator_servers.all()))
