@@ -88,10 +88,10 @@ PICTURES: dict[str, Callable[[Page], dict[str, float] | None]] = {
 """What is taken, by the name of its file; each opens the page and returns a part of it, None for the window."""
 
 
-def take(names: Collection[str], into: Path, **variables: str) -> list[Path]:
+def take(names: Collection[str], into: Path) -> list[Path]:
     """Serve the sample, take pictures of it into a folder, and return their files."""
     taken = []
-    with tempfile.TemporaryDirectory(prefix="evorag-pictures-") as folder, _served(Path(folder), variables) as url:
+    with tempfile.TemporaryDirectory(prefix="evorag-pictures-") as folder, _served(Path(folder)) as url:
         call(url, "sample", {})
         indexed(url)
         call(url, "ask", {"question": WARM_UP})
@@ -115,9 +115,9 @@ def take(names: Collection[str], into: Path, **variables: str) -> list[Path]:
 
 
 @contextmanager
-def _served(folder: Path, variables: Mapping[str, str]) -> Iterator[str]:
+def _served(folder: Path) -> Iterator[str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("EVORAG_")}
-    running = serve(folder, base=own, **{"EVORAG_GENERATION_TIMEOUT_S": str(LONG_S), **variables})
+    running = serve(folder, base=own, EVORAG_GENERATION_TIMEOUT_S=str(LONG_S))
     try:
         yield next(running)
     finally:
