@@ -85,6 +85,8 @@ def test_a_reader_is_trained_and_packed(tmp_path: Path) -> None:
             tmp_path / "run",
             "--layers",
             2,
+            "--tokens",
+            2_000,
             "--steps",
             steps,
             "--cool-from",

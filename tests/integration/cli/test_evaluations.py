@@ -27,7 +27,7 @@ def questions(tmp_path: Path) -> Path:
 def test_set_is_imported_run_compared_and_exported(filled: Any, questions: Path) -> None:
     status, out, err = filled("eval", "import", questions)
     assert status == 0, err
-    assert out.split("\t")[1:] == ["staff", "1", "-\n"]
+    assert out.split("\t")[1:] == ["staff", "1", "-", "-", "all\n"]
     first, second = (
         json.loads(filled("eval", "run", "staff", "--label", label, "--rerank", "none", "--json")[1])
         for label in ("one", "two")
