@@ -48,7 +48,7 @@ def test_the_catalogue_moves_out_and_back_and_numbers_go_on(house: Path, postgre
     assert rows_of(settings(tmp_path)) == rows_of(old) and tree(tmp_path / "data" / "blobs") == files
     with core.build(new) as kb:
         # The number of who was removed before moving is nobody's.
-        assert kb.accounts.create_user("new", PASSWORD).id == 3
+        assert kb.accounts.create_user("new", PASSWORD).id == 4
         newest = max(document.id for document in kb.catalog.documents.find(include_deleted=True))
         assert add(kb, "new.txt", "New here.").version == 1
         assert kb.catalog.documents.id_of("new.txt") > newest
