@@ -155,7 +155,7 @@ class KeptGenerators(Generators):
                 remedy="Allow addresses inside the network for this server if it is meant to be there.",
             )
         self._shelf.table.put(access, current().name)
-        log.info("%s: the generator “%s” was set up", current().name or "the process", name)
+        log.info("a server that writes answers was set up")
         self.follow()
         return self._told(self._kept[name])
 
@@ -163,7 +163,7 @@ class KeptGenerators(Generators):
     def remove(self, name: str) -> None:
         """Forget a server with its key. Raises: ``NotFound``."""
         self._shelf.table.remove(name if is_storable(name) else "")
-        log.info("%s: the generator “%s” was removed", current().name or "the process", name)
+        log.info("a server that writes answers was removed")
         self.follow()
 
     @needs(Role.ADMIN)
@@ -181,7 +181,7 @@ class KeptGenerators(Generators):
                 remedy=f"Take {self.overriding} out of the environment first.",
             )
         self._shelf.table.make_default("" if name == NONE else name, current().name)
-        log.info("%s: the generator “%s” is the default", current().name or "the process", name)
+        log.info("the generator of questions that name none was chosen")
         self.follow()
 
     @needs(Role.ADMIN)

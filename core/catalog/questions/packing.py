@@ -112,7 +112,7 @@ class Packer:
                 self._make_small([*some, *self._left_by_others()])
             except EvoRAGError as error:
                 # They stay as they are, which costs room alone.
-                log.warning("accounts of questions could not be made smaller: %s", error)
+                log.warning("accounts of questions could not be made smaller: %s", error.code)
             except Exception:
                 log.exception("accounts of questions could not be made smaller")
 
