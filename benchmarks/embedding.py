@@ -138,8 +138,9 @@ def engines() -> Iterator[tuple[str, Engine]]:
     """Give the engines one after the other, so that no two are in memory beside what the first one needs."""
     floats = load_encoder(precision="float32")
     yield FLOATS, Engine(by_text(floats.encode), by_text(floats.encode))
-    product = load_encoder()
-    yield PRODUCT, Engine(by_text(product.encode), by_text(partial(product.encode, fast=True)))
+    # Without what was learnt for questions: here engines are compared, on the same weights.
+    product = load_encoder(model_file())
+    yield PRODUCT, Engine(by_text(product.encode), by_text(partial(product.encode, is_question=True)))
     del product
     integers = load_encoder(precision="int8")
     yield INTEGERS, Engine(by_text(integers.encode), by_text(integers.encode))

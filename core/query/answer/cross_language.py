@@ -25,11 +25,11 @@ Embed = Callable[[Sequence[str]], Vector]
 
 _FURTHER_DOWN = slice(5, 30)
 _LEAST_BACKGROUND = 5
-_EVEN_GAP, _STEEPNESS = 0.06, 100.0
+_EVEN_GAP, _STEEPNESS = 0.105, 55.0
 _PASSAGES = 2
 _MOST_SENTENCES = 10
 _MOST_CHARS = 240
-_SHARPNESS = 60.0
+_SHARPNESS = 33.0
 
 
 def foreign_passages(profile: QuestionProfile, passages: Sequence[Hit]) -> list[Hit]:

