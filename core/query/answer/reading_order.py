@@ -18,7 +18,7 @@ from core.query.search.search import SearchResult, limit_per_document
 from core.text.analysis import analyse
 
 READER_PART = "reader"
-READER_WEIGHT = 1.5
+READER_WEIGHT = 1.3
 """Of a passage's relevance, 1 for the best, beside the parts of its reranking."""
 READ_DEPTH = 20
 """Passages of which something is read."""
