@@ -25,9 +25,7 @@ _UNFUSED = ["SkipLayerNormFusion"]
 class Encoder:
     """Holds the weights once, for all threads: each call runs on the processor of its caller alone."""
 
-    def __init__(
-        self, path: Path, precision: Precision = "mixed", learnt: Mapping[str, Floats] | None = None
-    ) -> None:
+    def __init__(self, path: Path, precision: Precision = "mixed", learnt: Mapping[str, Floats] | None = None) -> None:
         """Read the packaged model at ``path``; ``learnt`` is added to its matrices where questions are read.
 
         Raises: ``ValueError`` if the model has another form.

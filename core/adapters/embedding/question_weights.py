@@ -32,5 +32,5 @@ def read_learnt(path: Path = PACKED) -> dict[str, Floats]:
 def write_learnt(path: Path, matrices: Mapping[str, Floats]) -> None:
     """Write the narrow matrices in 16-bit floats."""
     content = io.BytesIO()
-    np.savez(content, **{name: values.astype(np.float16) for name, values in matrices.items()})
+    np.savez(content, allow_pickle=False, **{name: values.astype(np.float16) for name, values in matrices.items()})
     path.write_bytes(content.getvalue())
