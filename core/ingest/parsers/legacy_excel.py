@@ -56,7 +56,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             except MemoryError:
                 raise
             except Exception:
-                reading.miss(Loss.SHEET)
+                reading.miss(Loss.SHEET, book.sheet_names()[index])
                 continue
             if sheet.visibility:
                 hidden.append(sheet.name)
@@ -67,7 +67,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
                 cells, numeric = _row(book, sheet, number)
                 cells_left -= sheet.row_len(number)
                 if cells_left < 0:
-                    reading.miss(Loss.CUT)
+                    reading.miss(Loss.CUT, sheet.name)
                     break
                 if cells:
                     yield from rows.add(number + 1, cells, numeric)

@@ -134,7 +134,7 @@ def object_blocks(found: Found, reading: ParserInput, place: Locator) -> Generat
                     yield _placed(block, place)
                 is_whole = says_something and "in_part" not in inner.metadata
     if not is_whole:
-        reading.miss(Loss.OBJECT, place.page)
+        reading.miss_at(Loss.OBJECT, place)
     if not says_something and found.name and not found.is_named:
         yield Block(f"[{found.name}]", locator=place)
     return says_something

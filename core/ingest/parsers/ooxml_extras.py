@@ -69,7 +69,7 @@ def _charts(
         try:
             chart = read(tree(package.read(name)))
         except EvoRAGError:
-            reading.miss(Loss.CHART)
+            reading.miss_at(Loss.CHART, outline.locator(**place))
             continue
         if chart.title:
             yield outline.block(chart.title, **place)
