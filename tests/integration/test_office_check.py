@@ -1,4 +1,4 @@
-"""Office documents are held against LibreOffice's layout of them, once they are there and nothing else is to be done."""
+"""Office documents are held against LibreOffice's layout of them, once nothing else is to be done."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def with_part(path: Path, extra: str) -> Path:
     body = paragraph(GATE) + f'<w:p><w:r><w:br w:type="page"/></w:r></w:p>{extra}'
     types = (
         '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" '
-        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml"'
-        f' ContentType="{documents.WORD}"/></Types>'
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/word/document.xml" ContentType="{documents.WORD}"/></Types>'
     )
     return documents.docx(path, body, **{"[Content_Types].xml": types})
 

@@ -102,6 +102,9 @@ def _objects(reading: ParserInput) -> Iterator[Block]:
 
 def _charts(book: Any, reading: ParserInput) -> dict[str, list[LegacyChart]]:
     """Return the charts that show something, by the sheet that they stand on or are."""
+    if book.mem is None:
+        # Excel 2 to 4 keep one sheet, which xlrd has read whole; a chart is a file of its own there.
+        return {}
     found, unread = charts_of(bytes(book.mem[book.base : book.base + book.stream_len]))
     if unread:
         reading.miss(Loss.CHART)
