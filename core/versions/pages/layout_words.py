@@ -16,6 +16,7 @@ _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _RUN, _BLANK_BETWEEN = re.compile(f"[{_WIDE}]{{2,}}"), re.compile(f"(?<=[{_WIDE}])\\s+(?=[{_WIDE}])")
 _WORD = re.compile(f"[^\\W\\d_{_WIDE}]{{2,}}")
 """Of letters alone: figures count pages and rows, and their forms differ."""
+_ARABIC = re.compile("[\u0600-\u06ff]")
 _HYPHENATED = re.compile(r"(?<=\w)[-\u00ad\ufffe\u0002]\r?\n\s*(?=[^\W\d_])|\u00ad")
 
 
@@ -51,7 +52,11 @@ def compared(said: Iterable[str], pages: Iterable[str]) -> LayoutFindings:
 
 def _words(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return _WORD.findall(plain) + _pairs(plain)
+    words = _WORD.findall(plain)
+    if _ARABIC.search(plain):
+        # Letters that are joined to one sign come back from a layout in either order.
+        words = ["".join(sorted(word)) if _ARABIC.search(word) else word for word in words]
+    return words + _pairs(plain)
 
 
 def _pairs(plain: str) -> list[str]:
