@@ -109,8 +109,8 @@ def told_of(version: Version, findings: LayoutFindings) -> dict[str, Any]:
     losses: dict[str, str] = dict(version.metadata.get("losses", {}))
     if findings.lost:
         losses[Loss.WORDS] = places_of(findings.lost, unit) if has_places else ""
-    if findings.is_repeated and unit != SLIDES:
-        # Notes and what else is beside slides is on no page of their layout.
+    if findings.is_repeated and not unit:
+        # Notes of slides are on no page of a layout, nor are values that their columns are too narrow for.
         losses.setdefault(Loss.REPEATED, "")
     if losses == version.metadata.get("losses", {}):
         return {}

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 LEAST_RECALL = 0.9
 MOST_MULTIPLE = 1.5
-FEW_WORDS, FEW_ON_PAGES = 20, 100
-"""Words that a page, and all pages, hold at least where anything can be said of them."""
+FEW_MISSING, FEW_ON_PAGES = 10, 100
+"""Different words that a page lacks, and words that all pages hold, at least where anything is said of them."""
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _RUN, _BLANK_BETWEEN = re.compile(f"[{_WIDE}]{{2,}}"), re.compile(f"(?<=[{_WIDE}])\\s+(?=[{_WIDE}])")
 _WORD = re.compile(f"[^\\W\\d_{_WIDE}]{{2,}}")
@@ -41,8 +41,8 @@ def compared(said: Iterable[str], pages: Iterable[str]) -> LayoutFindings:
     for count, page in enumerate(pages, start=1):
         words = Counter(_words(_HYPHENATED.sub("", page)))
         expected += words
-        missing = sum(number for word, number in words.items() if word not in found)
-        if words.total() >= FEW_WORDS and missing > (1 - LEAST_RECALL) * words.total():
+        missing = {word: number for word, number in words.items() if word not in found}
+        if len(missing) >= FEW_MISSING and sum(missing.values()) > (1 - LEAST_RECALL) * words.total():
             lost.append(count)
     more = sum(max(found[word] - number, 0) for word, number in expected.items())
     total = expected.total()
