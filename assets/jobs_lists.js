@@ -75,6 +75,11 @@
         values[name] = seconds(values[name]);
       }
     }
+    if (event.code === "in_part") {
+      const [, unit, names] = /^(slides |sheets )?(.*)$/s.exec(event.values.pages);
+      const where = names === "*" ? "_somewhere" : unit ? `_${unit.trim()}` : "";
+      return text(`job.log.in_part${where}`, { ...values, pages: names });
+    }
     return text(`job.log.${event.code}`, values);
   };
   const facts = (job) => {

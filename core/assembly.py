@@ -89,6 +89,7 @@ from core.training.facade import Trainings
 from core.versions.cache import ComparisonCache, DiffLimits
 from core.versions.documents import DocumentReader
 from core.versions.history import History
+from core.versions.office_check import OfficeCheck
 from core.versions.pages.kept import KeptPages
 from core.versions.pages.service import DocumentPages
 from core.versions.picture_readings import PictureReadings
@@ -100,8 +101,7 @@ from core.versions.service import ComparisonService
 
 log = logging.getLogger(__name__)
 
-_UPKEEP_S = 60.0
-_TIDIED_S = 60.0
+_UPKEEP_S, _TIDIED_S, _CHECKED_S = 60.0, 60.0, 15.0
 
 
 class ProgressChannel(Protocol):
@@ -193,7 +193,8 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     training = Trainings(folder.models, generators, reader, quota.check_disk, is_alone=folder.is_alone)
     comparisons = _comparisons(settings, storage, readable)
     comparison_service = ComparisonService(catalog, reader, comparisons)
-    pages = DocumentPages(reader, KeptPages(folder.pages, blobs.store, settings.page_cache_bytes, folder.incoming))
+    kept_pages = KeptPages(folder.pages, blobs.store, settings.page_cache_bytes, folder.incoming)
+    pages = DocumentPages(reader, kept_pages)
     history = History(catalog, projector, signal.notify)
     pictures = PictureReadings(catalog, history, signal.notify, reader_of(settings.chunk_tokens))
     has_snapshots = catalog.database.is_sqlite and not settings.catalog_url.get_secret_value()
@@ -287,6 +288,8 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     scrub = Scrub(catalog, readable, share, timedelta(days=settings.scrub_days), closing)
     catalog.retention.days = settings.retention.days()
     upkeep = Poller((room.refill, catalog.retention.apply, snapshots.take_if_due, scrub.go_on), every_s=_UPKEEP_S)
+    check = OfficeCheck(catalog, blobs.store, kept_pages, ledger.is_idle, closing, is_on=settings.checks_office)
+    checking = Poller((check.go_on,), every_s=_CHECKED_S)
 
     def start() -> None:
         is_alone = folder.is_alone
@@ -313,13 +316,10 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
                 BlobVerifier(catalog, blobs.store).look_at_newest()
         if ledger.has_threads:
             upkeep.start()
+            checking.start()
 
-    on_close = (
-        poller.close,
-        *([sharing.progress.close] if sharing.progress is not None else ()),
-        tidying.close,
-        upkeep.close,
-    )
+    progress = () if sharing.progress is None else (sharing.progress.close,)
+    on_close = (poller.close, *progress, tidying.close, upkeep.close, pages.close, checking.close)
     background = Background(start, on_close, closing)
     kb = KnowledgeBase(
         Parts(

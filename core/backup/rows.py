@@ -22,6 +22,7 @@ from core.backup import MOST_TEXT_BYTES
 from core.catalog import schema
 from core.catalog.columns import Instant, SharedJson
 from core.catalog.damages import DAMAGED, SCRUB
+from core.catalog.documents.office_checks import OFFICE_CHECKED
 from core.catalog.outbox import REFILL
 from core.errors import BadBundle
 
@@ -32,7 +33,7 @@ LOCAL_COLUMNS = {"jobs": frozenset({"worker", "leased_until"})}
 """Columns about the processes of the former house."""
 SECRETS = {"generator_servers": frozenset({"key"})}
 """Columns that are empty in an archive unless it is asked for them."""
-LOCAL_SETTINGS = frozenset({"secure_delete", "identity", DAMAGED, SCRUB})
+LOCAL_SETTINGS = frozenset({"secure_delete", "identity", DAMAGED, SCRUB, OFFICE_CHECKED})
 """Index settings about the former catalogue itself."""
 _OF_STORES = ("repair", "generation")
 """Kinds of jobs about the stores of the former house."""

@@ -23,6 +23,7 @@ from core.catalog.documents.isolation import seen, viewer
 from core.catalog.documents.leftovers import FileKind, Leftovers
 from core.catalog.documents.listing import Documents
 from core.catalog.documents.naming import Naming
+from core.catalog.documents.office_checks import OfficeCheckTable
 from core.catalog.documents.publications import Decision, Publications, Showing
 from core.catalog.documents.purges import Purges, Tombstone
 from core.catalog.documents.reopening import Reopening
@@ -100,6 +101,7 @@ class Catalog:
         self.schedules = Schedules(self.database)
         self.purges = Purges(self.database)
         self.readings = ReadingTable(self.database)
+        self.office_checks = OfficeCheckTable(self.database)
         self.chunks = Chunks(self.database)
         self.embeddings = Embeddings(self.database)
         self.indexing = IndexingTable(self.database)

@@ -29,6 +29,7 @@ from core.model import (
     WritingStep,
     to_dict,
 )
+from core.model.documents import SHEETS, SLIDES
 from core.model.jobs import together
 
 if TYPE_CHECKING:
@@ -186,6 +187,12 @@ def note_job(job: Job) -> None:
         note(f"  {error['remedy']}")
 
 
+def _places(places: str) -> str:
+    if places.startswith((f"{SLIDES} ", f"{SHEETS} ")):
+        return places
+    return f"page{'' if places.isdigit() else 's'} {places}"
+
+
 def warn_degraded(trace: Trace) -> None:
     """Say which leg of the search did not answer, or not from all of its rows."""
     for leg in (trace.vector, trace.keyword):
@@ -196,8 +203,8 @@ def warn_degraded(trace: Trace) -> None:
             far = "" if rows is None else f" ({rows:,} of {of:,} rows are there)"
             note(f"warning: the {leg.name} store is being refilled{far}; this result may lack hits of it.")
     in_part = {hit.placed.name: hit.placed.in_part for hit in trace.hits if hit.placed.in_part}
-    for name, pages in in_part.items():
-        where = "" if pages == "*" else f"; not as they are: page{'' if pages.isdigit() else 's'} {pages}"
+    for name, places in in_part.items():
+        where = "" if places == "*" else f"; not as they are: {_places(places)}"
         note(f"warning: {name} was read in part{where}.")
     if trace.indexing is not None:
         failed, percent = trace.indexing.failed, trace.indexing.percent

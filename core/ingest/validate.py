@@ -216,7 +216,7 @@ def _has_stream(extension: str, path: Path) -> bool:
 
 def _contains(path: Path, stream: str, ends: bool = False) -> bool:
     """Whether the directory of a compound file names a stream."""
-    forms = (stream, stream.upper()) if ends else (stream,)
+    forms = (stream, stream.upper(), stream.lower()) if ends else (stream,)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return any(content.find(form.encode("utf-16-le") + (b"\0\0" if ends else b"")) >= 0 for form in forms)
 

@@ -13,6 +13,9 @@ BLOCK_JOINT = "\n\n"
 LABEL_JOINT = " › "
 """What stands between headings of a path, and between labels of which one stands under the other."""
 
+SLIDES, SHEETS = "slides", "sheets"
+"""How places begin that were not read as they are where they are no pages: ``slides 3, 7–9``, ``sheets Costs``."""
+
 
 class BlockKind(StrEnum):
     HEADING = "heading"
@@ -132,7 +135,7 @@ class Document:
     embedded_chunks: int | None = None
     """How many chunks of the version being indexed have an embedding; None where all of them have."""
     in_part: str = ""
-    """Pages of the shown version that were not read as they are, such as ``3, 7–9``; ``*`` for parts without pages."""
+    """Where the shown version was not read as it is, as ``Version.in_part`` tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ class Version:
 
     @property
     def in_part(self) -> str:
-        """Pages that were not read as they are, such as ``3, 7–9``; ``*`` for parts without pages.
+        """Where it was not read as it is: pages such as ``3, 7–9``, ``slides 3, 7–9`` or ``sheets Costs``, else ``*``.
 
         ``metadata["losses"]`` has them by reason.
         """
@@ -354,7 +357,7 @@ class PlacedChunk:
     versions: tuple[int, ...] = ()
     """All versions that hold it, where a question was asked of all versions."""
     in_part: str = ""
-    """Pages of its version that were not read as they are, such as ``3, 7–9``; ``*`` for parts without pages."""
+    """Where its version was not read as it is, as ``Version.in_part`` tells it."""
     reading: int = 1
     """The reading of its version that has it at this place."""
 

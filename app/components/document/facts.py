@@ -16,7 +16,7 @@ from app.components.attributes import aria
 from app.components.shared.icon import file_icon, icon
 from app.components.shared.states import badge
 from app.components.shared.times import time_left, when
-from app.components.shared.wording import in_part_words, of_pages
+from app.components.shared.wording import in_part_words, loss_words
 from app.i18n import has, number, size, t
 from core.model import Document, Job, Version
 
@@ -119,9 +119,9 @@ def indexing(job: Job) -> html.Div:
 
 
 def losses(version: Version) -> html.Div:
-    """Say which pages were not read as they are, and why; what was left out on purpose is said without a warning."""
+    """Say what was not read as it is, and why; what was left out on purpose is said without a warning."""
     found = version.metadata.get("losses", {})
-    lines = [html.Li(of_pages(f"losses.{reason}", pages)) for reason, pages in found.items() if has(f"losses.{reason}")]
+    lines = [html.Li(loss_words(reason, places)) for reason, places in found.items() if has(f"losses.{reason}")]
     parts: list[Component] = [html.Ul(lines, className="plain-list")]
     if version.in_part:
         parts.insert(0, badge("warning", in_part_words(version.in_part)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.i18n import t
+from app.i18n import has, t
+from core.model.documents import SHEETS, SLIDES
 
 EDGE = "\x00"
 
@@ -20,9 +21,33 @@ def of_pages(key: str, pages: str) -> str:
     return t(key, pages=pages, count=1 if pages.isdigit() else 2)
 
 
-def in_part_words(pages: str) -> str:
-    """Say which pages of a document were not read as they are."""
-    return t("version.in_part_somewhere") if pages == "*" else of_pages("version.in_part", pages)
+def _of_parts(key: str, unit: str, names: str) -> str:
+    is_one = names.isdigit() if unit == SLIDES else ", " not in names
+    return t(f"{key}{unit}", pages=names, count=1 if is_one else 2)
+
+
+def in_part_words(places: str) -> str:
+    """Say where a document was not read as it is, as ``Version.in_part`` names it."""
+    if places == "*":
+        return t("version.in_part_somewhere")
+    unit, names = _unit(places)
+    return _of_parts("version.in_part_", unit, names) if unit else of_pages("version.in_part", names)
+
+
+def loss_words(reason: str, places: str) -> str:
+    """Say what was lost and where, of which ``places`` names nothing where it has no place."""
+    unit, names = _unit(places)
+    is_told = has(f"losses.somewhere.{reason}")
+    if names and not unit and is_told:
+        return of_pages(f"losses.{reason}", names)
+    what = t(f"losses.somewhere.{reason}" if is_told else f"losses.{reason}")
+    return t("losses.at", place=_of_parts("losses.", unit, names), what=what) if unit else what
+
+
+def _unit(places: str) -> tuple[str, str]:
+    """Part slides and sheets from how they are named; of pages the unit is empty."""
+    unit, _, names = places.partition(" ")
+    return (unit, names) if unit in (SLIDES, SHEETS) else ("", places)
 
 
 def sentence(key: str, **values: Any) -> list[Any]:

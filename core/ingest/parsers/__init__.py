@@ -7,6 +7,7 @@ from importlib import import_module
 from itertools import chain
 
 from core.errors import UnsupportedType
+from core.ingest.parsers.block_check import BlockCheck
 from core.ingest.parsers.reading import DocumentParser, Loss, ParserInput, ParserLimits
 from core.ingest.parsers.wording import finished
 from core.model import Block
@@ -60,7 +61,8 @@ def parse(reading: ParserInput) -> Iterator[Block]:
     module, _, function = place.partition(":")
     parser: DocumentParser = getattr(import_module(f"{__name__}.{module}"), function)
     most = max(EXPECTED_BYTES, MOST_RATIO * reading.path.stat().st_size)
-    for block in chain.from_iterable(map(finished, parser(reading))):
+    blocks = chain.from_iterable(map(finished, parser(reading)))
+    for block in blocks if reading.extension == "pdf" else BlockCheck(reading).checked(blocks):
         most -= len(block.text)
         if most < 0:
             reading.miss(Loss.CUT)

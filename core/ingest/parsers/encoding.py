@@ -110,6 +110,11 @@ def detect(data: bytes) -> str:
     raise Undecodable("The characters of the file could not be read with certainty.")
 
 
+def is_certainly_utf8(data: bytes) -> bool:
+    """Tell whether a sample is UTF-8 whatever it says of itself: no text in another encoding is that by chance."""
+    return not data.isascii() and _decoded(data, "utf-8") is not None
+
+
 def _other_script(data: bytes) -> str:
     """Return the encoding of a text in Cyrillic, Greek, Chinese, … letters; empty where it is not certain."""
     if _own_share(data, "cp949") >= _CERTAIN and not _is_within_words(_decoded(data, "cp949") or ""):

@@ -78,6 +78,8 @@ class _Workbook:
     people: dict[str, str] = field(default_factory=dict)
     repeated: set[str] = field(default_factory=set)
     """What pages repeat at top and bottom."""
+    sheet: str = ""
+    """The one that is being read."""
     formula_link: str = ""
     """The address that the formula of the cell leads to which was read last."""
 
@@ -140,7 +142,7 @@ class _Workbook:
             forget(element)
 
     def _sheet(self, name: str, part: str, parts: Iterable[bytes]) -> Iterator[Block]:
-        outline = Outline()
+        outline, self.sheet = Outline(), name
         yield outline.heading(name, 1, sheet=name)
         rows = SheetRows(outline, name)
         self.links = self._links(part)
@@ -157,7 +159,7 @@ class _Workbook:
             if cells:
                 yield from rows.add(number, cells, numeric)
             if self.cells_left <= 0:
-                self.reading.miss(Loss.CUT)
+                self.reading.miss(Loss.CUT, name)
                 break
         yield from rows.finish()
         yield from self._drawn_text(outline, name, part)
@@ -166,7 +168,7 @@ class _Workbook:
             for remark in remarks(self.package, part, (), self.people):
                 yield outline.block(str(remark), sheet=name, cells=remark.place or None)
         except EvoRAGError:
-            self.reading.miss(Loss.REMARKS)
+            self.reading.miss(Loss.REMARKS, name)
 
     def _head_or_foot(self, codes: str, outline: Outline, name: str) -> Iterator[Block]:
         """Yield what pages repeat at top or bottom, once in the workbook: its parts are one line each."""
@@ -205,7 +207,7 @@ class _Workbook:
             elif name == "is":
                 return _rich_text(child), False
         if is_formula and not value and kind != "str":
-            self.reading.miss(Loss.FORMULAS)
+            self.reading.miss(Loss.FORMULAS, self.sheet)
         if kind == "s":
             at = int(value) if value.isdigit() and len(value) < 10 else -1
             return (self.strings[at], False) if 0 <= at < len(self.strings) else ("", False)
@@ -237,12 +239,12 @@ class _Workbook:
                     forget(shape)
                     if text:
                         yield outline.block(text, sheet=name)
-                for told in described(tree(self.package.read(drawing))):
+                drawn = tree(self.package.read(drawing))
+                for told in described(drawn):
                     yield outline.block(told, sheet=name)
-                drawn = [tree(self.package.read(drawing))] if self.reading.embedded is not None else []
-                yield from self.package.pictures(drawn, drawing, self.reading, outline.locator(sheet=name))
+                yield from self.package.pictures([drawn], drawing, self.reading, outline.locator(sheet=name))
         except EvoRAGError:
-            self.reading.miss(Loss.BOXES)
+            self.reading.miss(Loss.BOXES, name)
 
 
 def _part_of_head(codes: str) -> str:

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from core.errors import Undecodable
 from core.ingest.parsers import text as plain
-from core.ingest.parsers.encoding import MAX_REPLACED, decoded, detect, replaced_share, sample
+from core.ingest.parsers.encoding import MAX_REPLACED, decoded, detect, is_certainly_utf8, replaced_share, sample
 from core.ingest.parsers.html_blocks import HtmlBlocks, is_hidden
 from core.ingest.parsers.html_links import name_targets, own_hosts, remove_permalinks
 from core.ingest.parsers.html_main import MainText
@@ -113,7 +113,8 @@ def _encoding(reading: ParserInput) -> str:
     data = sample(reading.path)
     with reading.path.open("rb") as file:
         declared = _DECLARED.search(file.read(4096))
-    if declared and not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
+    is_marked = data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
+    if declared and not is_marked and not is_certainly_utf8(data):
         name = declared[1].decode("ascii").lower()
         name = {"shift_jis": "cp932", "x-sjis": "cp932", "sjis": "cp932", "iso-8859-1": "cp1252"}.get(name, name)
         try:

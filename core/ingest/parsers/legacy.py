@@ -133,8 +133,11 @@ def missing_for(extension: str) -> ConverterMissing | None:
     return ConverterMissing("LibreOffice, which reads files of this type, is not installed.")
 
 
-def convert(source: Path, extension: str, wanted: str, folder: Path, timeout_s: float) -> Path:
-    """Convert a file with LibreOffice in a private profile and return the new file in ``folder``."""
+def convert(source: Path, extension: str, wanted: str, folder: Path, timeout_s: float, *, is_low: bool = False) -> Path:
+    """Convert a file with LibreOffice in a private profile and return the new file in ``folder``.
+
+    At low priority it leaves the processors to whatever else wants them.
+    """
     program = converter()
     if program is None:
         raise ConverterMissing(f"Files of type .{extension} are read through LibreOffice, which is not installed.")
@@ -148,6 +151,8 @@ def convert(source: Path, extension: str, wanted: str, folder: Path, timeout_s: 
     ]  # fmt: skip
     environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(folder), "LANG": "C.UTF-8",
                    "TMPDIR": str(folder), "SAL_USE_VCLPLUGIN": "svp"}  # fmt: skip
+    if is_low and (nice := shutil.which("nice")):
+        command = [nice, "-n", "15", *command]
     # The converter stays in the process group of its caller, which is killed as a whole on a breach.
     process = subprocess.Popen(
         command,

@@ -56,7 +56,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             except MemoryError:
                 raise
             except Exception:
-                reading.miss(Loss.SHEET)
+                reading.miss(Loss.SHEET, book.sheet_names()[index])
                 continue
             if sheet.visibility:
                 hidden.append(sheet.name)
@@ -67,7 +67,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
                 cells, numeric = _row(book, sheet, number)
                 cells_left -= sheet.row_len(number)
                 if cells_left < 0:
-                    reading.miss(Loss.CUT)
+                    reading.miss(Loss.CUT, sheet.name)
                     break
                 if cells:
                     yield from rows.add(number + 1, cells, numeric)
@@ -102,6 +102,9 @@ def _objects(reading: ParserInput) -> Iterator[Block]:
 
 def _charts(book: Any, reading: ParserInput) -> dict[str, list[LegacyChart]]:
     """Return the charts that show something, by the sheet that they stand on or are."""
+    if book.mem is None:
+        # Excel 2 to 4 keep one sheet, which xlrd has read whole; a chart is a file of its own there.
+        return {}
     found, unread = charts_of(bytes(book.mem[book.base : book.base + book.stream_len]))
     if unread:
         reading.miss(Loss.CHART)

@@ -17,6 +17,7 @@ from typing import Any
 import olefile  # type: ignore[import-untyped]
 
 from core.errors import EvoRAGError
+from core.ingest.parsers.compound_file import MOST_BYTES, compound_file
 from core.ingest.parsers.embedded import size_of
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.wording import one_line
@@ -33,6 +34,8 @@ _PACKED = ("Package", "EmbeddedOdf", "package_stream", "CONTENTS")
 """Streams that hold a file as it is: of Office since 2007, of LibreOffice, of the reader of PDFs."""
 _WHOLE = {"WordDocument": "doc", "Workbook": "xls", "Book": "xls", "PowerPoint Document": "ppt"}
 _SHEETS = ("Workbook", "Book")
+_IN_FILES = {"WordDocument": "doc", "PowerPoint Document": "ppt"}
+"""Streams of documents that are read as files alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,10 @@ def unwrapped(data: bytes, name: str) -> Found:
         return Found(name, data)
     try:
         with olefile.OleFileIO(io.BytesIO(data)) as compound:
-            found = within_storage(compound, (), name)
             whole = next((kind for stream, kind in _WHOLE.items() if compound.exists(stream)), "")
+            return Found(name, data, whole) if whole else within_storage(compound, (), name)
     except (OSError, ValueError, IndexError, TypeError):
         return Found(name, b"")
-    return Found(name, data, whole) if whole else found
 
 
 def within_storage(compound: Any, path: tuple[str, ...], name: str) -> Found:
@@ -73,6 +75,12 @@ def within_storage(compound: Any, path: tuple[str, ...], name: str) -> Found:
         # Sheets can be read without the container that other documents need.
         if content := stream(called):
             return Found(name, content, "xls")
+    for called, kind in _IN_FILES.items():
+        if compound.exists([*path, called]):
+            own = [each for each in compound.listdir() if each[:-1] == list(path)]
+            total = sum(compound.get_size(each) for each in own)
+            whole = {each[-1]: stream(each[-1]) for each in own} if total <= MOST_BYTES else {}
+            return Found(_program(stream(_SUMMARY)) or name, compound_file(whole) if whole else b"", kind)
     if native := stream(_NATIVE):
         return _native(native) or Found(name, b"")
     return Found(_program(stream(_SUMMARY)) or name, b"")
@@ -134,7 +142,7 @@ def object_blocks(found: Found, reading: ParserInput, place: Locator) -> Generat
                     yield _placed(block, place)
                 is_whole = says_something and "in_part" not in inner.metadata
     if not is_whole:
-        reading.miss(Loss.OBJECT, place.page)
+        reading.miss_at(Loss.OBJECT, place)
     if not says_something and found.name and not found.is_named:
         yield Block(f"[{found.name}]", locator=place)
     return says_something

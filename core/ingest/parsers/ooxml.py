@@ -94,13 +94,12 @@ class Package(SafeArchive):
         without: Collection[str] = (),
     ) -> Iterator[Block]:
         """Yield what is recognised in the pictures that elements of a part show, but for some of its relations."""
+        found = [each for element in elements for each in element.iter("{*}blip", "{*}imagedata")]
+        if found and (on := place.slide or place.sheet):
+            reading.pictured.add(on)
         if reading.embedded is None:
             return
-        shown = [
-            attribute(each, "embed") or attribute(each, "id") or ""
-            for element in elements
-            for each in element.iter("{*}blip", "{*}imagedata")
-        ]
+        shown = [attribute(each, "embed") or attribute(each, "id") or "" for each in found]
         shown = [each for each in shown if each not in without]
         relations = self.relations(part) if any(shown) else {}
         for relation in filter(None, map(relations.get, dict.fromkeys(shown))):

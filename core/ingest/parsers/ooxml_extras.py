@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
@@ -51,10 +51,25 @@ def told_of(text: str) -> str:
     return "" if len(text) < 4 or _NO_DESCRIPTION.match(text) else text
 
 
-def chart_blocks(package: Package, part: str, outline: Outline, reading: ParserInput, **place: Any) -> Iterator[Block]:
-    """Yield the charts that a part shows, each as its title and a table of its series."""
-    for kind, read in (("chart", _Chart.of), ("chartEx", _Chart.of_newer)):
-        yield from _charts(package, package.related(part, kind), read, outline, reading, place)
+def chart_blocks(
+    package: Package, part: str, outline: Outline, reading: ParserInput, without: Collection[str] = (), **place: Any
+) -> Iterator[Block]:
+    """Yield the charts of a part, but for some, each as its title and a table of its series."""
+    for kind, read in _CHARTS.items():
+        parts = [each for each in package.related(part, kind) if each not in without]
+        yield from _charts(package, parts, read, outline, reading, place)
+
+
+def charts_shown(
+    package: Package, part: str, element: Element, outline: Outline, reading: ParserInput, told: set[str]
+) -> Iterator[Block]:
+    """Yield the charts that an element of a part shows, and that were not ``told`` before."""
+    shown = [attribute(each, "id") or "" for each in element.iter("{*}chart")]
+    relations = package.relations(part) if shown else {}
+    for relation in filter(None, map(relations.get, shown)):
+        if relation.kind in _CHARTS and relation.target not in told:
+            told.add(relation.target)
+            yield from _charts(package, [relation.target], _CHARTS[relation.kind], outline, reading, {})
 
 
 def _charts(
@@ -69,7 +84,7 @@ def _charts(
         try:
             chart = read(tree(package.read(name)))
         except EvoRAGError:
-            reading.miss(Loss.CHART)
+            reading.miss_at(Loss.CHART, outline.locator(**place))
             continue
         if chart.title:
             yield outline.block(chart.title, **place)
@@ -132,6 +147,9 @@ class _Chart:
         for cells in zip_longest(*columns, fillvalue=""):
             if line := row_text(cells):
                 yield line
+
+
+_CHARTS: dict[str, Callable[[Element], _Chart]] = {"chart": _Chart.of, "chartEx": _Chart.of_newer}
 
 
 def _points(element: Element) -> list[str]:

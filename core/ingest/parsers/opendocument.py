@@ -354,7 +354,7 @@ def _sheets(reading: ParserInput, archive: SafeArchive) -> Iterator[Block]:
             for _ in range(repeated if cells else 0):
                 cells_left -= taken
                 if cells_left < 0:
-                    reading.miss(Loss.CUT)
+                    reading.miss(Loss.CUT, name)
                     break
                 number += 1
                 yield from rows.add(number, dict(cells), numeric)

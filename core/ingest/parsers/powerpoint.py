@@ -70,7 +70,7 @@ def _remarks(
         for remark in remarks(package, part, authors, known):
             yield Outline().block(str(remark), slide=number)
     except EvoRAGError:
-        reading.miss(Loss.REMARKS)
+        reading.miss(Loss.REMARKS, number)
 
 
 def _relation_id(element: Element) -> str:
@@ -117,7 +117,7 @@ def _slide(package: Package, reading: ParserInput, part: str, number: int, feet:
                 if shape.placeholder == "body":
                     yield from shape.blocks(outline, number)
     except EvoRAGError:
-        reading.miss(Loss.NOTES)
+        reading.miss(Loss.NOTES, number)
 
 
 @dataclass(slots=True)

@@ -13,10 +13,18 @@ from typing import Any
 from core.errors import EvoRAGError
 from core.ingest.parsers.embedded import Embedded
 from core.model import Block, Locator
+from core.model.documents import SHEETS, SLIDES
 from core.model.recognition import RecognisedLine
 
 MEBIBYTE = 1024 * 1024
 MAX_WARNINGS = 20
+MOST_NAMED = 20
+"""Sheets that are named where something of them is lost."""
+PART_OF = {
+    **dict.fromkeys(("pptx", "ppt", "odp"), SLIDES),
+    **dict.fromkeys(("xlsx", "xls", "ods"), SHEETS),
+}
+"""What the parts of a document are called where they are no pages."""
 _NO_TITLE = re.compile(
     r"\(?(?:anonymous|untitled(?:[- ]?(?:document|\d+))?|(?:no )?title|unbenannt|sans titre|無題|名称未設定)\)?\.?"
     r"|(?:microsoft )?(?:word|excel|powerpoint)(?: - .*|-(?:präsentation|dokument))?"
@@ -38,7 +46,7 @@ class Loss(StrEnum):
     REPEATED = "repeated"
     """Its words stand more than once."""
     SIGNS = "signs"
-    """Its font does not tell which letters its signs are."""
+    """Which letters its signs are is not known: its font does not tell it, or it was written in another encoding."""
     CONTENTS = "contents"
     """Lines of a table of contents were left out on purpose: they only name headings that follow."""
     CUT = "cut"
@@ -80,8 +88,8 @@ class ParserInput:
     metadata: dict[str, Any] = field(default_factory=dict)
     processes: int = 1
     """How many processes may read parts of a long document at once."""
-    losses: dict[Loss, list[int]] = field(default_factory=dict)
-    """Pages that did not arrive as they are; none where a part is lost that has no page."""
+    losses: dict[Loss, list[int | str]] = field(default_factory=dict)
+    """Pages, slides or sheets that did not arrive as they are; none where a part is lost that has no such place."""
     recognised_lines: Mapping[str, Sequence[RecognisedLine] | None] | None = None
     """What was recognised in pictures of the document, by their names; None where nothing is recognised at all."""
     pictures: list[str] = field(default_factory=list)
@@ -90,6 +98,8 @@ class ParserInput:
     """Pictures within a document that has text besides; None where these are not recognised."""
     places: dict[int, list[RecognisedLine]] = field(default_factory=dict)
     """The lines that were recognised on pages, which stand behind the blocks so that they can be marked there."""
+    pictured: set[int | str] = field(default_factory=set)
+    """Slides and sheets that show pictures."""
     within: int = 0
     """How many mails or documents the document hangs on, one within the other."""
     objects: int = 0
@@ -116,12 +126,14 @@ class ParserInput:
 
     def within_picture(self, data: Callable[[], bytes], place: Locator) -> Iterator[Block]:
         """Yield what is recognised in a picture within the document; damaged ones cost what they show alone."""
+        if on := place.slide or place.sheet:
+            self.pictured.add(on)
         if self.embedded is None:
             return
         try:
             found = data()
         except EvoRAGError:
-            self.miss(Loss.EMBEDDED, place.page)
+            self.miss_at(Loss.EMBEDDED, place)
             return
         yield from self.embedded.blocks(found, place)
 
@@ -142,28 +154,45 @@ class ParserInput:
             if value not in (None, "") and not (key == "title" and _NO_TITLE.fullmatch(str(value))):
                 self.metadata[key] = value
 
-    def miss(self, loss: Loss, page: int | None = None) -> None:
-        """Note that a page, or a part that has no page, is not in the blocks as it is in the document."""
-        pages = self.losses.setdefault(loss, [])
-        if page is not None:
-            pages.append(page)
+    def miss(self, loss: Loss, place: int | str | None = None) -> None:
+        """Note that a page, slide or sheet, or a part on none, is not in the blocks as it is in the document."""
+        places = self.losses.setdefault(loss, [])
+        if place is not None:
+            places.append(place)
+
+    def miss_at(self, loss: Loss, locator: Locator) -> None:
+        """Note that what stands at a place of the document is not in the blocks as it is there."""
+        self.miss(loss, locator.page or locator.slide or locator.sheet)
 
     def note_losses(self) -> None:
-        """Keep which pages were lost, ``losses`` by their reasons, ``in_part`` all; ``*`` stands for parts without."""
+        """Keep which places were lost, ``losses`` by their reasons, ``in_part`` all; ``*`` stands for parts without."""
         if self.embedded is not None and self.embedded.left_out and not self.within:
             self.miss(Loss.EMBEDDED)
-        found = {loss.value: page_ranges(pages) for loss, pages in sorted(self.losses.items())}
-        lost = [pages for loss, pages in self.losses.items() if loss is not Loss.CONTENTS]
+        unit = PART_OF.get(self.extension, "")
+        found = {loss.value: places_of(places, unit) for loss, places in sorted(self.losses.items())}
+        lost = [places for loss, places in self.losses.items() if loss is not Loss.CONTENTS]
         if found:
             self.metadata["losses"] = found
         if lost:
-            self.metadata["in_part"] = page_ranges(page for pages in lost for page in pages) or "*"
+            self.metadata["in_part"] = places_of((each for places in lost for each in places), unit) or "*"
 
     def warn(self, message: str) -> None:
         """Tell the reader that something of the document is missing or doubtful."""
         warnings = self.metadata.setdefault("warnings", [])
         if message not in warnings and len(warnings) < MAX_WARNINGS:
             warnings.append(message)
+
+
+def places_of(places: Iterable[int | str], unit: str = "") -> str:
+    """Return where something was lost: pages as ``3, 7–9``, slides as ``slides 3, 7–9``, ``sheets Costs, Sales``."""
+    numbers, names = set[int](), dict[str, None]()
+    for place in places:
+        if isinstance(place, int):
+            numbers.add(place)
+        else:
+            names[place] = None
+    told = page_ranges(numbers) if numbers else ", ".join([*names][:MOST_NAMED]) + ", …" * (len(names) > MOST_NAMED)
+    return f"{unit} {told}" if told and unit else told
 
 
 def page_ranges(pages: Iterable[int]) -> str:

@@ -9,7 +9,7 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.links import name_in_paragraph, without
 from core.ingest.parsers.numbering import Numbering
 from core.ingest.parsers.ooxml import Package, attribute, local
-from core.ingest.parsers.ooxml_extras import chart_blocks, description, diagram_blocks, remarks
+from core.ingest.parsers.ooxml_extras import chart_blocks, charts_shown, description, diagram_blocks, remarks
 from core.ingest.parsers.ooxml_objects import PackageObjects
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
@@ -49,6 +49,8 @@ class _Document:
     """The addresses of the part that is being read."""
     named: list[str] = field(default_factory=list)
     """What was written for links into the text that was read last."""
+    charts: set[str] = field(default_factory=set)
+    """Those that were told where they stand."""
     objects: PackageObjects = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,7 +69,7 @@ class _Document:
         yield from self._body()
         yield from self._flush_list()
         yield from self.objects.rest_of(self.main, self.outline.locator())
-        yield from chart_blocks(self.package, self.main, self.outline, self.reading)
+        yield from chart_blocks(self.package, self.main, self.outline, self.reading, self.charts)
         try:
             yield from diagram_blocks(self.package, self.main, self.outline)
         except EvoRAGError:
@@ -176,9 +178,10 @@ class _Document:
             yield from self._flush_pictures()
 
     def _pictures(self, element: Element) -> list[Block]:
-        """Return what the objects say that a part of the document shows, and what is recognised in its pictures."""
+        """Return what objects, charts and recognised pictures say that a part of the document shows."""
         place = self.outline.locator()
         said = list(self.objects.shown_by([element], self.main, place))
+        said += charts_shown(self.package, self.main, element, self.outline, self.reading, self.charts)
         repeated = self.objects.pictured([element], self.main)
         return said + list(self.package.pictures([element], self.main, self.reading, place, repeated))
 

@@ -67,6 +67,11 @@ class PdfPages:
         across, down = page.get_size()
         return list(_runs(signs, across / max(down, 1.0)))
 
+    def plain_texts(self) -> Iterator[str]:
+        """Yield the text of each page, in the order of the file."""
+        for number in range(1, len(self._document) + 1):
+            yield self._page(number).get_textpage().get_text_range()
+
     def holds(self, number: int, wanted: str) -> bool:
         """Whether the text of a page, without its blanks, holds ``wanted``, which ``plain`` has made."""
         textpage = self._page(number).get_textpage()

@@ -16,10 +16,12 @@ from core.errors import Cancelled, NotFound, ParserFailed, ParserLimit
 from core.ingest.parsers import legacy
 from core.ingest.sandbox import error_of
 from core.model import Version
+from core.model.codec import from_dict
 from core.model.file_types import KIND_OF
 from core.platform.child_pool import ChildPool
 from core.platform.child_process import ChildLost
 from core.ports import BlobStore
+from core.versions.pages.layout_words import LayoutFindings
 
 MOST_FOUND = 500
 """Pages that a search in a document finds."""
@@ -86,6 +88,14 @@ class KeptPages:
         order = {"task": "find", "wanted": wanted, "pages": pages, "most": MOST_FOUND, **self._source(version)}
         return list(self._asked(order, self._limits.seconds)["found"])
 
+    def held_against(self, version: Version, parsed: Path) -> LayoutFindings:
+        """Hold the words of all pages against those that were read of a version, at low priority."""
+        source = self._source(version, is_low=True)
+        original = {"original": str(self._blobs.path(version.sha256)), "extension": version.extension}
+        order = {"task": "compare", "source": source["source"], "parsed": str(parsed), **original}
+        found = self._asked(order, self._limits.convert_seconds)["found"]
+        return from_dict(LayoutFindings, found)
+
     def forget(self, version_ids: Collection[int]) -> None:
         """Remove all that is kept of these versions."""
         for version_id in version_ids:
@@ -95,7 +105,7 @@ class KeptPages:
         """End the children; what is being made is dropped."""
         self._children.close()
 
-    def _source(self, version: Version) -> dict[str, Any]:
+    def _source(self, version: Version, *, is_low: bool = False) -> dict[str, Any]:
         """Return the file to draw and its type: the original, or what LibreOffice makes of it."""
         if not has_pages(version.extension):
             message = f"Version {version.number} of “{version.doc_key}” has no pages to show."
@@ -103,7 +113,7 @@ class KeptPages:
         original = self._blobs.path(version.sha256)
         if KIND_OF[version.extension] not in _CONVERTED:
             return {"source": str(original), "extension": version.extension}
-        order = {"task": "convert", "source": str(original), "extension": version.extension}
+        order = {"task": "convert", "source": str(original), "extension": version.extension, "is_low": is_low}
         return {"source": str(self._kept(version, "document.pdf", order)), "extension": "pdf"}
 
     def _made(self, version: Version, name: str, order: Mapping[str, Any]) -> Path:

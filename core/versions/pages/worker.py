@@ -10,14 +10,17 @@ from typing import Any
 
 from PIL import Image
 
+from core.blobs.block_file import read_blocks
 from core.errors import EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers import legacy
+from core.ingest.parsers.revisions import shows_deletions
 from core.ingest.recognition.pictures import pixels_of
 from core.model.codec import to_dict
 from core.model.file_types import KIND_OF
 from core.model.pages import PageSize
 from core.platform.sandboxed_child import Telling, limit, serve
 from core.versions.pages.drawing import PdfPages
+from core.versions.pages.layout_words import LayoutFindings, compared
 
 MOST_PIXELS = 16_000_000
 _FILE_BYTES = 512 * 1024 * 1024
@@ -42,7 +45,8 @@ def answer(order: dict[str, Any], _: Telling) -> dict[str, Any]:
 def _convert(order: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="evorag-convert-") as folder:
         source, extension = Path(order["source"]), order["extension"]
-        converted = legacy.convert(source, extension, "pdf", Path(folder), order["seconds"])
+        seconds, is_low = order["seconds"], order["is_low"]
+        converted = legacy.convert(source, extension, "pdf", Path(folder), seconds, is_low=is_low)
         Path(order["target"]).write_bytes(converted.read_bytes())
     return {}
 
@@ -93,7 +97,16 @@ def _find(order: dict[str, Any]) -> dict[str, Any]:
     return {"found": found}
 
 
-_TASKS = {"convert": _convert, "sizes": _sizes, "draw": _draw, "text": _text, "find": _find}
+def _compare(order: dict[str, Any]) -> dict[str, Any]:
+    if shows_deletions(Path(order["original"]), order["extension"]):
+        # Deleted words stand on the pages of a layout, struck out; they are not read.
+        return {"found": to_dict(LayoutFindings(0, (), is_repeated=False))}
+    pages = PdfPages(Path(order["source"]))
+    said = (block.text for block in read_blocks(Path(order["parsed"])))
+    return {"found": to_dict(compared(said, pages.plain_texts()))}
+
+
+_TASKS = {"compare": _compare, "convert": _convert, "sizes": _sizes, "draw": _draw, "text": _text, "find": _find}
 
 
 if __name__ == "__main__":

@@ -356,7 +356,7 @@ ELSEWHERE_LINES = """
     trusted_proxies public_names session_hours rate_limit sign_in_limit max_upload_bytes max_request_bytes
     upload_part_bytes upload_expiry_hours user_quota_bytes min_free_bytes archive_members archive_bytes
     archive_ratio max_text_chars parser_timeout_s parser_patience_s parser_memory_bytes parser_output_bytes
-    table_cell_budget ocr chunk_tokens diff_timeout_s diff_memory_bytes diff_cache_bytes page_cache_bytes
+    table_cell_budget ocr office_check chunk_tokens diff_timeout_s diff_memory_bytes diff_cache_bytes page_cache_bytes
     embedder_threads device job_workers job_batch job_lease_s leg_timeout_s max_question_chars generation_timeout_s
     llm_device llm_threads openai_key
     cache_answers cache_similarity cache_entries recording_bytes recording_upload_bytes recording_prompt_tokens

@@ -144,7 +144,7 @@ def test_formulas_that_nobody_computed_are_computed(tmp_path: Path) -> None:
 def test_formulas_that_nobody_computes_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.ingest.parsers.legacy.converter", lambda: None)
     blocks, metadata = read(open_formula(tmp_path / "a.xlsx"))
-    assert "4 | 7" in texts(blocks) and metadata["losses"] == {"formulas": ""}
+    assert "4 | 7" in texts(blocks) and metadata["losses"] == {"formulas": "sheets Sheet"}
 
 
 def test_encrypted_files_of_the_old_kind_are_named_as_such(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 
 import docx
+import olefile
 import openpyxl
 import pptx
 import pymupdf
@@ -21,6 +22,7 @@ from pptx.enum.shapes import PROG_ID
 from pptx.util import Inches
 
 from core.ingest.parsers import legacy
+from core.ingest.parsers.compound_file import compound_file
 from core.ingest.parsers.embedded import Embedded
 from core.ingest.parsers.legacy import convert
 from core.ingest.parsers.reading import ParserInput, ParserLimits
@@ -315,8 +317,20 @@ def test_objects_survive_in_files_of_the_old_kinds(tmp_path: Path) -> None:
     folder = tmp_path / "xls"
     folder.mkdir()
     blocks, metadata = read(convert(office(tmp_path / "a.ods"), "ods", "xls", folder, 120))
-    assert "flange | 4711" in texts(blocks) and metadata["losses"] == {"object": ""}
-    assert any(text.startswith("[Microsoft Word") for text in texts(blocks))
+    assert "flange | 4711" in texts(blocks) and "Lantern of a text" in texts(blocks) and "losses" not in metadata
+
+
+def test_streams_make_a_compound_file_that_holds_them(tmp_path: Path) -> None:
+    streams = {"WordDocument": b"w" * 100_000, "1Table": b"t" * 10, "Data": b"", "\1CompObj": b"c" * 4_096}
+    whole = compound_file(streams)
+    with olefile.OleFileIO(io.BytesIO(whole)) as made:
+        assert {path[0] for path in made.listdir()} == set(streams)
+        assert not made.parsing_issues
+        assert {name: made.openstream(name).read().rstrip(b"\0") for name in streams} == streams
+    large = compound_file({"WordDocument": b"w" * 6_000_000})
+    with olefile.OleFileIO(io.BytesIO(large)) as made:
+        assert made.openstream("WordDocument").read() == b"w" * 6_000_000
+    assert compound_file({"WordDocument": b"w" * 8_000_000}) == b""
 
 
 @pytest.mark.parametrize("is_packed", [True, False])

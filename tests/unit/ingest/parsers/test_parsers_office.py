@@ -203,7 +203,7 @@ def test_a_workbook_beyond_the_budget_is_read_in_part_with_a_warning(tmp_path: P
     path = documents.xlsx(tmp_path / "a.xlsx", f"<sheetData>{rows}</sheetData>")
     blocks, metadata = read(path, limits=ParserLimits(table_cells=100))
     assert "row 50 | 50" in blocks[-1].text and "row 51" not in blocks[-1].text
-    assert (metadata["losses"], metadata["in_part"]) == ({"cut": ""}, "*")
+    assert (metadata["losses"], metadata["in_part"]) == ({"cut": "sheets S"}, "sheets S")
 
 
 @pytest.mark.parametrize(
