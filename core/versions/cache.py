@@ -29,7 +29,7 @@ from core.versions.sealing import is_whole, seal
 
 log = logging.getLogger(__name__)
 
-RULES = 3
+RULES = 4
 """Raised whenever the same two texts are compared to another result; what was kept under earlier ones is not shown."""
 _PART = ".part"
 _IMAGES = "images-"

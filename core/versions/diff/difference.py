@@ -90,15 +90,21 @@ class Difference:
             for one, other in zip(old, new, strict=True):
                 yield Row(Change.EQUAL, one, other)
         elif change == _CHANGED:
-            details = self._details.of_run(old_first, old_last, new_first)
-            for one, other, (words, cells) in zip(old, new, details, strict=True):
-                yield Row(Change.CHANGED, one, other, words, cells)
+            yield from self.changed_rows(old_first, old_last, new_first)
         elif change == _REMOVED:
             for one, move in zip(old, self.old_moves[old_first:old_last].tolist(), strict=True):
                 yield Row(Change.REMOVED, one, None, move=move or None)
         else:
             for other, move in zip(new, self.new_moves[new_first:new_last].tolist(), strict=True):
                 yield Row(Change.ADDED, None, other, move=move or None)
+
+    def changed_rows(self, old_first: int, old_last: int, new_first: int) -> Iterator[Row]:
+        """Yield the rows of a changed run, or of some of its lines where none is a row of a table."""
+        old = self.old.lines(old_first, old_last)
+        new = self.new.lines(new_first, new_first + old_last - old_first)
+        details = self._details.of_run(old_first, old_last, new_first)
+        for one, other, (words, cells) in zip(old, new, details, strict=True):
+            yield Row(Change.CHANGED, one, other, words, cells)
 
 
 def lines_of(blocks: Iterable[Block]) -> Iterator[Line]:
