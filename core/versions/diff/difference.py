@@ -17,6 +17,7 @@ from core.model import Block, Change, Line, Row
 from core.versions.diff.budget import Budget, Clock
 from core.versions.diff.lines import Lines
 from core.versions.diff.plan import Plan, plan
+from core.versions.diff.progress import UNHEARD, Progress
 from core.versions.diff.row_details import RowDetails
 from core.versions.diff.tables import mirrored_cells
 from core.versions.diff.words import mirrored
@@ -53,9 +54,9 @@ class Runs:
 class Difference:
     """What differs between two texts. Rows are made as they are read, each time anew."""
 
-    def __init__(self, old: Lines, new: Lines, budget: Budget) -> None:
+    def __init__(self, old: Lines, new: Lines, budget: Budget, progress: Progress = UNHEARD) -> None:
         clock = Clock(budget.seconds)
-        planned = plan(old, new, budget, clock)
+        planned = plan(old, new, budget, clock, progress)
         self.old = old
         self.new = new
         self.runs = _runs(planned, len(old), len(new))
@@ -118,9 +119,9 @@ def diff(old: Iterable[Block], new: Iterable[Block], *, budget: Budget = Budget(
     return Difference(Lines.of(old), Lines.of(new), budget)
 
 
-def diff_lines(old: Lines, new: Lines, budget: Budget = Budget()) -> Difference:
+def diff_lines(old: Lines, new: Lines, budget: Budget = Budget(), progress: Progress = UNHEARD) -> Difference:
     """Compare two versions whose lines are known."""
-    return Difference(old, new, budget)
+    return Difference(old, new, budget, progress)
 
 
 def apply(old_text: str, rows: Iterable[Row]) -> str:

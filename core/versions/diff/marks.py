@@ -13,6 +13,7 @@ from core.model import Change, Row
 from core.versions.diff.columns import ColumnChanges
 from core.versions.diff.difference import Difference
 from core.versions.diff.measure import Ints, cells, count_words
+from core.versions.diff.progress import Progress
 from core.versions.diff.records import Rows
 from core.versions.diff.short_lines import EndsOfWords, ends_of_words
 from core.versions.diff.spans import both_pieces
@@ -23,6 +24,7 @@ Bools = npt.NDArray[np.bool_]
 
 _MANY_ROWS = 2_000
 _SLICE_ROWS = 16_384
+_TOLD_ROWS = 256
 _MOST_SOUGHT = 200_000
 """Changed short lines in which numbers are looked for; a comparison with more says that it left some out."""
 _MAY_BE_VALUE = re.compile(rb"[0-9]|\b(?:" + NUMBER_WORDS.encode() + rb")\b", re.IGNORECASE)
@@ -43,11 +45,12 @@ class Watcher(Protocol):
 class MarkWriter:
     """Writes the marks of all changed rows, and fills what ``rows`` has to tell of them."""
 
-    def __init__(self, file: BinaryIO, difference: Difference, rows: Rows, watch: Watcher) -> None:
+    def __init__(self, file: BinaryIO, difference: Difference, rows: Rows, watch: Watcher, progress: Progress) -> None:
         self._file = file
         self._difference = difference
         self._rows = rows
         self._watch = watch
+        self._progress = progress
         self._at = 0
         self._sought = 0
         self._columns = ColumnChanges()
@@ -70,6 +73,7 @@ class MarkWriter:
             # Few at a time until there is no more to be seen in them.
             part = numbers[done : done + (_SLICE_ROWS if self._watch.was_skipped else _MANY_ROWS)]
             self._write_each(part[~self._write_words(part)])
+            self._progress(int(part[-1]) / len(self._rows))
             done += len(part)
 
     def _stretches(self, changed: Ints) -> Iterator[tuple[Ints, bool]]:
@@ -101,6 +105,8 @@ class MarkWriter:
                     self._at += len(line)
                 if rows.differs[number]:
                     self._watch(number, row)
+                if number % _TOLD_ROWS == 0:
+                    self._progress(number / len(rows))
 
     def _write_words(self, numbers: Ints) -> Bools:
         """Write the rows in which one word took another's place and no number is, and return which they were."""

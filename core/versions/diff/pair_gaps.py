@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from core.versions.diff.lines import Lines
 from core.versions.diff.pairing import Pair, Texts, line_similarity, pair_similar
+from core.versions.diff.progress import Progress
 from core.versions.diff.row_names import RowNames
 from core.versions.diff.short_lines import shares_of_ends
 from core.versions.diff.tables import row_similarity
@@ -24,14 +25,16 @@ _SURE, _MOST = 0.5, 0.8
 """For the order of a gap to hold: the least share of two lines that is the same at their ends, and of such lines."""
 
 
-def similar_lines(lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent: Callable[[], bool]) -> Ints:
+def similar_lines(
+    lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent: Callable[[], bool], progress: Progress
+) -> Ints:
     """Return pairs of the lines that are left, shape ``(n, 2)``; none crosses a pair of equal lines."""
     if min(map(len, left)) < _MANY_LINES:
-        return _similar_in_gaps(lines, left, equal, is_spent)
+        return _similar_in_gaps(lines, left, equal, is_spent, progress)
     sure = _in_order(lines, left, equal)
     left = np.setdiff1d(left[0], sure[0], True), np.setdiff1d(left[1], sure[1], True)
     known = np.sort(np.concatenate((equal[0], sure[0]))), np.sort(np.concatenate((equal[1], sure[1])))
-    return np.concatenate((np.stack(sure, axis=1), _similar_in_gaps(lines, left, known, is_spent)))
+    return np.concatenate((np.stack(sure, axis=1), _similar_in_gaps(lines, left, known, is_spent, progress)))
 
 
 def _in_order(lines: tuple[Lines, Lines], left: Both, equal: Both) -> Both:
@@ -56,7 +59,9 @@ def _in_order(lines: tuple[Lines, Lines], left: Both, equal: Both) -> Both:
     return old[is_sure], new[is_sure]
 
 
-def _similar_in_gaps(lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent: Callable[[], bool]) -> Ints:
+def _similar_in_gaps(
+    lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent: Callable[[], bool], progress: Progress
+) -> Ints:
     gaps = [np.searchsorted(matched, places) for places, matched in zip(left, equal, strict=True)]
     shared = np.intersect1d(gaps[0], gaps[1])
     borders = [np.searchsorted(gap, shared, side).tolist() for gap in gaps for side in ("left", "right")]
@@ -67,6 +72,7 @@ def _similar_in_gaps(lines: tuple[Lines, Lines], left: Both, equal: Both, is_spe
     for old_first, old_last, new_first, new_last in zip(*borders, strict=True):
         if is_spent():
             break
+        progress(old_first / len(left[0]))
         gap = left[0][old_first:old_last], left[1][new_first:new_last]
         stretches = _stretches(lines, gap) if may_be_tables else [(gap[0].tolist(), gap[1].tolist(), False)]
         for old, new, is_table in stretches:

@@ -12,10 +12,13 @@ import orjson
 from core.versions.diff.difference import Difference
 from core.versions.diff.lines import LinePlace
 from core.versions.diff.marks import MarkWriter, Watcher
+from core.versions.diff.progress import UNHEARD, Progress
 from core.versions.diff.records import Records, RecordSide, RecordSizes, Rows
 from core.versions.diff.stored_comparison import ADDED, EQUAL, KINDS, REMOVED, ROW
 
 _ROWS_A_WRITE = 200_000
+_MARKED = 0.6
+"""Which share of the work is done then, as a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +31,11 @@ class WrittenComparison:
     new_words: int
 
 
-def write_rows(folder: Path, difference: Difference, watch: Watcher) -> WrittenComparison:
+def write_rows(folder: Path, difference: Difference, watch: Watcher, progress: Progress = UNHEARD) -> WrittenComparison:
     """Write the rows, the texts and the marks of a difference."""
     rows = Rows.of(difference)
     with (folder / "marks.jsonl").open("wb", buffering=1024 * 1024) as file:
-        MarkWriter(file, difference, rows, watch).write()
+        MarkWriter(file, difference, rows, watch, progress.part(0.0, _MARKED)).write()
     headings: dict[tuple[str, ...], int] = {}
     old, new = RecordSide(difference.old, headings), RecordSide(difference.new, headings)
     rows.heading = np.where(rows.new >= 0, new.column("heading", rows.new), old.column("heading", rows.old))
@@ -51,6 +54,7 @@ def write_rows(folder: Path, difference: Difference, watch: Watcher) -> WrittenC
         np.lib.format.write_array_header_1_0(file, header)
         for first in range(0, len(rows), _ROWS_A_WRITE):
             records.part(first, min(first + _ROWS_A_WRITE, len(rows))).tofile(file)
+            progress(_MARKED + (1 - _MARKED) * first / len(rows))
     equal_words = int(new_sizes.words[rows.new[rows.change == EQUAL]].sum())
     old_words = equal_words + int(old_sizes.words.sum())
     return WrittenComparison(rows, list(headings), old_words, int(new_sizes.words.sum()))
