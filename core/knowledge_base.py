@@ -275,6 +275,9 @@ class KnowledgeBase:
         return self._comparison_service.compare(key, old, new, other=other, wait=wait)
 
     diff = compare
+    comparison_progress = _by("_comparison_service", ComparisonService.comparison_progress)
+    is_compared = _by("_comparison_service", ComparisonService.is_compared)
+    cancel_comparison = _by("_comparison_service", ComparisonService.cancel_comparison)
     image = _by("_comparison_service", ComparisonService.image)
     export = _by("_comparison_service", ComparisonService.export)
 

@@ -112,6 +112,16 @@ class ValueChange:
 
 
 @dataclass(frozen=True, slots=True)
+class ComparisonProgress:
+    """How far a comparison that is being computed is; None where nobody can tell yet what is left of its time."""
+
+    elapsed_s: float
+    share: float
+    """From 0 to 1."""
+    seconds_left: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StripCell:
     """An equal share of the rows, for the heat strip: how many of them changed, and the first one that did."""
 

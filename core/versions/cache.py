@@ -20,16 +20,17 @@ import orjson
 
 from core.blobs.block_file import unpacked_bytes
 from core.errors import Cancelled, DiffLimit, EvoRAGError, NotFound
-from core.model import ChangeSummary, ImageRef
+from core.model import ChangeSummary, ComparisonProgress, ImageRef
 from core.model.codec import from_dict, to_dict
 from core.ports import BlobStore
 from core.versions.process import ComparisonProcess
 from core.versions.result import ComparisonResult
 from core.versions.sealing import is_whole, seal
+from core.versions.underway import Run, Underway
 
 log = logging.getLogger(__name__)
 
-RULES = 3
+RULES = 4
 """Raised whenever the same two texts are compared to another result; what was kept under earlier ones is not shown."""
 _PART = ".part"
 _IMAGES = "images-"
@@ -98,6 +99,7 @@ class ComparisonCache:
         self._failed: dict[str, EvoRAGError] = {}
         self._open: OrderedDict[str, ComparisonResult] = OrderedDict()
         self._process = ComparisonProcess(limits.memory_bytes, scratch)
+        self._underway = Underway()
         self._forgotten: set[int] = set()
         self._stop = threading.Event()
         self._queue: SimpleQueue[tuple[Compared, Compared] | None] = SimpleQueue()
@@ -113,7 +115,7 @@ class ComparisonCache:
         """Return the comparison of two versions. Raises: ``DiffLimit``; ``NotFound`` where a blob is gone."""
         name = _name(old, new)
         while True:
-            folder = self._once(name, {old.id, new.id}, lambda part: self._compute(old, new, part))
+            folder = self._once(name, {old.id, new.id}, lambda part, run: self._compute(old, new, part, run))
             # Between the two steps it may have been evicted: then it is made again.
             with self._lock, contextlib.suppress(FileNotFoundError):
                 return self._opened(folder, (self._images_folder(old.id), self._images_folder(new.id)))
@@ -146,19 +148,38 @@ class ComparisonCache:
         Raises: ``DiffLimit`` and its kin where the attempt that was begun before has failed, once.
         """
         name = _name(old, new)
+        self._tell_failure(name)
         with self._lock:
-            failed = self._failed.pop(name, None)
-            if failed is not None:
-                raise failed
             if name in self._running or name in self._begun:
                 return
             self._begun.add(name)
         threading.Thread(target=self._begin, args=(old, new), name="evorag-compare-now", daemon=True).start()
 
+    def progress(self, old: Compared, new: Compared) -> ComparisonProgress | None:
+        """Return how far a comparison is, None where it is not being computed. Raises: as ``start`` does."""
+        name = _name(old, new)
+        self._tell_failure(name)
+        found = self._underway.progress(name)
+        with self._lock:
+            return found or (ComparisonProgress(0.0, 0.0) if name in self._begun else None)
+
+    def cancel(self, old: Compared, new: Compared) -> bool:
+        """Stop computing a comparison, and return whether it was; others who wait for it have it begun anew."""
+        images = (self._images_folder(version.id).name for version in (old, new))
+        return self._underway.cancel(_name(old, new), *images)
+
+    def _tell_failure(self, name: str) -> None:
+        with self._lock:
+            failed = self._failed.pop(name, None)
+        if failed is not None:
+            raise failed
+
     def _begin(self, old: Compared, new: Compared) -> None:
         name = _name(old, new)
         try:
             self.get(old, new)
+        except Cancelled:
+            pass  # Whoever stopped it knows.
         except EvoRAGError as error:
             with self._lock:
                 self._failed[name] = error
@@ -213,7 +234,7 @@ class ComparisonCache:
             # Whoever asks for it is told; user text stays out of the log.
             log.warning("a comparison could not be prepared (%s)", type(error).__name__)
 
-    def _once(self, name: str, version_ids: Set[int], make: Callable[[Path], None]) -> Path:
+    def _once(self, name: str, version_ids: Set[int], make: Callable[[Path, Run], None]) -> Path:
         """Return the folder of that name, made by exactly one of those who ask at the same time."""
         target = self._folder / name
         with self._lock:
@@ -227,11 +248,17 @@ class ComparisonCache:
             if running is None:
                 running = self._running[name] = Future()
         if not mine:
-            return running.result()
+            try:
+                return running.result()
+            except Cancelled:
+                if self._stop.is_set():
+                    raise
+                return self._once(name, version_ids, make)
         part = self._folder / f"{name}-{secrets.token_hex(4)}{_PART}"
         try:
             part.mkdir()
-            make(part)
+            with self._underway.run(name) as run:
+                make(part, run)
             seal(part)
             with self._lock:
                 if version_ids & self._forgotten:
@@ -283,13 +310,13 @@ class ComparisonCache:
 
     # ---- computing
 
-    def _compute(self, old: Compared, new: Compared, folder: Path) -> None:
+    def _compute(self, old: Compared, new: Compared, folder: Path, run: Run) -> None:
         if not {old.extension, new.extension} & set(_WITH_IMAGES):
-            self._compare(old, new, folder)
+            self._compare(old, new, folder, run)
             return
         with ThreadPoolExecutor(1, thread_name_prefix="evorag-images") as images:
             seen = images.submit(self._image_refs, (old, new))
-            self._compare(old, new, folder)
+            self._compare(old, new, folder, run)
             (old_images, new_images), was_skipped = seen.result()
         # Pairing needs Pillow; documents without images never load it.
         from core.versions.diff.images import pair_images
@@ -302,7 +329,7 @@ class ComparisonCache:
         pairs = () if is_one_sided else pair_images(old_images, new_images)
         file.write_bytes(orjson.dumps(to_dict(replace(summary, images=pairs, notices=notices))))
 
-    def _compare(self, old: Compared, new: Compared, folder: Path) -> None:
+    def _compare(self, old: Compared, new: Compared, folder: Path, run: Run) -> None:
         parsed = [self._blobs.path(version.parsed_sha256) for version in (old, new)]
         order = {
             "task": "compare",
@@ -314,13 +341,12 @@ class ComparisonCache:
         }
         seconds = self._limits.seconds * max(1.0, sum(map(unpacked_bytes, parsed)) / _ORDINARY_BYTES)
         fine = order | {"coarse": False, "fine_seconds": seconds * _FINE_SHARE, "aim_seconds": seconds}
-        reason = self._process.ask(fine, seconds * _FINE_PATIENCE)
+        reason = self._process.ask(fine, seconds * _FINE_PATIENCE, run)
         if reason is None:
             return
         log.warning("a comparison broke its limit (%s) and is made coarsely", reason)
-        reason = self._process.ask(
-            order | {"coarse": True, "fine_seconds": 0.0, "aim_seconds": seconds}, seconds * _COARSE_PATIENCE
-        )
+        coarse = order | {"coarse": True, "fine_seconds": 0.0, "aim_seconds": seconds}
+        reason = self._process.ask(coarse, seconds * _COARSE_PATIENCE, run)
         if reason is not None:
             raise DiffLimit(f"The two versions are too large to be compared ({reason}).")
 
@@ -330,10 +356,10 @@ class ComparisonCache:
         return self._folder / f"{_IMAGES}{version_id}"
 
     def _images_of(self, version: Compared) -> Path:
-        def make(part: Path) -> None:
+        def make(part: Path, run: Run) -> None:
             order = {"task": "images", "folder": str(part), "extension": version.extension}
             source = str(self._blobs.path(version.sha256))
-            if self._process.ask(order | {"source": source}, self._limits.seconds) is not None:
+            if self._process.ask(order | {"source": source}, self._limits.seconds, run) is not None:
                 for file in part.iterdir():
                     file.unlink()
                 (part / "images.json").write_bytes(orjson.dumps({"images": [], "skipped": True}))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core.errors import Cancelled
 from core.platform.child_pool import ChildPool
 from core.platform.child_process import ChildLost
+from core.versions.underway import Run
 
 log = logging.getLogger(__name__)
 
+_LOOK_S = 0.3
+"""How often is looked whether somebody wishes to stop it."""
 _AT_ONCE = 2
 """Children at work at the same time; each may take all the memory that one comparison is allowed."""
 
@@ -26,14 +30,14 @@ class ComparisonProcess:
         self._places = threading.BoundedSemaphore(_AT_ONCE)
         self._children = ChildPool("core.versions.worker", scratch, max_idle=1)
 
-    def ask(self, order: Mapping[str, Any], seconds: float) -> str | None:
+    def ask(self, order: Mapping[str, Any], seconds: float, run: Run) -> str | None:
         """Have an order carried out; return why it could not be: ``time``, ``processor``, ``memory`` or ``crash``.
 
-        Raises: ``Cancelled`` when closed meanwhile.
+        ``run`` is told how far it is. Raises: ``Cancelled`` when closed meanwhile, or where the run was stopped.
         """
-        with self._places:
+        with self._place(run):
             try:
-                reply = self._children.ask({**order, "seconds": seconds, "memory_bytes": self._memory_bytes}, seconds)
+                reply = self._reply({**order, "seconds": seconds, "memory_bytes": self._memory_bytes}, seconds, run)
             except ChildLost as gone:
                 if self._children.is_closed:
                     raise Cancelled("The knowledge base was closed meanwhile.") from gone
@@ -42,6 +46,26 @@ class ComparisonProcess:
             log.warning("the process that compares met a %s", reply["type"])
         lost: str | None = reply.get("lost")
         return lost
+
+    def _reply(self, order: Mapping[str, Any], seconds: float, run: Run) -> Mapping[str, Any]:
+        given = self._children.begin(order, seconds)
+        run.begin_attempt()
+        try:
+            while (reply := given.reply(run.told, _LOOK_S)) is None:
+                run.check()
+            return reply
+        finally:
+            given.end()
+
+    @contextmanager
+    def _place(self, run: Run) -> Iterator[None]:
+        """Wait for a place among those at work, and hold it within a context."""
+        while not self._places.acquire(timeout=_LOOK_S):
+            run.check()
+        try:
+            yield
+        finally:
+            self._places.release()
 
     @property
     def at_work(self) -> int:

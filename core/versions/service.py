@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, overload
 from core.access import needs
 from core.api import ComparisonApi
 from core.errors import Conflict, InvalidInput, NotFound
-from core.model import Job, Role, Version
+from core.model import ComparisonProgress, Job, Role, Version
 from core.versions.cache import Compared, ComparisonCache
 from core.versions.diff.export_html import export_html
 from core.versions.diff.export_patch import export_patch, export_text
@@ -49,11 +49,34 @@ class ComparisonService:
         Without ``wait`` it is None while it is being computed. Raises: ``NotFound``, ``Purged``, ``DiffLimit``, and
         ``Conflict`` where a version has no text.
         """
-        before, after = self._side(self._reader.version(key, old)), self._side(self._reader.version(other or key, new))
+        before, after = self._sides(key, old, new, other)
         if not wait and not self._comparisons.is_kept(before, after):
             self._comparisons.start(before, after)
             return None
         return self._comparisons.get(before, after)
+
+    @needs(Role.READER)
+    def comparison_progress(
+        self, key: str, old: int, new: int, *, other: str | None = None
+    ) -> ComparisonProgress | None:
+        """Return how far a comparison is that is being computed; None where it is there, or nobody has begun it.
+
+        Raises: as ``compare`` does, also where computing it has failed since it was begun.
+        """
+        return self._comparisons.progress(*self._sides(key, old, new, other))
+
+    @needs(Role.READER)
+    def is_compared(self, key: str, old: int, new: int, *, other: str | None = None) -> bool:
+        """Tell whether a comparison is there. Raises: as ``compare`` does."""
+        return self._comparisons.is_kept(*self._sides(key, old, new, other))
+
+    @needs(Role.READER)
+    def cancel_comparison(self, key: str, old: int, new: int, *, other: str | None = None) -> bool:
+        """Stop computing a comparison, and return whether it was being computed; it can be asked for again.
+
+        Others who wait for it at this moment still get it. Raises: as ``compare`` does.
+        """
+        return self._comparisons.cancel(*self._sides(key, old, new, other))
 
     @needs(Role.READER)
     def image(self, key: str, version: int, number: int, target: Path | None = None) -> Path:
@@ -91,6 +114,9 @@ class ComparisonService:
                 # Purged in this moment: then nobody needs it.
                 with contextlib.suppress(Conflict, NotFound):
                     self._comparisons.compute_soon(self._side(ready[1]), self._side(ready[0]))
+
+    def _sides(self, key: str, old: int, new: int, other: str | None) -> tuple[Compared, Compared]:
+        return self._side(self._reader.version(key, old)), self._side(self._reader.version(other or key, new))
 
     def _side(self, version: Version) -> Compared:
         if version.state == "purged":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import resource
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from core.platform.sandboxed_child import limit, serve
 from core.versions.diff.budget import Budget
 from core.versions.diff.difference import diff_lines
 from core.versions.diff.lines import Lines
+from core.versions.diff.progress import UNHEARD, Progress
 from core.versions.diff.summary import ValueCollector, chapters_of, metadata_changes, strip_of, tally_of
 from core.versions.diff.writing import write_places, write_rows
 
@@ -29,14 +31,16 @@ LARGEST_FILE_BYTES = 4 * 1024**3 - 1
 _SPENT_KIBIBYTES = 256 * 1024
 _SAFE_SHARE = 0.9
 _AS_MUCH_AGAIN = 2.0
+_READ, _ALIGNED, _WRITTEN = 0.12, 0.6, 0.97
+"""Which share of the whole is done by the end of these steps, as a rule."""
 
 
-def answer(order: dict[str, Any]) -> dict[str, Any]:
+def answer(order: dict[str, Any], told: Callable[[int, int], None]) -> dict[str, Any]:
     """Carry out one order; ``lost`` says why it could not be, ``spent`` asks for a new process for the next one."""
     try:
         limit(order["seconds"], order["memory_bytes"], LARGEST_FILE_BYTES)
         if order["task"] == "compare":
-            compare(order)
+            compare(order, Progress(told))
         else:
             images(order)
     except MemoryError:
@@ -48,12 +52,14 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
     return {"spent": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _SPENT_KIBIBYTES}
 
 
-def compare(order: dict[str, Any]) -> None:
+def compare(order: dict[str, Any], progress: Progress = UNHEARD) -> None:
     """Write all files of a comparison but the images' into ``order["folder"]``."""
     folder = Path(order["folder"])
     laps = _Laps()
     old = Lines.of_parts(read_parts(Path(order["old_parsed"])))
+    progress(_READ / 2)
     new = Lines.of_parts(read_parts(Path(order["new_parsed"])))
+    progress(_READ)
     laps.end("read")
     coarse = bool(order["coarse"])
     # What remains after aligning and writing, which take about as long again as reading: better coarse than anew.
@@ -62,10 +68,11 @@ def compare(order: dict[str, Any]) -> None:
         left = _SAFE_SHARE * order["aim_seconds"] - _AS_MUCH_AGAIN * laps.spent["read"] / 1000
         fine_seconds = max(min(fine_seconds, left), 0.0)
     budget = Budget(seconds=fine_seconds, words=not coarse, pairing=not coarse)
-    difference = diff_lines(old, new, budget)
+    difference = diff_lines(old, new, budget, progress.part(_READ, _ALIGNED))
     laps.end("align")
     values = ValueCollector()
-    written = write_rows(folder, difference, values)
+    written = write_rows(folder, difference, values, progress.part(_ALIGNED, _WRITTEN))
+    progress(_WRITTEN)
     laps.end("write")
     rows, headings = written.rows, written.headings
     values.see_unpaired(rows, difference)
@@ -125,4 +132,4 @@ class _Laps:
 
 
 if __name__ == "__main__":
-    serve(lambda order, _: answer(order))
+    serve(answer)

@@ -14,9 +14,10 @@ from app.components.compare.address import VIEWS, Pair, Shown
 from app.components.compare.diff_grid import diff_text
 from app.components.compare.summary import metadata, notices, strip
 from app.components.shared.icon import file_icon, icon
-from app.components.shared.states import badge, empty
+from app.components.shared.states import badge, empty, link_button
+from app.components.shared.times import time_left
 from app.i18n import seconds, t
-from core.model import Change, ChangeSummary, Document
+from core.model import Change, ChangeSummary, ComparisonProgress, Document
 
 SYMBOLS = {
     "text": "body-text",
@@ -25,7 +26,7 @@ SYMBOLS = {
     "metadata": "info-circle",
     "answers": "chat-square-text",
 }
-LONG_S = 10
+SHOWN_S, LONG_S = 1, 10
 
 
 def compare_body(
@@ -61,18 +62,48 @@ def compare_body(
     )
 
 
-def waiting(elapsed_s: float) -> html.Div:
-    """Says that the comparison is being computed, for how long it has been, and that it goes on by itself."""
-    words = t("compare.waiting", time=seconds(elapsed_s)) if elapsed_s >= 1 else t("compare.waiting_short")
+def waiting(is_shown: bool) -> html.Div:
+    """What stands in place of a comparison that is being computed: how far it is, and how to stop it.
+
+    ``compare-progress``, ``compare-left`` and ``compare-goes-on`` are filled while it goes on.
+    """
     return html.Div(
         [
-            html.P([badge("working", words)]),
-            html.P(t("compare.waiting_long"), className="hint") if elapsed_s >= LONG_S else None,
+            html.P(badge("working", t("compare.waiting")), role="status"),
+            html.Div(
+                [
+                    html.Progress(id="compare-progress", value="0", max="100", **aria(label=t("compare.waiting"))),
+                    html.Button(t("compare.cancel"), id="compare-cancel", type="button", className="btn btn-secondary"),
+                ],
+                className="compare-waiting-bar",
+            ),
+            html.P(id="compare-left", className="muted numbers"),
+            html.P(t("compare.waiting_long"), id="compare-goes-on", className="hint", hidden=True),
             html.Div([html.Div(className="skeleton-line", **aria(hidden=True)) for _ in range(12)]),
         ],
+        id="compare-waiting",
         className="compare-waiting",
-        role="status",
+        hidden=not is_shown,
     )
+
+
+def told(progress: ComparisonProgress) -> str:
+    """How far a comparison is in words, by time and with what is left; empty in its first second."""
+    if progress.elapsed_s < SHOWN_S:
+        return ""
+    parts = [t("compare.elapsed", time=seconds(int(progress.elapsed_s))), t("job.share", percent=percent_of(progress))]
+    left = progress.seconds_left
+    return " · ".join([*parts, *([time_left(left)] if left is not None else [])])
+
+
+def percent_of(progress: ComparisonProgress) -> int:
+    return int(100 * progress.share)
+
+
+def stopped(pair: Pair) -> html.Div:
+    """What stands in place of a comparison that somebody has stopped."""
+    again = link_button(t("compare.again"), pair.href(), "arrow-repeat", primary=True)
+    return empty("dash-circle", t("compare.stopped"), t("compare.stopped_text"), again)
 
 
 def start_list(documents: Sequence[Document]) -> html.Ul:

@@ -1,12 +1,12 @@
 """Compare: any two versions side by side or inline, what changed first, and what that changes in the answers.
 
-The address is the state. The page is there at once; a comparison that is still being computed is waited for with a
-clock that shows how long. Lines of the text come through ``/api/v1/compare/rows``, everything else from here.
+The address is the state. The page is there at once; a comparison that is still being computed is waited for with a bar
+that shows how far it is, and can be stopped. Lines of the text come through ``/api/v1/compare/rows``, everything else
+from here.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -29,7 +29,7 @@ from dash.exceptions import PreventUpdate
 from app import links
 from app.components.compare.address import Given, Pair, Shown, across, chosen, one, pair, shown_by
 from app.components.compare.answers import QUESTION_CHARS, answers_view
-from app.components.compare.body import compare_body, waiting
+from app.components.compare.body import LONG_S, compare_body, percent_of, stopped, told, waiting
 from app.components.compare.head import export_menu, pickers
 from app.components.compare.image_slider import images
 from app.components.compare.tables import table_grid, table_view
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 OFFERED_DOCUMENTS = 1_000
 TICK_MS = 500
-PATIENCE = 60
 DRAWN_LATE = ("table", "images", "answers")
 
 
@@ -88,9 +87,9 @@ def layout(
     content = [
         head,
         html.P(id="compare-export-said", className="meaning meaning-error", role="alert"),
+        waiting(is_waiting),
         html.Div(body, id="compare-body"),
         dcc.Store(id="compare-pair", data=compared.as_dict() if compared else None),
-        dcc.Store(id="compare-begun", data=time.time()),
         dcc.Store(id="compare-go", data={}),
         dcc.Store(id="compare-went", data=False),
         dcc.Interval(id="compare-tick", interval=TICK_MS, disabled=not is_waiting),
@@ -103,19 +102,17 @@ def _names(document: Document, second: Document) -> str:
     return first if second is document else f"{first} ↔ {second.title or second.name}"
 
 
-def _body(compared: Pair, shown: Shown, elapsed_s: float = 0) -> tuple[Any, bool]:
-    """What is shown of two versions now, and whether it is still being computed.
-
-    What takes far longer than it may is waited for, so that the reason is shown.
-    """
-    wait = elapsed_s > PATIENCE * kb().settings.comparison.diff_timeout_s
+def _body(compared: Pair, shown: Shown) -> tuple[Any, bool]:
+    """What is shown of two versions now, and whether it is being computed, which begins here where it has not."""
     try:
-        comparison = kb().compare(compared.doc, compared.old, compared.new, other=compared.other, wait=wait)
+        comparison = kb().compare(compared.doc, compared.old, compared.new, other=compared.other, wait=False)
     except EvoRAGError as error:
-        return error_state(error, again="" if isinstance(error, Purged) else None), False
-    if comparison is None:
-        return waiting(elapsed_s), True
-    return _drawn(comparison, compared, shown), False
+        return _failed(error), False
+    return (None, True) if comparison is None else (_drawn(comparison, compared, shown), False)
+
+
+def _failed(error: EvoRAGError) -> html.Div:
+    return error_state(error, again="" if isinstance(error, Purged) else None)
 
 
 def _drawn(comparison: ComparisonResult, compared: Pair, shown: Shown) -> html.Div:
@@ -139,19 +136,35 @@ def _one_version(document: Document, versions: list[Version]) -> html.Div:
 
 @callback(
     Output("compare-body", "children"),
+    Output("compare-waiting", "hidden"),
     Output("compare-tick", "disabled"),
+    Output("compare-progress", "value"),
+    Output("compare-left", "children"),
+    Output("compare-goes-on", "hidden"),
     Input("compare-tick", "n_intervals"),
+    Input("compare-cancel", "n_clicks"),
     State("compare-pair", "data"),
-    State("compare-begun", "data"),
     State("_pages_location", "search"),
     prevent_initial_call=True,
 )
-def look_again(_: int, data: dict[str, Any], begun: float, search: str) -> tuple[Any, bool]:
-    """Show the comparison as soon as it is computed, and until then for how long it has been."""
-    values = parse_qs(search.lstrip("?"))
-    shown = shown_by(values.get("view"), values.get("mode"), values.get("folded"), values.get("find"))
-    body, is_waiting = _body(Pair(**data), shown, time.time() - begun)
-    return body, not is_waiting
+def look_again(_: int, __: int | None, data: dict[str, Any], search: str) -> tuple[Any, ...]:
+    """Show how far the comparison is, itself as soon as it is computed, and that it was stopped."""
+    compared = Pair(**data)
+    which = (compared.doc, compared.old, compared.new)
+    try:
+        if ctx.triggered_id == "compare-cancel":
+            kb().cancel_comparison(*which, other=compared.other)
+        elif progress := kb().comparison_progress(*which, other=compared.other):
+            goes_on = progress.elapsed_s >= LONG_S
+            return no_update, False, False, str(percent_of(progress)), told(progress), not goes_on
+        body: Any = stopped(compared)
+        if kb().is_compared(*which, other=compared.other):
+            values = parse_qs(search.lstrip("?"))
+            shown = shown_by(values.get("view"), values.get("mode"), values.get("folded"), values.get("find"))
+            body = _drawn(_comparison(compared), compared, shown)
+    except EvoRAGError as error:
+        body = _failed(error)
+    return body, True, True, "100", "", True
 
 
 @callback(

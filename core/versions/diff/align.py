@@ -21,11 +21,13 @@ Pairs = tuple[Ints, Ints]
 Regions = Ints
 """Where regions start and end on the old side, then on the new one, rising on both. Shape ``(4, n)``."""
 
-_EXACT_CELLS = 1 << 28
+_EXACT_CELLS, _EXACT_WHOLE = 1 << 28, 1 << 30
+"""Lines of one side times lines of the other that are compared exactly: in one stretch of many, and of whole texts."""
 _WINDOW = 4_096
 _DEEPEST = 16
 _FIRST_STEP = 64
 _TRIM_ROUNDS = 8
+_FEW = 16
 _THIN = 64
 """One anchor in more lines than these may be chance, and is held against anchors of several lines."""
 
@@ -58,7 +60,12 @@ class _Aligner:
     old: Ints
     new: Ints
     is_coarse: bool = False
+    _exact_cells: int = field(init=False)
     _found: list[Pairs] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        is_short = len(self.old) * len(self.new) <= _EXACT_WHOLE
+        self._exact_cells = _EXACT_WHOLE if is_short else _EXACT_CELLS
 
     def run(self) -> None:
         regions = np.array([[0], [len(self.old)], [0], [len(self.new)]], np.int64)
@@ -79,8 +86,9 @@ class _Aligner:
     def _trimmed(self, regions: Regions) -> Regions:
         """Match what both sides of each region begin and end with, and return what is left of those with both sides."""
         left = regions[:, _is_filled(regions)]
-        done: list[Regions] = []
-        for _round in range(_TRIM_ROUNDS):
+        done = [left[:, :0]]
+        # Of few regions each is trimmed faster by itself.
+        for _round in range(_TRIM_ROUNDS if left.shape[1] > _FEW else 0):
             goes_on = np.zeros(left.shape[1], bool)
             for own, other, step in ((0, 2, 0), (1, 3, -1)):
                 is_same = self.old[left[own] + step] == self.new[left[other] + step]
@@ -92,22 +100,25 @@ class _Aligner:
                 left, goes_on = left[:, is_filled], goes_on[is_filled]
             done.append(left[:, ~goes_on])
             left = left[:, goes_on]
-        done += [self._trimmed_alone(*region) for region in left.T.tolist()]
+        alone = [self._trimmed_alone(*region) for region in left.T.tolist()]
+        done.append(np.array([region for region in alone if region], np.int64).reshape(-1, 4).T)
         trimmed = np.concatenate(done, axis=1)
         return trimmed[:, np.argsort(trimmed[0])]
 
-    def _trimmed_alone(self, old_start: int, old_end: int, new_start: int, new_end: int) -> Regions:
+    def _trimmed_alone(self, old_start: int, old_end: int, new_start: int, new_end: int) -> tuple[int, ...]:
+        """Trim one region; nothing is returned where it is settled."""
         old, new = self.old[old_start:old_end], self.new[new_start:new_end]
         before = _common(old, new)
         self._match(old_start, new_start, before)
         after = _common(old[before:][::-1], new[before:][::-1])
         self._match(old_end - after, new_end - after, after)
-        left = np.array([[old_start + before], [old_end - after], [new_start + before], [new_end - after]], np.int64)
-        return left[:, _is_filled(left)]
+        left = old_start + before, old_end - after, new_start + before, new_end - after
+        return left if left[0] < left[1] and left[2] < left[3] else ()
 
     def _match(self, old_start: int, new_start: int, length: int) -> None:
-        steps = np.arange(length)
-        self._found.append((old_start + steps, new_start + steps))
+        if length:
+            steps = np.arange(length)
+            self._found.append((old_start + steps, new_start + steps))
 
     def _divided(self, regions: Regions, depth: int) -> Regions:
         """Match lines of each region; where they are anchors, return what lies between them."""
@@ -115,7 +126,7 @@ class _Aligner:
         anchors = single_anchors(old.numbers, new.numbers) if depth < _DEEPEST else no_pairs()
         sizes = [np.bincount(side.region, minlength=regions.shape[1]) for side in (old, new)]
         anchored = np.bincount(old.region[anchors[0]], minlength=regions.shape[1])
-        is_large = sizes[0] * sizes[1] > _EXACT_CELLS
+        is_large = sizes[0] * sizes[1] > self._exact_cells
         is_alone = (anchored == 0) | (is_large & (anchored * _THIN < np.minimum(*sizes)))
         kept = ~is_alone[old.region[anchors[0]]]
         anchors = anchors[0][kept], anchors[1][kept]
@@ -145,7 +156,7 @@ class _Aligner:
 
     def _alone(self, old: Ints, new: Ints, depth: int) -> tuple[Pairs, bool]:
         """Pair lines of one region, and tell whether they are anchors with more to be found between them."""
-        if len(old) * len(new) <= _EXACT_CELLS:
+        if len(old) * len(new) <= self._exact_cells:
             return _longest(old, new), False
         if depth < _DEEPEST:
             old, new = renumbered(old, new)
@@ -171,15 +182,16 @@ def _lines_of(starts: Ints, ends: Ints) -> Pairs:
 
 def _between(regions: Regions, old: Ints, new: Ints) -> Regions:
     """Return the gaps that anchors, given in any order, leave in their regions."""
-    order = np.argsort(old)
     columns = []
-    for anchors, starts, ends in ((old[order], *regions[:2]), (new[order], *regions[2:])):
+    for anchors, starts, ends in ((np.sort(old), *regions[:2]), (np.sort(new), *regions[2:])):
         # Anchors of other regions fall between no start and its end.
         inside = np.searchsorted(starts, anchors, "right") - 1
         inner = anchors[(inside >= 0) & (anchors < ends[inside])] if len(starts) else anchors[:0]
-        columns.append(np.insert(inner + 1, np.searchsorted(inner, starts), starts))
-        columns.append(np.insert(inner, np.searchsorted(inner, ends), ends))
-    return np.stack(columns)
+        columns += [np.concatenate((starts, inner + 1)), np.concatenate((inner, ends))]
+    between = np.stack(columns)
+    # Regions are apart and in order, so that each start and its end take the same place.
+    between.sort(axis=1, kind="stable")
+    return between
 
 
 def _common(old: Ints, new: Ints) -> int:

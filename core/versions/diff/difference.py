@@ -17,6 +17,7 @@ from core.model import Block, Change, Line, Row
 from core.versions.diff.budget import Budget, Clock
 from core.versions.diff.lines import Lines
 from core.versions.diff.plan import Plan, plan
+from core.versions.diff.progress import UNHEARD, Progress
 from core.versions.diff.row_details import RowDetails
 from core.versions.diff.tables import mirrored_cells
 from core.versions.diff.words import mirrored
@@ -53,9 +54,9 @@ class Runs:
 class Difference:
     """What differs between two texts. Rows are made as they are read, each time anew."""
 
-    def __init__(self, old: Lines, new: Lines, budget: Budget) -> None:
+    def __init__(self, old: Lines, new: Lines, budget: Budget, progress: Progress = UNHEARD) -> None:
         clock = Clock(budget.seconds)
-        planned = plan(old, new, budget, clock)
+        planned = plan(old, new, budget, clock, progress)
         self.old = old
         self.new = new
         self.runs = _runs(planned, len(old), len(new))
@@ -90,15 +91,21 @@ class Difference:
             for one, other in zip(old, new, strict=True):
                 yield Row(Change.EQUAL, one, other)
         elif change == _CHANGED:
-            details = self._details.of_run(old_first, old_last, new_first)
-            for one, other, (words, cells) in zip(old, new, details, strict=True):
-                yield Row(Change.CHANGED, one, other, words, cells)
+            yield from self.changed_rows(old_first, old_last, new_first)
         elif change == _REMOVED:
             for one, move in zip(old, self.old_moves[old_first:old_last].tolist(), strict=True):
                 yield Row(Change.REMOVED, one, None, move=move or None)
         else:
             for other, move in zip(new, self.new_moves[new_first:new_last].tolist(), strict=True):
                 yield Row(Change.ADDED, None, other, move=move or None)
+
+    def changed_rows(self, old_first: int, old_last: int, new_first: int) -> Iterator[Row]:
+        """Yield the rows of a changed run, or of some of its lines where none is a row of a table."""
+        old = self.old.lines(old_first, old_last)
+        new = self.new.lines(new_first, new_first + old_last - old_first)
+        details = self._details.of_run(old_first, old_last, new_first)
+        for one, other, (words, cells) in zip(old, new, details, strict=True):
+            yield Row(Change.CHANGED, one, other, words, cells)
 
 
 def lines_of(blocks: Iterable[Block]) -> Iterator[Line]:
@@ -112,9 +119,9 @@ def diff(old: Iterable[Block], new: Iterable[Block], *, budget: Budget = Budget(
     return Difference(Lines.of(old), Lines.of(new), budget)
 
 
-def diff_lines(old: Lines, new: Lines, budget: Budget = Budget()) -> Difference:
+def diff_lines(old: Lines, new: Lines, budget: Budget = Budget(), progress: Progress = UNHEARD) -> Difference:
     """Compare two versions whose lines are known."""
-    return Difference(old, new, budget)
+    return Difference(old, new, budget, progress)
 
 
 def apply(old_text: str, rows: Iterable[Row]) -> str:

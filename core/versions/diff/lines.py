@@ -78,8 +78,11 @@ class Lines:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def bytes(self, index: int) -> bytes:
+        return self.data[self.starts[index] : self.ends[index]]
+
     def text(self, index: int) -> str:
-        return decode(self.data[self.starts[index] : self.ends[index]])
+        return decode(self.bytes(index))
 
     def texts(self, first: int, last: int) -> list[str]:
         """Return the texts of the lines from ``first`` up to, not including, ``last``."""

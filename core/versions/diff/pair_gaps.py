@@ -11,17 +11,57 @@ import numpy.typing as npt
 
 from core.versions.diff.lines import Lines
 from core.versions.diff.pairing import Pair, Texts, line_similarity, pair_similar
+from core.versions.diff.progress import Progress
 from core.versions.diff.row_names import RowNames
+from core.versions.diff.short_lines import shares_of_ends
 from core.versions.diff.tables import row_similarity
 
 Ints = npt.NDArray[np.int64]
 Both = tuple[Ints, Ints]
 
 _MANY_ROWS = 32
+_MANY_LINES = 20_000
+_SURE, _MOST = 0.5, 0.8
+"""For the order of a gap to hold: the least share of two lines that is the same at their ends, and of such lines."""
 
 
-def similar_lines(lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent: Callable[[], bool]) -> Ints:
+def similar_lines(
+    lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent: Callable[[], bool], progress: Progress
+) -> Ints:
     """Return pairs of the lines that are left, shape ``(n, 2)``; none crosses a pair of equal lines."""
+    if min(map(len, left)) < _MANY_LINES:
+        return _similar_in_gaps(lines, left, equal, is_spent, progress)
+    sure = _in_order(lines, left, equal)
+    left = np.setdiff1d(left[0], sure[0], True), np.setdiff1d(left[1], sure[1], True)
+    known = np.sort(np.concatenate((equal[0], sure[0]))), np.sort(np.concatenate((equal[1], sure[1])))
+    return np.concatenate((np.stack(sure, axis=1), _similar_in_gaps(lines, left, known, is_spent, progress)))
+
+
+def _in_order(lines: tuple[Lines, Lines], left: Both, equal: Both) -> Both:
+    """Return pairs of lines in gaps with as many on both sides, nearly all of which are like their counterpart.
+
+    Each is more like it than like its neighbours: a line that was put in before others moves them all by one.
+    """
+    gaps = [np.searchsorted(matched, places) for places, matched in zip(left, equal, strict=True)]
+    sizes = [np.bincount(gap, minlength=len(equal[0]) + 1) for gap in gaps]
+    is_even = (sizes[0] == sizes[1]) & (sizes[0] > 0)
+    old, new = (places[is_even[gap]] for places, gap in zip(left, gaps, strict=True))
+    gap = gaps[0][is_even[gaps[0]]]
+    share = shares_of_ends(lines, (old, new))
+    is_sure = (share >= _SURE) & ~(lines[0].is_table(old) | lines[1].is_table(new))
+    follows = gap[1:] == gap[:-1]
+    for shifted in ((old[:-1], new[1:]), (old[1:], new[:-1])):
+        other = np.where(follows, shares_of_ends(lines, shifted), -1)
+        is_sure[:-1] &= share[:-1] > other
+        is_sure[1:] &= share[1:] > other
+    counts = np.bincount(gap, weights=is_sure, minlength=len(is_even))
+    is_sure &= (counts >= _MOST * sizes[0])[gap]
+    return old[is_sure], new[is_sure]
+
+
+def _similar_in_gaps(
+    lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent: Callable[[], bool], progress: Progress
+) -> Ints:
     gaps = [np.searchsorted(matched, places) for places, matched in zip(left, equal, strict=True)]
     shared = np.intersect1d(gaps[0], gaps[1])
     borders = [np.searchsorted(gap, shared, side).tolist() for gap in gaps for side in ("left", "right")]
@@ -32,6 +72,7 @@ def similar_lines(lines: tuple[Lines, Lines], left: Both, equal: Both, is_spent:
     for old_first, old_last, new_first, new_last in zip(*borders, strict=True):
         if is_spent():
             break
+        progress(old_first / len(left[0]))
         gap = left[0][old_first:old_last], left[1][new_first:new_last]
         stretches = _stretches(lines, gap) if may_be_tables else [(gap[0].tolist(), gap[1].tolist(), False)]
         for old, new, is_table in stretches:

@@ -17,12 +17,15 @@ from core.versions.diff.budget import Budget, Clock
 from core.versions.diff.lines import Lines
 from core.versions.diff.moves import MoveSide, moved_lines
 from core.versions.diff.pair_gaps import similar_lines
+from core.versions.diff.progress import UNHEARD, Progress
 from core.versions.diff.slide_hunks import slide_hunks
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 _SLICE_LINES = 65_536
+_NUMBERED, _ALIGNED = 0.4, 0.75
+"""Which share of the work is done by then, as a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +43,17 @@ class Plan:
         return Plan(self.new, self.old, self.is_equal, self.new_moved, self.old_moved, self.is_coarse)
 
 
-def plan(old: Lines, new: Lines, budget: Budget, clock: Clock) -> Plan:
+def plan(old: Lines, new: Lines, budget: Budget, clock: Clock, progress: Progress = UNHEARD) -> Plan:
     """Decide which lines belong together."""
     if old.data > new.data:
-        return plan(new, old, budget, clock).mirrored()
+        return plan(new, old, budget, clock, progress).mirrored()
     if old.data == new.data:
         every, none = np.arange(len(old)), np.zeros(0, np.int64)
         return Plan(every, every, np.ones(len(old), bool), none, none, False)
-    numbers = renumbered(_hashes(old), _hashes(new))
+    numbers = renumbered(_hashes(old, progress.part(0.0, 0.15)), _hashes(new, progress.part(0.15, 0.3)))
+    progress(_NUMBERED)
     matches = slide_hunks((old, new), numbers, align(*numbers))
+    progress(_ALIGNED)
     is_free = [np.ones(len(lines), bool) for lines in (old, new)]
     is_free[0][matches.old] = is_free[1][matches.new] = False
     sides = [
@@ -60,7 +65,8 @@ def plan(old: Lines, new: Lines, budget: Budget, clock: Clock) -> Plan:
     pairs = np.zeros((0, 2), np.int64)
     if budget.pairing:
         left = np.flatnonzero(is_free[0]), np.flatnonzero(is_free[1])
-        pairs = similar_lines((old, new), left, (matches.old, matches.new), clock.is_spent)
+        rest = progress.part(_ALIGNED, 1.0)
+        pairs = similar_lines((old, new), left, (matches.old, matches.new), clock.is_spent, rest)
     is_equal = np.concatenate((_are_equal(old, new, matches.old, matches.new), np.zeros(len(pairs), bool)))
     old_paired, new_paired = np.concatenate((matches.old, pairs[:, 0])), np.concatenate((matches.new, pairs[:, 1]))
     order = np.argsort(old_paired, kind="stable")
@@ -68,13 +74,14 @@ def plan(old: Lines, new: Lines, budget: Budget, clock: Clock) -> Plan:
     return Plan(old_paired[order], new_paired[order], is_equal[order], *moved, is_coarse)
 
 
-def _hashes(lines: Lines) -> Ints:
+def _hashes(lines: Lines, progress: Progress) -> Ints:
     """Return a number for each line's text: where they differ, the texts do; ``_are_equal`` looks at the others."""
     data, numbers = lines.data, np.empty(len(lines), np.int64)
     for first in range(0, len(lines), _SLICE_LINES):
         last = first + _SLICE_LINES
         spans = map(slice, lines.starts[first:last].tolist(), lines.ends[first:last].tolist())
         numbers[first:last] = np.fromiter(map(hash, map(data.__getitem__, spans)), np.int64)
+        progress(first / len(lines))
     return numbers
 
 

@@ -44,6 +44,10 @@ class ValueCollector:
         self._spent += time.perf_counter() - began
         self.was_skipped = len(self.found) >= MOST_VALUES or self._spent > _VALUES_SECONDS
 
+    def stop(self) -> None:
+        """Look at no further rows."""
+        self.was_skipped = True
+
     def see_unpaired(self, rows: Rows, difference: Difference) -> None:
         """Collect those of removed and added lines too, each on its one side: no such line became another."""
         left = MOST_VALUES - len(self.found)

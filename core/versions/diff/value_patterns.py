@@ -61,6 +61,8 @@ _SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 10**6, "bi
 _SMALL = {word: value for value, word in enumerate(f"zero|{_ONES}|{_TEENS}".split("|"))} | {
     word: value for value, word in zip(range(20, 100, 10), _TENS.split("|"), strict=True)
 }
+NUMBER_WORDS = "|".join((*_SMALL, *_SCALES))
+"""One of these is in each number that is spelled out in English."""
 _BELOW_100 = rf"(?:(?:{_TENS})(?:[-\s](?:{_ONES})(?![A-Za-z]))?|{_TEENS}|{_ONES}|zero)"
 _SCALE = f"(?:{'|'.join(_SCALES)})"
 _SPELLED = (

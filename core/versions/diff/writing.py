@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,19 +9,16 @@ from typing import Any
 import numpy as np
 import orjson
 
-from core.model import Change, Row
-from core.versions.diff.columns import ColumnChanges
 from core.versions.diff.difference import Difference
 from core.versions.diff.lines import LinePlace
-from core.versions.diff.measure import cells, count_words
+from core.versions.diff.marks import MarkWriter, Watcher
+from core.versions.diff.progress import UNHEARD, Progress
 from core.versions.diff.records import Records, RecordSide, RecordSizes, Rows
-from core.versions.diff.spans import both_pieces
-from core.versions.diff.stored_comparison import ADDED, CHANGED, EQUAL, KINDS, REMOVED, ROW, marks_line
+from core.versions.diff.stored_comparison import ADDED, EQUAL, KINDS, REMOVED, ROW
 
 _ROWS_A_WRITE = 200_000
-
-Watcher = Callable[[int, Row], None]
-"""Is shown every changed row, with its number, while it is written."""
+_MARKED = 0.6
+"""Which share of the work is done then, as a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +31,11 @@ class WrittenComparison:
     new_words: int
 
 
-def write_rows(folder: Path, difference: Difference, watch: Watcher) -> WrittenComparison:
+def write_rows(folder: Path, difference: Difference, watch: Watcher, progress: Progress = UNHEARD) -> WrittenComparison:
     """Write the rows, the texts and the marks of a difference."""
     rows = Rows.of(difference)
-    _write_marks(folder / "marks.jsonl", difference, rows, watch)
+    with (folder / "marks.jsonl").open("wb", buffering=1024 * 1024) as file:
+        MarkWriter(file, difference, rows, watch, progress.part(0.0, _MARKED)).write()
     headings: dict[tuple[str, ...], int] = {}
     old, new = RecordSide(difference.old, headings), RecordSide(difference.new, headings)
     rows.heading = np.where(rows.new >= 0, new.column("heading", rows.new), old.column("heading", rows.old))
@@ -57,6 +54,7 @@ def write_rows(folder: Path, difference: Difference, watch: Watcher) -> WrittenC
         np.lib.format.write_array_header_1_0(file, header)
         for first in range(0, len(rows), _ROWS_A_WRITE):
             records.part(first, min(first + _ROWS_A_WRITE, len(rows))).tofile(file)
+            progress(_MARKED + (1 - _MARKED) * first / len(rows))
     equal_words = int(new_sizes.words[rows.new[rows.change == EQUAL]].sum())
     old_words = equal_words + int(old_sizes.words.sum())
     return WrittenComparison(rows, list(headings), old_words, int(new_sizes.words.sum()))
@@ -78,39 +76,3 @@ def _place(place: LinePlace, headings: dict[tuple[str, ...], int]) -> list[Any]:
     kind, level, at, header = place
     stands = (at.page, at.page_end, at.slide, at.sheet, at.cells)
     return [KINDS.index(kind), level, *stands, headings[at.heading_path], at.confidence, header]
-
-
-def _write_marks(path: Path, difference: Difference, rows: Rows, watch: Watcher) -> None:
-    at = 0
-    columns = ColumnChanges()
-    numbers = iter(np.flatnonzero(rows.change == CHANGED).tolist())
-    with path.open("wb", buffering=1024 * 1024) as file:
-        for run in np.flatnonzero(difference.runs.change == CHANGED).tolist():
-            for row in difference.rows_of(run):
-                number = next(numbers)
-                _measure(rows, number, row)
-                columns.see(number, row.cells)
-                if row.cells or row.words:
-                    line = marks_line(row)
-                    file.write(line)
-                    rows.marks_at[number], rows.marks_size[number] = at, len(line)
-                    at += len(line)
-                if rows.differs[number]:
-                    watch(number, row)
-    columns.mark(rows, difference)
-
-
-def _measure(rows: Rows, number: int, row: Row) -> None:
-    assert row.old is not None and row.new is not None
-    width = removed = added = 0
-    for change, text in both_pieces(row.old.text, row.new.text, row.words, row.cells):
-        width += cells(text)
-        if change == Change.REMOVED.value:
-            removed += count_words(text)
-        elif change == Change.ADDED.value:
-            added += count_words(text)
-    rows.both_width[number] = width
-    rows.words_removed[number] = removed
-    rows.words_added[number] = added
-    rows.differs[number] = row.old.text != row.new.text
-    rows.cells_changed[number] = sum(cell.change is not Change.EQUAL for cell in row.cells)

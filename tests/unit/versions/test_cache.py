@@ -13,10 +13,11 @@ import pytest
 
 from core.blobs.block_file import unpacked_bytes
 from core.errors import DiffLimit, EvoRAGError, NotFound
-from core.model import Block
+from core.model import Block, ComparisonProgress
 from core.platform import child_process as children
 from core.versions import cache as kept
 from core.versions.cache import RULES, Compared, ComparisonCache, DiffLimits
+from core.versions.underway import Run
 from tests.unit.versions.compared import block_file, paragraphs
 from tests.unit.versions.diff.test_images import chart, pdf
 
@@ -276,3 +277,69 @@ def test_closing_ends_a_computation(tmp_path: Path, blobs: Folder) -> None:
 
     assert not thread.is_alive()
     assert isinstance(errors[0], EvoRAGError)
+
+
+def _long_pair(blobs: Folder) -> tuple[Compared, Compared]:
+    sides = ([Block(f"{number} {word} " * 12) for number in range(60_000)] for word in ("north gate", "south door"))
+    old, new = sides
+    return blobs.version(1, old), blobs.version(2, new)
+
+
+def _progress_of(comparisons: ComparisonCache, pair: tuple[Compared, Compared], share: float) -> ComparisonProgress:
+    """Wait until so much is done."""
+    deadline = time.monotonic() + 120
+    while True:
+        found = comparisons.progress(*pair)
+        if found is not None and found.share >= share:
+            return found
+        assert time.monotonic() < deadline and not comparisons.is_kept(*pair)
+        time.sleep(0.02)
+
+
+def test_a_comparison_says_how_far_it_is_and_is_stopped_within_a_second(tmp_path: Path, blobs: Folder) -> None:
+    pair = _long_pair(blobs)
+    comparisons = ComparisonCache(tmp_path / "kept", blobs, DiffLimits(seconds=300.0))
+    assert comparisons.progress(*pair) is None and not comparisons.cancel(*pair)
+
+    comparisons.start(*pair)
+    begun = _progress_of(comparisons, pair, 0.01)
+    assert 0 < begun.share < 1 and begun.elapsed_s > 0
+    assert comparisons.cancel(*pair)
+    asked = time.monotonic()
+    while comparisons.progress(*pair) is not None:
+        assert time.monotonic() < asked + 30
+        time.sleep(0.02)
+
+    assert not comparisons.is_kept(*pair) and not comparisons._process.at_work
+    assert not list((tmp_path / "kept").iterdir())
+    comparisons.close()
+
+
+def test_who_waits_for_a_comparison_that_another_stops_gets_it_all_the_same(tmp_path: Path, blobs: Folder) -> None:
+    pair = _long_pair(blobs)
+    comparisons = ComparisonCache(tmp_path / "kept", blobs, DiffLimits(seconds=300.0))
+    found: list[int] = []
+    comparisons.start(*pair)
+    _progress_of(comparisons, pair, 0.01)
+    waiting = threading.Thread(target=lambda: found.append(comparisons.get(*pair).count))
+    waiting.start()
+    time.sleep(0.1)
+
+    assert comparisons.cancel(*pair)
+    waiting.join(timeout=240)
+
+    assert found and found[0] >= 60_000
+    comparisons.close()
+
+
+def test_what_is_left_follows_from_the_share_that_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("core.versions.underway.time.monotonic", lambda: now[0])
+    run = Run()
+    now[0] = 104.0
+    run.told(200, 1_000)
+    now[0] = 105.0
+
+    assert run.progress() == ComparisonProgress(5.0, 0.2, 15.0)
+    run.begin_attempt()
+    assert run.progress() == ComparisonProgress(5.0, 0.0, None)

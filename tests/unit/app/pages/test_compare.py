@@ -14,7 +14,7 @@ from app.components.compare.address import Pair, chosen, shown_by
 from app.components.compare.image_slider import images
 from app.components.compare.tables import table_grid
 from app.components.shared.heat_strip import heat_strip
-from core.model import Change, ImagePair, ImageRef, StripCell
+from core.model import Change, ComparisonProgress, ImagePair, ImageRef, StripCell
 from tests.builders import add
 from tests.unit.app.drawn import by_class, by_id, open_page, parts, press, press_one_of, text
 
@@ -153,20 +153,33 @@ def test_purged_version_is_an_error_that_says_so(window: Dash, terms) -> None:
 
 
 @pytest.mark.long
-def test_unfinished_comparison_shows_that_it_works_and_then_the_result(
+def test_unfinished_comparison_shows_how_far_it_is_and_then_the_result(
     window: Dash, client: FlaskClient, terms, monkeypatch
 ) -> None:
     real = terms.compare
     monkeypatch.setattr(terms, "compare", lambda *given, **more: None)
     page = open_page(window, ADDRESS)
-    assert "Comparing" in text(page) and by_id(page, "compare-tick").disabled is False
-    sent = {"compare-tick.n_intervals": 1, "compare-begun.data": 0.0, "_pages_location.search": "", **PAIR}
+    assert "Comparing" in text(by_id(page, "compare-waiting")) and by_id(page, "compare-tick").disabled is False
+    assert by_id(page, "compare-waiting").hidden is False
+    sent = {"compare-tick.n_intervals": 1, "compare-cancel.n_clicks": None, "_pages_location.search": "", **PAIR}
+    monkeypatch.setattr(terms, "comparison_progress", lambda *given, **more: ComparisonProgress(75.0, 0.25, 225.0))
     waiting = press(window, client, "compare-tick.n_intervals", sent)["response"]
-    assert "min" in json.dumps(waiting["compare-body"]) and waiting["compare-tick"]["disabled"] is False
-    monkeypatch.setattr(terms, "compare", real)
-    terms.compare("terms.md", 1, 2)
+    assert waiting["compare-left"]["children"] == "75 s so far · 25% · 4 min left"
+    assert waiting["compare-progress"]["value"] == "25" and waiting["compare-tick"]["disabled"] is False
+    assert waiting["compare-goes-on"]["hidden"] is False and "compare-body" not in waiting
+    monkeypatch.undo()
+    real("terms.md", 1, 2)
     done = press(window, client, "compare-tick.n_intervals", sent)["response"]
     assert "lines changed" in json.dumps(done["compare-body"]) and done["compare-tick"]["disabled"] is True
+    assert done["compare-waiting"]["hidden"] is True
+
+
+@pytest.mark.long
+def test_stopped_comparison_can_be_begun_anew(window: Dash, client: FlaskClient, terms) -> None:
+    sent = {"compare-tick.n_intervals": 1, "compare-cancel.n_clicks": 1, "_pages_location.search": "", **PAIR}
+    stopped = press(window, client, "compare-cancel.n_clicks", sent)["response"]
+    assert "was stopped" in json.dumps(stopped["compare-body"]) and stopped["compare-tick"]["disabled"] is True
+    assert "compare?doc=terms.md" in json.dumps(stopped["compare-body"])
 
 
 def go(window: Dash, client: FlaskClient, changed: str, **values: Any) -> str:

@@ -38,6 +38,7 @@ def test_pairs_are_equal_and_rise_on_both_sides(old: list[int], new: list[int]) 
 def test_pairs_are_sound_also_where_texts_are_compared_in_windows(old: list[int], new: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alignment, "_EXACT_CELLS", 8)
+        patch.setattr(alignment, "_EXACT_WHOLE", 8)
         patch.setattr(alignment, "_WINDOW", 8)
         assert_sound(old, new)
 
