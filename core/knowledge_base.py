@@ -255,8 +255,6 @@ class KnowledgeBase:
     share_question = _by("_versions", Publishing.share_question)
     forget_question = _by("_versions", Publishing.forget_question)
 
-    # ---- comparing
-
     @overload
     def compare(
         self, key: str, old: int, new: int, *, other: str | None = None, wait: Literal[True] = True
@@ -276,7 +274,6 @@ class KnowledgeBase:
 
     diff = compare
     comparison_progress = _by("_comparison_service", ComparisonService.comparison_progress)
-    is_compared = _by("_comparison_service", ComparisonService.is_compared)
     cancel_comparison = _by("_comparison_service", ComparisonService.cancel_comparison)
     image = _by("_comparison_service", ComparisonService.image)
     export = _by("_comparison_service", ComparisonService.export)

@@ -156,8 +156,10 @@ class ComparisonCache:
         threading.Thread(target=self._begin, args=(old, new), name="evorag-compare-now", daemon=True).start()
 
     def progress(self, old: Compared, new: Compared) -> ComparisonProgress | None:
-        """Return how far a comparison is, None where it is not being computed. Raises: as ``start`` does."""
+        """Return how far a comparison is, None where nobody computes it. Raises: as ``start`` does."""
         name = _name(old, new)
+        if self.is_kept(old, new):
+            return ComparisonProgress(0.0, 1.0)
         self._tell_failure(name)
         found = self._underway.progress(name)
         with self._lock:

@@ -59,16 +59,11 @@ class ComparisonService:
     def comparison_progress(
         self, key: str, old: int, new: int, *, other: str | None = None
     ) -> ComparisonProgress | None:
-        """Return how far a comparison is that is being computed; None where it is there, or nobody has begun it.
+        """Return how far a comparison is, with a share of 1 where it is there; None where nobody computes it.
 
         Raises: as ``compare`` does, also where computing it has failed since it was begun.
         """
         return self._comparisons.progress(*self._sides(key, old, new, other))
-
-    @needs(Role.READER)
-    def is_compared(self, key: str, old: int, new: int, *, other: str | None = None) -> bool:
-        """Tell whether a comparison is there. Raises: as ``compare`` does."""
-        return self._comparisons.is_kept(*self._sides(key, old, new, other))
 
     @needs(Role.READER)
     def cancel_comparison(self, key: str, old: int, new: int, *, other: str | None = None) -> bool:

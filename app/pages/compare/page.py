@@ -154,11 +154,13 @@ def look_again(_: int, __: int | None, data: dict[str, Any], search: str) -> tup
     try:
         if ctx.triggered_id == "compare-cancel":
             kb().cancel_comparison(*which, other=compared.other)
-        elif progress := kb().comparison_progress(*which, other=compared.other):
+        progress = kb().comparison_progress(*which, other=compared.other)
+        is_there = progress is not None and progress.share >= 1
+        if progress is not None and not is_there and ctx.triggered_id != "compare-cancel":
             goes_on = progress.elapsed_s >= LONG_S
             return no_update, False, False, str(percent_of(progress)), told(progress), not goes_on
         body: Any = stopped(compared)
-        if kb().is_compared(*which, other=compared.other):
+        if is_there:
             values = parse_qs(search.lstrip("?"))
             shown = shown_by(values.get("view"), values.get("mode"), values.get("folded"), values.get("find"))
             body = _drawn(_comparison(compared), compared, shown)

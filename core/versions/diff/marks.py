@@ -81,7 +81,7 @@ class MarkWriter:
 
         What became of the columns of a table is told from all rows of a run.
         """
-        starts = np.flatnonzero(np.diff(changed, prepend=-1) != 1)
+        starts = np.concatenate(([0], np.flatnonzero(np.diff(changed) != 1) + 1))
         in_table = self._difference.old.is_table(self._rows.old[changed])
         has_table = np.logical_or.reduceat(in_table, starts)
         borders = starts[np.flatnonzero(np.diff(has_table)) + 1]
@@ -116,7 +116,9 @@ class MarkWriter:
         is_done = found.is_known
         if not self._watch.was_skipped:
             is_done[self._with_values(numbers[is_done], np.flatnonzero(is_done))] = False
-        found = EndsOfWords(*(column[is_done] for column in found))
+        found = EndsOfWords(
+            found.before[is_done], found.removed[is_done], found.added[is_done], found.after[is_done], is_done[is_done]
+        )
         done = numbers[is_done]
         texts, which = _marks(found)
         sizes = np.array([len(text) for text in texts], np.int64)[which]

@@ -61,7 +61,8 @@ def shares_of_ends(lines: Sides, pairs: Both) -> npt.NDArray[np.float32]:
 
 def ends_of_words(lines: Sides, pairs: Both) -> EndsOfWords:
     """Return what differs in each pair of lines, as ``words_between`` finds it."""
-    found = EndsOfWords(*(np.zeros(len(pairs[0]), np.int64) for _ in range(4)), np.zeros(len(pairs[0]), bool))
+    before, removed, added, after = (np.zeros(len(pairs[0]), np.int64) for _ in range(4))
+    found = EndsOfWords(before, removed, added, after, np.zeros(len(pairs[0]), bool))
     for some in _in_slices(lines, pairs):
         shorter, longer = some.lengths.min(axis=0), some.lengths.max(axis=0)
         same = _same(some.heads, shorter)
@@ -110,8 +111,8 @@ def _same(sides: Bytes, most: Ints) -> Ints:
 def _up_to_border(side: Bytes, most: Ints) -> Ints:
     """Return the place behind the last sign, among so many, that borders words."""
     places = np.arange(1, side.shape[1] + 1, dtype=np.int16)
-    borders = np.where(_SIGNS[side] & (places <= most[:, None]), places, 0).max(axis=1)
-    return borders.astype(np.int64)
+    borders: Ints = np.where(_SIGNS[side] & (places <= most[:, None]), places, 0).max(axis=1).astype(np.int64)
+    return borders
 
 
 def _parts_number(sides: Bytes, lengths: Ints, place: Ints) -> Bools:
@@ -131,9 +132,10 @@ def _is_word(side: Bytes, start: Ints, length: Ints) -> Bools:
     """Tell where nothing, or a letter followed by letters and digits, stands from ``start`` on."""
     places = np.arange(side.shape[1])
     is_inside = (places >= start[:, None]) & (places < (start + length)[:, None])
-    is_word: Bools = ~(is_inside & ~(_LETTERS | _DIGITS)[side]).any(axis=1)
+    has_sign = (is_inside & ~(_LETTERS | _DIGITS)[side]).any(axis=1)
     first = side[np.arange(len(start)), np.minimum(start, side.shape[1] - 1)]
-    return is_word & ((length == 0) | _LETTERS[first])
+    is_word: Bools = ~has_sign & ((length == 0) | _LETTERS[first])
+    return is_word
 
 
 def _among(signs: str) -> Bools:

@@ -125,6 +125,13 @@ def test_comparisons_are_the_same_whether_short_lines_are_looked_at_together_or_
     ] == [dict(zip(found.stored.index.dtype.names, row, strict=True))[name] for row in told[2] for name in places]
 
 
+def test_many_rows_of_which_the_first_changed_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marks, "_MANY_ROWS", 2)
+    old, new = (paragraphs(*(f"{number} the {word} pump" for number in range(9))) for word in ("north", "south"))
+
+    assert comparison(tmp_path, old, new).summary.tally.changed == 9
+
+
 def test_lines_in_order_are_paired_together_and_those_that_moved_by_one_are_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
