@@ -27,7 +27,7 @@ IN_TIME = ("raster", "steps", "rates", "heat")
 """The plots that share the axis of tokens."""
 BESIDE = ("membrane", "histogram", "intervals")
 
-register_page(__name__, path=links.NEURONS, title=tab_title("neurons.title"))
+register_page(__name__, path=links.NEURONS, title=tab_title("neurons.title"), script="neurons/page.js")
 
 
 @shows_errors

@@ -1,0 +1,1 @@
+export const go = (path) => window.evorag.go(path);

@@ -1,0 +1,1 @@
+export const { text, size, relative, exact, sentences, quoted } = window.evorag;
