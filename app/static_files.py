@@ -57,7 +57,7 @@ _BETWEEN = {"js": b"\n;\n", "css": b"\n"}
 
 
 def without_grid(html: str) -> tuple[str, str]:
-    """Return the tags of a page without AG Grid's, and its address, for ``assets/grid-later.js`` to fetch it from.
+    """Return the tags of a page without AG Grid's, and its address for ``assets/modules/shell/grid.js``.
 
     Where Dash writes the tag in another way, it stays, and the address is empty: then the grid is there from the start.
     """

@@ -1,16 +1,15 @@
-/* The window: what every page needs, then the module of the page at the address, then Dash. A page that comes later is
-   drawn when its module is there, so that its callbacks, its cells and its listeners are never late. */
+/* The window: what every page needs, then the module of the page at the address, then Dash. */
+import "./shell/account.js";
+import "./shell/connection.js";
+import "./shell/frame.js";
+import "./shell/times.js";
+import "./shell/typed.js";
+import { whenGrid } from "./shell/grid.js";
 import { ready } from "./shell/pages.js";
+import { go } from "./shared/moving.js";
 
-const CALLBACK = "/_dash-update-component";
-const beneath = window.fetch.bind(window);
-window.fetch = async (...given) => {
-  if (!String(given[0]?.url ?? given[0]).includes(CALLBACK)) {
-    return beneath(...given);
-  }
-  const [answer] = await Promise.all([beneath(...given), ready(window.location.pathname)]);
-  return answer;
-};
+/* The Compare page is still made of plain scripts. */
+Object.assign(window.evorag, { go, whenGrid });
 
 /* A page without its scripts is better than none; the banner says that the server is lost. */
 await ready(window.location.pathname).catch(() => {});

@@ -1,1 +1,17 @@
-export const go = (path) => window.evorag.go(path);
+/* To another page of ours, as its links lead there. */
+export const go = (path) => {
+  window.history.pushState({}, "", path);
+  window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
+  window.scrollTo(0, 0);
+};
+
+/* What is on its way to the page is looked for until it is there, and brought into view. */
+export const whenThere = (find, tries, then) => {
+  const target = find();
+  if (target) {
+    target.scrollIntoView({ block: "center" });
+    then?.(target);
+  } else if (tries > 0) {
+    window.setTimeout(() => whenThere(find, tries - 1, then), 50);
+  }
+};

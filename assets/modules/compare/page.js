@@ -1,0 +1,2 @@
+import "../shared/grid-theme.js";
+import "../shared/lists.js";
