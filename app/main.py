@@ -111,10 +111,10 @@ class Window(Dash):
             modules=modules,
             noscript=i18n.t("shell.noscript"),
             title=escape(self._tab_title()),
-            css=self.static_files.packed(css, "css"),
+            css=self.static_files.packed(css),
             app_entry=app_entry,
             config=config,
-            scripts=self.static_files.packed(scripts, "js"),
+            scripts=scripts,
             renderer=main,
         )
 
@@ -152,7 +152,7 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
         use_pages=True,
         pages_folder="",
         assets_folder=str(ASSETS),
-        assets_path_ignore=["vendor", "head", "workers", "modules"],
+        assets_path_ignore=["vendor", "head", "modules"],
         include_pages_meta=False,
         suppress_callback_exceptions=True,
         on_error=report_callback_error,

@@ -19,5 +19,4 @@
   dark.addEventListener("change", () => apply());
   /* The choice of somebody who is here: assets/modules/shell/choices.js. */
   document.addEventListener("evorag:theme-chosen", ({ detail }) => apply(detail));
-  window.evorag = {};
 })();

@@ -2,14 +2,10 @@
 import "./shell/account.js";
 import "./shell/connection.js";
 import "./shell/frame.js";
+import "./shell/grid.js";
 import "./shell/times.js";
 import "./shell/typed.js";
-import { whenGrid } from "./shell/grid.js";
 import { ready } from "./shell/pages.js";
-import { go } from "./shared/moving.js";
-
-/* The Compare page is still made of plain scripts. */
-Object.assign(window.evorag, { go, whenGrid });
 
 /* A page without its scripts is better than none; the banner says that the server is lost. */
 await ready(window.location.pathname).catch(() => {});
