@@ -23,7 +23,7 @@ from app.components.shell.shell import shell, watch_navigation
 from app.script_modules import ScriptModules, scripts_of
 from app.security import protect
 from app.sign_in import entrance
-from app.static_files import StaticFiles, without_grid
+from app.static_files import StaticFiles, without_grid, without_table
 
 if TYPE_CHECKING:
     from core import EvoRAG, KnowledgeBase
@@ -98,7 +98,7 @@ class Window(Dash):
     ) -> str:
         """Return the HTML that the browser loads first; the theme is set before anything is drawn."""
         app_entry = app_entry.replace(DASH_LOADING, i18n.t("state.loading_page"))
-        scripts, grid = without_grid(scripts)
+        scripts, grid = without_grid(without_table(scripts))
         modules, main = self.script_modules.tags(self._page()[0])
         links = "\n    ".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in HEAD_FILES)
         return WINDOW.format(

@@ -47,6 +47,8 @@ _HASH_CHARS = 20
 _TAG = re.compile(r'<link rel="stylesheet" href="/assets/([^"?]+\.css)(?:\?[^"]*)?">')
 _GRID = re.compile(r'<script src="(/_dash-component-suites/dash_ag_grid/dash_ag_grid[^"]*)"></script>')
 """AG Grid, larger than our scripts and Dash's renderer together."""
+_TABLE = re.compile(r'<script src="/_dash-component-suites/dash/dash_table/[^"]*"></script>\n?')
+"""Dash's own table, which no page of ours shows."""
 _WRITTEN = '<link rel="stylesheet" href="{}">'
 
 
@@ -57,6 +59,11 @@ def without_grid(html: str) -> tuple[str, str]:
     """
     found = _GRID.search(html)
     return (html[: found.start()] + html[found.end() :], found[1]) if found else (html, "")
+
+
+def without_table(html: str) -> str:
+    """Return the tags of a page without that of Dash's own table."""
+    return _TABLE.sub("", html)
 
 
 class StaticFiles:

@@ -17,6 +17,6 @@
   apply();
   root.dataset.rail = stored("evorag-rail") || "open";
   dark.addEventListener("change", () => apply());
-  /* The choice of somebody who is here: assets/modules/shell/choices.js. */
+  /* The choice of somebody who is here: assets/modules/shell/frame.js. */
   document.addEventListener("evorag:theme-chosen", ({ detail }) => apply(detail));
 })();

@@ -3,10 +3,9 @@ import "./shell/account.js";
 import "./shell/connection.js";
 import "./shell/frame.js";
 import "./shell/grid.js";
-import "./shell/times.js";
 import "./shell/typed.js";
 import { ready } from "./shell/pages.js";
 
-/* A page without its scripts is better than none; the banner says that the server is lost. */
+/* Dash begins in any case: the callback that brings the page asks again for what did not come, and says so. */
 await ready(window.location.pathname).catch(() => {});
 window.renderer = new window.DashRenderer();

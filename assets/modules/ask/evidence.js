@@ -193,14 +193,19 @@ const showPage = async (box, start, end) => {
       return;
     }
     const sheet = make("div", "evidence-sheet");
-    sheet.append(picture, ...marks.map((area) => {
-      const mark = make("div", "sheet-mark");
-      Object.assign(mark.style, {
-        left: percent(area.left), top: percent(area.top),
-        width: percent(area.right - area.left), height: percent(area.bottom - area.top),
-      });
-      return mark;
-    }));
+    sheet.append(
+      picture,
+      ...marks.map((area) => {
+        const mark = make("div", "sheet-mark");
+        Object.assign(mark.style, {
+          left: percent(area.left),
+          top: percent(area.top),
+          width: percent(area.right - area.left),
+          height: percent(area.bottom - area.top),
+        });
+        return mark;
+      }),
+    );
     const view = make("div", "evidence-view");
     view.tabIndex = 0;
     view.setAttribute("role", "group");
@@ -273,48 +278,56 @@ const choose = (link, takesFocus = true) => {
     item.focus({ preventScroll: true });
   }
 };
-document.addEventListener("click", (event) => {
-  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) {
-    return;
-  }
-  const link = event.target.closest?.(CITED);
-  const act = event.target.closest?.("[data-evidence-act]");
-  if (link && itemOf(link)) {
+document.addEventListener(
+  "click",
+  (event) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) {
+      return;
+    }
+    const link = event.target.closest?.(CITED);
+    const act = event.target.closest?.("[data-evidence-act]");
+    if (link && itemOf(link)) {
+      event.preventDefault();
+      event.stopPropagation();
+      choose(link);
+    } else if (act?.dataset.evidenceAct === "open") {
+      openSheet(act);
+      document.getElementById("evidence-title")?.focus();
+    } else if (act?.dataset.evidenceAct === "close" || (isSheet() && event.target === document.documentElement)) {
+      closeSheet();
+    } else if (event.target.closest?.("[data-wrong-point]")) {
+      closeSheet(false);
+      const passage = event.target.closest("[data-wrong-point]").dataset.wrongPoint;
+      const choice = () => document.querySelector(`#ask-wrong-right input[value="${passage}"]`);
+      choice()?.click();
+      /* React draws the choices anew. */
+      window.setTimeout(() => choice()?.focus(), 50);
+    } else if (isSheet() && event.target.closest?.("#ask-evidence a[href]")) {
+      closeSheet(false);
+    }
+  },
+  true,
+);
+document.addEventListener(
+  "keydown",
+  (event) => {
+    if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open], .modal.show")) {
+      return;
+    }
+    if (noted) {
+      hideNote();
+    } else if (isSheet()) {
+      closeSheet();
+    } else if (chosen?.isConnected && pane()?.contains(document.activeElement)) {
+      chosen.focus();
+    } else {
+      return;
+    }
     event.preventDefault();
     event.stopPropagation();
-    choose(link);
-  } else if (act?.dataset.evidenceAct === "open") {
-    openSheet(act);
-    document.getElementById("evidence-title")?.focus();
-  } else if (act?.dataset.evidenceAct === "close" || (isSheet() && event.target === document.documentElement)) {
-    closeSheet();
-  } else if (event.target.closest?.("[data-wrong-point]")) {
-    closeSheet(false);
-    const passage = event.target.closest("[data-wrong-point]").dataset.wrongPoint;
-    const choice = () => document.querySelector(`#ask-wrong-right input[value="${passage}"]`);
-    choice()?.click();
-    /* React draws the choices anew. */
-    window.setTimeout(() => choice()?.focus(), 50);
-  } else if (isSheet() && event.target.closest?.("#ask-evidence a[href]")) {
-    closeSheet(false);
-  }
-}, true);
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open], .modal.show")) {
-    return;
-  }
-  if (noted) {
-    hideNote();
-  } else if (isSheet()) {
-    closeSheet();
-  } else if (chosen?.isConnected && pane()?.contains(document.activeElement)) {
-    chosen.focus();
-  } else {
-    return;
-  }
-  event.preventDefault();
-  event.stopPropagation();
-}, true);
+  },
+  true,
+);
 const leave = () => {
   hideNote();
   closeSheet(false);

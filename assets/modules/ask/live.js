@@ -3,7 +3,12 @@
 import { text } from "../shared/texts.js";
 
 const EXCERPT_CHARS = 160;
-const ICONS = { working: "arrow-repeat", ok: "check-circle-fill", warning: "exclamation-triangle-fill", error: "x-circle-fill" };
+const ICONS = {
+  working: "arrow-repeat",
+  ok: "check-circle-fill",
+  warning: "exclamation-triangle-fill",
+  error: "x-circle-fill",
+};
 let current = null;
 
 const make = (tag, className, content) => {
@@ -17,7 +22,8 @@ const icon = (name) => {
   element.setAttribute("aria-hidden", "true");
   return element;
 };
-const badge = (meaning, words) => make("span", `meaning meaning-${meaning}`, [icon(ICONS[meaning]), make("span", "", words)]);
+const badge = (meaning, words) =>
+  make("span", `meaning meaning-${meaning}`, [icon(ICONS[meaning]), make("span", "", words)]);
 
 /* One live region for the whole visit: a region that comes with the text that it announces is not read out. */
 let region = null;
@@ -45,7 +51,8 @@ const passageItem = (hit) => {
   const flat = chunk.text.replace(/\s+/g, " ").trim();
   const excerpt = flat.length > EXCERPT_CHARS ? `${flat.slice(0, EXCERPT_CHARS - 1)}…` : flat;
   const head = make("div", "evidence-head", [
-    make("span", "rank", String(hit.rank)), make("div", "", [link, make("small", "", `v${version}`)]),
+    make("span", "rank", String(hit.rank)),
+    make("div", "", [link, make("small", "", `v${version}`)]),
   ]);
   return make("li", "", [head, make("p", "live-excerpt", excerpt)]);
 };
@@ -63,7 +70,8 @@ async function* eventsOf(response) {
     rest = blocks.pop();
     for (const block of blocks) {
       const lines = block.split("\n");
-      const field = (name) => lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
+      const field = (name) =>
+        lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
       if (field("event").length > 0) {
         yield [field("event")[0], JSON.parse(field("data").join("\n"))];
       }
@@ -86,7 +94,10 @@ class LiveAnswer {
     this.state = make("span", "live-state");
     this.clock = make("span", "live-clock");
     this.clock.setAttribute("aria-hidden", "true");
-    this.stopButton = make("button", "btn btn-secondary btn-sm live-stop", [icon("stop-circle"), text("ask.live.stop")]);
+    this.stopButton = make("button", "btn btn-secondary btn-sm live-stop", [
+      icon("stop-circle"),
+      text("ask.live.stop"),
+    ]);
     this.stopButton.type = "button";
     this.stopButton.title = text("ask.live.stop_explain");
     this.stopButton.addEventListener("click", () => this.stop());
@@ -94,7 +105,10 @@ class LiveAnswer {
     this.written = make("p", "answer-text live-text");
     this.asking = make("p", "live-question", this.question.body.question ?? "");
     this.card = make("section", "answer-card live-card", [
-      this.asking, make("header", "", [this.state, this.clock, this.stopButton]), this.note, this.written,
+      this.asking,
+      make("header", "", [this.state, this.clock, this.stopButton]),
+      this.note,
+      this.written,
     ]);
     this.card.setAttribute("aria-label", text("ask.live.title"));
     this.passages = make("section", "live-passages");
@@ -192,7 +206,10 @@ class LiveAnswer {
     const hasPassages = trace.hits.length > 0;
     this.end();
     announce(text(hasPassages ? "ask.live.done" : "ask.live.done_without", { count: trace.hits.length }));
-    this.go({ search: `${this.question.search}&trace=${encodeURIComponent(trace.id)}`, replace: this.question.replace });
+    this.go({
+      search: `${this.question.search}&trace=${encodeURIComponent(trace.id)}`,
+      replace: this.question.replace,
+    });
   }
 
   fail(error) {
@@ -270,7 +287,11 @@ const stopWaiting = () => {
 };
 const begunPiece = () => {
   const card = Object.create(LiveAnswer.prototype);
-  Object.assign(card, { question: { body: {} }, aborting: new AbortController(), box: document.getElementById("ask-live") });
+  Object.assign(card, {
+    question: { body: {} },
+    aborting: new AbortController(),
+    box: document.getElementById("ask-live"),
+  });
   card.draw();
   card.stop = stopWaiting;
   current = card;
@@ -307,3 +328,16 @@ export const wasRefused = () => {
   since = 0;
   return was;
 };
+
+/* ---- the box of the question: Enter sends it, Escape leaves it where no answer is under way ------------------------------ */
+const SEND_KEY = "Enter";
+
+document.addEventListener("keydown", (event) => {
+  const inBox = event.target.id === "ask-question";
+  if (inBox && event.key === SEND_KEY && !event.shiftKey && !event.isComposing && event.keyCode !== 229) {
+    event.preventDefault();
+    document.getElementById("ask-send")?.click();
+  } else if (inBox && event.key === "Escape" && !event.defaultPrevented) {
+    event.target.blur();
+  }
+});

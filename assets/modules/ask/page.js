@@ -2,12 +2,10 @@
    Escape is heard in the order of these modules: by the evidence, an answer on its way, the box, and last by the tour. */
 import { openCited } from "./evidence.js";
 import { endLiveAnswer, liveAnswer, wasRefused } from "./live.js";
-import "./keys.js";
 import "./tour.js";
-import { offer, skip } from "../shared/dash.js";
+import { offer, skip, whenThere } from "../shared/dash.js";
 import { instant } from "../shared/texts.js";
 import { usedText } from "../shell/typed.js";
-import { whenThere } from "../shared/moving.js";
 
 /* Answers stand at the address of Ask, wherever the question was asked. The answer of an address that asks replaces
    that address, so that "back" does not ask again. */
@@ -41,7 +39,11 @@ const arrived = () => {
   hasGone = false;
   document.getElementById("ask-shown")?.scrollIntoView({ block: "nearest" });
   if (new URLSearchParams(window.location.search).has("why")) {
-    whenThere(() => document.querySelector('#why-not[data-open="true"]'), 40, (panel) => panel.focus({ preventScroll: true }));
+    whenThere(
+      () => document.querySelector('#why-not[data-open="true"]'),
+      40,
+      (panel) => panel.focus({ preventScroll: true }),
+    );
   }
   return skip();
 };

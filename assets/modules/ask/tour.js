@@ -1,6 +1,6 @@
 /* The tour of the first page: shown once to whoever has not left it in this browser, and again when it is asked for.
    It covers nothing and takes the focus only from whoever began it or goes through it. */
-import { go } from "../shared/moving.js";
+import { go } from "../shared/dash.js";
 
 const SEEN = "evorag-tour";
 const WANTED = "evorag-tour-wanted";

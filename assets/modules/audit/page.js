@@ -1,6 +1,5 @@
 /* Audit: which publications are listed the address says. */
-import { offer, skip } from "../shared/dash.js";
-import { go } from "../shared/moving.js";
+import { go, offer, skip } from "../shared/dash.js";
 
 const listen = (doc, action) => {
   const wanted = new URLSearchParams(Object.entries({ doc, action }).filter(([, value]) => value)).toString();

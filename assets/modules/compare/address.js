@@ -1,6 +1,5 @@
 /* What the Compare page shows, kept in its address, and how it asks the server. One state for all compare-*.js. */
-import { skip } from "../shared/dash.js";
-import { go as moveTo } from "../shared/moving.js";
+import { go as moveTo, skip } from "../shared/dash.js";
 
 const ROUTE = "/api/v1/compare";
 const BLOCK = 100;

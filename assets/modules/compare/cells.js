@@ -5,7 +5,9 @@ const element = (...parts) => window.React.createElement(...parts);
 const icon = (name) => element("span", { className: `icon icon-${name}`, "aria-hidden": "true" });
 export const fill = (template, values) => {
   const message =
-    typeof template === "object" ? template[document.documentElement.lang === "en" && values.count === 1 ? "one" : "other"] : template;
+    typeof template === "object"
+      ? template[document.documentElement.lang === "en" && values.count === 1 ? "one" : "other"]
+      : template;
   return message.replace(/\{(\w+)\}/g, (sign, name) =>
     typeof values[name] === "number" ? values[name].toLocaleString("en") : (values[name] ?? sign),
   );
@@ -26,7 +28,11 @@ const kindOf = (line, column) => {
     return "";
   }
   if (line.move !== null) {
-    return column === "old" && line.change === "added" ? "" : column === "new" && line.change === "removed" ? "" : "moved";
+    return column === "old" && line.change === "added"
+      ? ""
+      : column === "new" && line.change === "removed"
+        ? ""
+        : "moved";
   }
   if (column === "old") {
     return line.change === "added" ? "" : "removed";
@@ -50,18 +56,22 @@ const marked = (text, key) => {
   let at = 0;
   for (let next = lower.indexOf(wanted); next >= 0; next = lower.indexOf(wanted, at)) {
     parts.push(seen(text.slice(at, next)));
-    parts.push(element("mark", { key: `${key}-${next}`, className: "found" }, seen(text.slice(next, next + wanted.length))));
+    parts.push(
+      element("mark", { key: `${key}-${next}`, className: "found" }, seen(text.slice(next, next + wanted.length))),
+    );
     at = next + wanted.length;
   }
   parts.push(seen(text.slice(at)));
   return parts;
 };
-const piece = (words, whole) => ([op, text], at) => {
-  if (op === "equal" || whole) {
-    return element("span", { key: at }, ...marked(text, at));
-  }
-  return element(op === "removed" ? "del" : "ins", { key: at, title: words[op] }, ...marked(text, at));
-};
+const piece =
+  (words, whole) =>
+  ([op, text], at) => {
+    if (op === "equal" || whole) {
+      return element("span", { key: at }, ...marked(text, at));
+    }
+    return element(op === "removed" ? "del" : "ins", { key: at, title: words[op] }, ...marked(text, at));
+  };
 /* The sign before a line; that of a moved one leads to its other place. */
 const sign = (line, kind, words) => {
   if (kind === "moved" && line.line === 0 && line.move_target !== null) {
@@ -72,7 +82,11 @@ const sign = (line, kind, words) => {
   if (!kind || line.line > 0) {
     return element("span", { className: "line-sign", "aria-hidden": "true" }, kind ? "\u00b7" : "");
   }
-  return element("span", { className: "line-sign", role: "img", "aria-label": words[kind], title: words[kind] }, SIGNS[kind]);
+  return element(
+    "span",
+    { className: "line-sign", role: "img", "aria-label": words[kind], title: words[kind] },
+    SIGNS[kind],
+  );
 };
 
 components.CompareText = (props) => {
@@ -112,7 +126,11 @@ components.CompareFold = (props) => {
   const heading = line.path.length ? line.path[line.path.length - 1] : "";
   const part = current.outline ? "fold_whole" : heading ? "fold_under" : "fold";
   const key = line.fold_changed ? "fold_outline" : part;
-  const label = fill(words[key], { count: line.fold, changed: line.fold_changed, heading: seen(heading) || words.start });
+  const label = fill(words[key], {
+    count: line.fold,
+    changed: line.fold_changed,
+    heading: seen(heading) || words.start,
+  });
   const button = element(
     "button",
     {

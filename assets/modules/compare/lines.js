@@ -215,9 +215,13 @@ export const jump = async (row, { focus = false } = {}) => {
 };
 export const step = async (to, inGrid = false) => {
   try {
-    const found = await askAhead("step", { to, ...(state.position < 0 ? { row: known(current.row) } : { from: state.position }) });
+    const found = await askAhead("step", {
+      to,
+      ...(state.position < 0 ? { row: known(current.row) } : { from: state.position }),
+    });
     const was = state.index;
-    const isRound = was > 0 && (to === "next" ? found.index <= was && was === found.count : was === 1 && found.index > 1);
+    const isRound =
+      was > 0 && (to === "next" ? found.index <= was && was === found.count : was === 1 && found.index > 1);
     const round = isRound ? state.words[to === "next" ? "from_first" : "from_last"] : "";
     say([round, found.text].filter(Boolean).join(" "));
     if (found.position === null) {

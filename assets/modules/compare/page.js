@@ -2,7 +2,19 @@
 import { address, at, begin, go, isShown, read, remember, root, say, state, wholeNumber } from "./address.js";
 import { current } from "./cells.js";
 import {
-  cellWidth, find, findNext, fittingMode, GRID, jump, mark, measure, openFold, reload, showFirst, step, topRow,
+  cellWidth,
+  find,
+  findNext,
+  fittingMode,
+  GRID,
+  jump,
+  mark,
+  measure,
+  openFold,
+  reload,
+  showFirst,
+  step,
+  topRow,
 } from "./lines.js";
 import "../shared/grid-theme.js";
 import "../shared/lists.js";
@@ -217,7 +229,8 @@ const CLICKS = {
     visit(Number(row));
   },
 };
-const CLICKED = "[data-compare-do], [data-compare-mode], [data-compare-chapter], [data-compare-fold], [data-compare-row]";
+const CLICKED =
+  "[data-compare-do], [data-compare-mode], [data-compare-chapter], [data-compare-fold], [data-compare-row]";
 document.addEventListener("click", (event) => {
   const menu = at("compare-export");
   for (const unfolded of [menu, at("compare-overview")]) {

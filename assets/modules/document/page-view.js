@@ -14,7 +14,11 @@ const make = (tag, className, text) => {
   return element;
 };
 const said = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-const plain = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+const plain = (text) =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, "");
 const percent = (share) => `${(100 * share).toFixed(3)}%`;
 
 const asked = async (address, signal) => {
@@ -118,7 +122,8 @@ class PageView {
     this.number.max = pages.length;
     this.root.querySelector(".sheet-count").textContent = `/ ${pages.length.toLocaleString()}`;
     this.observer = new IntersectionObserver(
-      (entries) => entries.forEach((entry) => (entry.isIntersecting ? this.draw(entry.target) : this.clear(entry.target))),
+      (entries) =>
+        entries.forEach((entry) => (entry.isIntersecting ? this.draw(entry.target) : this.clear(entry.target))),
       { root: this.sheets, rootMargin: `${AHEAD_PX}px 0px` },
     );
     laid.forEach((sheet) => this.observer.observe(sheet));
@@ -214,8 +219,10 @@ class PageView {
 
   placed(element, area) {
     Object.assign(element.style, {
-      left: percent(area.left), top: percent(area.top),
-      width: percent(area.right - area.left), height: percent(area.bottom - area.top),
+      left: percent(area.left),
+      top: percent(area.top),
+      width: percent(area.right - area.left),
+      height: percent(area.bottom - area.top),
     });
     return element;
   }
@@ -232,7 +239,9 @@ class PageView {
       const word = make("span", "sheet-word", run.text + (run.ends_line ? "\n" : " "));
       word.dataset.plain = plain(run.text);
       Object.assign(word.style, {
-        left: percent(left), top: percent(top), fontSize: `${((bottom - top) * 90).toFixed(3)}cqh`,
+        left: percent(left),
+        top: percent(top),
+        fontSize: `${((bottom - top) * 90).toFixed(3)}cqh`,
         transform: `scaleX(${stretch.toFixed(4)})`,
       });
       layer.append(word);

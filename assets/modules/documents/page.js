@@ -1,9 +1,8 @@
 /* Documents: the formats and cells of the grid, and what is done with what is chosen in it. What a user wrote is only
    ever text. */
 import "../shared/grid-theme.js";
-import { offer, setProps, skip } from "../shared/dash.js";
+import { go, offer, setProps, skip } from "../shared/dash.js";
 import { chooseInList, showList } from "../shared/lists.js";
-import { go } from "../shared/moving.js";
 import { exact } from "../shared/texts.js";
 import { whenGrid } from "../shell/grid.js";
 
@@ -45,7 +44,10 @@ const STEPS = [
 const timeWords = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto", style: "short" });
 const dates = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium" });
 const shortly = new Intl.DateTimeFormat(document.documentElement.lang, {
-  month: "short", day: "numeric", hour: "numeric", minute: "2-digit",
+  month: "short",
+  day: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
 });
 functions.evoAgo = (params) => {
   const age = Math.max(0, (Date.now() - Date.parse(params.value)) / 1000);
@@ -115,8 +117,7 @@ components.DocumentEdit = (props) =>
           className: "cell-button",
           title: props.context.words.edit,
           "aria-label": `${props.context.words.edit}: ${props.data.name}`,
-          onClick: () =>
-            setProps("documents-edited", { data: { key: props.data.key, at: Date.now() } }),
+          onClick: () => setProps("documents-edited", { data: { key: props.data.key, at: Date.now() } }),
         },
         icon("pencil"),
       )
@@ -176,8 +177,7 @@ const told = (given) => {
   });
   return words.shown;
 };
-const can = (row, action) =>
-  row.state !== "purged" && (row.state === "deleted") === (action === "restore");
+const can = (row, action) => row.state !== "purged" && (row.state === "deleted") === (action === "restore");
 const nothingTo = (grid) => {
   const rows = grid.getSelectedRows();
   return ["delete", "restore"].map((action) => !rows.some((row) => can(row, action)));

@@ -1,6 +1,20 @@
 /* Lists of jobs: <div data-job-list="active|all" data-job-limit="n">. A list is read once and then follows the server's
    events, so that thousands of jobs cost nothing while they rest. What is chosen stands in the address. */
-import { documentHref, FINISHED, heading, icon, jobActions, make, meaning, remaining, request, RETRY, Row, shares, STAGES } from "./rows.js";
+import {
+  documentHref,
+  FINISHED,
+  heading,
+  icon,
+  jobActions,
+  make,
+  meaning,
+  remaining,
+  request,
+  RETRY,
+  Row,
+  shares,
+  STAGES,
+} from "./rows.js";
 import { exact, relative, size, text } from "../shared/texts.js";
 
 const STATES = { all: [], active: ["queued", "running"], failed: ["failed"], done: ["done"], cancelled: ["cancelled"] };
@@ -56,7 +70,12 @@ const drawChoices = (place) => {
   again.append(icon(RETRY), make("span", "", text("job.retry_all")));
   place.append(search, select("kind", [["", text("job.kind.any")], ...kinds]));
   if (place.dataset.jobMe) {
-    place.append(select("who", [["", text("job.who.any")], [place.dataset.jobMe, text("job.who.me")]]));
+    place.append(
+      select("who", [
+        ["", text("job.who.any")],
+        [place.dataset.jobMe, text("job.who.me")],
+      ]),
+    );
   }
   place.append(again);
 };
@@ -81,8 +100,12 @@ const facts = (job) => {
   const took = Object.entries(job.stage_seconds || {}).map(([stage, time]) => {
     const count = job.stage_counts?.[stage];
     const words = `${text(`job.stage.${stage}`)} ${seconds(time)}`;
-    return count ? `${words} (${text(stage === "parsing" || stage === "stored" ? "job.count.bytes" : "job.count.items", {
-      count, size: size(count) })})` : words;
+    return count
+      ? `${words} (${text(stage === "parsing" || stage === "stored" ? "job.count.bytes" : "job.count.items", {
+          count,
+          size: size(count),
+        })})`
+      : words;
   });
   const used = job.resources || {};
   return [
@@ -181,9 +204,12 @@ class JobList {
 
   fits(job) {
     const now = this.wanted;
-    return (!STATES[now.state].length || STATES[now.state].includes(job.state))
-      && (!now.kind || job.kind === now.kind) && (!now.who || job.actor === now.who)
-      && (!now.search || job.name.toLowerCase().includes(now.search.toLowerCase()));
+    return (
+      (!STATES[now.state].length || STATES[now.state].includes(job.state)) &&
+      (!now.kind || job.kind === now.kind) &&
+      (!now.who || job.actor === now.who) &&
+      (!now.search || job.name.toLowerCase().includes(now.search.toLowerCase()))
+    );
   }
 
   /* A job has changed: its row is changed, added on top, or taken away. */
@@ -227,7 +253,8 @@ class JobList {
       jobs.forEach((job) => this.seen.add(job.id));
       const done = this.seen.size - jobs.length;
       const left = jobs.every((job) => typeof job.seconds_left === "number")
-        ? remaining(Math.max(...jobs.map((job) => job.seconds_left))) : "";
+        ? remaining(Math.max(...jobs.map((job) => job.seconds_left)))
+        : "";
       const told = text("job.progress", { done, total: this.seen.size, count: this.seen.size });
       this.say(jobs.length ? [told, left].filter(Boolean).join(" · ") : "");
       if (!jobs.length) {
@@ -235,12 +262,15 @@ class JobList {
       }
     } else {
       const count = (...states) => states.reduce((sum, state) => sum + (this.counts?.[state] || 0), 0);
-      this.say(text("job.summary", { active: count("queued", "running"), done: count("done"), failed: count("failed") }));
+      this.say(
+        text("job.summary", { active: count("queued", "running"), done: count("done"), failed: count("failed") }),
+      );
       const all = document.querySelector("[data-job-retry-all]");
       if (all) {
         all.hidden = count("failed") === 0;
       }
-      const nothing = count(...Object.keys(this.counts || {})) === 0 && Object.values(rest(this.wanted)).every((word) => !word);
+      const nothing =
+        count(...Object.keys(this.counts || {})) === 0 && Object.values(rest(this.wanted)).every((word) => !word);
       if (this.empty) {
         this.empty.hidden = !nothing;
       }

@@ -142,8 +142,15 @@ export class Row {
 
   /* view: {meaning, word, shares, href, detail, error, actions: [[icon, label, function]]} */
   show(view) {
-    const signature = JSON.stringify([view.meaning, view.word, view.shares, view.href, view.detail, view.error,
-      view.actions.map((action) => action[1])]);
+    const signature = JSON.stringify([
+      view.meaning,
+      view.word,
+      view.shares,
+      view.href,
+      view.detail,
+      view.error,
+      view.actions.map((action) => action[1]),
+    ]);
     if (signature === this.shown) {
       return;
     }
@@ -193,7 +200,8 @@ export class Row {
     }
     this.offered = offered;
     const buttons = actions.map(([name, label], index) =>
-      button(name, label, (event) => this.wanted[index][2](event), hasError && name === RETRY));
+      button(name, label, (event) => this.wanted[index][2](event), hasError && name === RETRY),
+    );
     const isRemedy = (_, index) => hasError && actions[index][0] === RETRY;
     this.remedies.replaceChildren(...buttons.filter(isRemedy));
     this.actions.replaceChildren(...buttons.filter((each, index) => !isRemedy(each, index)));
@@ -235,6 +243,12 @@ export const heading = (columns) => {
   row.setAttribute("aria-hidden", "true");
   const bars = make("div", "job-bars");
   bars.append(...columns.map((column) => make("span", "", text(`job.stage.${column}`))));
-  row.append(make("span", ""), make("span", "", text("job.name")), bars, make("span", "", text("job.state")), make("span", ""));
+  row.append(
+    make("span", ""),
+    make("span", "", text("job.name")),
+    bars,
+    make("span", "", text("job.state")),
+    make("span", ""),
+  );
   return row;
 };

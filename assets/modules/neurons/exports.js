@@ -24,7 +24,8 @@ const address = (link, view) => {
 const tableBytes = ({ summary }, [from, end]) => {
   const { excitatory, inhibitory } = summary.rate_per_token;
   const rate = [excitatory, inhibitory].flatMap((rates) => rates.slice(from, end)).reduce((sum, each) => sum + each, 0);
-  const name = summary.table.reduce((sum, row) => sum + row.name.length * row.neurons, 0) / Math.max(summary.neurons, 1);
+  const name =
+    summary.table.reduce((sum, row) => sum + row.name.length * row.neurons, 0) / Math.max(summary.neurons, 1);
   return rate * summary.neurons * summary.steps * (name + LINE_BYTES);
 };
 
@@ -33,10 +34,15 @@ export const sayPart = (view) => {
   const tokens = tokensOf(view);
   const [from, end] = tokens || [0, view.tokens.count];
   const said = {
-    part: naming.chosenName(view), from: from + 1, to: end, size: view.summary ? size(tableBytes(view, [from, end])) : "–",
+    part: naming.chosenName(view),
+    from: from + 1,
+    to: end,
+    size: view.summary ? size(tableBytes(view, [from, end])) : "–",
   };
-  document.getElementById("neurons-export-part").textContent =
-    text(tokens ? "neurons.live.export_part" : "neurons.live.export_all_tokens", said);
+  document.getElementById("neurons-export-part").textContent = text(
+    tokens ? "neurons.live.export_part" : "neurons.live.export_all_tokens",
+    said,
+  );
 };
 
 export const keep = (content, name) => {

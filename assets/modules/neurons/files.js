@@ -1,9 +1,8 @@
 /* Neurons: recordings are sent, renamed and deleted here. */
 import { json, request } from "./recording.js";
 import { problemOf } from "./problems.js";
-import { go } from "../shared/moving.js";
+import { go } from "../shared/dash.js";
 import { sentences, size, text } from "../shared/texts.js";
-
 
 const say = (id, problem) => {
   const place = document.getElementById(id);
@@ -47,7 +46,13 @@ const rename = () => {
   label.textContent = place.dataset.label;
   label.htmlFor = "neurons-new-name";
   const field = document.createElement("input");
-  Object.assign(field, { id: "neurons-new-name", className: "form-control", value: place.dataset.name, maxLength: 200, autocomplete: "off" });
+  Object.assign(field, {
+    id: "neurons-new-name",
+    className: "form-control",
+    value: place.dataset.name,
+    maxLength: 200,
+    autocomplete: "off",
+  });
   field.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && renameNow());
   place.replaceChildren(label, field);
   open("rename");
@@ -56,7 +61,11 @@ const rename = () => {
 const renameNow = async () => {
   const name = document.getElementById("neurons-new-name").value;
   try {
-    const kept = await json(pathOf(), { method: "PATCH", body: JSON.stringify({ name }), headers: { "Content-Type": "application/json" } });
+    const kept = await json(pathOf(), {
+      method: "PATCH",
+      body: JSON.stringify({ name }),
+      headers: { "Content-Type": "application/json" },
+    });
     document.getElementById("neurons-rename-dialog").close();
     document.getElementById("neurons-name").dataset.name = kept.name;
     document.querySelectorAll(`#neurons-recording option[value="${CSS.escape(kept.id)}"]`).forEach((option) => {
@@ -77,7 +86,11 @@ const deleteNow = async () => {
 };
 
 const actions = {
-  upload, rename, delete: () => open("delete"), "rename-confirm": renameNow, "delete-confirm": deleteNow,
+  upload,
+  rename,
+  delete: () => open("delete"),
+  "rename-confirm": renameNow,
+  "delete-confirm": deleteNow,
 };
 document.addEventListener("click", (event) => {
   const button = event.target.closest?.("[data-neurons]");

@@ -24,7 +24,10 @@ const traces = (told, spikes, at, neuron, token, scale) => {
   const line = { x: [], y: [], customdata: [] };
   const over = { x: [], y: [] };
   const under = { x: [], y: [] };
-  const fired = [{ x: [], y: [] }, { x: [], y: [] }];
+  const fired = [
+    { x: [], y: [] },
+    { x: [], y: [] },
+  ];
   for (let s = from; s < end; s += 1) {
     const { steps } = spikes;
     const unit = told.thresholds ? told.thresholds[steps - 1][s][at] || 1 : 1;
@@ -72,7 +75,11 @@ const ticksOf = (highest, scale) => {
     powers.push(power);
   }
   const values = [...powers.map((power) => -power).reverse(), 0, ...powers];
-  return { tickmode: "array", tickvals: values.map(folded), ticktext: values.map((value) => String(value).replace("-", "−")) };
+  return {
+    tickmode: "array",
+    tickvals: values.map(folded),
+    ticktext: values.map((value) => String(value).replace("-", "−")),
+  };
 };
 
 export const membrane = async (told, spikes, code, at, token, name) => {
@@ -80,36 +87,71 @@ export const membrane = async (told, spikes, code, at, token, name) => {
   const neuron = told.idx[at];
   const found = traces(told, spikes, at, told.rows[at], token, scale);
   const now = plots.colours();
-  const limit = { type: "scatter", mode: "lines", line: { color: now.muted, width: 1, shape: "hv" }, hoverinfo: "skip" };
+  const limit = {
+    type: "scatter",
+    mode: "lines",
+    line: { color: now.muted, width: 1, shape: "hv" },
+    hoverinfo: "skip",
+  };
   const data = [
     ...(told.thresholds
-      ? [{ ...limit, ...found.over, name: text("neurons.live.threshold") }, { ...limit, ...found.under, showlegend: false }]
+      ? [
+          { ...limit, ...found.over, name: text("neurons.live.threshold") },
+          { ...limit, ...found.under, showlegend: false },
+        ]
       : []),
     {
-      type: "scatter", mode: "lines", name: text("neurons.live.potential"), ...found.line, line: { color: now.text, width: 2, shape: "hv" },
+      type: "scatter",
+      mode: "lines",
+      name: text("neurons.live.potential"),
+      ...found.line,
+      line: { color: now.text, width: 2, shape: "hv" },
       hovertemplate: `${plots.plain(text("neurons.live.membrane_hover", { unit: scale.unit }))}<extra></extra>`,
     },
-    ...plots.signs().map(([sign, words, colour, , symbol], each) => ({
-      type: "scatter", mode: "markers", ...found.fired[each], name: words, showlegend: false, hoverinfo: "skip", marker: { color: colour, symbol, size: 10 },
+    ...plots.signs().map(([, words, colour, , symbol], each) => ({
+      type: "scatter",
+      mode: "markers",
+      ...found.fired[each],
+      name: words,
+      showlegend: false,
+      hoverinfo: "skip",
+      marker: { color: colour, symbol, size: 10 },
     })),
   ];
   const highest = recordings.greatest([...found.line.y, ...found.over.y].filter(Number.isFinite).map(Math.abs));
-  const y = { title: text(scale.unit ? "neurons.live.membrane_axis" : "neurons.live.membrane_axis_plain", { unit: scale.unit }), zeroline: true, zerolinecolor: now.border, ...ticksOf(highest, scale) };
+  const y = {
+    title: text(scale.unit ? "neurons.live.membrane_axis" : "neurons.live.membrane_axis_plain", { unit: scale.unit }),
+    zeroline: true,
+    zerolinecolor: now.border,
+    ...ticksOf(highest, scale),
+  };
   const wanted = plots.inTime(found.range, spikes.tokens, y, plots.withLegend());
   wanted.xaxis.fixedrange = true;
   await plots.draw("membrane", data, wanted);
   const signed = found.fired.map((each) => each.x.filter((x) => Math.floor(x) === token).length);
-  plots.say("membrane", text("neurons.live.membrane", { neuron: String(neuron), population: name, token: token + 1, excitatory: signed[0], inhibitory: signed[1] }));
+  plots.say(
+    "membrane",
+    text("neurons.live.membrane", {
+      neuron: String(neuron),
+      population: name,
+      token: token + 1,
+      excitatory: signed[0],
+      inhibitory: signed[1],
+    }),
+  );
   return found.range;
 };
 
 /* The place of the traced neuron that fires most: it is shown first, as a silent one would show an empty plot. */
-export const mostFiring = (told, spikes) => recordings.placeOfGreatest(told.rows.map((neuron) => {
-  let sum = 0;
-  for (let step = 0; step < spikes.steps; step += 1) {
-    for (let s = 0; s < spikes.tokens; s += 1) {
-      sum += Math.abs(spikes.at(step, s, neuron));
-    }
-  }
-  return sum;
-}));
+export const mostFiring = (told, spikes) =>
+  recordings.placeOfGreatest(
+    told.rows.map((neuron) => {
+      let sum = 0;
+      for (let step = 0; step < spikes.steps; step += 1) {
+        for (let s = 0; s < spikes.tokens; s += 1) {
+          sum += Math.abs(spikes.at(step, s, neuron));
+        }
+      }
+      return sum;
+    }),
+  );

@@ -4,8 +4,7 @@ import * as exporting from "./exports.js";
 import * as plots from "./plots.js";
 import { Recording } from "./recording.js";
 import { show, View } from "./view.js";
-import { offer, skip } from "../shared/dash.js";
-import { go } from "../shared/moving.js";
+import { go, offer, skip } from "../shared/dash.js";
 
 let view;
 
@@ -18,7 +17,10 @@ document.addEventListener("change", (event) => {
     if (id === "neurons-layer" || id === "neurons-kind") {
       view[id.slice("neurons-".length)] = value;
       const { layers } = view.mapOf(view.kind);
-      if ((view.kind === "all" && view.layer === "all") || (view.layer !== "all" && !layers.includes(Number(view.layer)))) {
+      if (
+        (view.kind === "all" && view.layer === "all") ||
+        (view.layer !== "all" && !layers.includes(Number(view.layer)))
+      ) {
         view.layer = String(layers[Math.floor(layers.length / 2)]);
       }
       view.fields();
@@ -58,11 +60,15 @@ document.addEventListener("click", (event) => {
     pressed[button.dataset.neurons]?.();
   }
 });
-document.addEventListener("toggle", ({ target }) => {
-  if (target.id === "neurons-export" && target.open && view?.isHere && view.tokens) {
-    exporting.sayPart(view);
-  }
-}, true);
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (target.id === "neurons-export" && target.open && view?.isHere && view.tokens) {
+      exporting.sayPart(view);
+    }
+  },
+  true,
+);
 document.addEventListener("evorag:theme", () => {
   if (view?.isHere && view.rows) {
     view.attempt(async () => {

@@ -1,7 +1,7 @@
 /* Neurons: what went wrong, said where it went wrong. */
 import { sentences, text } from "../shared/texts.js";
 
-export const problemOf = (error) => error.problem?.title ? error.problem : { title: text("neurons.live.offline") };
+export const problemOf = (error) => (error.problem?.title ? error.problem : { title: text("neurons.live.offline") });
 
 export const fail = (place, error, again) => {
   const problem = error.problem ? problemOf(error) : { title: error.message };
@@ -12,7 +12,11 @@ export const fail = (place, error, again) => {
   const code = document.createElement("code");
   code.textContent = problem.code || "";
   const button = document.createElement("button");
-  Object.assign(button, { type: "button", className: "btn btn-secondary btn-sm", textContent: text("neurons.live.again") });
+  Object.assign(button, {
+    type: "button",
+    className: "btn btn-secondary btn-sm",
+    textContent: text("neurons.live.again"),
+  });
   button.addEventListener("click", again);
   line.append(words, " ", code, " ", button);
   place.replaceChildren(line);

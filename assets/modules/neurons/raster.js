@@ -23,7 +23,11 @@ export class Rows {
       this.count += spikes.neurons;
       return part;
     });
-    [{ spikes: { steps: this.steps, tokens: this.tokens } }] = this.parts;
+    [
+      {
+        spikes: { steps: this.steps, tokens: this.tokens },
+      },
+    ] = this.parts;
   }
 
   /* the population of a row, and the neuron in it */
@@ -38,7 +42,9 @@ export class Rows {
     const counts = new Array(steps + 1).fill(0);
     const apart = new Array(Math.max(steps - 1, 1)).fill(0);
     const fired = new Uint8Array(steps);
-    for (const { spikes: { bytes, width, half, neurons } } of this.parts) {
+    for (const {
+      spikes: { bytes, width, half, neurons },
+    } of this.parts) {
       for (let place = 0; place < width; place += 1) {
         for (let step = 0; step < steps; step += 1) {
           const at = (step * tokens + token) * width + place;
@@ -101,8 +107,10 @@ const marks = (rows, view, { apart, tokensApart }) => {
 const windowOf = (rows, range, height) => {
   const [low, high] = height || [-0.5, rows.count - 0.5];
   return {
-    start: Math.max(0, Math.floor(range[0])), end: Math.min(rows.tokens, Math.ceil(range[1])),
-    from: Math.max(0, Math.ceil(Math.min(low, high))), to: Math.min(rows.count, Math.floor(Math.max(low, high)) + 1),
+    start: Math.max(0, Math.floor(range[0])),
+    end: Math.min(rows.tokens, Math.ceil(range[1])),
+    from: Math.max(0, Math.ceil(Math.min(low, high))),
+    to: Math.min(rows.count, Math.floor(Math.max(low, high)) + 1),
   };
 };
 
@@ -127,7 +135,10 @@ const labels = (rows, view) => {
   const apart = Math.ceil(seen.length / 10);
   const shown = seen.filter((_, at) => at % apart === 0);
   return {
-    title: "", tickmode: "array", tickvals: shown.map((part) => Math.max(part.first, view.from)), ticktext: shown.map((part) => plots.plain(part.label)),
+    title: "",
+    tickmode: "array",
+    tickvals: shown.map((part) => Math.max(part.first, view.from)),
+    ticktext: shown.map((part) => plots.plain(part.label)),
   };
 };
 
@@ -145,23 +156,38 @@ export const raster = async (rows, summary, range, height) => {
   const isShaped = size >= SHAPED_PX;
   const data = found.flatMap((turn, number) => {
     const traces = plots.signs().map(([sign, name, colour, , symbol], at) => ({
-      type: "scattergl", mode: "markers", name: `${sign === "excitatory" ? "▲" : "▼"} ${name}`, hoverinfo: "skip",
-      legendgroup: sign, showlegend: number === 0, x: Float32Array.from(turn[at].x), y: Float32Array.from(turn[at].y),
+      type: "scattergl",
+      mode: "markers",
+      name: `${sign === "excitatory" ? "▲" : "▼"} ${name}`,
+      hoverinfo: "skip",
+      legendgroup: sign,
+      showlegend: number === 0,
+      x: Float32Array.from(turn[at].x),
+      y: Float32Array.from(turn[at].y),
       marker: { color: colour, size, symbol: isShaped ? symbol : "square", line: { width: 0 } },
     }));
     return number % 2 ? traces.reverse() : traces;
   });
   const y = {
-    title: text("neurons.live.neuron_axis"), range: height || [rows.count - 0.5, -0.5], fixedrange: false, showgrid: false,
-    nticks: TICKS, minallowed: -0.5, maxallowed: rows.count - 0.5, ...labels(rows, view),
+    title: text("neurons.live.neuron_axis"),
+    range: height || [rows.count - 0.5, -0.5],
+    fixedrange: false,
+    showgrid: false,
+    nticks: TICKS,
+    minallowed: -0.5,
+    maxallowed: rows.count - 0.5,
+    ...labels(rows, view),
   };
   await plots.draw("raster", data, { ...plots.inTime(range, rows.tokens, y, plots.withLegend()), margin });
   const shown = found.flat().reduce((sum, { x }) => sum + x.length, 0);
   const { apart, tokensApart } = thin;
   const told = { neurons: rows.count, spikes: summary.spikes, shown, apart, tokens_apart: tokensApart };
-  plots.say("raster", sentences([
-    text(RASTER_SAID[Number(apart > 1) + 2 * Number(tokensApart > 1)], told),
-    rows.factor > 1 ? text("neurons.live.raster_kept", { factor: rows.factor }) : "",
-  ]));
+  plots.say(
+    "raster",
+    sentences([
+      text(RASTER_SAID[Number(apart > 1) + 2 * Number(tokensApart > 1)], told),
+      rows.factor > 1 ? text("neurons.live.raster_kept", { factor: rows.factor }) : "",
+    ]),
+  );
   return { shown, apart: thin.apart };
 };

@@ -100,4 +100,3 @@ export class Recording {
     return json(`${this.path}/compare?with=${encodeURIComponent(other)}`);
   }
 }
-

@@ -54,10 +54,15 @@ export class View {
     naming.sayLeftOut(this.recording.leftOut);
     const kinds = this.map.maps.map((each) => each.kind);
     naming.nameHead(kinds);
-    this.kind = kinds.includes(this.given.get("kind")) ? this.given.get("kind") : kinds.includes(USUAL_KIND) ? USUAL_KIND : kinds.at(-1);
+    this.kind = kinds.includes(this.given.get("kind"))
+      ? this.given.get("kind")
+      : kinds.includes(USUAL_KIND)
+        ? USUAL_KIND
+        : kinds.at(-1);
     const { layers } = this.mapOf(this.kind);
     const asked = this.given.get("layer");
-    this.layer = asked === "all" || layers.includes(Number(asked || NaN)) ? asked : String(layers[Math.floor(layers.length / 2)]);
+    this.layer =
+      asked === "all" || layers.includes(Number(asked || NaN)) ? asked : String(layers[Math.floor(layers.length / 2)]);
     const first = Math.max(0, this.recording.roles.indexOf("answer"));
     const token = Number(this.given.get("token"));
     this.fields();
@@ -76,22 +81,40 @@ export class View {
   fields() {
     const fill = (id, options, chosen) => {
       const field = document.getElementById(`neurons-${id}`);
-      field.replaceChildren(...options.map(([value, words]) => new Option(words, value, value === chosen, value === chosen)));
+      field.replaceChildren(
+        ...options.map(([value, words]) => new Option(words, value, value === chosen, value === chosen)),
+      );
       field.disabled = options.length < 2;
     };
     const { layers } = this.mapOf(this.kind);
     const each = layers.map((layer) => [String(layer), naming.layerName(layer)]);
     /* All neurons at once would be more spikes than a browser holds; all of a kind or all of a layer are not. */
-    fill("layer", layers.length > 1 && this.kind !== "all" ? [["all", text("neurons.live.all_layers")], ...each] : each, this.layer);
-    fill("kind", this.map.maps.filter(({ kind }) => kind !== "all" || this.map.maps.length > 2).map(({ kind }) => [kind, naming.kindName(kind)]), this.kind);
+    fill(
+      "layer",
+      layers.length > 1 && this.kind !== "all" ? [["all", text("neurons.live.all_layers")], ...each] : each,
+      this.layer,
+    );
+    fill(
+      "kind",
+      this.map.maps
+        .filter(({ kind }) => kind !== "all" || this.map.maps.length > 2)
+        .map(({ kind }) => [kind, naming.kindName(kind)]),
+      this.kind,
+    );
   }
 
   get populations() {
-    const kinds = this.kind === "all" ? this.map.maps.map((each) => each.kind).filter((kind) => kind !== "all") : [this.kind];
+    const kinds =
+      this.kind === "all" ? this.map.maps.map((each) => each.kind).filter((kind) => kind !== "all") : [this.kind];
     const layers = this.layer === "all" ? this.mapOf(this.kind).layers : [Number(this.layer)];
-    return layers.flatMap((layer) => kinds.filter((kind) => this.mapOf(kind).layers.includes(layer)).map((kind) => ({
-      name: naming.nameOf(layer, kind), label: this.layer === "all" ? naming.layerName(layer) : naming.kindName(kind),
-    })));
+    return layers.flatMap((layer) =>
+      kinds
+        .filter((kind) => this.mapOf(kind).layers.includes(layer))
+        .map((kind) => ({
+          name: naming.nameOf(layer, kind),
+          label: this.layer === "all" ? naming.layerName(layer) : naming.kindName(kind),
+        })),
+    );
   }
 
   /* Another layer or kind. What is of the one before goes first, and does not come back when this one fails. */
@@ -140,7 +163,13 @@ export class View {
         return;
       }
     }
-    this.rows = new rasters.Rows(parts, recordings.greatest(wanted.map(({ name }) => this.recording.factors.get(name) || 1), 1));
+    this.rows = new rasters.Rows(
+      parts,
+      recordings.greatest(
+        wanted.map(({ name }) => this.recording.factors.get(name) || 1),
+        1,
+      ),
+    );
     await this.drawRaster();
     await this.openMembrane(isLatest);
     if (isLatest()) {
@@ -161,7 +190,12 @@ export class View {
       return;
     }
     const most = membranes.mostFiring(told, part.spikes);
-    field.replaceChildren(...told.idx.map((neuron, at) => new Option(text("neurons.live.neuron", { number: String(neuron) }), String(at), at === most, at === most)));
+    field.replaceChildren(
+      ...told.idx.map(
+        (neuron, at) =>
+          new Option(text("neurons.live.neuron", { number: String(neuron) }), String(at), at === most, at === most),
+      ),
+    );
     this.traced = { told, part };
   }
 
@@ -170,7 +204,10 @@ export class View {
     const map = this.mapOf(this.kind);
     const [least, most] = tables.extremes([map]);
     await plots.heat("heat", map, this.span, this.tokens.count, [least, most]);
-    plots.say("heat", text("neurons.live.heat", { kind: naming.kindName(this.kind), least: plots.rate(least), most: plots.rate(most) }));
+    plots.say(
+      "heat",
+      text("neurons.live.heat", { kind: naming.kindName(this.kind), least: plots.rate(least), most: plots.rate(most) }),
+    );
     this.listen("heat");
   }
 
@@ -178,11 +215,19 @@ export class View {
     const { summary } = this;
     await plots.rates("steps", summary.rate_per_step, false, this.span, this.tokens.count);
     await plots.rates("rates", summary.rate_per_token, true, this.span, this.tokens.count);
-    const told = { neurons: summary.neurons, spikes: summary.spikes, rate: plots.rate(summary.rate), steps: summary.steps };
+    const told = {
+      neurons: summary.neurons,
+      spikes: summary.spikes,
+      rate: plots.rate(summary.rate),
+      steps: summary.steps,
+    };
     plots.say("steps", text("neurons.live.steps", told));
     const each = summary.rate_per_token.excitatory.map((value, at) => value + summary.rate_per_token.inhibitory[at]);
     const most = recordings.placeOfGreatest(each);
-    plots.say("rates", text("neurons.live.rates", { number: most + 1, words: this.tokens.shown(most), rate: plots.rate(each[most]) }));
+    plots.say(
+      "rates",
+      text("neurons.live.rates", { number: most + 1, words: this.tokens.shown(most), rate: plots.rate(each[most]) }),
+    );
     this.listen("steps");
     this.listen("rates");
   }
@@ -209,16 +254,39 @@ export class View {
     const mark = text("neurons.live.this_token", { number: token + 1 });
     const { edges, counts: all } = summary.rate_histogram;
     const width = edges[1] - edges[0];
-    const last = Math.max(all.findLastIndex((count) => count > 0), 0);
+    const last = Math.max(
+      all.findLastIndex((count) => count > 0),
+      0,
+    );
     const neurons = (values) => values.map((count) => count / Math.max(rows.count, 1));
-    await plots.shares("histogram",
-      { x: edges.slice(0, -1).map((edge) => edge + width / 2), y: neurons(all), width, axis: text("neurons.live.share_neurons"), hover: text("neurons.live.histogram_hover") },
+    await plots.shares(
+      "histogram",
+      {
+        x: edges.slice(0, -1).map((edge) => edge + width / 2),
+        y: neurons(all),
+        width,
+        axis: text("neurons.live.share_neurons"),
+        hover: text("neurons.live.histogram_hover"),
+      },
       { x: counts.map((_, count) => count / steps), y: neurons(counts) },
-      { title: text("neurons.live.rate_axis"), range: [-width, Math.max(edges[last + 1], counts.findLastIndex((count) => count > 0) / steps) + width], nticks: 6 }, mark);
+      {
+        title: text("neurons.live.rate_axis"),
+        range: [-width, Math.max(edges[last + 1], counts.findLastIndex((count) => count > 0) / steps) + width],
+        nticks: 6,
+      },
+      mark,
+    );
     if (turn !== this.turn) {
       return;
     }
-    plots.say("histogram", text("neurons.live.histogram", { silent: plots.number((100 * counts[0]) / Math.max(rows.count, 1), 1), token: token + 1, neurons: rows.count }));
+    plots.say(
+      "histogram",
+      text("neurons.live.histogram", {
+        silent: plots.number((100 * counts[0]) / Math.max(rows.count, 1), 1),
+        token: token + 1,
+        neurons: rows.count,
+      }),
+    );
     const isi = summary.isi_histogram;
     const pairs = isi.counts.reduce((sum, count) => sum + count, isi.longer);
     const pairsHere = apart.reduce((sum, count) => sum + count, 0);
@@ -226,11 +294,25 @@ export class View {
       await plots.nothing("intervals", text("neurons.live.no_intervals"));
       return;
     }
-    await plots.shares("intervals",
-      { x: isi.counts.map((_, at) => at + 1), y: isi.counts.map((count) => count / pairs), width: 0.9, axis: text("neurons.live.share_intervals"), hover: text("neurons.live.intervals_hover") },
-      isi.within_token ? { x: apart.map((_, at) => at + 1), y: apart.map((count) => count / Math.max(pairsHere, 1)) } : { x: [], y: [] },
-      { title: text("neurons.live.interval_axis"), dtick: Math.ceil(isi.counts.length / 12) }, mark);
-    plots.say("intervals", text(isi.within_token ? "neurons.live.intervals_within" : "neurons.live.intervals", { count: pairs }));
+    await plots.shares(
+      "intervals",
+      {
+        x: isi.counts.map((_, at) => at + 1),
+        y: isi.counts.map((count) => count / pairs),
+        width: 0.9,
+        axis: text("neurons.live.share_intervals"),
+        hover: text("neurons.live.intervals_hover"),
+      },
+      isi.within_token
+        ? { x: apart.map((_, at) => at + 1), y: apart.map((count) => count / Math.max(pairsHere, 1)) }
+        : { x: [], y: [] },
+      { title: text("neurons.live.interval_axis"), dtick: Math.ceil(isi.counts.length / 12) },
+      mark,
+    );
+    plots.say(
+      "intervals",
+      text(isi.within_token ? "neurons.live.intervals_within" : "neurons.live.intervals", { count: pairs }),
+    );
   }
 
   async drawMembrane() {
@@ -318,15 +400,19 @@ export class View {
     });
     place.on("plotly_doubleclick", () => this.zoom(null, null));
     if (isNew) {
-      place.addEventListener("pointerdown", (down) => {
-        /* Plotly covers the window while a button is down, so the release is not heard here. */
-        const release = (up) => {
-          if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) < CLICK_PX) {
-            heard.get(place).press(id, place, up);
-          }
-        };
-        window.addEventListener("pointerup", release, { once: true, capture: true });
-      }, true);
+      place.addEventListener(
+        "pointerdown",
+        (down) => {
+          /* Plotly covers the window while a button is down, so the release is not heard here. */
+          const release = (up) => {
+            if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) < CLICK_PX) {
+              heard.get(place).press(id, place, up);
+            }
+          };
+          window.addEventListener("pointerup", release, { once: true, capture: true });
+        },
+        true,
+      );
     }
   }
 
@@ -362,7 +448,9 @@ export class View {
       return;
     }
     this.second = this.second?.id === id ? this.second : new recordings.Recording(id);
-    const names = ["recording", "with"].map((name) => document.getElementById(`neurons-${name}`).selectedOptions[0]?.textContent || "");
+    const names = ["recording", "with"].map(
+      (name) => document.getElementById(`neurons-${name}`).selectedOptions[0]?.textContent || "",
+    );
     try {
       await tables.comparison(this.recording, this.second, this.kind, names, isLatest);
     } catch (error) {
@@ -374,7 +462,12 @@ export class View {
   }
 
   address() {
-    const now = new URLSearchParams({ recording: this.recording.id, layer: this.layer, kind: this.kind, token: this.token + 1 });
+    const now = new URLSearchParams({
+      recording: this.recording.id,
+      layer: this.layer,
+      kind: this.kind,
+      token: this.token + 1,
+    });
     const other = document.getElementById("neurons-with")?.value;
     if (other) {
       now.set("with", other);

@@ -20,7 +20,9 @@ export const kindName = (kind) => {
 };
 export const nameOf = (layer, kind) => (layer === HEAD ? kind : `layers.${layer}.${kind}`);
 export const chosenName = ({ layer, kind }) =>
-  [layer === "all" ? text("neurons.live.all_layers") : layerName(Number(layer)), kindName(kind)].filter((name) => name !== "–").join(" · ");
+  [layer === "all" ? text("neurons.live.all_layers") : layerName(Number(layer)), kindName(kind)]
+    .filter((name) => name !== "–")
+    .join(" · ");
 
 export const sayLeftOut = ({ currents, thinned, tokens, membranes, absent, foreign }) => {
   const place = document.getElementById("neurons-left-out");

@@ -9,29 +9,37 @@ const named = (found) => {
     count.set(file.name, (count.get(file.name) || 0) + 1);
   }
   return kept.map(({ file, folders }) => ({
-    file, name: count.get(file.name) > 1 ? [...folders, file.name].join(" - ") : file.name,
+    file,
+    name: count.get(file.name) > 1 ? [...folders, file.name].join(" - ") : file.name,
   }));
 };
 const foldersOf = (path) => path.split("/").filter(Boolean).slice(0, -1);
-export const documentsIn = (files) => named(files.map((file) => ({ file, folders: foldersOf(file.webkitRelativePath || "") })));
+export const documentsIn = (files) =>
+  named(files.map((file) => ({ file, folders: foldersOf(file.webkitRelativePath || "") })));
 
 const readEntry = (entry, folders = []) =>
   new Promise((resolve) => {
     if (entry.isFile) {
-      entry.file((file) => resolve([{ file, folders }]), () => resolve([]));
+      entry.file(
+        (file) => resolve([{ file, folders }]),
+        () => resolve([]),
+      );
       return;
     }
     const reader = entry.createReader();
     const found = [];
     const more = () =>
-      reader.readEntries(async (batch) => {
-        if (batch.length === 0) {
-          resolve((await Promise.all(found.map((each) => readEntry(each, [...folders, entry.name])))).flat());
-        } else {
-          found.push(...batch);
-          more();
-        }
-      }, () => resolve([]));
+      reader.readEntries(
+        async (batch) => {
+          if (batch.length === 0) {
+            resolve((await Promise.all(found.map((each) => readEntry(each, [...folders, entry.name])))).flat());
+          } else {
+            found.push(...batch);
+            more();
+          }
+        },
+        () => resolve([]),
+      );
     more();
   });
 /* What a drop brought. Entries must be asked for before the first pause: the browser forgets them then. */

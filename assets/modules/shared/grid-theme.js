@@ -1,7 +1,7 @@
 /* The theme of every grid, from the tokens of the styles; Dash looks for it by this name. */
 const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
 
-functions.evoGridTheme = (theme, agGrid) =>
+functions.evoGridTheme = (_theme, agGrid) =>
   agGrid.themeQuartz.withParams({
     accentColor: "var(--ev-accent)",
     backgroundColor: "var(--ev-surface)",

@@ -51,7 +51,10 @@ document.addEventListener("input", (event) => {
   if (field && event.target.matches("input") && !event.isComposing) {
     window.clearTimeout(typing);
     const { value } = event.target;
-    typing = window.setTimeout(() => place()?.contains(field) && chooseInList({ [field.dataset.listField]: value.trim() }, true), TYPING_MS);
+    typing = window.setTimeout(
+      () => place()?.contains(field) && chooseInList({ [field.dataset.listField]: value.trim() }, true),
+      TYPING_MS,
+    );
   }
 });
 /* A word of an input method is searched for once it stands. */
@@ -68,7 +71,12 @@ document.addEventListener("change", (event) => {
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("[data-list-to]");
-  if (link && place()?.contains(link) && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
+  if (
+    link &&
+    place()?.contains(link) &&
+    event.button === 0 &&
+    !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+  ) {
     event.preventDefault();
     go(new URL(link.href).search);
     place().scrollIntoView({ block: "start" });

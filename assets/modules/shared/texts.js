@@ -45,7 +45,8 @@ export const relative = (moment) => {
   }
   return new Intl.DateTimeFormat(root.lang, { dateStyle: "medium" }).format(moment);
 };
-export const exact = (moment) => new Intl.DateTimeFormat(root.lang, { dateStyle: "full", timeStyle: "long" }).format(moment);
+export const exact = (moment) =>
+  new Intl.DateTimeFormat(root.lang, { dateStyle: "full", timeStyle: "long" }).format(moment);
 
 const moments = new Intl.DateTimeFormat(root.lang, { dateStyle: "medium", timeStyle: "short" });
 

@@ -55,9 +55,7 @@ const write = (name, value) => {
 const enter = async () => {
   const dialog = part();
   const form = new URLSearchParams(
-    ticket
-      ? { ticket, code: part("code").value }
-      : { name: part("name").value, password: part("password").value },
+    ticket ? { ticket, code: part("code").value } : { name: part("name").value, password: part("password").value },
   );
   let answer = null;
   let said = {};

@@ -25,13 +25,20 @@ const show = (now) => {
   window.clearTimeout(leaving);
   const isBack = now === "ok";
   part().dataset.state = now;
-  part("text").textContent = text(isBack ? (hasMissed ? "connection.back_missed" : "connection.back") : `connection.${now}`);
+  part("text").textContent = text(
+    isBack ? (hasMissed ? "connection.back_missed" : "connection.back") : `connection.${now}`,
+  );
   part("retry").hidden = isBack;
   part("reload").hidden = !(isBack && hasMissed);
   part().hidden = false;
   if (isBack && !hasMissed) {
     /* A moment of slowness needs no words afterwards. */
-    leaving = window.setTimeout(() => { part().hidden = true; }, before === "slow" ? 0 : SAID_BACK_MS);
+    leaving = window.setTimeout(
+      () => {
+        part().hidden = true;
+      },
+      before === "slow" ? 0 : SAID_BACK_MS,
+    );
   }
 };
 

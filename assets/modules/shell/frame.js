@@ -1,11 +1,35 @@
-/* The frame around every page: place, rail, keys, notices, relative times. No text of a user is ever parsed as HTML here. */
-import { chooseLanguage, chooseTheme, markTheme, remember } from "./choices.js";
+/* The frame around every page: place, rail, keys, notices, times. No text of a user is ever parsed as HTML here. */
 import { openPalette } from "./palette.js";
-import { offer, skip } from "../shared/dash.js";
-import { go } from "../shared/moving.js";
-import { exact, relative } from "../shared/texts.js";
+import { go, offer, skip } from "../shared/dash.js";
+import { exact, moment, relative } from "../shared/texts.js";
 
 const root = document.documentElement;
+
+const remember = (key, value) => {
+  try {
+    window.localStorage.setItem(key, value);
+  } catch {
+    /* private windows may refuse; the choice then lasts until the page is left */
+  }
+};
+
+const markTheme = () => {
+  for (const button of document.querySelectorAll("[data-theme-choice]")) {
+    if (button !== root) {
+      button.setAttribute("aria-pressed", String(button.dataset.themeChoice === root.dataset.themeChoice));
+    }
+  }
+};
+const chooseTheme = (choice) => {
+  remember("evorag-theme", choice);
+  document.dispatchEvent(new CustomEvent("evorag:theme-chosen", { detail: choice }));
+  markTheme();
+  document.dispatchEvent(new CustomEvent("evorag:theme", { detail: root.dataset.bsTheme }));
+};
+const chooseLanguage = (code) => {
+  document.cookie = `evorag_lang=${code}; path=/; max-age=31536000; samesite=lax`;
+  window.location.reload();
+};
 const markRail = () => {
   const open = root.dataset.rail !== "closed";
   document.querySelector('[data-action="collapse"]')?.setAttribute("aria-expanded", String(open));
@@ -43,7 +67,8 @@ const focusQuestion = () => {
 const markPlace = (pathname) => {
   let door = "";
   for (const holder of document.querySelectorAll(".door-tabs [data-paths]")) {
-    const here = holder.dataset.paths.split(" ")
+    const here = holder.dataset.paths
+      .split(" ")
       .some((path) => pathname === path || (path !== "/" && pathname.startsWith(`${path}/`)));
     const link = holder.querySelector("a");
     if (here) {
@@ -93,7 +118,13 @@ const DESTINATIONS = { d: "/documents", u: "/upload", j: "/jobs", h: "/", a: "/"
 let waitingForSecond = 0;
 const writing = (target) => target.closest?.("input, textarea, select, [contenteditable], .ag-cell-inline-editing");
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || writing(event.target) || document.querySelector("dialog[open], .modal.show")) {
+  if (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    writing(event.target) ||
+    document.querySelector("dialog[open], .modal.show")
+  ) {
     return;
   }
   const follows = Date.now() < waitingForSecond;
@@ -180,7 +211,7 @@ const watchNotices = () => {
 };
 watchNotices();
 
-/* ---- times ---------------------------------------------------------------------------------------------------- */
+/* ---- times: relative ones go on, exact ones are in the reader's own zone --------------------------------------------------- */
 document.addEventListener("mouseover", (event) => {
   const time = event.target.closest?.("time.when");
   if (time) {
@@ -195,5 +226,40 @@ window.setInterval(() => {
     }
   }
 }, 20000);
+
+const hours = new Intl.DateTimeFormat(root.lang, { timeStyle: "short" });
+const said = (time) => {
+  const at = new Date(time.dateTime);
+  const sameDay = time.dataset.after && new Date(time.dataset.after).toDateString() === at.toDateString();
+  return sameDay ? hours.format(at) : moment(at);
+};
+const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const write = (place, text) => {
+  const node = place.firstChild;
+  if (node && node.nodeValue !== text) {
+    node.nodeValue = text;
+  }
+};
+const localise = () => {
+  for (const time of document.querySelectorAll("time.when-exact")) {
+    write(time, said(time));
+    time.title = exact(new Date(time.dateTime));
+  }
+  for (const hint of document.querySelectorAll("[data-zone]")) {
+    hint.dataset.said ||= hint.textContent;
+    write(hint, `${hint.dataset.said} (${zone()})`);
+  }
+};
+let isLocalising = false;
+new MutationObserver(() => {
+  if (!isLocalising) {
+    isLocalising = true;
+    window.setTimeout(() => {
+      isLocalising = false;
+      localise();
+    }, 30);
+  }
+}).observe(document.documentElement, { childList: true, characterData: true, subtree: true });
 
 offer({ shell: { navigated } });

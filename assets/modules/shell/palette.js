@@ -1,8 +1,7 @@
 /* The command palette: one field, and below it the pages, documents, conversations and actions whose names fit.
    The focus stays in the field; the arrow keys move what is chosen, which assistive technology is told of by its id.
    Names are set as text, never as HTML. */
-import { chooseLanguage, chooseTheme } from "./choices.js";
-import { go } from "../shared/moving.js";
+import { go } from "../shared/dash.js";
 import { text } from "../shared/texts.js";
 
 const DOCUMENTS = 8;
@@ -41,7 +40,10 @@ const known = (query) => {
   const { pages, actions } = JSON.parse(part().dataset.entries);
   const allowed = actions.filter((action) => action.for !== "editor" || mayEdit());
   const named = (entries) => entries.filter((entry) => fits(`${entry.words} ${entry.beside ?? ""}`, query));
-  return [["pages", named(pages)], ["actions", named(allowed)]];
+  return [
+    ["pages", named(pages)],
+    ["actions", named(allowed)],
+  ];
 };
 const documents = async (query, typed) => {
   if (!query) {
@@ -49,7 +51,9 @@ const documents = async (query, typed) => {
   }
   const found = await fetched(`/api/v1/documents?limit=${DOCUMENTS}&search=${encodeURIComponent(typed)}`);
   return found.documents.map((each) => ({
-    words: each.title || each.name, beside: each.title ? each.name : "", symbol: "file-earmark-text",
+    words: each.title || each.name,
+    beside: each.title ? each.name : "",
+    symbol: "file-earmark-text",
     go: `/documents/${encodeURIComponent(each.doc_key)}`,
   }));
 };
@@ -62,7 +66,8 @@ const conversations = async (query) => {
     .filter((talk) => talk.title && fits(talk.title, query))
     .slice(0, CONVERSATIONS)
     .map((talk) => ({
-      words: talk.title, symbol: "chat-square-text",
+      words: talk.title,
+      symbol: "chat-square-text",
       go: `/ask?conversation=${encodeURIComponent(talk.id)}`,
     }));
 };
@@ -122,7 +127,8 @@ const look = async () => {
   const typed = part("field").value.trim();
   const query = folded(typed);
   const [pages, actions] = known(query);
-  const still = (entries) => (query ? entries.filter(({ words, beside }) => fits(`${words} ${beside ?? ""}`, query)) : []);
+  const still = (entries) =>
+    query ? entries.filter(({ words, beside }) => fits(`${words} ${beside ?? ""}`, query)) : [];
   const draw = (papers, spoken, failed) =>
     show([pages, ["documents", papers], ["conversations", spoken], actions], typed, failed);
   draw(still(found.papers), still(found.spoken), false);
@@ -133,7 +139,11 @@ const look = async () => {
   isLooking = false;
   const [papers, spoken] = results.map(({ value }) => value ?? []);
   found = { papers, spoken };
-  draw(papers, spoken, results.some(({ status }) => status === "rejected"));
+  draw(
+    papers,
+    spoken,
+    results.some(({ status }) => status === "rejected"),
+  );
   if (isEntered) {
     run(options[chosen].entry);
   }
@@ -146,10 +156,12 @@ const loadSample = async () => {
     go("/jobs");
   }
 };
+/* The buttons of the frame are on every page. */
+const press = (button) => document.querySelector(`button${button}`).click();
 const acts = {
   sample: loadSample,
-  theme: chooseTheme,
-  language: chooseLanguage,
+  theme: (choice) => press(`[data-theme-choice="${choice}"]`),
+  language: (code) => press(`[data-language-choice="${code}"]`),
   tour: async () => (await import("../ask/tour.js")).takeTour(),
   keys: () => document.getElementById("keys-dialog")?.showModal(),
 };

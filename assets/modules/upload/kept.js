@@ -46,15 +46,23 @@ export const hold = (entry) => {
     navigator.locks?.request(`evorag ${entry.url}`, () => until);
   }
 };
-export const heldElsewhere = async () => new Set(((await navigator.locks?.query())?.held || []).map((lock) => lock.name));
+export const heldElsewhere = async () =>
+  new Set(((await navigator.locks?.query())?.held || []).map((lock) => lock.name));
 
 /* What the server keeps of what was said of an upload, as it was said; and whether two were said to be filed alike. */
 export const saidOf = ({ tags, actor, ...said }) => ({
   tags,
-  filing: Object.fromEntries(Object.entries(said).filter(([, value]) => value).map(([name, value]) => [name, String(value)])),
+  filing: Object.fromEntries(
+    Object.entries(said)
+      .filter(([, value]) => value)
+      .map(([name, value]) => [name, String(value)]),
+  ),
 });
 const plain = ({ tags = [], filing = {} }) => {
-  const said = Object.entries(filing).map(([name, value]) => [name, name === "publish_at" ? Date.parse(value) : value.trim()]);
+  const said = Object.entries(filing).map(([name, value]) => [
+    name,
+    name === "publish_at" ? Date.parse(value) : value.trim(),
+  ]);
   return JSON.stringify([[...new Set(tags)], said.filter(([, value]) => value).sort()]);
 };
 export const isFiledAlike = (one, other) => plain(one) === plain(other);

@@ -47,7 +47,10 @@ let spoken = 0;
 let later = 0;
 let summing = 0;
 const summarise = () => {
-  summing ||= window.setTimeout(() => {
+  if (summing) {
+    return;
+  }
+  summing = window.setTimeout(() => {
     summing = 0;
     sumUp();
   }, DRAW_MS / 2);
@@ -64,18 +67,25 @@ const sumUp = () => {
   const shareOf = (item) => (item.isDone ? 1 : 0.1 * Math.max(0, item.shares[0]) + 0.9 * (item.whole || 0));
   const sum = now.reduce((whole, item) => whole + shareOf(item), 0);
   const lefts = now.filter((item) => !item.isDone && item.meaning !== "error").map((item) => item.left);
-  const left = lefts.length && lefts.every((each) => typeof each === "number")
-    ? remaining(Math.max(...lefts)) : "";
+  const left = lefts.length && lefts.every((each) => typeof each === "number") ? remaining(Math.max(...lefts)) : "";
   page.body.hidden = total === 0;
   page.element.classList.toggle("upload-busy", total > 0);
   page.overall.value = total ? sum / total : 0;
   const isCut = entries.some((entry) => entry.state === "stalled" && entry.reason === "offline");
-  page.count.textContent = text("upload.summary", { done, total, count: total }) + (left ? ` · ${left}` : "")
-    + (failed ? ` · ${text("upload.failed", { count: failed })}` : "")
-    + (isCut ? ` · ${text("upload.stalled.offline")}` : "");
+  page.count.textContent =
+    text("upload.summary", { done, total, count: total }) +
+    (left ? ` · ${left}` : "") +
+    (failed ? ` · ${text("upload.failed", { count: failed })}` : "") +
+    (isCut ? ` · ${text("upload.stalled.offline")}` : "");
   const unsent = entries.filter((entry) => UNSENT.has(entry.state));
-  const speed = unsent.reduce((whole, entry) => whole + (entry.state === "sending" && entry.speed ? entry.speed : 0), 0);
-  const missing = unsent.reduce((whole, entry) => whole + (entry.state === "paused" ? 0 : (1 - entry.sent) * entry.bytes), 0);
+  const speed = unsent.reduce(
+    (whole, entry) => whole + (entry.state === "sending" && entry.speed ? entry.speed : 0),
+    0,
+  );
+  const missing = unsent.reduce(
+    (whole, entry) => whole + (entry.state === "paused" ? 0 : (1 - entry.sent) * entry.bytes),
+    0,
+  );
   page.rate.textContent = speed && unsent.length > 1 ? pace(speed, missing).join(" · ") : "";
   const running = unsent.some((entry) => entry.state !== "paused");
   page.pauseAll.hidden = unsent.length < 2;
@@ -87,10 +97,13 @@ const sumUp = () => {
   }
   /* Screen readers hear the state every three seconds at most, and always the last one. */
   window.clearTimeout(later);
-  later = window.setTimeout(() => {
-    spoken = Date.now();
-    page.live.textContent = total ? page.count.textContent : "";
-  }, Math.max(0, spoken + 3000 - Date.now()));
+  later = window.setTimeout(
+    () => {
+      spoken = Date.now();
+      page.live.textContent = total ? page.count.textContent : "";
+    },
+    Math.max(0, spoken + 3000 - Date.now()),
+  );
 };
 const offline = (is) => {
   if (page) {
@@ -220,13 +233,29 @@ const attach = (element) => {
     return Object.fromEntries(Object.entries(said).filter(([, value]) => value));
   };
   page = {
-    element, list, body, count, overall, clear, onlyFailed, live, offline: warning,
-    filing, rate, pauseAll,
-    tags: () => tagBox.value.split(/[,、，]/).map((tag) => tag.trim()).filter(Boolean),
+    element,
+    list,
+    body,
+    count,
+    overall,
+    clear,
+    onlyFailed,
+    live,
+    offline: warning,
+    filing,
+    rate,
+    pauseAll,
+    tags: () =>
+      tagBox.value
+        .split(/[,、，]/)
+        .map((tag) => tag.trim())
+        .filter(Boolean),
   };
   Object.assign(setup, {
-    accepted: element.dataset.accept.split(","), archives: element.dataset.archives.split(","),
-    maxBytes: Number(element.dataset.maxBytes), partBytes: Number(element.dataset.partBytes),
+    accepted: element.dataset.accept.split(","),
+    archives: element.dataset.archives.split(","),
+    maxBytes: Number(element.dataset.maxBytes),
+    partBytes: Number(element.dataset.partBytes),
     tus: element.dataset.tus,
   });
   shown.chooseFor = (entry) => {

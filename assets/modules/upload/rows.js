@@ -1,7 +1,7 @@
 /* What a row of the upload list says of its file: how far it is, how fast, what stands in its way and what can be done. */
 import { documentHref, FINISHED, jobActions, make, meaning, remaining, RETRY, shares, STAGES } from "../jobs/rows.js";
 import { moment, size, text } from "../shared/texts.js";
-import { go } from "../shared/moving.js";
+import { go } from "../shared/dash.js";
 
 /* To be stored is what sending ends with. */
 const LATER = STAGES.filter((stage) => stage !== "stored");
@@ -32,11 +32,15 @@ const sent = (entry) => text("upload.sent", { sent: size(entry.sent * entry.byte
 export const isFinished = (job) => FINISHED.has(job.state);
 const childrenOf = (entry) => [...(entry.children?.values() || [])];
 const reason = (code) =>
-  [`upload.reason.${code}`, `error.${code}`].map((key) => [key, text(key)]).find(([key, words]) => key !== words)?.[1] || code;
+  [`upload.reason.${code}`, `error.${code}`]
+    .map((key) => [key, text(key)])
+    .find(([key, words]) => key !== words)?.[1] || code;
 /* What does not become a document, by name and reason: refused by the archive's job, or failed in its own. */
 const refusedOf = (entry) => [
   ...(entry.members || []).map((member) => ({ name: member.name, why: reason(member.reason) })),
-  ...childrenOf(entry).filter((child) => child.state === "failed").map(({ name, error }) => ({ name, why: error?.title || "" })),
+  ...childrenOf(entry)
+    .filter((child) => child.state === "failed")
+    .map(({ name, error }) => ({ name, why: error?.title || "" })),
 ];
 const archiveView = (entry, job, common, acts) => {
   const children = childrenOf(entry);
@@ -52,10 +56,19 @@ const archiveView = (entry, job, common, acts) => {
     const [sign, usual] = meaning(job);
     const isOpen = job.stage === "unpacking" && !isFinished(job);
     const word = isOpen ? text(job.total > 1 ? "upload.unpacking_of" : "upload.unpacking", job) : usual;
-    const bars = job.state === "done" ? ALL : isOpen ? [job.total > 1 ? job.done / job.total : -1, ...NONE.slice(1)] : NONE;
+    const bars =
+      job.state === "done" ? ALL : isOpen ? [job.total > 1 ? job.done / job.total : -1, ...NONE.slice(1)] : NONE;
     const isDone = job.state === "done";
-    return { ...common, detail, meaning: isDone && refused ? "warning" : sign, isDone, word, shares: [1, ...bars],
-      error: job.error, actions: isDone ? [acts.drop] : jobActions(job, acts.changed) };
+    return {
+      ...common,
+      detail,
+      meaning: isDone && refused ? "warning" : sign,
+      isDone,
+      word,
+      shares: [1, ...bars],
+      error: job.error,
+      actions: isDone ? [acts.drop] : jobActions(job, acts.changed),
+    };
   }
   const done = children.filter((child) => child.state === "done").length + known;
   const isDone = children.length + known >= total && children.every(isFinished);
@@ -68,8 +81,17 @@ const archiveView = (entry, job, common, acts) => {
   const word = [counted, remaining(left)].filter(Boolean).join(" · ");
   const whole = (known + children.reduce((sum, child) => sum + (isFinished(child) ? 1 : child.share || 0), 0)) / total;
   const sign = isDone ? (refused ? "warning" : "ok") : "working";
-  return { ...common, detail, meaning: sign, isDone, word, whole, left, shares: [1, ...bars],
-    actions: isDone ? [acts.drop] : [] };
+  return {
+    ...common,
+    detail,
+    meaning: sign,
+    isDone,
+    word,
+    whole,
+    left,
+    shares: [1, ...bars],
+    actions: isDone ? [acts.drop] : [],
+  };
 };
 export const showRefused = (entry) => {
   const refused = entry.isArchive && entry.row ? refusedOf(entry) : [];
@@ -89,8 +111,11 @@ export const showRefused = (entry) => {
     list.append(line);
   }
   const more = refused.length - REFUSED_SHOWN;
-  box.replaceChildren(make("summary", "", text("upload.archive.which", { count: refused.length })), list,
-    ...(more > 0 ? [make("p", "muted", text("upload.archive.more", { count: more }))] : []));
+  box.replaceChildren(
+    make("summary", "", text("upload.archive.which", { count: refused.length })),
+    list,
+    ...(more > 0 ? [make("p", "muted", text("upload.archive.more", { count: more }))] : []),
+  );
 };
 
 /* ---- a file whose job runs -------------------------------------------------------------------------------------------- */
@@ -133,10 +158,19 @@ const jobView = (entry, common, acts) => {
   const opens = ["box-arrow-up-right", text("upload.open"), () => go(common.href)];
   const ready = job.keyword_ready && !isFinished(job) ? text("upload.keyword_ready") : "";
   return {
-    ...common, detail: [...common.detail, ...words([text("job.version", { version: entry.receipt.version }), ready]),
-      ...(isDone && !isDraft ? [askLink(entry)] : [])],
-    meaning: isDraft ? "neutral" : sign, isDone, word: isDone ? finished(entry) : usually, shares: bars, error: job.error,
-    whole: job.share || 0, left: isFinished(job) ? null : job.seconds_left,
+    ...common,
+    detail: [
+      ...common.detail,
+      ...words([text("job.version", { version: entry.receipt.version }), ready]),
+      ...(isDone && !isDraft ? [askLink(entry)] : []),
+    ],
+    meaning: isDraft ? "neutral" : sign,
+    isDone,
+    word: isDone ? finished(entry) : usually,
+    shares: bars,
+    error: job.error,
+    whole: job.share || 0,
+    left: isFinished(job) ? null : job.seconds_left,
     actions: isDone ? [opens] : jobActions(job, acts.changed),
   };
 };
@@ -146,15 +180,24 @@ const jobView = (entry, common, acts) => {
 const stalledView = (entry, common, acts) => {
   const lasts = entry.stalls > 1;
   return {
-    ...common, detail: words([sent(entry)]), meaning: "warning", word: text(`upload.stalled.${entry.reason}`),
-    error: lasts ? { title: "", remedy: text("upload.stalled.note"), code: "" } : null, shares: [entry.sent, ...NONE],
+    ...common,
+    detail: words([sent(entry)]),
+    meaning: "warning",
+    word: text(`upload.stalled.${entry.reason}`),
+    error: lasts ? { title: "", remedy: text("upload.stalled.note"), code: "" } : null,
+    shares: [entry.sent, ...NONE],
     actions: [...(lasts ? [[RETRY, text("upload.now"), acts.now]] : []), acts.pause, acts.cancel],
   };
 };
 const foundView = (entry, common, acts) => ({
-  ...common, meaning: "warning", word: text("upload.found"), shares: [entry.sent, ...NONE],
+  ...common,
+  meaning: "warning",
+  word: text("upload.found"),
+  shares: [entry.sent, ...NONE],
   error: entry.error || {
-    title: text("upload.found.share", { percent: percent(entry.sent) }), remedy: text("upload.found.remedy"), code: "",
+    title: text("upload.found.share", { percent: percent(entry.sent) }),
+    remedy: text("upload.found.remedy"),
+    code: "",
   },
   actions: [[RETRY, text("upload.found.choose"), acts.choose], acts.cancel],
 });
@@ -174,40 +217,73 @@ export const uploadView = (entry, act) => {
   const common = { href, detail: words(about), error: entry.error };
   switch (entry.state) {
     case "waiting":
-      return { ...common, meaning: "neutral", word: text("upload.waiting"), shares: [entry.sent, ...NONE],
-        actions: [acts.pause, acts.drop] };
+      return {
+        ...common,
+        meaning: "neutral",
+        word: text("upload.waiting"),
+        shares: [entry.sent, ...NONE],
+        actions: [acts.pause, acts.drop],
+      };
     case "sending": {
-      const detail = entry.speed ? words([sent(entry), ...pace(entry.speed, (1 - entry.sent) * entry.bytes)]) : common.detail;
-      const word = entry.hashing === null
-        ? text("upload.sending", { percent: percent(entry.sent) })
-        : text("upload.hashing", { percent: percent(entry.hashing) });
-      return { ...common, detail, meaning: "working", word, shares: [entry.sent, ...NONE], actions: [acts.pause, acts.cancel] };
+      const detail = entry.speed
+        ? words([sent(entry), ...pace(entry.speed, (1 - entry.sent) * entry.bytes)])
+        : common.detail;
+      const word =
+        entry.hashing === null
+          ? text("upload.sending", { percent: percent(entry.sent) })
+          : text("upload.hashing", { percent: percent(entry.hashing) });
+      return {
+        ...common,
+        detail,
+        meaning: "working",
+        word,
+        shares: [entry.sent, ...NONE],
+        actions: [acts.pause, acts.cancel],
+      };
     }
     case "stalled":
       return stalledView(entry, common, acts);
     case "paused":
-      return { ...common, detail: entry.sent ? words([sent(entry)]) : common.detail, meaning: "neutral",
-        word: text("upload.paused", { percent: percent(entry.sent) }), shares: [entry.sent, ...NONE],
-        actions: [acts.resume, acts.cancel] };
+      return {
+        ...common,
+        detail: entry.sent ? words([sent(entry)]) : common.detail,
+        meaning: "neutral",
+        word: text("upload.paused", { percent: percent(entry.sent) }),
+        shares: [entry.sent, ...NONE],
+        actions: [acts.resume, acts.cancel],
+      };
     case "found":
       return foundView(entry, common, acts);
     case "checking":
       /* What has arrived and finds no room is tried again by the server. */
       return entry.error
         ? { ...common, meaning: "warning", word: text("upload.waits"), shares: [1, ...NONE], actions: [] }
-        : { ...common, meaning: "working", word: text("upload.checking", { percent: percent(entry.checked) }),
-          shares: [-1, ...NONE], actions: [] };
+        : {
+            ...common,
+            meaning: "working",
+            word: text("upload.checking", { percent: percent(entry.checked) }),
+            shares: [-1, ...NONE],
+            actions: [],
+          };
     case "refused": {
       const actions = entry.again ? [[RETRY, text("job.retry"), () => act.resume(entry)], acts.drop] : [acts.drop];
       return { ...common, meaning: "error", word: text("upload.refused"), shares: [1, ...NONE], actions };
     }
     case "received": {
       const { outcome, version } = entry.receipt;
-      const word = outcome === "unchanged"
-        ? text("upload.unchanged", { version })
-        : text(outcome === "restored" ? "upload.restored" : "upload.received");
-      return { ...common, detail: [...common.detail, askLink(entry)], meaning: "ok", isDone: true, word,
-        shares: [1, ...ALL], actions: [] };
+      const word =
+        outcome === "unchanged"
+          ? text("upload.unchanged", { version })
+          : text(outcome === "restored" ? "upload.restored" : "upload.received");
+      return {
+        ...common,
+        detail: [...common.detail, askLink(entry)],
+        meaning: "ok",
+        isDone: true,
+        word,
+        shares: [1, ...ALL],
+        actions: [],
+      };
     }
     default:
       return jobView(entry, common, acts);

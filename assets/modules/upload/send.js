@@ -33,10 +33,16 @@ const client = (address) => {
 };
 
 export const problem = (code, detail = "") => ({
-  code, detail, title: text(`upload.error.${code}`), remedy: text(`upload.remedy.${code}`),
+  code,
+  detail,
+  title: text(`upload.error.${code}`),
+  remedy: text(`upload.remedy.${code}`),
 });
 const bytesOf = (buffer) => [...new Uint8Array(buffer)];
-const hex = (buffer) => bytesOf(buffer).map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const hex = (buffer) =>
+  bytesOf(buffer)
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
 const base64 = (buffer) => btoa(String.fromCharCode(...bytesOf(buffer)));
 const digest = async (blob) => crypto.subtle.digest("SHA-256", await blob.arrayBuffer());
 

@@ -18,7 +18,15 @@ export const entries = [];
 const byJob = new Map();
 export const setup = { accepted: [], archives: [], maxBytes: 0, partBytes: 0, tus: "" };
 /* How the page shows it, while it is there. */
-export const shown = { draw() {}, drawSoon() {}, drawAll() {}, erase() {}, summarise() {}, offline() {}, chooseFor() {} };
+export const shown = {
+  draw() {},
+  drawSoon() {},
+  drawAll() {},
+  erase() {},
+  summarise() {},
+  offline() {},
+  chooseFor() {},
+};
 let rotation = 0;
 let restored = false;
 let isComplete = false;
@@ -110,7 +118,10 @@ export const take = (found, tags, filing) => {
   const first = entries.length;
   /* What was begun otherwise filed is not gone on with: a private file must not become a shared one. */
   const fits = (entry, { file, name }) =>
-    entry.state === "found" && entry.name === name && isSame(entry, file) && keeping.isFiledAlike(entry, { tags, filing });
+    entry.state === "found" &&
+    entry.name === name &&
+    isSame(entry, file) &&
+    keeping.isFiledAlike(entry, { tags, filing });
   for (const { file, name } of found) {
     const unfinished = entries.find((entry) => fits(entry, { file, name }));
     if (unfinished) {
@@ -121,7 +132,9 @@ export const take = (found, tags, filing) => {
     }
   }
   shown.drawAll(Math.max(0, first - 1));
-  complete().catch(() => undefined).then(sendNext);
+  complete()
+    .catch(() => undefined)
+    .then(sendNext);
 };
 
 /* ---- going on after a reload: the browser forgot the file, the server did not forget its bytes ----------------------- */
@@ -149,7 +162,10 @@ export const continueWith = (entry, file) => {
 /* ---- sending ------------------------------------------------------------------------------------------------------------- */
 const sendNext = () => {
   const busy = entries.filter((entry) => SLOTS.has(entry.state)).length;
-  entries.filter((entry) => entry.state === "waiting").slice(0, Math.max(0, AT_ONCE - busy)).forEach(send);
+  entries
+    .filter((entry) => entry.state === "waiting")
+    .slice(0, Math.max(0, AT_ONCE - busy))
+    .forEach(send);
 };
 const metadataOf = ({ file, tags, filing }) => ({
   ...filing,
@@ -159,7 +175,9 @@ const metadataOf = ({ file, tags, filing }) => ({
 const send = (entry) => {
   Object.assign(entry, { state: "sending", error: null, hashing: null, speed: null, rate: new Rate() });
   entry.transmission ||= new Transmission(
-    entry.file, entry.name, { url: entry.url, metadata: metadataOf(entry), partBytes: setup.partBytes, tus: setup.tus },
+    entry.file,
+    entry.name,
+    { url: entry.url, metadata: metadataOf(entry), partBytes: setup.partBytes, tus: setup.tus },
     {
       url: (url) => {
         if (entry.url) {
@@ -209,9 +227,15 @@ const lost = async (entry, sha256) => {
     const held = await keeping.heldElsewhere();
     const own = new Set(entries.map((each) => each.url));
     const isFree = (url) => !own.has(url) && !held.has(`evorag ${url}`);
-    const found = unfinished.find(({ id, name, size_bytes: bytes, is_partial: isPartial, sha256: said, filing }) =>
-      name === entry.name && bytes === entry.bytes && !isPartial && said === (sha256 || null)
-      && isFree(`${ENDPOINT}/${id}`) && keeping.isFiledAlike(entry, keeping.saidOf(filing)));
+    const found = unfinished.find(
+      ({ id, name, size_bytes: bytes, is_partial: isPartial, sha256: said, filing }) =>
+        name === entry.name &&
+        bytes === entry.bytes &&
+        !isPartial &&
+        said === (sha256 || null) &&
+        isFree(`${ENDPOINT}/${id}`) &&
+        keeping.isFiledAlike(entry, keeping.saidOf(filing)),
+    );
     return found ? `${ENDPOINT}/${found.id}` : null;
   } catch {
     return null;
@@ -298,7 +322,8 @@ const followJobs = async () => {
 };
 const followArchives = async () => {
   for (const entry of entries) {
-    const isOpen = entry.isArchive && entry.state === "job" && entry.job && entry.job.stage !== "stored" && !entry.isComplete;
+    const isOpen =
+      entry.isArchive && entry.state === "job" && entry.job && entry.job.stage !== "stored" && !entry.isComplete;
     if (isOpen && Date.now() - (entry.asked || 0) > CHILDREN_MS) {
       entry.asked = Date.now();
       const wasFinished = isFinished(entry.job);
@@ -379,7 +404,9 @@ const resume = (entry) => {
   sendNext();
 };
 export const acts = {
-  remove, pause, resume,
+  remove,
+  pause,
+  resume,
   now: (entry) => entry.transmission?.retry?.(),
   choose: (entry) => shown.chooseFor(entry),
   changed: (entry, job) => {
