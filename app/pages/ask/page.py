@@ -63,9 +63,8 @@ from core.model import Task, Trace, format_as_of
 WAIT_MS = 1_000
 GENERATOR_WAIT_MS = 3_000
 
-register_page(
-    __name__, path=links.ASK, title=tab_title("ask.title", lambda address: address.get("q", "")), script="ask/page.js"
-)
+_TITLE = tab_title("ask.title", lambda address: address.get("q", ""))
+register_page(__name__, path=links.ASK, title=_TITLE, script="ask/page.js")
 
 
 @shows_errors
