@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 import sys
 import threading
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import dash
@@ -19,9 +20,10 @@ from app.api import register_api
 from app.api.documents.receiving import UploadRequest
 from app.components.shared.states import report_callback_error
 from app.components.shell.shell import shell, watch_navigation
+from app.script_modules import ScriptModules, scripts_of
 from app.security import protect
 from app.sign_in import entrance
-from app.static_files import StaticFiles, without_grid
+from app.static_files import StaticFiles, without_grid, without_table
 
 if TYPE_CHECKING:
     from core import EvoRAG, KnowledgeBase
@@ -40,9 +42,11 @@ WINDOW = """<!DOCTYPE html>
     <title>{title}</title>
     <link rel="icon" type="image/svg+xml" href="{icon}">
     <meta name="evorag-grid" content="{grid}">
+    <meta name="evorag-pages" content="{pages}">
     <script src="{boot}"></script>
     {links}
     {css}
+    {modules}
   </head>
   <body>
     {app_entry}
@@ -58,6 +62,7 @@ class Window(Dash):
     def __init__(self, *given: Any, **named: Any) -> None:
         self._setting_up = threading.Lock()
         self.static_files = StaticFiles(ASSETS)
+        self.script_modules = ScriptModules(ASSETS / "modules")
         super().__init__(*given, **named)
 
     def _setup_server(self) -> None:
@@ -72,9 +77,13 @@ class Window(Dash):
 
     def _tab_title(self) -> str:
         """The title of the page at the address, until its scripts set it again."""
+        shown, values = self._page()
+        return str(shown["title"](**values))
+
+    def _page(self) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+        """The page at the address, and what its path names; the page that says so where there is none."""
         found, values = _path_to_page(self.strip_relative_path(flask.request.path) or "")
-        shown = found or dash.page_registry["app.pages.not_found_404"]
-        return str(shown["title"](**(values or {})))
+        return found or dash.page_registry["app.pages.not_found_404"], values or {}
 
     def interpolate_index(
         self,
@@ -89,7 +98,8 @@ class Window(Dash):
     ) -> str:
         """Return the HTML that the browser loads first; the theme is set before anything is drawn."""
         app_entry = app_entry.replace(DASH_LOADING, i18n.t("state.loading_page"))
-        scripts, grid = without_grid(scripts)
+        scripts, grid = without_grid(without_table(scripts))
+        modules, main = self.script_modules.tags(self._page()[0])
         links = "\n    ".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in HEAD_FILES)
         return WINDOW.format(
             lang=i18n.language(),
@@ -97,13 +107,15 @@ class Window(Dash):
             boot=self.get_asset_url("head/boot.js"),
             links=links,
             grid=grid,
+            pages=escape(scripts_of(dash.page_registry.values())),
+            modules=modules,
             noscript=i18n.t("shell.noscript"),
             title=escape(self._tab_title()),
-            css=self.static_files.packed(css, "css"),
+            css=self.static_files.packed(css),
             app_entry=app_entry,
             config=config,
-            scripts=self.static_files.packed(scripts, "js"),
-            renderer=renderer,
+            scripts=scripts,
+            renderer=main,
         )
 
 
@@ -140,7 +152,7 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
         use_pages=True,
         pages_folder="",
         assets_folder=str(ASSETS),
-        assets_path_ignore=["vendor", "head", "workers"],
+        assets_path_ignore=["vendor", "head", "modules"],
         include_pages_meta=False,
         suppress_callback_exceptions=True,
         on_error=report_callback_error,
@@ -156,4 +168,5 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
     i18n.register(app.server)
     protect(app, kb)
     app.static_files.register(app.server)
+    app.script_modules.register(app.server)
     return app

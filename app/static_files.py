@@ -1,8 +1,8 @@
-"""Static files as they are sent: our scripts in one file, our styles in another, named by what is in them, and small.
+"""Static files as they are sent: our styles in one file that is named by what is in it, and all of them small.
 
-Dash lists each file of ``assets/`` for itself, and a browser asks for some sixty before it shows anything. Here those
-of a kind become one, in Dash's order, under a name with the hash of its bytes: so it may be kept for ever. Whatever is
-text is compressed once, when it is first asked for, and kept so.
+Dash lists each style sheet of ``assets/`` for itself. Here they become one, in Dash's order, under a name with the hash
+of its bytes: so it may be kept for ever. Whatever is text is compressed once, when it is first asked for, and kept so.
+Scripts are in ``app/script_modules.py``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ LEAST_BYTES = 500
 MOST_KEPT = 512
 """Compressed files that are kept; there are some hundred."""
 TYPES = frozenset({"text/javascript", "application/javascript", "text/css", "image/svg+xml", "application/json"})
-KINDS = {"js": "text/javascript", "css": "text/css"}
 _Press = Callable[[bytes], bytes]
 PRESSES: Mapping[str, tuple[_Press, _Press]] = MappingProxyType(
     {
@@ -45,24 +44,26 @@ PRESSES: Mapping[str, tuple[_Press, _Press]] = MappingProxyType(
 """What compresses a file once, and what an answer each time, the better ones first. Brotli's best quality takes ten
 times as long for a tenth less."""
 _HASH_CHARS = 20
-_TAG = {
-    "js": re.compile(r'<script src="/assets/([^"?]+\.js)(?:\?[^"]*)?"></script>'),
-    "css": re.compile(r'<link rel="stylesheet" href="/assets/([^"?]+\.css)(?:\?[^"]*)?">'),
-}
+_TAG = re.compile(r'<link rel="stylesheet" href="/assets/([^"?]+\.css)(?:\?[^"]*)?">')
 _GRID = re.compile(r'<script src="(/_dash-component-suites/dash_ag_grid/dash_ag_grid[^"]*)"></script>')
 """AG Grid, larger than our scripts and Dash's renderer together."""
-_WRITTEN = {"js": '<script src="{}"></script>', "css": '<link rel="stylesheet" href="{}">'}
-_BETWEEN = {"js": b"\n;\n", "css": b"\n"}
-"""A script that ends without its semicolon does not run on into the next one."""
+_TABLE = re.compile(r'<script src="/_dash-component-suites/dash/dash_table/[^"]*"></script>\n?')
+"""Dash's own table, which no page of ours shows."""
+_WRITTEN = '<link rel="stylesheet" href="{}">'
 
 
 def without_grid(html: str) -> tuple[str, str]:
-    """Return the tags of a page without AG Grid's, and its address, for ``assets/grid-later.js`` to fetch it from.
+    """Return the tags of a page without AG Grid's, and its address for ``assets/modules/shell/grid.js``.
 
     Where Dash writes the tag in another way, it stays, and the address is empty: then the grid is there from the start.
     """
     found = _GRID.search(html)
     return (html[: found.start()] + html[found.end() :], found[1]) if found else (html, "")
+
+
+def without_table(html: str) -> str:
+    """Return the tags of a page without that of Dash's own table."""
+    return _TABLE.sub("", html)
 
 
 class StaticFiles:
@@ -82,12 +83,12 @@ class StaticFiles:
         server.add_url_rule("/assets/all-<name>", "evorag_pack", self._pack)
         server.after_request(self._finish)
 
-    def packed(self, html: str, kind: str) -> str:
-        """Return the tags of a page with one for all files of ours, where the first of them stood."""
-        names = _TAG[kind].findall(html)
+    def packed(self, html: str) -> str:
+        """Return the tags of a page with one for all styles of ours, where the first of them stood."""
+        names = _TAG.findall(html)
         if len(names) < 2:
             return html
-        tag = _WRITTEN[kind].format(escape(f"/assets/all-{self._name(tuple(names), kind)}"))
+        tag = _WRITTEN.format(escape(f"/assets/all-{self._name(tuple(names))}"))
         first = True
 
         def once(_: re.Match[str]) -> str:
@@ -95,16 +96,16 @@ class StaticFiles:
             found, first = (tag if first else ""), False
             return found
 
-        return _TAG[kind].sub(once, html)
+        return _TAG.sub(once, html)
 
-    def _name(self, names: tuple[str, ...], kind: str) -> str:
+    def _name(self, names: tuple[str, ...]) -> str:
         paths = [self._assets / name for name in names]
         key = tuple((name, path.stat().st_mtime_ns) for name, path in zip(names, paths, strict=True))
         with self._changing:
             known = self._named.get(key)
             if known is None:
-                content = _BETWEEN[kind].join(path.read_bytes() for path in paths)
-                known = f"{sha256(content).hexdigest()[:_HASH_CHARS]}.{kind}"
+                content = b"\n".join(path.read_bytes() for path in paths)
+                known = f"{sha256(content).hexdigest()[:_HASH_CHARS]}.css"
                 self._packs[known] = content
                 self._named[key] = known
         return known
@@ -113,12 +114,11 @@ class StaticFiles:
         content = self._packs.get(name)
         if content is None:
             # A page of before the last start asks for what is gone: it gets what took its place.
-            kind = name.rpartition(".")[2]
-            newest = [each for each in self._packs if each.endswith(f".{kind}")]
-            if not newest:
+            newest = next(reversed(self._packs), None)
+            if newest is None or not name.endswith(".css"):
                 flask.abort(404)
-            return flask.redirect(f"/assets/all-{newest[-1]}")  # type: ignore[return-value]
-        answer = flask.Response(content, mimetype=KINDS[name.rpartition(".")[2]])
+            return flask.redirect(f"/assets/all-{newest}")  # type: ignore[return-value]
+        answer = flask.Response(content, mimetype="text/css")
         answer.headers["Cache-Control"] = FOR_EVER
         return answer
 

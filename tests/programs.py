@@ -55,6 +55,8 @@ PACKAGES = {
     "patch": "GNU patch",
     "docker": "Docker Compose",
     "hadolint": "hadolint",
+    "node": "Node.js (Debian's package nodejs)",
+    "biome": "Biome (npm's package @biomejs/biome)",
     "/usr/share/debian-reference": "debian-reference",
     "/usr/share/debian-reference/debian-reference.en.pdf": "debian-reference-en",
     "/usr/share/debian-reference/debian-reference.ja.pdf": "debian-reference-ja",

@@ -41,7 +41,7 @@ EXAMPLES = {
     "zh": "仪器的校准证书保存两年。",
 }
 
-register_page(__name__, path=links.ANALYSER, title=tab_title("analyser.title"))
+register_page(__name__, path=links.ANALYSER, title=tab_title("analyser.title"), script="analyser/page.js")
 
 
 @shows_errors

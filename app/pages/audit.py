@@ -31,7 +31,7 @@ from core.model import Document, Publication
 
 PAGE_ROWS = 40
 
-register_page(__name__, path=links.AUDIT, title=tab_title("audit.title"))
+register_page(__name__, path=links.AUDIT, title=tab_title("audit.title"), script="audit/page.js")
 
 
 @shows_errors
@@ -143,7 +143,7 @@ def offer_documents(search: str | None, chosen: str | None) -> list[dict[str, st
 
 
 clientside_callback(
-    ClientsideFunction("versions", "listen"),
+    ClientsideFunction("audit", "listen"),
     Output("audit-gone", "data"),
     Input("audit-document", "value"),
     Input("audit-action", "value"),

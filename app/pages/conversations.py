@@ -17,7 +17,7 @@ from app.context import kb
 from app.i18n import t
 from core.errors import EvoRAGError
 
-register_page(__name__, path=links.CONVERSATIONS, title=tab_title("conversations.title"))
+register_page(__name__, path=links.CONVERSATIONS, title=tab_title("conversations.title"), script="history/page.js")
 
 
 @shows_errors

@@ -47,7 +47,7 @@ PAGE_DOCUMENTS = 100
 ASKED = ("q", "page", "sort", "order", "state", "language", "tag", "deleted")
 """What the address says of the list."""
 
-register_page(__name__, path=links.DOCUMENTS, title=tab_title("documents.title"))
+register_page(__name__, path=links.DOCUMENTS, title=tab_title("documents.title"), script="documents/page.js")
 
 
 @shows_errors

@@ -18,7 +18,7 @@ from core.errors import NotFound
 
 PAGE_QUESTIONS = 50
 
-register_page(__name__, path=links.HISTORY, title=tab_title("history.title"))
+register_page(__name__, path=links.HISTORY, title=tab_title("history.title"), script="history/page.js")
 
 
 @shows_errors

@@ -14,7 +14,7 @@ from app.components.shell.frame import named_page, tab_title
 from app.context import principal
 from app.i18n import t
 
-dash.register_page(__name__, path=links.JOBS, title=tab_title("jobs.title"))
+dash.register_page(__name__, path=links.JOBS, title=tab_title("jobs.title"), script="jobs/page.js")
 
 
 @shows_errors

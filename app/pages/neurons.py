@@ -1,6 +1,6 @@
 """Neurons: what the spiking model's neurons did while it wrote an answer, token by token.
 
-The page brings the frames, the words and the list of recordings; ``assets/neurons*.js`` reads the chosen recording
+The page brings the frames, the words and the list of recordings; ``assets/modules/neurons/`` reads the chosen recording
 through ``/api/v1/recordings`` and draws it. The address is the state.
 """
 
@@ -27,7 +27,7 @@ IN_TIME = ("raster", "steps", "rates", "heat")
 """The plots that share the axis of tokens."""
 BESIDE = ("membrane", "histogram", "intervals")
 
-register_page(__name__, path=links.NEURONS, title=tab_title("neurons.title"))
+register_page(__name__, path=links.NEURONS, title=tab_title("neurons.title"), script="neurons/page.js")
 
 
 @shows_errors

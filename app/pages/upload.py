@@ -19,7 +19,7 @@ from core import access
 from core.model import Role
 from core.model.file_types import EXTENSIONS
 
-dash.register_page(__name__, path=links.UPLOAD, title=tab_title("upload.title"))
+dash.register_page(__name__, path=links.UPLOAD, title=tab_title("upload.title"), script="upload/page.js")
 
 
 @shows_errors

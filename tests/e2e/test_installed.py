@@ -35,7 +35,9 @@ def test_installed_pages_have_their_styles_and_scripts(browser: Browser, install
     assert [answer for answer in answers if answer[0] >= 400] == []
     assets = {url.split("/assets/")[1].split("?")[0] for _, url in answers if "/assets/" in url}
     assert {"head/boot.js", "vendor/bootstrap/bootstrap.min.css"} <= assets
-    assert {name.rpartition(".")[2] for name in assets if name.startswith("all-")} == {"js", "css"}
+    assert {name.rpartition(".")[2] for name in assets if name.startswith("all-")} == {"css"}
+    modules = {name.partition("/")[2] for name in assets if name.startswith("modules-")}
+    assert {"main.js", f"{path.strip('/') or 'ask'}/page.js"} <= modules
     accent = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ev-accent')")
     assert accent.strip().startswith("#")
     assert "Noto Sans JP" in page.evaluate("getComputedStyle(document.body).fontFamily")

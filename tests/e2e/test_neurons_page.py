@@ -35,6 +35,9 @@ PROMPT_TOKENS = 8
 THINNED = 4
 PLOTS = ("raster", "steps", "rates", "heat", "membrane", "histogram", "intervals")
 LAYOUT = "document.getElementById('neurons-{plot}').layout"
+MODULE = "(await import(new URL('neurons/{name}.js', document.getElementById('_dash-renderer').src).href))"
+"""A module of the page, as the page itself has it."""
+VIEW = f"{MODULE.format(name='view')}.present()"
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +186,7 @@ def test_chosen_token_is_marked_everywhere_stands_in_the_address_and_moves_along
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     plot = page.locator("#neurons-heat")
     plot.scroll_into_view_if_needed()
-    area = page.evaluate("window.evorag.neurons.areaOf(document.getElementById('neurons-heat'))")
+    area = page.evaluate(f"async () => {MODULE.format(name='plots')}.areaOf(document.getElementById('neurons-heat'))")
     plot.click(position={"x": area["l"] + area["w"] - 4, "y": area["t"] + area["h"] - 4})
     expect(page.locator("#neurons-layer")).to_have_value("29")
     expect(page.locator("#neurons-table")).to_contain_text("layers.29.query")
@@ -191,7 +194,7 @@ def test_chosen_token_is_marked_everywhere_stands_in_the_address_and_moves_along
 
 
 def len_of(page: Page) -> int:
-    return int(page.evaluate("window.evorag.neurons.view.tokens.count"))
+    return int(page.evaluate(f"async () => {VIEW}.tokens.count"))
 
 
 def test_closer_look_draws_more_neurons_and_moves_every_plot_in_time(page: Page, kept: dict[str, str]) -> None:
@@ -220,16 +223,14 @@ def test_closer_look_draws_more_neurons_and_moves_every_plot_in_time(page: Page,
 def test_a_million_spikes_answer_at_once_and_are_too_many_for_neo(page: Page, kept: dict[str, str]) -> None:
     """Prints what an interaction costs the page; the machine's other work is left out, so nothing is asserted of it."""
     show(page, f"/neurons?recording={kept['pump']}&layer=all&kind=mlp_product")
-    spikes = page.evaluate("window.evorag.neurons.view.summary.spikes")
+    spikes = page.evaluate(f"async () => {VIEW}.summary.spikes")
     assert spikes > 1_000_000 and marks(page) < 60_000
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def spent(script: str, times: int = 6) -> float:
         before = busy_ms(session)
-        page.evaluate(
-            f"async () => {{ const v = window.evorag.neurons.view; for (let i = 0; i < {times}; i++) {{ {script} }} }}"
-        )
+        page.evaluate(f"async () => {{ const v = {VIEW}; for (let i = 0; i < {times}; i++) {{ {script} }} }}")
         return (busy_ms(session) - before) / times
 
     token = spent("await v.choose(i + 2);")
@@ -332,7 +333,7 @@ def test_slower_answers_do_not_replace_those_that_were_asked_for_later(page: Pag
             late.continue_()
     page.wait_for_timeout(300)
     assert len(held) >= 2
-    assert page.evaluate("window.evorag.neurons.view.rows.parts[0].name") == "layers.3.key"
+    assert page.evaluate(f"async () => {VIEW}.rows.parts[0].name") == "layers.3.key"
     expect(page.locator("#neurons-comparison")).to_be_hidden()
 
 

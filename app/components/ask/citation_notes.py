@@ -1,6 +1,6 @@
 """The ``[n]`` marks of the shown answer: each opens its place in the evidence, and a note beside it tells what it is.
 
-``assets/ask-evidence.js`` shows the notes to the mouse and to the keyboard, and opens the evidence.
+``assets/modules/ask/evidence.js`` shows the notes to the mouse and to the keyboard, and opens the evidence.
 """
 
 from __future__ import annotations

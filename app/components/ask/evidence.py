@@ -1,6 +1,7 @@
 """The evidence of the shown answer, beside it or, on narrow windows, in a sheet: what was searched, and the passages.
 
-``assets/ask-evidence.js`` draws the page of a cited passage with its words marked, and opens and closes the sheet.
+``assets/modules/ask/evidence.js`` draws the page of a cited passage with its words marked, and opens and closes the
+sheet.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""A tour of four steps on the first page, for whoever has not seen it in this browser; ``assets/tour.js`` leads it.
+"""A tour of four steps on the first page, for whoever has not seen it in this browser.
 
-It stands in the page and covers nothing: whoever does not want it types a question, leaves it, or presses Esc.
+``assets/modules/ask/tour.js`` leads it. It stands in the page and covers nothing: whoever does not want it types a
+question, leaves it, or presses Esc.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The text of both versions as one AG Grid of screen lines, with the tools that move in it.
 
-The grid reads its lines from ``/api/v1/compare/rows`` as they come into sight (``assets/compare.js``), so a difference
-of any length is on the screen at once. Each row of the grid is one line of the screen; all have the same height.
+The grid reads its lines from ``/api/v1/compare/rows`` as they come into sight (``assets/modules/compare/``), so that a
+difference of any length is on the screen at once. Each row of the grid is one line of the screen; all have the same
+height.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from core.model import ChangeSummary
 
 GRID = "compare-grid"
 BLOCK_LINES = 100
-"""As many as ``assets/compare.js`` asks for at once."""
+"""As many as ``assets/modules/compare/`` asks for at once."""
 ROW_HEIGHT = 24
 NUMBER_WIDTH = 56
 WORDS = "compare.cell."

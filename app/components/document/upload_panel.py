@@ -57,7 +57,6 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
             max_bytes=str(max_bytes),
             part_bytes=str(part_bytes),
             tus=get_asset_url("vendor/tus/tus.min.js"),
-            hasher=get_asset_url("workers/sha256.js"),
         ),
     )
 

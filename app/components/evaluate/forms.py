@@ -28,7 +28,7 @@ EXAMPLE = """id,question,doc,answers,answerable
 
 
 def import_form() -> html.Section:
-    """The form for lines of a file or of the clipboard. ``assets/evaluate.js`` adds the field for files."""
+    """A form for lines of a file or the clipboard; ``assets/modules/evaluate/page.js`` adds the field for files."""
     return html.Section(
         [
             html.P(t("evaluate.import_explain"), className="hint form-words"),

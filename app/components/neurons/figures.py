@@ -1,4 +1,4 @@
-"""The frames of the plots of the Neurons page; ``assets/neurons*.js`` draws into them."""
+"""The frames of the plots of the Neurons page; ``assets/modules/neurons/`` draws into them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The place where ``assets/jobs.js`` draws a row for each job, and keeps it current."""
+"""The place where ``assets/modules/jobs/page.js`` draws a row for each job, and keeps it current."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def job_list(which: str, *, limit: int = 100, empty: Any = None) -> html.Div:
 def job_filters(chosen: str, me: str) -> html.Div:
     """Return what chooses the jobs that are listed; ``me`` is who looks, empty where nobody has signed in.
 
-    ``assets/jobs_lists.js`` adds the fields, because it alone reads them.
+    ``assets/modules/jobs/page.js`` adds the fields, because it alone reads them.
     """
     buttons = [
         html.Button(

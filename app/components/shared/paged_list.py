@@ -1,7 +1,8 @@
 """Lists that the server searches and pages: the field, the choices and the pager, all of which the address holds.
 
-``assets/lists.js`` writes into the address what is typed and chosen here, and hands the address to the callback of the
-page through the store that ``asked`` makes. The links of the pager are addresses, which can be opened beside.
+``assets/modules/shared/lists.js`` writes into the address what is typed and chosen here, and hands the address to the
+callback of the page through the store that ``asked`` makes. The links of the pager are addresses, which can be opened
+beside.
 """
 
 from __future__ import annotations

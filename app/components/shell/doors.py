@@ -1,6 +1,6 @@
 """The five doors of the application, in the rail, and the pages behind each of them, as a second level above the page.
 
-``assets/shell.js`` marks where the address is, and shows the tabs of that door alone.
+``assets/modules/shell/frame.js`` marks where the address is, and shows the tabs of that door alone.
 """
 
 from __future__ import annotations

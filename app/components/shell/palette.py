@@ -1,4 +1,7 @@
-"""The dialog that finds pages, documents, conversations and actions by their names; ``assets/palette.js`` fills it."""
+"""The dialog that finds pages, documents, conversations and actions by their names.
+
+``assets/modules/shell/palette.js`` fills it.
+"""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def _more_dialog() -> html.Dialog:
 
 
 def _connection() -> html.Div:
-    """What says on every page that the server cannot be reached or is slow; ``assets/connection.js`` shows it."""
+    """What says that the server cannot be reached or is slow; ``assets/modules/shell/connection.js`` shows it."""
     retry = html.Button(t("state.again"), id="connection-retry", type="button", className="btn btn-secondary btn-sm")
     reload = html.Button(
         t("connection.reload"),

@@ -63,7 +63,8 @@ from core.model import Task, Trace, format_as_of
 WAIT_MS = 1_000
 GENERATOR_WAIT_MS = 3_000
 
-register_page(__name__, path=links.ASK, title=tab_title("ask.title", lambda address: address.get("q", "")))
+_TITLE = tab_title("ask.title", lambda address: address.get("q", ""))
+register_page(__name__, path=links.ASK, title=_TITLE, script="ask/page.js")
 
 
 @shows_errors
@@ -158,7 +159,7 @@ def layout(
     return page(t("ask.title"), "", content, wide=True)
 
 
-register_page("start_page", path=links.HOME, title=tab_title("ask.title"), layout=layout)
+register_page("start_page", path=links.HOME, title=tab_title("ask.title"), layout=layout, script="ask/page.js")
 
 
 def _kept(trace_id: str) -> tuple[Trace | None, Any]:

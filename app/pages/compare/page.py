@@ -55,7 +55,7 @@ def _compared(address: Mapping[str, str]) -> str:
     return " ↔ ".join(kb().document(key).name for key in keys)
 
 
-register_page(__name__, path=links.COMPARE, title=tab_title("compare.title", _compared))
+register_page(__name__, path=links.COMPARE, title=tab_title("compare.title", _compared), script="compare/page.js")
 
 
 @shows_errors

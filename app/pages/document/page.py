@@ -37,7 +37,7 @@ def _name(address: Mapping[str, str]) -> str:
     return kb().document(key).name if key else ""
 
 
-register_page(__name__, path="/document", title=tab_title("document.title", _name))
+register_page(__name__, path="/document", title=tab_title("document.title", _name), script="document/page.js")
 
 
 @shows_errors
@@ -100,6 +100,7 @@ register_page(
     path_template=f"{links.DOCUMENTS}/<doc_key>",
     title=tab_title("document.title", _name),
     layout=by_path,
+    script="document/page.js",
 )
 
 

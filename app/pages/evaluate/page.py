@@ -35,7 +35,7 @@ from core.model import EvaluationRun, QuestionSet, TraceSummary
 OFFERED_QUESTIONS = 200
 TICK_MS = 1_000
 
-register_page(__name__, path=links.EVALUATE, title=tab_title("evaluate.title"))
+register_page(__name__, path=links.EVALUATE, title=tab_title("evaluate.title"), script="evaluate/page.js")
 
 
 @shows_errors

@@ -26,7 +26,7 @@ from tests.builders import knowledge_base
 
 PASSWORD = "a long enough password"
 FILES = (
-    "/assets/access.js",
+    "/assets/modules/shell/account.js",
     "/assets/upload.css",
     "/assets/vendor/bootstrap-icons/icons.css",
     "/assets/../app/main.py",
@@ -132,7 +132,7 @@ def test_key_that_does_not_work_opens_nothing(house: House, kind: str) -> None:
 
 @pytest.mark.parametrize("name", ["key", "api_key", "token", "access_token", "authorization"])
 def test_key_in_the_address_is_none(house: House, name: str) -> None:
-    for path in ("/api/v1/documents", "/_dash-layout", "/metrics", "/assets/access.js"):
+    for path in ("/api/v1/documents", "/_dash-layout", "/metrics", "/assets/modules/shell/account.js"):
         assert house.client.get(f"{path}?{name}={house.keys['admin']}").status_code == 401, path
 
 

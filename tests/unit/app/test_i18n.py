@@ -62,7 +62,7 @@ def test_no_message_shouts() -> None:
 
 def test_every_key_that_the_code_names_exists() -> None:
     named = set()
-    for source in [*APP.rglob("*.py"), *(APP.parent / "assets").glob("*.js")]:
+    for source in [*APP.rglob("*.py"), *(APP.parent / "assets" / "modules").rglob("*.js")]:
         named |= set(
             re.findall(r"""\b(?:t|text|tab_title)\(\s*["']([a-z_]+(?:\.[a-z_]+)+)["']""", source.read_text("utf-8"))
         )

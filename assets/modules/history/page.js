@@ -1,0 +1,2 @@
+/* History: a list that the server searches and pages. */
+import "../shared/lists.js";

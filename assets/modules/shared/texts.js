@@ -1,0 +1,63 @@
+/* Words, sizes and times as scripts say them, in the language of the page. */
+const root = document.documentElement;
+
+/* ---- texts that scripts show; a message that depends on a number has the forms "one" and "other" ------------------ */
+let messages;
+export const text = (key, values = {}) => {
+  messages ||= JSON.parse(document.getElementById("script-texts").dataset.texts);
+  let message = messages[key] ?? key;
+  if (typeof message === "object") {
+    message = message[root.lang === "en" && values.count === 1 ? "one" : "other"];
+  }
+  return message.replace(/\{(\w+)\}/g, (sign, name) => {
+    const value = values[name];
+    return typeof value === "number" ? value.toLocaleString(root.lang) : (value ?? sign);
+  });
+};
+export const size = (bytes) => {
+  let amount = bytes;
+  for (const unit of ["B", "KB", "MB", "GB"]) {
+    if (amount < 1023.5 || unit === "GB") {
+      return `${unit === "B" || amount >= 99.5 ? Math.round(amount) : amount.toFixed(1)} ${unit}`;
+    }
+    amount /= 1024;
+  }
+  return "";
+};
+
+/* ---- times ---------------------------------------------------------------------------------------------------- */
+const UNITS = [
+  [60, 1, "second"],
+  [3600, 60, "minute"],
+  [86400, 3600, "hour"],
+  [2592000, 86400, "day"],
+];
+export const relative = (moment) => {
+  const age = (Date.now() - moment.getTime()) / 1000;
+  const words = new Intl.RelativeTimeFormat(root.lang, { numeric: "auto" });
+  if (age < 10) {
+    return words.format(0, "second");
+  }
+  for (const [limit, unit, name] of UNITS) {
+    if (age < limit) {
+      return words.format(-Math.floor(age / unit), name);
+    }
+  }
+  return new Intl.DateTimeFormat(root.lang, { dateStyle: "medium" }).format(moment);
+};
+export const exact = (moment) =>
+  new Intl.DateTimeFormat(root.lang, { dateStyle: "full", timeStyle: "long" }).format(moment);
+
+const moments = new Intl.DateTimeFormat(root.lang, { dateStyle: "medium", timeStyle: "short" });
+
+export const moment = (at) => moments.format(new Date(at));
+
+/* What somebody wrote into a field of date and time, as an instant; nothing where it is none. */
+export const instant = (written) => {
+  const at = new Date(written || "");
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+};
+
+/* Japanese sentences follow each other without a blank. */
+export const sentences = (parts) => parts.filter(Boolean).join(root.lang === "ja" ? "" : " ");
+export const quoted = (words) => (root.lang === "ja" ? `「${words}」` : `“${words}”`);

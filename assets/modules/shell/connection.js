@@ -1,0 +1,146 @@
+/* A server that cannot be reached or is slow is said on every page, and what failed is said where it was asked for.
+   While the page is seen, the server is asked every second whether it is there. */
+import { ready } from "./pages.js";
+import { text } from "../shared/texts.js";
+
+const EVERY_MS = 1000;
+const PATIENCE_MS = 1200;
+const SAID_BACK_MS = 4000;
+const LIVE = "/health/live";
+const CALLBACK = "/_dash-update-component";
+const FAILED = "Callback-Error";
+const plainFetch = window.fetch.bind(window);
+let state = "ok";
+let asking = false;
+let hasMissed = false;
+let leaving = 0;
+
+const part = (name) => document.getElementById(`connection${name ? `-${name}` : ""}`);
+const show = (now) => {
+  if (now === state || !part()) {
+    return;
+  }
+  const before = state;
+  state = now;
+  window.clearTimeout(leaving);
+  const isBack = now === "ok";
+  part().dataset.state = now;
+  part("text").textContent = text(
+    isBack ? (hasMissed ? "connection.back_missed" : "connection.back") : `connection.${now}`,
+  );
+  part("retry").hidden = isBack;
+  part("reload").hidden = !(isBack && hasMissed);
+  part().hidden = false;
+  if (isBack && !hasMissed) {
+    /* A moment of slowness needs no words afterwards. */
+    leaving = window.setTimeout(
+      () => {
+        part().hidden = true;
+      },
+      before === "slow" ? 0 : SAID_BACK_MS,
+    );
+  }
+};
+
+const look = async () => {
+  if (asking || document.hidden) {
+    return;
+  }
+  asking = true;
+  const aborting = new AbortController();
+  const slow = window.setTimeout(() => show("slow"), PATIENCE_MS);
+  const given_up = window.setTimeout(() => aborting.abort(), 10 * PATIENCE_MS);
+  try {
+    const answer = await plainFetch(LIVE, { signal: aborting.signal, cache: "no-store" });
+    /* A proxy answers for a server that is gone. */
+    show(answer.status >= 502 && answer.status <= 504 ? "lost" : "ok");
+  } catch {
+    show("lost");
+  }
+  window.clearTimeout(slow);
+  window.clearTimeout(given_up);
+  asking = false;
+};
+window.setInterval(look, EVERY_MS);
+document.addEventListener("visibilitychange", look);
+window.addEventListener("offline", () => show("lost"));
+window.addEventListener("online", look);
+document.addEventListener("click", (event) => {
+  if (event.target.closest?.("#connection-retry")) {
+    look();
+  }
+});
+
+/* ---- what failed, where it failed ------------------------------------------------------------------------------------ */
+let bubble = null;
+const close = () => {
+  bubble?.remove();
+  bubble = null;
+};
+const cause = (body) => {
+  try {
+    const changed = JSON.parse(body).changedPropIds?.[0] ?? "";
+    return document.getElementById(changed.slice(0, changed.lastIndexOf(".")));
+  } catch {
+    return null;
+  }
+};
+const say = (element, words) => {
+  const box = element?.getBoundingClientRect();
+  if (!box?.width) {
+    return;
+  }
+  close();
+  bubble = document.createElement("div");
+  bubble.className = "failed-here error-line";
+  bubble.setAttribute("role", "alert");
+  const closing = document.createElement("button");
+  closing.type = "button";
+  closing.className = "notice-close";
+  closing.setAttribute("aria-label", text("connection.close"));
+  closing.textContent = "×";
+  closing.addEventListener("click", close);
+  const said = document.createElement("span");
+  said.textContent = words;
+  bubble.append(said, closing);
+  document.body.append(bubble);
+  const room = document.documentElement.clientWidth - bubble.offsetWidth - 8;
+  bubble.style.left = `${Math.max(8, Math.min(box.left, room)) + window.scrollX}px`;
+  bubble.style.top = `${box.bottom + 6 + window.scrollY}px`;
+  if (box.bottom + bubble.offsetHeight > window.innerHeight || box.top < 0) {
+    bubble.scrollIntoView({ block: "nearest" });
+  }
+};
+window.addEventListener("_dashprivate_pushstate", close);
+window.addEventListener("popstate", close);
+
+const beneath = window.fetch.bind(window);
+window.fetch = async (...given) => {
+  const address = String(given[0]?.url ?? given[0]);
+  if (!address.includes(CALLBACK)) {
+    try {
+      return await beneath(...given);
+    } catch (error) {
+      if (error.name !== "AbortError") {
+        look();
+      }
+      throw error;
+    }
+  }
+  try {
+    /* A page is drawn when its module is there, so that its callbacks, cells and listeners are never late. */
+    const [answer] = await Promise.all([beneath(...given), ready(window.location.pathname)]);
+    const failed = answer.headers.get(FAILED);
+    if (failed) {
+      say(cause(given[1]?.body), decodeURIComponent(failed));
+    } else if (answer.status >= 500) {
+      say(cause(given[1]?.body), text("connection.refused"));
+    }
+    return answer;
+  } catch (error) {
+    hasMissed = true;
+    say(cause(given[1]?.body), text("connection.missed"));
+    look();
+    throw error;
+  }
+};

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { speak } from "./language.js";
+
+speak("en");
+const { instant, quoted, relative, sentences, size, text } = await import("../../assets/modules/shared/texts.js");
+const { meaning, remaining, shares, STAGES } = await import("../../assets/modules/jobs/rows.js");
+
+test("a message has its number in the form that English has for it", () => {
+  assert.equal(text("job.retried", { count: 1 }), "One job was started again.");
+  assert.equal(text("job.retried", { count: 1200 }), "1,200 jobs were started again.");
+  assert.equal(text("no.such.key"), "no.such.key");
+});
+
+test("a value with braces stays as it is", () => {
+  assert.match(text("job.of", { stage: "{done}", done: 1, total: 2 }), /\{done\}/);
+});
+
+test("sizes are read as the server writes them", () => {
+  assert.deepEqual([0, 1023, 1536, 512 * 2 ** 20, 3 * 2 ** 40].map(size), [
+    "0 B",
+    "1023 B",
+    "1.5 KB",
+    "512 MB",
+    "3072 GB",
+  ]);
+});
+
+test("times are relative until a month has passed", () => {
+  const ago = (seconds) => relative(new Date(Date.now() - 1000 * seconds));
+  assert.equal(ago(2), "now");
+  assert.equal(ago(59.5), "59 seconds ago");
+  assert.equal(ago(3600 + 1), "1 hour ago");
+  assert.match(ago(86400 * 31), /\d{4}/);
+});
+
+test("a moment that is none is no instant", () => {
+  assert.equal(instant("2026-01-01T00:00:00Z"), "2026-01-01T00:00:00.000Z");
+  assert.equal(instant("soon"), null);
+  assert.equal(instant(undefined), null);
+});
+
+test("sentences and quotes are those of the language", () => {
+  assert.equal(sentences(["One.", "", "Two."]), "One. Two.");
+  assert.equal(quoted("x"), "“x”");
+});
+
+test("the time left is said in the unit that fits, and not at all where nobody knows", () => {
+  assert.equal(remaining(null), "");
+  assert.deepEqual([0.2, 59, 61, 5400].map(remaining), [
+    text("job.left.seconds", { count: 1 }),
+    text("job.left.seconds", { count: 59 }),
+    text("job.left.minutes", { count: 1 }),
+    text("job.left.hours", { count: 2 }),
+  ]);
+});
+
+test("the bars of a job are full up to its stage, and say where nobody knows how far it is", () => {
+  const at = STAGES.indexOf("embedding");
+  const bars = (job) => shares({ stage: "embedding", state: "running", done: 0, total: 0, ...job });
+  assert.equal(bars({ done: 3, total: 4 })[at], 0.75);
+  assert.equal(bars({})[at], -1);
+  assert.deepEqual(
+    bars({ done: 3, total: 4 }).slice(0, at),
+    STAGES.slice(0, at).map(() => 1),
+  );
+  assert.deepEqual(
+    bars({ state: "done" }),
+    STAGES.map(() => 1),
+  );
+});
+
+test("a job says its stage, its share and what is left", () => {
+  const job = { state: "running", stage: "embedding", done: 3, total: 4, share: 0.5, seconds_left: 61 };
+  const [sign, words] = meaning(job);
+  assert.equal(sign, "working");
+  assert.ok(words.endsWith(text("job.left.minutes", { count: 1 })) && words.includes("50"));
+  assert.equal(meaning({ ...job, state: "failed" })[0], "error");
+});
