@@ -10,7 +10,7 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.encoding import decoded, detect, sample
 
-_MOST_BYTES = 512 * 1024 * 1024
+_MOST_BYTES = 64 * 1024 * 1024
 _PARTS = {
     "docx": re.compile(r"word/[^/]+\.xml\Z"),
     "pptx": re.compile(r"ppt/(?:slides|notesSlides|charts|diagrams)/[^/]+\.xml\Z"),
