@@ -1,7 +1,8 @@
 """Deals the cases of the longest tests out to shards; a run of continuous integration takes the shard of its day.
 
 A family is a test whose cases are marked ``shard``. Each shard has at least one case of every family, so that no day
-passes without a test of what the family is about. ``EVORAG_TEST_SHARD`` chooses: a number, ``today``, or ``all``, which
+passes without a test of what the family is about. A test that is long as a whole and marked ``some_days`` is in one
+shard. ``EVORAG_TEST_SHARD`` chooses: a number, ``today``, or ``all``, which
 is also what an unset variable means. This module is a plugin of pytest; ``tests/conftest.py`` names it.
 """
 
@@ -42,6 +43,11 @@ def dealt(cases: Iterable[str]) -> Mapping[str, int]:
     return {case: place % SHARDS + 1 for place, case in enumerate(order)}
 
 
+def of_test(name: str) -> int:
+    """Return the shard of a test that has no cases to be dealt."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[0] % SHARDS + 1
+
+
 def settle() -> None:
     """Turn ``today`` into a number once, before other processes of the run begin, since midnight may pass."""
     if os.environ.get(SWITCH) == "today":
@@ -66,10 +72,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if number is None:
         return
     families: dict[str, list[str]] = defaultdict(list)
+    shards: dict[str, int] = {}
     for item in items:
         if item.get_closest_marker("shard"):
             families[item.nodeid.partition("[")[0]].append(item.nodeid)
-    shards: dict[str, int] = {}
+        elif item.get_closest_marker("some_days"):
+            shards[item.nodeid] = of_test(item.nodeid)
     for family, cases in families.items():
         if len(cases) < SHARDS:
             raise pytest.UsageError(f"{family} has fewer cases than there are shards: one would have none")

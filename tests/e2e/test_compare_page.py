@@ -411,3 +411,41 @@ def test_every_view_is_accessible_and_fits(
         wrong[view] = seen(page, f"compare-{view}-{scheme}-{width}")
     context.close()
     assert wrong == {view: [] for view in VIEWS}
+
+
+@pytest.fixture(scope="module")
+def long_texts(browser: Browser, server: str) -> str:
+    """Two versions of a text whose comparison takes seconds: in each line several words are others."""
+    context = window(browser, server)
+    page = context.new_page()
+    for old, new in (("north", "gate"), ("south", "door")):
+        lines = (
+            f"{number} the {old} pump of shelf {number % 97} and the {new} are checked" for number in range(60_000)
+        )
+        send(page, "long.txt", "\n".join(lines).encode())
+    context.close()
+    return "/compare?doc=long.txt&old=2&new=1"
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "ja-JP"])
+def test_long_comparison_tells_what_is_left_and_is_stopped_and_begun_anew(
+    browser: Browser, server: str, long_texts: str, locale: str
+) -> None:
+    context = window(browser, server, locale=locale)
+    page = context.new_page()
+    page.goto(long_texts)
+    expect(page.locator("#compare-left")).to_contain_text("%", timeout=60_000)
+    expect(page.locator("#compare-left")).to_contain_text("経過" if locale == "ja-JP" else "so far")
+    page.locator("#compare-cancel").focus()
+    expect(page.locator("#compare-progress")).not_to_have_js_property("value", 0, timeout=60_000)
+    expect(page.locator("#compare-cancel")).to_be_focused()
+    page.keyboard.press("Enter")
+    again = page.get_by_role("link", name="もう一度比較する" if locale == "ja-JP" else "Compare again")
+    expect(again).to_be_visible()
+    expect(page.locator("#compare-waiting")).to_be_hidden()
+    if locale == "ja-JP":
+        page.reload()
+        expect(page.locator("#compare-waiting")).to_be_visible()
+        expect(page.locator("#compare-sentence")).to_be_visible(timeout=120_000)
+        expect(page.locator("#compare-waiting")).to_be_hidden()
+    context.close()

@@ -26,6 +26,10 @@ def test_kills(part): ...
 @pytest.mark.parametrize("size", [1, *(pytest.param(size, marks=pytest.mark.shard) for size in (2, 3, 4, 5))])
 def test_some_of_its_cases(size): ...
 
+@pytest.mark.some_days
+@pytest.mark.parametrize("way", "xy")
+def test_long_as_a_whole(way): ...
+
 def test_ordinary(): ...
 """
 
@@ -33,7 +37,7 @@ def test_ordinary(): ...
 def collected(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, shard: str) -> list[str]:
     """Return what a run takes of a suite."""
     monkeypatch.setenv(SWITCH, shard)
-    run = pytester.inline_run("--collect-only", "-q", "-o", "markers=shard", plugins=[shards])
+    run = pytester.inline_run("--collect-only", "-q", "-o", "markers=shard\nsome_days", plugins=[shards])
     return [item.nodeid for item in run.getcalls("pytest_collection_finish")[0].session.items]
 
 
@@ -44,7 +48,7 @@ def test_every_case_is_in_one_shard_and_all_shards_together_are_the_whole(
     whole = collected(pytester, monkeypatch, "all")
     parts = [collected(pytester, monkeypatch, str(number)) for number in range(1, SHARDS + 1)]
     ordinary = {name for name in whole if name.endswith(("test_ordinary", "test_some_of_its_cases[1]"))}
-    assert len(whole) == 24 + 4 + 4 + 2 and all(ordinary <= set(part) for part in parts)
+    assert len(whole) == 24 + 4 + 4 + 2 + 2 and all(ordinary <= set(part) for part in parts)
     assert sorted(name for part in parts for name in part if name not in ordinary) == sorted(set(whole) - ordinary)
     for family in ("test_growth", "test_kills", "test_some_of_its_cases"):
         assert all(any(family in name for name in part if name not in ordinary) for part in parts)
