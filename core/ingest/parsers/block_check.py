@@ -10,19 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from core.errors import EmptyDocument
+from core.ingest.parsers.lost_words import FEW_SIGNS, MOST_MULTIPLE, STRANGE, STRANGE_SIGN
 from core.ingest.parsers.reading import PART_OF, Loss, ParserInput
 from core.ingest.parsers.source_length import characters_in
 from core.model import Block, BlockKind
 from core.model.documents import SHEETS
 
-STRANGE, FEW_SIGNS = 0.02, 20
-"""Share of signs without a known meaning from which a part counts as not read, and how many they have to be."""
-MOST_MULTIPLE = 1.5
-"""Characters in the blocks for one in the file from which the reading has multiplied them."""
 _REPEATED = 0.4
 """Share of the text in lines that stood before from which that of the file is measured."""
 _LONG_LINE, _SHORT = 40, 1_000
-_STRANGE = re.compile("[\ufffd\ue000-\uf8ff]")
 _MISTAKEN = re.compile(
     "[ÂÃ][\u0080-\u00bf‚ƒ„…†‡ˆ‰Š‹Œ‘’“”•–—˜™š›œžŸ]|â(?:€[^\\w\\s]|€.)|ã[\u0080-\u00bf][\u0080-\u00bf]"
 )
@@ -72,7 +68,7 @@ class BlockCheck:
         signs = self._signs.setdefault(place, _Signs())
         signs.all += len(text)
         if not text.isascii():
-            signs.strange += len(_STRANGE.findall(text))
+            signs.strange += len(STRANGE_SIGN.findall(text))
             mistaken = _MISTAKEN.findall(text)
             signs.mistaken += len(mistaken)
             signs.foreign += sum(letter > "\x7f" for letter in text) - sum(len(each) - 1 for each in mistaken)

@@ -8,23 +8,17 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from core.ingest.parsers.lost_words import FEW_SIGNS, LEAST_RECALL, MOST_MULTIPLE, STRANGE, STRANGE_SIGN, WIDE
 from core.ingest.parsers.pdf_page import Page
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.model import Block
 
-LEAST_RECALL = 0.9
-MOST_MULTIPLE = 1.5
 FEW_WORDS = 20
 """A page with fewer words may lose or repeat so many of them by the way its lines are joined."""
-STRANGE = 0.02
-"""Share of signs without a known meaning from which a page counts as not read."""
-FEW_SIGNS = 20
 _HELD = 12
 """Pages that a paragraph may reach over: so long a page waits for its words."""
-_WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(f"[{_WIDE}]|[^\\W_{_WIDE}]+")
+_WORD = re.compile(f"[{WIDE}]|[^\\W_{WIDE}]+")
 _HYPHENATED = re.compile(r"(?<=[a-zà-ÿ])[-\u00ad]\n\s*(?=[a-zà-ÿ])")
-_STRANGE = re.compile("[\ufffd\ue000-\uf8ff]")
 
 
 @dataclass(slots=True)
@@ -85,7 +79,7 @@ class SelfCheck:
                 page.found += words
                 if first == last:
                     page.alone += sum(words.values())
-                    page.strange += len(_STRANGE.findall(block.text))
+                    page.strange += len(STRANGE_SIGN.findall(block.text))
                     page.signs += len(block.text)
 
     def _judge(self, number: int, page: _Awaited) -> None:

@@ -10,7 +10,7 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.encoding import decoded, detect, sample
 
-_MOST_BYTES = 64 * 1024 * 1024
+_MOST_BYTES = 512 * 1024 * 1024
 _PARTS = {
     "docx": re.compile(r"word/[^/]+\.xml\Z"),
     "pptx": re.compile(r"ppt/(?:slides|notesSlides|charts|diagrams)/[^/]+\.xml\Z"),
@@ -45,12 +45,15 @@ def _texts(parts: Iterable[bytes]) -> Iterator[str]:
 
 
 def _tagged(texts: Iterable[str]) -> int:
+    """Count part by part; one sign is held between two, for a long text would be copied with each."""
     count, held = 0, ""
     for text in texts:
         held += text
         cut = held.rfind("<")
         count += sum(map(_length, _BETWEEN.findall(held[: cut + 1])))
-        held = held[cut:] if cut >= 0 else held
+        _, closing, said = held[max(cut, 0) :].partition(">")
+        count += _length(said)
+        held = closing or ("<" if cut >= 0 else "")
     return count
 
 

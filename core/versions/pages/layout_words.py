@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-LEAST_RECALL = 0.9
-MOST_MULTIPLE = 1.5
+from core.ingest.parsers.lost_words import LEAST_RECALL, MOST_MULTIPLE, WIDE
+
 FEW_MISSING, FEW_ON_PAGES = 10, 100
 """Different words that a page lacks, and words that all pages hold, at least where anything is said of them."""
-_WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_RUN, _BLANK_BETWEEN = re.compile(f"[{_WIDE}]{{2,}}"), re.compile(f"(?<=[{_WIDE}])\\s+(?=[{_WIDE}])")
-_WORD = re.compile(f"[^\\W\\d_{_WIDE}]{{2,}}")
+_RUN, _BLANK_BETWEEN = re.compile(f"[{WIDE}]{{2,}}"), re.compile(f"(?<=[{WIDE}])\\s+(?=[{WIDE}])")
+_WORD = re.compile(f"[^\\W\\d_{WIDE}]{{2,}}")
 """Of letters alone: figures count pages and rows, and their forms differ."""
 _ARABIC = re.compile("[\u0600-\u06ff]")
 _HYPHENATED = re.compile(r"(?<=\w)[-\u00ad\ufffe\u0002]\r?\n\s*(?=[^\W\d_])|\u00ad")
