@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import unescape
 from itertools import islice
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from core.errors import Undecodable
 from core.ingest.parsers import text as plain
@@ -70,7 +70,11 @@ def blocks_of(
         for paragraph in clean(bare_text(markup)).split("\n\n"):
             yield outline.block(paragraph.strip())
         return
-    page = LexborHTMLParser(markup)
+    try:
+        page = LexborHTMLParser(markup)
+    except SelectolaxError as error:
+        # Markup of any form is read; what fails is that there is no more memory.
+        raise MemoryError from error
     remove_permalinks(page)
     own = own_hosts(page)
     shown = None if reading.embedded is None else Shown(reading, pictures)
