@@ -16,11 +16,12 @@ from pptx.util import Inches
 import core
 from core.versions.office_check import MANY, OfficeCheck
 from core.versions.pages.kept import KeptPages
+from tests import programs
 from tests.builders import knowledge_base
 from tests.unit.ingest import documents
 from tests.unit.ingest.documents import paragraph
 
-pytestmark = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+pytestmark = programs.needs("soffice")
 
 GATE = "The turquoise gate opens at nine and closes at five on every day but Monday."
 PUMP = "Whoever greases hydraulic bearings wears gloves, goggles and an apron made of thick leather because oil sprays."
