@@ -35,7 +35,7 @@ from core.evaluation.fill_folder import fill
 from core.evaluation.measure_folder import Question, QuestionMeasure, evaluate, read_passages, read_questions
 from core.evaluation.metrics import ndcg_at, percentile
 from core.model import Hit, Trace
-from core.query.search.features import FEATURE_WEIGHTS
+from core.query.search.cosines import cosines_of
 from core.query.search.rerank import RerankRequest, RerankStage
 
 PLAIN = Query("", rerank="none", recency=False, read_filters=False, fresh=True)
@@ -139,8 +139,10 @@ def groups(kb: KnowledgeBase, keys: Mapping[str, str], questions: Sequence[Quest
 
 def fit(sets: Mapping[str, Sequence[Group]]) -> dict[str, Any]:
     """Return the weights that each choice of sets gives, and how they order the other half of every set."""
-    names = list(FEATURE_WEIGHTS)
-    tried: dict[str, Row] = {"as set": dict(FEATURE_WEIGHTS), "equal": dict.fromkeys(names, 1.0)}
+    # What was set for models of any kind is what this fits; ``across`` needs questions in other languages.
+    weights = {name: weight for name, weight in cosines_of("").weights.items() if name != "across"}
+    names = list(weights)
+    tried: dict[str, Row] = {"as set": weights, "equal": dict.fromkeys(names, 1.0)}
     for chosen in (list(sets), *([name] for name in sets)):
         half = [group for name in chosen for group in sets[name][::2]]
         tried[f"fitted on {'+'.join(chosen)}"] = conditional_logit(half, names)

@@ -27,6 +27,7 @@ from core.query.answer.reading import (
     read_confidence,
     weighed,
 )
+from core.query.search.cosines import cosines_of
 from core.text.languages import language_asked
 
 DEFAULT_THRESHOLD = 0.2
@@ -47,6 +48,7 @@ def extract_answer(
     embed: Embed | None = None,
     *,
     question_vector: Vector | None = None,
+    model: str = "",
     threshold: float | None = None,
     max_chars: int = 250,
     candidates: Sequence[Hit] = (),
@@ -56,9 +58,9 @@ def extract_answer(
     """Answer from the first passages with at most ``max_chars`` characters, marks included, or say "insufficient".
 
     ``candidates`` are all hits of the question; they only add statistics; a ``finder`` has been given the passages and
-    these. ``read`` has a reader read the sentences; without one ``embed`` and ``question_vector`` serve questions in
-    another language than the passages. Reasons of an insufficient answer: ``small_talk``, ``no_terms``,
-    ``no_passages`` and ``low_confidence``.
+    these. ``read`` has a reader read the sentences; without one ``embed`` and ``question_vector``, both of the embedder
+    ``model``, serve questions in another language than the passages. Reasons of an insufficient answer: ``small_talk``,
+    ``no_terms``, ``no_passages`` and ``low_confidence``.
     """
     if is_small_talk(question):
         return insufficient(language_asked(question), "small_talk")
@@ -79,8 +81,9 @@ def extract_answer(
     least = calibrated if threshold is None else threshold
     if sure < least and not windows and embed is not None and question_vector is not None:
         foreign = foreign_passages(profile, passages[:_PASSAGES])
-        across = gap_confidence(foreign, candidates or passages)
-        if across >= least and (near := nearest_sentences(profile, foreign, embed, question_vector)):
+        cosines = cosines_of(model)
+        across = gap_confidence(foreign, candidates or passages, cosines)
+        if across >= least and (near := nearest_sentences(profile, foreign, embed, question_vector, cosines)):
             found, sure = near, across
     if sure < least or _names_nothing_known(question, [*passages, *candidates]):
         return insufficient(profile.language, "low_confidence", min(sure, least))

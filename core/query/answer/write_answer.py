@@ -247,7 +247,8 @@ class Answering:
         if vector is None:
             return answer()
         try:
-            return answer(found.retrieved.embedder.embed_passages, question_vector=vector)
+            embedder = found.retrieved.embedder
+            return answer(embedder.embed_passages, question_vector=vector, model=embedder.id)
         except ModelUnavailable:
             return answer()
 

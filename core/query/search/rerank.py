@@ -14,13 +14,12 @@ from core.errors import EvoRAGError, ModelUnavailable
 from core.model import Hit, Reranking, RerankScore
 from core.ports import Reranker, Vector
 from core.query.answer.question_profile import read_question
+from core.query.search.cosines import cosines_of
 from core.query.search.features import (
-    LEAST_ACROSS,
     looked_for,
     nearness_across,
     scaled,
     text_features,
-    weights_of,
 )
 from core.query.search.fuse import cosine
 from core.query.search.recency import recency
@@ -112,7 +111,7 @@ class RerankStage:
             cosines = self._cosines(first, candidates, request)
             features: Parts = _leg_features(first, candidates, cosines, request.depth)
         elif ordering.method == "features":
-            weights = weights_of(request.model)
+            weights = cosines_of(request.model).weights
             features = self.features(first, candidates, request)
         else:
             return {"fused": 1.0}, [{"fused": hit.score} for hit in first]
@@ -126,7 +125,8 @@ class RerankStage:
         cosines = self._cosines(first, candidates, request)
         legs = _leg_features(first, candidates, cosines, request.depth)
         said = [text_features(looked, hit) for hit in first]
-        near = [leg["cosine"] * (value > LEAST_ACROSS) for leg, value in zip(legs, cosines, strict=True)]
+        least = cosines_of(request.model).least_across
+        near = [leg["cosine"] * (value > least) for leg, value in zip(legs, cosines, strict=True)]
         across = nearness_across(looked, first, near, [own["coverage"] for own in said])
         return [{**leg, **own, "across": far} for leg, own, far in zip(legs, said, across, strict=True)]
 

