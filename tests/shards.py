@@ -1,9 +1,10 @@
-"""Deals the cases of the longest tests out to shards; a run of continuous integration takes the shard of its day.
+"""Deals the long tests out to shards; a run of continuous integration takes all short tests and one shard of the long.
 
-A family is a test whose cases are marked ``shard``. Each shard has at least one case of every family, so that no day
-passes without a test of what the family is about. A test that is long as a whole and marked ``some_days`` is in one
-shard. ``EVORAG_TEST_SHARD`` chooses: a number, ``today``, or ``all``, which
-is also what an unset variable means. This module is a plugin of pytest; ``tests/conftest.py`` names it.
+A file's long tests are in one shard, since many of them share what takes long to set up. The cases of a test that is
+marked ``shard`` are dealt out themselves, so that no run passes without a test of what they are about, and what is
+marked ``every_run`` is in all shards: what must never be broken for a day. ``EVORAG_TEST_SHARD`` chooses: a number,
+``now``, or ``all``, which is also what an unset variable means. This module is a plugin of pytest;
+``tests/conftest.py`` names it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import pytest
 
 SWITCH = "EVORAG_TEST_SHARD"
 SHARDS = 4
+_HOURS = 3
+"""Work is landed several times a day, often at the same hours."""
 
 
 def chosen() -> int | None:
@@ -27,11 +30,12 @@ def chosen() -> int | None:
         return None
     if value.isdecimal() and 1 <= int(value) <= SHARDS:
         return int(value)
-    raise pytest.UsageError(f"{SWITCH} is {value!r}; it may be a number from 1 to {SHARDS}, today, or all")
+    raise pytest.UsageError(f"{SWITCH} is {value!r}; it may be a number from 1 to {SHARDS}, now, or all")
 
 
-def of_day(day: date) -> int:
-    return day.timetuple().tm_yday % SHARDS + 1
+def of_moment(moment: datetime) -> int:
+    """Return the shard of a run that begins then: another one every few hours, and another one the next day."""
+    return (moment.toordinal() + moment.hour // _HOURS) % SHARDS + 1
 
 
 def dealt(cases: Iterable[str]) -> Mapping[str, int]:
@@ -43,15 +47,10 @@ def dealt(cases: Iterable[str]) -> Mapping[str, int]:
     return {case: place % SHARDS + 1 for place, case in enumerate(order)}
 
 
-def of_test(name: str) -> int:
-    """Return the shard of a test that has no cases to be dealt."""
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[0] % SHARDS + 1
-
-
 def settle() -> None:
-    """Turn ``today`` into a number once, before other processes of the run begin, since midnight may pass."""
-    if os.environ.get(SWITCH) == "today":
-        os.environ[SWITCH] = str(of_day(datetime.now(UTC).date()))
+    """Turn ``now`` into a number once, before other processes of the run begin, since an hour may pass."""
+    if os.environ.get(SWITCH) == "now":
+        os.environ[SWITCH] = str(of_moment(datetime.now(UTC)))
 
 
 def pytest_configure() -> None:
@@ -64,24 +63,29 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Say which shard it is; a quiet run has no header that could."""
     number, reporter = chosen(), session.config.pluginmanager.get_plugin("terminalreporter")
     if number and reporter:
-        reporter.write_line(f"longest tests: shard {number} of {SHARDS} ({SWITCH}=all runs all of them)")
+        reporter.write_line(f"long tests: shard {number} of {SHARDS} ({SWITCH}=all runs all of them)")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     number = chosen()
     if number is None:
         return
     families: dict[str, list[str]] = defaultdict(list)
-    shards: dict[str, int] = {}
+    files: dict[str, list[str]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("shard"):
-            families[item.nodeid.partition("[")[0]].append(item.nodeid)
-        elif item.get_closest_marker("some_days"):
-            shards[item.nodeid] = of_test(item.nodeid)
+        name, is_sharded = item.nodeid, item.get_closest_marker("shard")
+        if is_sharded:
+            families[name.partition("[")[0]].append(name)
+        elif item.get_closest_marker("long") and not item.get_closest_marker("every_run"):
+            files[name.partition("::")[0]].append(name)
+    shards: dict[str, int] = {}
     for family, cases in families.items():
         if len(cases) < SHARDS:
             raise pytest.UsageError(f"{family} has fewer cases than there are shards: one would have none")
         shards |= dealt(cases)
+    for file, shard in dealt(files).items():
+        shards |= dict.fromkeys(files[file], shard)
     left = [item for item in items if shards.get(item.nodeid, number) != number]
     if left:
         config.hook.pytest_deselected(items=left)

@@ -22,7 +22,6 @@ def test_every_picture_that_is_shown_is_one_that_the_command_takes() -> None:
     assert shown == set(PICTURES) == {path.stem for path in (ROOT / "docs").glob("*.png")}
 
 
-@pytest.mark.some_days
 def test_a_picture_shows_the_app_as_it_is(tmp_path: Path) -> None:
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed")

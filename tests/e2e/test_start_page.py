@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import guarded_page, seen, serve, window
 
+pytestmark = pytest.mark.every_run
+
 MANUAL = b"# Pump\n\n## 2. Yearly check\n\nThe valve of the pump is opened once a year and cleaned with water.\n"
 LOOKS = [("light", 1280, "en-GB"), ("dark", 1280, "ja-JP"), ("light", 400, "en-GB")]
 DOORS = {

@@ -24,6 +24,8 @@ from core.snn.recording import save
 from tests.builders import add, knowledge_base
 from tests.doubles import tiny_recording
 
+pytestmark = pytest.mark.every_run
+
 PASSWORD = "a long enough password"
 SECRET = "zanzibar"
 """Stands in all that is ann's, and nowhere else."""

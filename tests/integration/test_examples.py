@@ -18,6 +18,8 @@ from core.snn.recording import NeuronRecording, save
 from core.snn.statistics import heat_map, summary
 from tests.unit.snn.recorded import encoded, population, recording
 
+pytestmark = pytest.mark.every_run
+
 PICTURES = {
     "raster.png",
     "population_rate.png",

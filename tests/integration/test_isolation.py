@@ -36,6 +36,8 @@ from core.model.codec import to_dict
 from core.rag import EvoRAG, Passage
 from tests.builders import add, knowledge_base
 
+pytestmark = pytest.mark.every_run
+
 PASSWORD = "correct horse battery"
 MARKS = ("ann", "secret", "zanzibar", "geheim", "cloves")
 LATER = datetime.now(UTC) + timedelta(days=3)

@@ -58,7 +58,6 @@ def asked_set(folder: Path, packages: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.some_days
 def test_written_questions_become_windows_and_fit_what_stands_beside_the_reader(tmp_path: Path) -> None:
     asked_set(tmp_path / "set", tmp_path / "packages")
     run("asked", tmp_path / "packages", tmp_path / "kept", tmp_path / "windows", "--set", tmp_path / "set")
@@ -76,7 +75,6 @@ def test_written_questions_become_windows_and_fit_what_stands_beside_the_reader(
 
 
 @pytest.mark.long
-@pytest.mark.some_days
 def test_a_reader_is_trained_and_packed(tmp_path: Path) -> None:
     question_set(tmp_path / "sets" / "en-pumps")
     run("data", tmp_path / "sets", tmp_path / "windows")

@@ -21,6 +21,8 @@ from tests.kept.facts import facts, missing, travelled
 from tests.kept.furnish import ADMIN, LONG_TEXT, PASSWORD, RECEIVED, Caller, furnish, settings
 from tests.kept.names import of_files, of_routes
 
+pytestmark = pytest.mark.every_run
+
 HERE = Path(__file__).parent
 KINDS = ("folder", "archive")
 

@@ -1,13 +1,13 @@
-"""Every case of the longest tests runs in exactly one shard, and every shard has some of each family."""
+"""Every long test runs in exactly one shard, and every shard has some cases of each family that is dealt out."""
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from tests import shards
-from tests.shards import SHARDS, SWITCH, dealt, of_day
+from tests.shards import SHARDS, SWITCH, dealt, of_moment
 
 pytest_plugins = ["pytester"]
 
@@ -26,32 +26,46 @@ def test_kills(part): ...
 @pytest.mark.parametrize("size", [1, *(pytest.param(size, marks=pytest.mark.shard) for size in (2, 3, 4, 5))])
 def test_some_of_its_cases(size): ...
 
-@pytest.mark.some_days
-@pytest.mark.parametrize("way", "xy")
-def test_long_as_a_whole(way): ...
+@pytest.mark.long
+@pytest.mark.every_run
+def test_never_left_out(): ...
 
 def test_ordinary(): ...
 """
+LONG = """
+import pytest
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", "xy")
+def test_long(way): ...
+
+def test_short(): ...
+"""
+MARKERS = "markers=shard\nlong\nevery_run"
 
 
 def collected(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, shard: str) -> list[str]:
     """Return what a run takes of a suite."""
     monkeypatch.setenv(SWITCH, shard)
-    run = pytester.inline_run("--collect-only", "-q", "-o", "markers=shard\nsome_days", plugins=[shards])
+    run = pytester.inline_run("--collect-only", "-q", "-o", MARKERS, plugins=[shards])
     return [item.nodeid for item in run.getcalls("pytest_collection_finish")[0].session.items]
 
 
 def test_every_case_is_in_one_shard_and_all_shards_together_are_the_whole(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytester.makepyfile(SUITE)
+    pytester.makepyfile(test_dealt=SUITE, **{f"test_file_{number}": LONG for number in range(6)})
     whole = collected(pytester, monkeypatch, "all")
     parts = [collected(pytester, monkeypatch, str(number)) for number in range(1, SHARDS + 1)]
-    ordinary = {name for name in whole if name.endswith(("test_ordinary", "test_some_of_its_cases[1]"))}
-    assert len(whole) == 24 + 4 + 4 + 2 + 2 and all(ordinary <= set(part) for part in parts)
-    assert sorted(name for part in parts for name in part if name not in ordinary) == sorted(set(whole) - ordinary)
+    always = ("test_ordinary", "test_some_of_its_cases[1]", "test_never_left_out", "test_short")
+    every = {name for name in whole if name.endswith(always)}
+    assert len(whole) == 24 + 4 + 4 + 3 + 6 * 3 and len(every) == 3 + 6
+    assert all(every <= set(part) for part in parts)
+    assert sorted(name for part in parts for name in part if name not in every) == sorted(set(whole) - every)
     for family in ("test_growth", "test_kills", "test_some_of_its_cases"):
-        assert all(any(family in name for name in part if name not in ordinary) for part in parts)
+        assert all(any(family in name for name in part if name not in every) for part in parts)
+    long = [{name.partition("::")[0] for name in part if "test_long" in name} for part in parts]
+    assert all(long) and sum(map(len, long)) == 6, "the long tests of a file stay together"
 
 
 def test_a_family_with_too_few_cases_is_refused(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,18 +86,19 @@ def test_cases_are_dealt_evenly_and_not_by_their_parameters() -> None:
     assert any(len(found) > 1 for found in of_units) and all(len(found) > 1 for found in of_kinds)
 
 
-def test_days_in_a_row_take_all_shards() -> None:
-    first = date(2026, 3, 1)
-    assert {of_day(first + timedelta(days=day)) for day in range(SHARDS)} == set(range(1, SHARDS + 1))
+def test_runs_that_follow_one_another_take_all_shards() -> None:
+    first = datetime(2026, 3, 1, 12, 45, tzinfo=UTC)
+    for step in (timedelta(days=1), timedelta(hours=3)):
+        assert {of_moment(first + time * step) for time in range(SHARDS)} == set(range(1, SHARDS + 1))
 
 
 def test_run_says_which_shard_it_takes(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SWITCH, "today")
+    monkeypatch.setenv(SWITCH, "now")
     result = pytester.runpytest_inprocess("-q", plugins=[shards])
-    result.stdout.re_match_lines([rf"longest tests: shard [1-{SHARDS}] of {SHARDS} .*"])
+    result.stdout.re_match_lines([rf"long tests: shard [1-{SHARDS}] of {SHARDS} .*"])
 
 
-@pytest.mark.parametrize("value", ["0", str(SHARDS + 1), "tomorrow", "-1"])
+@pytest.mark.parametrize("value", ["0", str(SHARDS + 1), "today", "-1"])
 def test_other_words_are_refused(value: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SWITCH, value)
     result = pytester.runpytest_inprocess(plugins=[shards])
