@@ -16,7 +16,7 @@ from core.errors import EmptyDocument, EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.parsers import parse
 from core.ingest.parsers.embedded import Embedded
 from core.ingest.parsers.reading import ParserInput, ParserLimits, page_ranges
-from core.ingest.recognition.lines import read_lines
+from core.ingest.recognition.lines import read_pictures
 from core.platform.processors import usable_processors
 from core.platform.sandboxed_child import Telling, limit, serve
 
@@ -33,14 +33,14 @@ def answer(order: dict[str, Any], tell: Telling) -> dict[str, Any]:
     target = Path(order["target"])
     part = target.with_name(target.name + ".part")
     recognised = order.get("recognised")
-    lines = None if recognised is None else read_lines(Path(recognised)) if recognised else {}
+    pictures = None if recognised is None else read_pictures(Path(recognised)) if recognised else {}
     reading = ParserInput(
         Path(order["source"]),
         order["extension"],
         limits,
         processes=PROCESSES,
-        recognised_lines=lines,
-        embedded=None if lines is None else Embedded(lines, Path(order["pictures"])),
+        recognised_pictures=pictures,
+        embedded=None if pictures is None else Embedded(pictures, Path(order["pictures"])),
         told=tell,
     )
     started = _cpu_s()

@@ -16,10 +16,10 @@ from core.adapters.ocr.rapid import RapidOcr, _written
 from core.adapters.ocr.tesseract import Tesseract
 from core.errors import EmptyDocument, RecognitionMissing
 from core.ingest.recognition.kept_pictures import Recognition
-from core.ingest.recognition.lines import read_lines
+from core.ingest.recognition.lines import read_pictures
 from core.ingest.recognition.pictures import pixels_of
 from core.model import JobState, Locator
-from core.model.recognition import RecognisedLine
+from core.model.recognition import RecognisedLine, RecognisedPicture
 from core.ports import Ocr
 from tests import programs
 from tests.builders import knowledge_base
@@ -106,7 +106,7 @@ def test_pictures_are_recognised_once_even_if_the_process_ends_between(
         with pytest.raises(KeyboardInterrupt):
             kb.work_off()
         [file] = (tmp_path / "data" / "recognised").iterdir()
-        assert set(read_lines(file)) == {"1", "2"}
+        assert set(read_pictures(file)) == {"1", "2"}
     # What a crash leaves of the line that it was writing is nothing.
     file.write_text(file.read_text() + '{"name": "3", "li')
     monkeypatch.setattr(Recognition, "recognise", original)
@@ -209,9 +209,9 @@ def test_noise_is_no_text(tmp_path: Path) -> None:
     from core.ingest.parsers.reading import ParserInput, ParserLimits
 
     (tmp_path / "a.png").write_bytes(picture_of(TEXT))
-    noise = {"1": [RecognisedLine("~~ |", (0.1, 0.1, 0.2, 0.2), 0.3)]}
+    noise = {"1": RecognisedPicture((RecognisedLine("~~ |", (0.1, 0.1, 0.2, 0.2), 0.3),))}
     with pytest.raises(EmptyDocument):
-        list(parse(ParserInput(tmp_path / "a.png", "png", ParserLimits(), recognised_lines=noise)))
+        list(parse(ParserInput(tmp_path / "a.png", "png", ParserLimits(), recognised_pictures=noise)))
 
 
 def test_place_without_recognition_says_nothing_of_it() -> None:

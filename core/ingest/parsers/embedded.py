@@ -6,12 +6,12 @@ import hashlib
 import io
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.model import Block, BlockKind, Locator
-from core.model.recognition import RecognisedLine
+from core.model.recognition import RecognisedPicture
 
 MOST = 200
 """Pictures of one document that are recognised."""
@@ -31,14 +31,14 @@ _POINTS = 0.5
 _SIGN = re.compile(r"[^\W_]")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
-Lines = Mapping[str, Sequence[RecognisedLine] | None]
+Pictures = Mapping[str, RecognisedPicture | None]
 
 
 @dataclass(slots=True)
 class Embedded:
     """The pictures within one document, each by the hash of its bytes, or by its place on a page of a PDF."""
 
-    lines: Lines
+    pictures: Pictures
     folder: Path
     """Where pictures wait that are not files of their own."""
     wanted: list[str] = field(default_factory=list)
@@ -60,8 +60,8 @@ class Embedded:
             return
         if not may_show_text(*size):
             return
-        if name in self.lines:
-            yield from self._told(self.lines[name], size, place)
+        if name in self.pictures:
+            yield from self._told(self.pictures[name], size, place)
         elif self.asks(name, len(data)):
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_bytes(data)
@@ -74,7 +74,7 @@ class Embedded:
 
     def asks(self, name: str, size_bytes: int = 0) -> bool:
         """Have a picture recognised, unless there are too many; tell whether it will be."""
-        if len(self._seen) > 50 * MOST or len(self.wanted) + len(self.lines) >= MOST:
+        if len(self._seen) > 50 * MOST or len(self.wanted) + len(self.pictures) >= MOST:
             self.left_out += 1
             return False
         if self._kept_bytes + size_bytes > MOST_BYTES:
@@ -84,7 +84,7 @@ class Embedded:
         self.wanted.append(name)
         return True
 
-    def _told(self, found: Sequence[RecognisedLine] | None, size: tuple[int, int], place: Locator) -> Iterator[Block]:
+    def _told(self, found: RecognisedPicture | None, size: tuple[int, int], place: Locator) -> Iterator[Block]:
         if found is None:
             self.left_out += 1
             return
@@ -106,26 +106,26 @@ def signs(text: str) -> int:
     return len(_SIGN.findall(text)) + len(_WIDE.findall(text))
 
 
-def sure(lines: Sequence[RecognisedLine]) -> list[RecognisedLine]:
-    """Return the lines of a picture that are no noise; none where they are too few to say anything."""
-    found = [line for line in lines if line.confidence >= LEAST_SURE]
-    return found if sum(signs(line.text) for line in found) >= FEW_SIGNS else []
+def sure(picture: RecognisedPicture) -> RecognisedPicture:
+    """Return a picture with the lines that are no noise; with none where they are too few to say anything."""
+    found = tuple(line for line in picture.lines if line.confidence >= LEAST_SURE)
+    return replace(picture, lines=found if sum(signs(line.text) for line in found) >= FEW_SIGNS else ())
 
 
-def blocks_of(lines: Sequence[RecognisedLine], width: float, height: float, place: Locator) -> Iterator[Block]:
-    """Yield lines as the blocks of a small page, without headings: what stands around the picture goes on below."""
-    if not lines:
+def blocks_of(picture: RecognisedPicture, width: float, height: float, place: Locator) -> Iterator[Block]:
+    """Yield a picture as the blocks of a small page, without headings: what stands around the picture goes on below."""
+    if not picture.lines:
         return
     from core.ingest.parsers.pdf_flow import Flow
     from core.ingest.parsers.pdf_page import Page
     from core.ingest.parsers.pdf_style import Typography
-    from core.ingest.parsers.recognised import set_lines
+    from core.ingest.parsers.recognised import set_on
 
     page = Page(1, width, height, [])
-    page.lines = set_lines(lines, page)
+    set_on(page, picture)
     flow = Flow(Typography.of([page], {}), has_contents=False)
-    length = sum(len(line.text) for line in lines)
-    confidence = round(sum(len(line.text) * line.confidence for line in lines) / length, 3)
+    length = sum(len(line.text) for line in picture.lines)
+    confidence = round(sum(len(line.text) * line.confidence for line in picture.lines) / length, 3)
     at = replace(place, confidence=confidence)
     for block in (*flow.page(page), *flow.finish()):
         kind = BlockKind.PARAGRAPH if block.kind is BlockKind.HEADING else block.kind

@@ -88,23 +88,24 @@ class PagePictures:
 
     def _is_one(self, page: Page) -> bool:
         name = str(page.number)
-        return page.has_picture or name in self._reading.pictures or name in (self._reading.recognised_lines or {})
+        return page.has_picture or name in self._reading.pictures or name in (self._reading.recognised_pictures or {})
 
     def _told(self, embedded: Embedded, image: PageImage, place: Locator, said: str) -> Iterator[Block]:
         number = place.page or 0
         name = f"{number}:{image.name}"
-        if name not in embedded.lines:
+        if name not in embedded.pictures:
             embedded.asks(name)
             return
-        found = embedded.lines[name]
+        found = embedded.pictures[name]
         if found is None:
             embedded.left_out += 1
             return
         known = _plain(said)
-        lines = sure([line for line in found if not (known and _plain(line.text) in known)])
-        if lines:
-            self._reading.places.setdefault(number, []).extend(_on_page(lines, image.box))
-            yield from blocks_of(lines, *image.size, place)
+        new = tuple(line for line in found.lines if not (known and _plain(line.text) in known))
+        picture = sure(replace(found, lines=new))
+        if picture.lines:
+            self._reading.places.setdefault(number, []).extend(_on_page(picture.lines, image.box))
+            yield from blocks_of(picture, *image.size, place)
 
 
 def part_of(name: str) -> tuple[int, Box, int] | None:

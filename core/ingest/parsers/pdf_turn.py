@@ -89,3 +89,18 @@ def prevailing(lengths: Iterable[tuple[int, int]], seen: int = 0) -> int:
 def _rotated(x: float, y: float, turn: int) -> tuple[float, float]:
     c, s = cos(radians(turn)), sin(radians(turn))
     return x * c + y * s, y * c - x * s
+
+
+def leaned(place: Box, angle: float, width: float, height: float) -> Box:
+    """Return where a place is, both in parts of the picture, when its middle turns with the picture.
+
+    A positive ``angle``, in degrees, turns to the left. The place keeps its size: a leaning line has no upright box.
+    """
+    if not angle:
+        return place
+    left, top, right, bottom = place
+    x, y = ((left + right) / 2 - 0.5) * width, ((top + bottom) / 2 - 0.5) * height
+    sine, cosine = sin(radians(angle)), cos(radians(angle))
+    right_by = (x * cosine + y * sine - x) / width
+    down_by = (y * cosine - x * sine - y) / height
+    return left + right_by, top + down_by, right + right_by, bottom + down_by

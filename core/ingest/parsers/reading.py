@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -14,7 +14,7 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.embedded import Embedded
 from core.model import Block, Locator
 from core.model.documents import SHEETS, SLIDES
-from core.model.recognition import RecognisedLine
+from core.model.recognition import RecognisedLine, RecognisedPicture
 
 MEBIBYTE = 1024 * 1024
 MAX_WARNINGS = 20
@@ -90,7 +90,7 @@ class ParserInput:
     """How many processes may read parts of a long document at once."""
     losses: dict[Loss, list[int | str]] = field(default_factory=dict)
     """Pages, slides or sheets that did not arrive as they are; none where a part is lost that has no such place."""
-    recognised_lines: Mapping[str, Sequence[RecognisedLine] | None] | None = None
+    recognised_pictures: Mapping[str, RecognisedPicture | None] | None = None
     """What was recognised in pictures of the document, by their names; None where nothing is recognised at all."""
     pictures: list[str] = field(default_factory=list)
     """Names of the pictures that have yet to be recognised: numbers of pages."""
@@ -114,15 +114,15 @@ class ParserInput:
 
     @property
     def can_recognise(self) -> bool:
-        return self.recognised_lines is not None
+        return self.recognised_pictures is not None
 
-    def recognised(self, name: str) -> Sequence[RecognisedLine] | None:
-        """Return the lines of a picture, None where there are none to be had; where nobody looked, it is asked for."""
-        if self.recognised_lines is None:
+    def recognised(self, name: str) -> RecognisedPicture | None:
+        """Return what a picture shows, None where there are none to be had; where nobody looked, it is asked for."""
+        if self.recognised_pictures is None:
             return None
-        if name not in self.recognised_lines and name not in self.pictures:
+        if name not in self.recognised_pictures and name not in self.pictures:
             self.pictures.append(name)
-        return self.recognised_lines.get(name)
+        return self.recognised_pictures.get(name)
 
     def within_picture(self, data: Callable[[], bytes], place: Locator) -> Iterator[Block]:
         """Yield what is recognised in a picture within the document; damaged ones cost what they show alone."""

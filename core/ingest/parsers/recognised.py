@@ -1,21 +1,31 @@
-"""Pages that are pictures: the lines that were recognised in them, set on the page as if it held them as text."""
+"""Pages that are pictures: what was recognised in them, set on the page as if it held that as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
 
 from core.ingest.parsers.embedded import LEAST_SURE
 from core.ingest.parsers.pdf_page import Page, PageLine
+from core.ingest.parsers.pdf_turn import Box, leaned
 from core.ingest.parsers.reading import ParserInput
 from core.model import Block
-from core.model.recognition import RecognisedLine
+from core.model.recognition import RecognisedLine, RecognisedPicture
 
-_LIKE = 0.2
-"""Lines whose heights differ by no more than this part are of one size: recognition measures a little unevenly."""
-_SIZE = 0.72
-"""The size of a font in heights of its lines, as recognition measures them."""
+_LIKE = 1.12
+"""Letters whose sizes differ by no more than this factor are of one size: they are measured a little unevenly."""
+_MUCH = 1.25
+"""Few letters may differ by this factor, and those that are not bold be larger by it: so unlike are fonts and words."""
+_FEW_SIGNS = 5
+_STEP = 1.12
+"""Sizes beyond differ by such factors."""
+_HIGHER = 1.05
+"""Larger letters have boxes that are at least so much higher than usual, as wide ones do not."""
+_OF_BOX = 0.72
+"""The size of letters in heights of the box of their line, where nobody measured them."""
+_HALF = 0.6
+"""Half of the height of a line, in sizes of its letters."""
 
 
 @dataclass(slots=True)
@@ -32,12 +42,12 @@ class Recognised:
         found = self.reading.recognised(str(page.number))
         if found is None:
             return page
-        lines = [line for line in found if line.confidence >= LEAST_SURE]
+        lines = tuple(line for line in found.lines if line.confidence >= LEAST_SURE)
         page.has_picture = False
         if sum(len(line.text) for line in lines) <= sum(len(line.text) for line in page.lines):
             return page
-        page.lines = set_lines(lines, page)
-        self.reading.places[page.number] = lines
+        set_on(page, replace(found, lines=lines))
+        self.reading.places[page.number] = list(lines)
         page.plain = "\n".join(line.text for line in lines)
         if lines:
             signs = sum(len(line.text) for line in lines)
@@ -52,15 +62,50 @@ class Recognised:
             yield block if sure is None else replace(block, locator=replace(here, confidence=round(sure, 3)))
 
 
-def set_lines(lines: Iterable[RecognisedLine], page: Page) -> list[PageLine]:
-    """Return lines as a page holds them, in sizes that differ only where the picture's do."""
-    found = []
-    for line in lines:
-        left, top, right, bottom = line.box
-        box = (left * page.width, top * page.height, right * page.width, bottom * page.height)
-        found.append(PageLine(line.text, box, max(_SIZE * (box[3] - box[1]), 1.0)))
-    usual = median(line.size for line in found) if found else 0.0
-    for each in found:
-        if abs(each.size - usual) <= _LIKE * usual:
-            each.size = usual
-    return found
+def set_on(page: Page, picture: RecognisedPicture) -> None:
+    """Give a page what its picture shows: straight rows of text, whose sizes differ as its own do, and lines."""
+    sizes = [line.size * page.height for line in picture.lines]
+    if not any(sizes):
+        sizes = [_OF_BOX * _height(line) * page.height for line in picture.lines]
+    usual = _usual([(size, line) for size, line in zip(sizes, picture.lines, strict=True) if size])
+    high = _usual([(_height(line), line) for line in picture.lines])
+    for left, top, right, bottom in picture.rulings:
+        page.rules.append((left * page.width, top * page.height, right * page.width, bottom * page.height))
+    upright = [rule for rule in page.rules if rule[3] - rule[1] > rule[2] - rule[0]]
+    page.lines = []
+    for line, size in zip(picture.lines, sizes, strict=True):
+        left, top, right, bottom = leaned(line.box, -picture.skew, page.width, page.height)
+        size = usual * _step(size / usual, _height(line) / high, line) if size else usual
+        middle, half = (top + bottom) / 2 * page.height, max(_HALF * size, 0.5)
+        box = (left * page.width, middle - half, right * page.width, middle + half)
+        gaps = [(at, start * page.width, end * page.width) for at, start, end in line.gaps]
+        whole = PageLine(line.text, box, max(round(2 * size) / 2, 1.0), bold=line.bold, gaps=gaps)
+        page.lines += whole.parted([gap for gap in gaps if _is_parted(gap, middle, upright)])
+
+
+def _is_parted(gap: tuple[int, float, float], y: float, upright: Sequence[Box]) -> bool:
+    """Tell whether a line is drawn through a blank: recognition takes neighbouring cells for one."""
+    return any(gap[1] <= (x0 + x1) / 2 <= gap[2] and y0 <= y <= y1 for x0, y0, x1, y1 in upright)
+
+
+def _height(line: RecognisedLine) -> float:
+    return line.box[3] - line.box[1]
+
+
+def _step(size: float, height: float, line: RecognisedLine) -> float:
+    """Return a size in steps, so that what was set alike is alike; all are in parts of what is usual on the page."""
+    is_short = len(line.text) <= _FEW_SIGNS
+    most, least = (_LIKE, 1 / _LIKE) if line.bold and not is_short else (_MUCH, 1 / (_MUCH if is_short else _LIKE))
+    if least <= size <= most or (size > 1 and height < _HIGHER):
+        return 1.0
+    return float(_STEP ** round(math.log(size, _STEP)))
+
+
+def _usual(values: Sequence[tuple[float, RecognisedLine]]) -> float:
+    """Return the value that half of all signs have at most."""
+    left = sum(len(line.text) for _, line in values) / 2
+    for value, line in sorted(values, key=lambda pair: pair[0]):
+        left -= len(line.text)
+        if left <= 0:
+            return value
+    return 0.0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
 from core.ingest.parsers.embedded import OWN
-from core.ingest.recognition.lines import line_of
-from core.model.recognition import RecognisedLine
+from core.ingest.recognition.lines import picture_of
+from core.model.recognition import RecognisedPicture
 from core.platform.child_pool import ChildPool
 from core.platform.child_process import ChildLost
 from core.platform.processors import usable_processors
@@ -50,12 +50,12 @@ class Recognition:
             "memory_bytes": MEMORY_BYTES,
         }
         try:
-            lines = self._children.ask(order, _MOST_WAITED_S).get("lines")
+            found = self._children.ask(order, _MOST_WAITED_S).get("picture")
         except ChildLost:
             if self._children.is_closed:
                 raise Stopped from None
-            lines = None
-        self._keep(sha256, name, None if lines is None else [line_of(fields) for fields in lines])
+            found = None
+        self._keep(sha256, name, None if found is None else picture_of(found))
 
     def folder_of(self, sha256: str) -> Path:
         """Return where pictures within a document wait that are no pages; its parser puts them there."""
@@ -93,8 +93,8 @@ class Recognition:
     def _path(self, sha256: str) -> Path:
         return self._folder / f"{sha256}.jsonl"
 
-    def _keep(self, sha256: str, name: str, lines: Sequence[RecognisedLine] | None) -> None:
+    def _keep(self, sha256: str, name: str, picture: RecognisedPicture | None) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        entry = {"name": name, "lines": None if lines is None else [asdict(line) for line in lines]}
+        entry = {"name": name, **({"lines": None} if picture is None else asdict(picture))}
         with self._path(sha256).open("a", encoding="utf-8", errors="replace") as file:
             file.write(json.dumps(entry, ensure_ascii=False) + "\n")

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.model.recognition import RecognisedLine
+from core.model.recognition import RecognisedLine, RecognisedPicture
 
-Lines = Mapping[str, Sequence[RecognisedLine] | None]
-"""The lines of pictures by the names that the parser gave these; None of one that could not be read."""
+Pictures = Mapping[str, RecognisedPicture | None]
+"""What pictures show, by the names that the parser gave them; None of one that could not be read."""
 
 
-def read_lines(path: Path) -> Lines:
+def read_pictures(path: Path) -> Pictures:
     """Return what a file of ``Recognition`` holds; a last line that a crash cut off is none."""
-    found: dict[str, Sequence[RecognisedLine] | None] = {}
+    found: dict[str, RecognisedPicture | None] = {}
     for raw in path.read_bytes().split(b"\n"):
         try:
             entry = json.loads(raw)
         except ValueError:
             continue
-        lines = entry["lines"]
-        found[entry["name"]] = None if lines is None else [line_of(fields) for fields in lines]
+        found[entry["name"]] = None if entry["lines"] is None else picture_of(entry)
     return found
 
 
-def line_of(fields: Mapping[str, Any]) -> RecognisedLine:
-    """Return a line from its fields."""
-    return RecognisedLine(str(fields["text"]), tuple(fields["box"]), float(fields["confidence"]))
+def picture_of(fields: Mapping[str, Any]) -> RecognisedPicture:
+    """Return a picture from its fields; an earlier EvoRAG kept texts, boxes and confidences of lines alone."""
+    return RecognisedPicture(
+        tuple(_line_of(line) for line in fields["lines"]),
+        tuple(tuple(place) for place in fields.get("rulings", ())),
+        float(fields.get("skew", 0.0)),
+    )
+
+
+def _line_of(fields: Mapping[str, Any]) -> RecognisedLine:
+    gaps = tuple(tuple(gap) for gap in fields.get("gaps", ()))
+    looks = float(fields.get("size", 0.0)), bool(fields.get("bold", False)), gaps
+    return RecognisedLine(str(fields["text"]), tuple(fields["box"]), float(fields["confidence"]), *looks)

@@ -10,6 +10,7 @@ from typing import Any
 
 from core.errors import EvoRAGError, ParserFailed, ParserLimit
 from core.ingest.recognition.pictures import pixels_of
+from core.ingest.recognition.read_picture import read_picture
 from core.platform.sandboxed_child import Telling, limit, serve
 from core.ports import Ocr
 
@@ -20,12 +21,11 @@ _engines: dict[str, Ocr] = {}
 
 
 def answer(order: dict[str, Any], _: Telling) -> dict[str, Any]:
-    """Recognise one picture and return its lines."""
+    """Recognise one picture and return what it shows."""
     try:
         limit(order["timeout_s"], order["memory_bytes"], _FILE_BYTES)
         pixels = pixels_of(Path(order["source"]), order["extension"], order["name"], Path(order["embedded"]))
-        lines = _engine(order["engine"], order["threads"]).lines(pixels)
-        return {"lines": [asdict(line) for line in lines]}
+        return {"picture": asdict(read_picture(pixels, _engine(order["engine"], order["threads"])))}
     except EvoRAGError as error:
         return {"error": error.as_dict(), "spent": isinstance(error, ParserLimit)}
     except MemoryError:

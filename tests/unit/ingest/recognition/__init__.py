@@ -1,0 +1,1 @@
+"""Tests of what recognition makes of pictures, apart from the engines."""
