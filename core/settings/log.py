@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import time
 import traceback
 from collections.abc import Iterator
 from types import TracebackType
@@ -16,7 +17,14 @@ ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | N
 
 
 class DiscreetFormatter(logging.Formatter):
-    """Writes errors without their messages: these repeat what callers have sent, and what documents say."""
+    """Writes errors without their messages: these repeat what callers have sent, and what documents say.
+
+    Moments are those of UTC, in the form of RFC 3339, so that lines of several hosts can be laid side by side.
+    """
+
+    converter = time.gmtime
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; what another formatter has made of the error is neither taken nor left."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,14 @@ Lines = Mapping[str, Sequence[RecognisedLine] | None]
 
 
 def read_lines(path: Path) -> Lines:
-    """Return what a file of ``Recognition`` holds; a last line that a crash cut off is none."""
+    """Return what a file of ``Recognition`` holds; a line that was cut off or damaged is none."""
     found: dict[str, Sequence[RecognisedLine] | None] = {}
     for raw in path.read_bytes().split(b"\n"):
-        try:
+        # Without its lines a picture is asked for again.
+        with suppress(ValueError, KeyError, TypeError):
             entry = json.loads(raw)
-        except ValueError:
-            continue
-        lines = entry["lines"]
-        found[entry["name"]] = None if lines is None else [line_of(fields) for fields in lines]
+            lines = entry["lines"]
+            found[str(entry["name"])] = None if lines is None else [line_of(fields) for fields in lines]
     return found
 
 
