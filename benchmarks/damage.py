@@ -14,9 +14,11 @@ import argparse
 import multiprocessing
 import os
 import shutil
+import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,29 @@ def flipped(path: Path) -> None:
     path.write_bytes(bytes(data))
 
 
+def earlier_catalogue(folder: Path) -> None:
+    """Put the catalogue of an earlier day in its place."""
+    shutil.copyfile(next((folder / "snapshots").glob("*.db")), folder / "catalog.db")
+    for log in ("catalog.db-wal", "catalog.db-shm"):
+        (folder / log).unlink(missing_ok=True)
+
+
+def earlier_originals(folder: Path) -> None:
+    """Leave the originals and parsed texts of an earlier day."""
+    with closing(sqlite3.connect(next((folder / "snapshots").glob("*.db")))) as catalog:
+        kept = {name for row in catalog.execute("SELECT sha256, parsed_sha256 FROM versions") for name in row}
+    for path in (folder / "blobs").glob("??/*"):
+        if path.name not in kept:
+            path.unlink()
+
+
+EARLIER: Mapping[str, Callable[[Path], None]] = {
+    "catalog.db": earlier_catalogue,
+    "blobs/original": earlier_originals,
+}
+"""What was put back from an earlier day than the rest of the folder, by the kind of file."""
 DAMAGES: Mapping[str, Callable[[Path], None]] = {each.__name__: each for each in (deleted, cut, emptied, flipped)}
+OF_AN_EARLIER_DAY = "earlier"
 
 
 def furnished(folder: Path) -> Path:
@@ -74,10 +98,15 @@ def measured(context: Context) -> dict[str, Any]:
     outcomes: list[dict[str, Any]] = []
     for kind in chosen[: options.kinds or None]:
         for damage in options.damages:
+            if damage == OF_AN_EARLIER_DAY and kind not in EARLIER:
+                continue
             place = context.workspace / "damaged"
             shutil.rmtree(place, ignore_errors=True)
             shutil.copytree(filled, place)
-            DAMAGES[damage](place / kinds(filled)[kind].relative_to(filled))
+            if damage == OF_AN_EARLIER_DAY:
+                EARLIER[kind](place)
+            else:
+                DAMAGES[damage](place / kinds(filled)[kind].relative_to(filled))
             found = _child(live, place, kind, options.patience)
             outcomes.append({"file": kind, "damage": damage, **found})
             print(
@@ -124,7 +153,8 @@ def _child(act: Callable[..., None], folder: Path, kind: str = "", patience_s: f
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="*", default=[], help="kinds of files by the beginnings of their names")
     parser.add_argument("--kinds", type=int, default=0, help="how many kinds of files; 0 is all")
-    parser.add_argument("--damages", nargs="*", choices=list(DAMAGES), default=list(DAMAGES))
+    ways = [*DAMAGES, OF_AN_EARLIER_DAY]
+    parser.add_argument("--damages", nargs="*", choices=ways, default=ways)
     parser.add_argument("--patience", type=float, default=30.0, help="seconds in which a case has to become whole")
 
 

@@ -328,6 +328,8 @@ def _problems(kb: Any, kind: str) -> Iterator[str]:
     for name, act in (("compare", compared), ("recording", recorded), *others, ("check", checked)):
         if found := tried(name, act):
             yield found
-    down = [store.name for store in kb.health().stores if store.state == "down"]
-    if down:
-        yield f"/health: {down} down"
+    for store in kb.health().stores:
+        if store.state == "down":
+            yield f"/health: {store.name} is down"
+        elif store.state in ("damaged", "earlier"):
+            yield f"told by /health: {store.name} is {store.state}"

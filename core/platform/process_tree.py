@@ -60,7 +60,8 @@ def _stopped(processes: set[int], seen: set[int]) -> list[int]:
     for each in processes:
         _signal(each, signal.SIGSTOP)
     seen |= processes
-    return [each for each in processes if _read(PROCESSES / str(each) / "stat").rpartition(")")[2].split()[:1] != ["Z"]]
+    states = {each: _read(PROCESSES / str(each) / "stat").rpartition(")")[2].split()[:1] for each in processes}
+    return [each for each, state in states.items() if state not in ([], ["Z"])]
 
 
 def _signal(process: int, kind: signal.Signals) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from tests import programs
 
-_PLACE = "/usr/lib"
-
 
 class MachineClock:
     """The time of day of processes with ``variables`` in their environment; no stop watch of theirs changes."""
@@ -32,7 +30,7 @@ class MachineClock:
 
 
 def _library() -> Path | None:
-    return next(programs.place(_PLACE).glob("*/faketime/libfaketimeMT.so.1"), None)
+    return next(programs.place("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 
 
 def missing() -> str | None:
