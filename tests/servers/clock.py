@@ -16,7 +16,7 @@ class MachineClock:
         file.chmod(0o644)
 
     def set(self, offset: str) -> None:
-        """Set the clock, such as ``-3h`` from what it really is."""
+        """Set the clock, such as ``-3h`` from what it really is; processes notice it within a second."""
         self.file.write_text(f"{offset}\n", encoding="ascii")
 
     @property
@@ -24,7 +24,7 @@ class MachineClock:
         return {
             "LD_PRELOAD": str(_library()),
             "FAKETIME_TIMESTAMP_FILE": str(self.file),
-            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_CACHE_DURATION": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         }
 
