@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import time
 import traceback
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import TypeAlias
 
@@ -22,9 +22,10 @@ class DiscreetFormatter(logging.Formatter):
     Moments are those of UTC, in the form of RFC 3339, so that lines of several hosts can be laid side by side.
     """
 
-    converter = time.gmtime
-    default_time_format = "%Y-%m-%dT%H:%M:%S"
-    default_msec_format = "%s.%03dZ"
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        """Return the moment of a line."""
+        moment = datetime.fromtimestamp(record.created, UTC)
+        return moment.strftime(datefmt) if datefmt else f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; what another formatter has made of the error is neither taken nor left."""

@@ -98,7 +98,7 @@ def state_of(town: Town) -> list[str]:
 def test_no_callback_tells_or_changes_what_is_anns(town: Town, who: str) -> None:
     before = state_of(town)
     headers = {"Authorization": f"Bearer {town.keys[who]}"}
-    answered, leaks = 0, []
+    answered, leaks, broken = 0, [], []
     for output, spec in callbacks(town):
         for name, value in values(town).items():
             body = {
@@ -109,11 +109,13 @@ def test_no_callback_tells_or_changes_what_is_anns(town: Town, who: str) -> None
                 "changedPropIds": changed(spec, value),
             }
             answer = town.client.post("/_dash-update-component", json=body, headers=headers)
-            assert answer.status_code < 500, (output, name, answer.text[:300])
+            broken += [(output, name)] * (answer.status_code >= 500)
             answered += answer.status_code in (200, 204)
             text = hidden(town, told(answer))
-            leaks += [(output, name, sign) for sign in (SECRET, "cloves", "pemba") if sign in text]
-    assert leaks == []
+            # A word that was sent may come back by itself, as from the analyser.
+            signs = [sign for sign in (SECRET, "cloves", "pemba") if sign not in json.dumps(value)]
+            leaks += [(output, name, sign) for sign in signs if sign in text]
+    assert (leaks, broken) == ([], [])
     assert answered > 300
     assert state_of(town) == before
 
