@@ -19,7 +19,7 @@ from tests.servers.test_celery import shared, text_of, workers
 KILLS = int(os.environ.get("EVORAG_KILLS", "0")) * 60 // 400 or 2
 SEED = int(os.environ.get("EVORAG_SEED", "8"))
 AT_ONCE = 3
-FURTHEST = 60
+FURTHEST = 40
 LIFE_S = 120.0
 
 
@@ -37,12 +37,12 @@ def test_whatever_workers_are_killed_at_each_version_is_published_once(
                 deadline = time.monotonic() + LIFE_S
                 while any(each.poll() is None for each in processes) and time.monotonic() < deadline:
                     jobs += [str(kb.add_text(f"doc {len(jobs)}", text_of(len(jobs))).job_id)]
-                    kb.wait(jobs[-1:], timeout_s=1.0)
+                    kb.wait(jobs[-1:], timeout_s=2.0)
                 dead = [each.poll() for each in processes].count(-9)
             killed, lived = killed + dead, lived + len(points) - dead
             # A job at which the process has ended five times is given up, as it should be; here none comes to that.
             with workers(settings, 0):
-                ended = kb.wait(jobs, timeout_s=300)
+                ended = kb.wait(jobs, timeout_s=900)
             assert {job.state for job in ended} == {JobState.DONE}, points
         with kb.catalog.database.read() as tx:
             shown = Counter(tx.scalars(select(publications.c.version_id)))
