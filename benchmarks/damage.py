@@ -3,36 +3,33 @@
 Every kind of file of a small data folder, with every kind of damage, in a process of its own: opened, asked, read, and
 watched until it is whole again. ``whole``: nothing was noticed. ``rebuilt``: it became whole by itself, and questions
 were answered meanwhile. ``told``: an error with a code and a remedy, and the remedy was tried where it is one for a
-program. ``wrong``: a raw error, a silent loss, wrong bytes, or nothing for ``--patience`` seconds.
+program. ``wrong``: a raw error, a silent loss, wrong bytes, or nothing for ``--patience`` seconds. At last a version is
+purged: what is left of it then in any file, those of snapshots, journal, pages and what a recovery set aside among
+them, is ``wrong`` too.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
-import json
 import multiprocessing
 import os
 import shutil
+import sqlite3
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks import runner
+from benchmarks import damaged_folder, runner
 from benchmarks.benchmark import Benchmark, Context
+from benchmarks.damaged_folder import SPOKEN, fill, live
+from benchmarks.kept_files import kind_of
 
 LONGER_S = 60.0
 """Time that a case has beyond its patience, on a machine with other work."""
-DOCUMENTS = {f"fees{at}.md": f"# Fees\n\nThe fee number {at} for late return is {at + 10} euros.\n" for at in range(4)}
-CHANGED = "# Fees\n\nThe fee number 1 is 111 euros now.\n"
-SPOKEN = "wrong"
-LEFT_OUT = (".lock", "LOCK", "socket")
-"""What only its presence matters of."""
+FILLING_S = 300.0
 
 
 def deleted(path: Path) -> None:
@@ -53,34 +50,44 @@ def flipped(path: Path) -> None:
     path.write_bytes(bytes(data))
 
 
+def earlier_catalogue(folder: Path) -> None:
+    """Put the catalogue of an earlier day in its place."""
+    shutil.copyfile(next((folder / "snapshots").glob("*.db")), folder / "catalog.db")
+    for log in ("catalog.db-wal", "catalog.db-shm"):
+        (folder / log).unlink(missing_ok=True)
+
+
+def earlier_originals(folder: Path) -> None:
+    """Leave the originals and parsed texts of an earlier day."""
+    with closing(sqlite3.connect(next((folder / "snapshots").glob("*.db")))) as catalog:
+        kept = {name for row in catalog.execute("SELECT sha256, parsed_sha256 FROM versions") for name in row}
+    for path in (folder / "blobs").glob("??/*"):
+        if path.name not in kept:
+            path.unlink()
+
+
+EARLIER: Mapping[str, Callable[[Path], None]] = {
+    "catalog.db": earlier_catalogue,
+    "blobs/original": earlier_originals,
+}
+"""What was put back from an earlier day than the rest of the folder, by the kind of file."""
 DAMAGES: Mapping[str, Callable[[Path], None]] = {each.__name__: each for each in (deleted, cut, emptied, flipped)}
+OF_AN_EARLIER_DAY = "earlier"
 
 
 def furnished(folder: Path) -> Path:
     """Fill a data folder in a process that ends without closing it, so that the catalogue has a log."""
-    if "told" in (failed := _child(_fill, folder, LONGER_S)):
+    if "told" in (failed := _child(fill, folder, patience_s=FILLING_S)):
         raise SystemExit(f"The folder could not be filled: {failed['told']}")
     return folder
 
 
 def kinds(folder: Path) -> dict[str, Path]:
-    """Return one file of each kind, by the name of the kind."""
+    """Return one file of each kind that holds something, by the name of the kind. Raises: ``UnknownKind``."""
     found: dict[str, Path] = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if not path.is_file() or path.name.endswith(LEFT_OUT) or not path.stat().st_size:
-            continue
-        if name.parts[0] == "blobs":
-            kind = "blobs/parsed" if path.read_bytes()[:2] == b"\x1f\x8b" else "blobs/original"
-        elif name.parts[0] == "keywords" and len(name.parts) == 3:
-            kind = f"keywords/{name.parts[1]}/{path.name if 'json' in path.suffix else '*' + path.suffix}"
-        elif name.parts[0] == "vectors":
-            kind = f"vectors/{path.name if path.suffix == '.json' else '*' + path.suffix}"
-        elif name.parts[0] in ("recordings", "comparisons"):
-            kind = f"{name.parts[0]}/{'*' + path.suffix if name.parts[0] == 'recordings' else path.name}"
-        else:
-            kind = str(name)
-        found.setdefault(kind, path)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if (kind := kind_of(path, folder)) and path.stat().st_size:
+            found.setdefault(kind, path)
     return found
 
 
@@ -91,11 +98,16 @@ def measured(context: Context) -> dict[str, Any]:
     outcomes: list[dict[str, Any]] = []
     for kind in chosen[: options.kinds or None]:
         for damage in options.damages:
+            if damage == OF_AN_EARLIER_DAY and kind not in EARLIER:
+                continue
             place = context.workspace / "damaged"
             shutil.rmtree(place, ignore_errors=True)
             shutil.copytree(filled, place)
-            DAMAGES[damage](place / kinds(filled)[kind].relative_to(filled))
-            found = _child(_live, place, options.patience)
+            if damage == OF_AN_EARLIER_DAY:
+                EARLIER[kind](place)
+            else:
+                DAMAGES[damage](place / kinds(filled)[kind].relative_to(filled))
+            found = _child(live, place, kind, options.patience)
             outcomes.append({"file": kind, "damage": damage, **found})
             print(
                 f"{kind:45} {damage:8} {found['outcome']:8} {found['seconds']:6.1f} s  {found['told']}", file=sys.stderr
@@ -116,13 +128,15 @@ def measured(context: Context) -> dict[str, Any]:
     }
 
 
-def _child(act: Callable[..., None], folder: Path, patience_s: float = 30.0) -> dict[str, Any]:
+def _child(act: Callable[..., None], folder: Path, kind: str = "", patience_s: float = LONGER_S) -> dict[str, Any]:
     """Do something in a process of its own, which has imported already what everybody needs."""
     os.environ["OMP_NUM_THREADS"] = "1"
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["core.bootstrap", "pymilvus", "milvus_lite.db", "tantivy", __spec__.name])
+    processes.set_forkserver_preload(
+        ["core.bootstrap", "pymilvus", "milvus_lite.db", "tantivy", damaged_folder.__name__]
+    )
     ours, theirs = processes.Pipe(duplex=False)
-    process = processes.Process(target=act, args=(theirs, folder, patience_s))
+    process = processes.Process(target=act, args=(theirs, folder, kind, patience_s))
     process.start()
     theirs.close()
     try:
@@ -136,195 +150,11 @@ def _child(act: Callable[..., None], folder: Path, patience_s: float = 30.0) -> 
         process.join()
 
 
-# ---- in a process of its own
-
-
-def _settings(folder: Path) -> Any:
-    from core.settings import Settings
-
-    return Settings(data_dir=folder, embedder="hash", job_workers=0, min_free_bytes=0, llm_type="none")
-
-
-def _fill(done: Connection, folder: Path, _patience_s: float) -> None:
-    import core
-    from core.catalog.snapshots import Snapshots
-
-    kb = core.build(_settings(folder))
-    kb._background.join()
-    for name, text in DOCUMENTS.items():
-        kb.add_file(name, io.BytesIO(text.encode()))
-    kb.work_off()
-    kb.catalog.database.truncate_log()
-    Snapshots(kb._folder).take()
-    kb.add_file("fees1.md", io.BytesIO(CHANGED.encode()))
-    kb.work_off()
-    kb.compare("fees1.md", 1, 2)
-    core.EvoRAG(kb=kb).ask("What is the fee number 2?")
-    _record(kb, folder)
-    kb._projector.flush()
-    # Stores and all but the catalogue are closed: it keeps its log, as after a kill.
-    kb._active.close()
-    done.send({})
-    os._exit(0)
-
-
-def _record(kb: Any, folder: Path) -> None:
-    from core.snn.recording import save
-    from tests.doubles import tiny_recording
-
-    path = folder.parent / "recording.pt"
-    save(tiny_recording(), path)
-    with path.open("rb") as file:
-        kb.recordings.import_file("recording", file)
-    path.unlink()
-
-
-def _live(done: Connection, folder: Path, patience_s: float) -> None:
-    done.send(_outcome(folder, patience_s))
-    # What was closed in another order, or is stuck, is nobody's concern.
-    os._exit(0)
-
-
-def _outcome(folder: Path, patience_s: float) -> dict[str, Any]:
-    """Open what was damaged, use all of it, and say what happened."""
-    import core
-    from core.errors import EvoRAGError
-
-    began = time.monotonic()
-
-    def outcome(name: str, told: str = "", lost: int = 0) -> dict[str, Any]:
-        return {"outcome": name, "seconds": round(time.monotonic() - began, 2), "lost": lost, "told": told}
-
-    try:
-        kb = core.build(_settings(folder))
-    except EvoRAGError as error:
-        told = f"{error.code}: {error.message} {error.remedy}"
-        if error.code in ("catalog_damaged", "wrong_catalog"):
-            return outcome(*_recovered(folder, told))
-        return outcome("told", told)
-    except BaseException as error:
-        return outcome(SPOKEN, f"the start ends with {type(error).__name__}: {str(error)[:100]}")
-    with contextlib.suppress(Exception):
-        kb._background.join(patience_s)
-    problems = list(dict.fromkeys(_problems(kb)))
-    first = bool(problems)
-    while [each for each in problems if not each.startswith("told ")] and time.monotonic() - began < patience_s:
-        time.sleep(0.3)
-        problems = list(dict.fromkeys(_problems(kb)))
-    wrong = [each for each in problems if not each.startswith("told ")]
-    lost = len(DOCUMENTS) - _documents(kb)
-    if wrong:
-        return outcome(SPOKEN, "; ".join(wrong)[:300], lost)
-    if problems:
-        return outcome("told", "; ".join(each.removeprefix("told ") for each in problems)[:300], lost)
-    return outcome("rebuilt" if first else "whole", "", lost)
-
-
-def _recovered(folder: Path, told: str) -> tuple[str, str, int]:
-    """Do what the error says, and tell what is there then."""
-    import core
-    from core.bootstrap import originals_of
-    from core.catalog.recovery import Recovery
-    from core.platform.data_folder import DataFolder
-
-    if "`identity`" in told:
-        (folder / "identity").unlink()
-    else:
-        place = DataFolder(folder)
-        blobs = originals_of(_settings(folder), place)
-        recovery = Recovery(place, lambda sha256: blobs.size(sha256) is not None)
-        recovery.carry_out(recovery.plan())
-        place.close()
-    with core.build(_settings(folder)) as kb:
-        kb._background.join()
-        kb.work_off()
-        lost = len(DOCUMENTS) - _documents(kb)
-        versions = len(kb.versions("fees1.md"))
-        told = f"{told[:60]}… the remedy gave {_documents(kb)} documents back, and {versions} versions of what changed"
-        return "told" if versions == 2 and not lost else SPOKEN, told, lost
-
-
-def _documents(kb: Any) -> int:
-    try:
-        return len(kb.documents())
-    except Exception:
-        return 0
-
-
-def _problems(kb: Any) -> Iterator[str]:
-    """Yield what does not work now; what is told with a remedy begins with ``told``."""
-    import core
-    from core.errors import EvoRAGError
-
-    def tried(name: str, act: Callable[[], str]) -> str:
-        try:
-            return act()
-        except EvoRAGError as error:
-            return f"told {error.code} ({name}): {error.message} {error.remedy}"
-        except BaseException as error:
-            return f"{name}: {type(error).__name__}: {str(error)[:80]}"
-
-    rag = core.EvoRAG(kb=kb)
-
-    def asked(number: int, euros: int) -> str:
-        trace = rag.search(f"What is the fee number {number}?")
-        said = [leg.name for leg in (trace.vector, trace.keyword) if leg.error or leg.refilling]
-        found = {hit.placed.name for hit in trace.hits}
-        if f"fees{number}.md" not in found:
-            return f"fees{number}.md is not found"
-        silent = [
-            leg.name
-            for leg in (trace.vector, trace.keyword)
-            if leg.name not in said and not any(hit.chunk_id for hit in leg.hits)
-        ]
-        if silent:
-            return f"the {silent[0]} leg is empty and says nothing"
-        return f"a leg is not whole: {said}" if said else ""
-
-    def read(name: str, text: str) -> str:
-        original, _ = kb.original(name, 1)
-        if original.read_bytes() != text.encode():
-            return f"other bytes are given for {name}"
-        return "" if "late return" in kb.text_of(name, 1) else f"other text is given for {name}"
-
-    def compared() -> str:
-        result = kb.compare("fees1.md", 1, 2)
-        rows = result.rows(0, 50)
-        return "" if any("111" in json.dumps(str(row)) for row in rows) else "the comparison lacks what changed"
-
-    def listed() -> str:
-        if len(kb.documents()) != len(DOCUMENTS):
-            return f"{len(kb.documents())} documents are listed"
-        return "" if len(kb.versions("fees1.md")) == 2 else "a version that was acknowledged is gone, in silence"
-
-    def recorded() -> str:
-        for recording in kb.recordings.list():
-            kb.recordings.heat_map(recording.id)
-            return ""
-        return "the recording is gone, in silence"
-
-    def checked() -> str:
-        faults = [f"{each.store}: {each.faults} rows {each.error}" for each in kb.check() if not each.is_sound]
-        return f"check: {faults}" if faults else ""
-
-    yield from filter(
-        None, [tried("documents", listed), *(tried("search", lambda at=at: asked(at, at + 10)) for at in (0, 2))]
-    )
-    for name, text in DOCUMENTS.items():
-        if found := tried(f"read {name}", lambda name=name, text=text: read(name, text)):
-            yield found
-    for name, act in (("compare", compared), ("recording", recorded), ("check", checked)):
-        if found := tried(name, act):
-            yield found
-    down = [store.name for store in kb.health().stores if store.state == "down"]
-    if down:
-        yield f"/health: {down} down"
-
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="*", default=[], help="kinds of files by the beginnings of their names")
     parser.add_argument("--kinds", type=int, default=0, help="how many kinds of files; 0 is all")
-    parser.add_argument("--damages", nargs="*", choices=list(DAMAGES), default=list(DAMAGES))
+    ways = [*DAMAGES, OF_AN_EARLIER_DAY]
+    parser.add_argument("--damages", nargs="*", choices=ways, default=ways)
     parser.add_argument("--patience", type=float, default=30.0, help="seconds in which a case has to become whole")
 
 

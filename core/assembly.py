@@ -19,6 +19,7 @@ from core.blobs.scrub import BlobVerifier, Scrub
 from core.blobs.watched import WatchedBlobs
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
+from core.catalog.reached import Reached
 from core.catalog.snapshots import Snapshots
 from core.errors import StoreUnavailable
 from core.evaluation.facade import Evaluations
@@ -162,11 +163,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     watched = WatchedBlobs(adapters.blobs, catalog.damages)
     blobs = PinnedBlobs(watched, pins, UnclaimedBlobs(catalog, watched, pins))
     quota = StorageQuota(
-        catalog.transfers,
-        folder.root,
-        settings.max_upload_bytes,
-        settings.user_quota_bytes,
-        settings.min_free_bytes,
+        catalog.transfers, folder.root, settings.max_upload_bytes, settings.user_quota_bytes, settings.min_free_bytes
     )
     room = DiskRoom(
         folder.root,
@@ -282,7 +279,9 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     follow = (active.follow, vocabulary.follow, generators.follow, accounts.follow, transfers.follow, purge.follow)
     poller = Poller(follow if folder.is_shared else ())
     # What processes leave that are killed while others go on.
-    tidying = Poller((ledger.tidy, evaluations.fail_abandoned, history.take_back_old), every_s=_TIDIED_S)
+    reached = Reached(folder.reached_file, catalog.database, catalog.identity)
+    tidied = ledger.tidy, evaluations.fail_abandoned, history.take_back_old, recordings.tidy, reached.look
+    tidying = Poller(tidied, every_s=_TIDIED_S)
     # Those at a URL are read by `evorag check --deep` alone: to fetch all of them may cost money.
     share = 0.0 if settings.blob_url.get_secret_value() else settings.scrub_share
     scrub = Scrub(catalog, readable, share, timedelta(days=settings.scrub_days), closing)

@@ -53,6 +53,7 @@ PACKAGES = {
     "java": "Java",
     "tesseract": "Tesseract (Debian's package tesseract-ocr)",
     "patch": "GNU patch",
+    "faketime": "faketime (Debian's package faketime)",
     "docker": "Docker Compose",
     "hadolint": "hadolint",
     "node": "Node.js (Debian's package nodejs)",

@@ -135,6 +135,9 @@ class Catalog:
         engine = self.database.engine.dialect.name
         if self.database.is_damaged:
             return StoreHealth("catalog", engine, "down", None, f"It is damaged. {CatalogDamaged.remedy}")
+        if self.database.is_earlier:
+            told = "It lacks what this data folder has seen: its database may be of an earlier day. The log says more."
+            return StoreHealth("catalog", engine, "earlier", rows, told)
         return StoreHealth("catalog", engine, "ok", rows)
 
     def counts(self) -> Counts:

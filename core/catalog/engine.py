@@ -75,6 +75,8 @@ class Database:
         self._journal = journal
         self.is_damaged = False
         """Whether the file of the catalogue has turned out to be damaged since it was opened."""
+        self.is_earlier = False
+        """Whether it has not come as far as its data folder has seen it."""
         self._has_list = False
         """Whether the schema is known to be the newest one, which has a list of documents to bring up to date."""
         log_file = Path(f"{address.database or ''}-wal")

@@ -11,6 +11,7 @@ from core.catalog import Catalog
 from core.catalog.engine import Database
 from core.catalog.folder_identity import agreed_identity
 from core.catalog.journal import Journal, Point, point_of
+from core.catalog.reached import Reached
 from core.catalog.snapshots import Snapshots, point_in
 from core.errors import CatalogDamaged, InvalidInput, StoreUnavailable
 from core.platform.data_folder import DataFolder
@@ -59,6 +60,8 @@ def opened_catalog(settings: StoreSettings, folder: DataFolder, blobs: BlobStore
     else:
         # The catalogue of the folder is another one from now on.
         journal.remove()
+        if not is_copy:
+            Reached(folder.reached_file, catalog.database, catalog.identity).look()
     if not has_originals:
         try:
             # The first look at a bucket claims it, or finds that it is somebody else's.

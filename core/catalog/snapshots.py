@@ -1,13 +1,15 @@
 """Snapshots of a catalogue that is a file: copies of one moment, checked, of which the two newest are kept.
 
-SQLite's backup makes them while everything goes on. A purge removes all of them, since they hold what it removed. What
-became of the catalogue after the newest one is in the journal, which goes back to the older one.
+SQLite's backup makes them while everything goes on. A purge removes all of them, since they hold what it removed, and
+with them what a recovery has set aside and what killed processes have left of either. What became of the catalogue
+after the newest one is in the journal, which goes back to the older one.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sqlite3
 import threading
 import time
@@ -31,6 +33,7 @@ _BUSY_S = 60
 _LOGS = ("-wal", "-shm")
 _NEW = ".new"
 _NAMED = "%Y%m%dT%H%M%S.%fZ"
+_ASIDE = "damaged"
 
 
 def is_sound(catalog: Path) -> bool:
@@ -138,13 +141,18 @@ class Snapshots:
         return None, None
 
     def forget(self, _version_ids: Collection[int]) -> None:
-        """Remove all snapshots, and what the journal says: they hold what is being purged. The next one is due now.
+        """Remove all snapshots, what was set aside, and what the journal says: they hold what is being purged.
 
-        Raises: ``DiskFull`` where the journal still says it.
+        The next one is due now. Raises: ``DiskFull`` where the journal still says it.
         """
         with self._changing:
-            for path in self.paths():
+            for path in self._folder.glob("*"):
                 path.unlink()
+            self._catalog.with_suffix(_NEW).unlink(missing_ok=True)
+            aside = self._folder.with_name(_ASIDE)
+            if aside.exists():
+                log.warning("what a recovery had set aside is removed, since something is purged: %s", aside)
+                shutil.rmtree(aside)
             if self._database is not None and not self._database.begin_journal():
                 raise DiskFull("The journal of the catalogue cannot be written anew.")
 
@@ -177,7 +185,7 @@ class Snapshots:
         """Move the damaged catalogue, with its log, to a folder of its own; None where there is none."""
         if not any(self._catalog.with_name(self._catalog.name + suffix).exists() for suffix in (*_LOGS, "")):
             return None
-        aside = self._folder.with_name("damaged") / datetime.now(UTC).strftime(_NAMED)
+        aside = self._folder.with_name(_ASIDE) / datetime.now(UTC).strftime(_NAMED)
         aside.mkdir(parents=True)
         for suffix in (*_LOGS, ""):
             path = self._catalog.with_name(self._catalog.name + suffix)

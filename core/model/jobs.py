@@ -126,8 +126,8 @@ class StoreHealth:
     name: str
     engine: str
     state: str
-    """``ok``, ``loading``, ``waiting`` (writes in the outbox), ``damaged`` (some of it is), ``low`` or ``full`` (the
-    disk), ``open`` (what reads files is not confined), or ``down``."""
+    """``ok``, ``loading``, ``waiting`` (writes in the outbox), ``damaged`` (some of it is), ``earlier`` (the catalogue
+    of an earlier day), ``low`` or ``full`` (the disk), ``open`` (what reads files is not confined), or ``down``."""
     rows: int | None = None
     detail: str = ""
 

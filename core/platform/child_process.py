@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from core.platform.confinement import Rooms
-from core.platform.process_tree import tree_state
+from core.platform.process_tree import end_tree, tree_state
 
 _ROOT = Path(__file__).resolve().parents[2]
 MAX_REPLY_BYTES = 1024 * 1024
@@ -216,8 +216,7 @@ class Child:
 
     def interrupt(self) -> None:
         """End the process and everything that it started; whoever waits for its answer is told that it is lost."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        end_tree(self._process.pid)
 
     def kill(self) -> None:
         """End the process and everything that it started, and give back what it held."""

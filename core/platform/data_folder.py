@@ -85,6 +85,10 @@ class DataFolder:
         return self.root / "journal"
 
     @property
+    def reached_file(self) -> Path:
+        return self.root / "reached"
+
+    @property
     def identity(self) -> str:
         """The mark that its catalogue carries too, empty in a folder of an earlier release, or where it is damaged."""
         found = _read(self.root / "identity")

@@ -20,6 +20,28 @@ from core.platform.confinement import Rooms, confine
 
 TELL_S = 0.5
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
+_SUBREAPER = 36
+MOST_TASKS = 512
+"""Processes and threads that a child may have with all that it starts; LibreOffice has some thirty."""
+
+
+def bound_processes() -> None:
+    """Let this process multiply so often and no more, and keep below it who loses a parent.
+
+    The kernel counts the tasks of a user, in a name space of users for itself; those of root it does not bound.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None, use_errno=True).prctl(_SUBREAPER, 1, 0, 0, 0)
+    if os.getuid() == 0:
+        return
+    present = 0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            told = dict(line.partition(":")[::2] for line in status.read_text("ascii", "replace").splitlines())
+            present += int(told["Threads"]) if int(told["Uid"].split()[0]) == os.getuid() else 0
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    most = present + MOST_TASKS if hard == resource.RLIM_INFINITY else min(present + MOST_TASKS, hard)
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
 def isolate() -> None:
@@ -83,6 +105,7 @@ def serve(answer: Callable[[dict[str, Any], Telling], dict[str, Any]]) -> None:
     os.dup2(nowhere, 2)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     isolate()
+    bound_processes()
     # Where the kernel has not got it, whoever started this says so.
     confine(Rooms.of_text(sys.argv[1]) if len(sys.argv) > 1 else None)
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()

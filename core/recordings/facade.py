@@ -9,8 +9,10 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Set
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,6 +39,7 @@ log = logging.getLogger(__name__)
 NAME_CHARS = 200
 _BEGUN = ".begun"
 _WHOLE = ".pt"
+_STALE_S = 3600.0
 _OPENED = 2
 _PIECE = 1024 * 1024
 _OVERHEAD_BYTES = 4 * 1024 * 1024
@@ -247,6 +250,13 @@ class Recordings(Viewing):
         present = sorted(self._folder.glob(f"*{_WHOLE}"))
         known = self._catalog.recordings.all_ids() | self._catalog.leftovers.noted(FileKind.RECORDING)
         return [path for path in present if path.stem not in known]
+
+    def tidy(self) -> None:
+        """Remove what killed processes have begun, where others go on: no answer takes as long as that is old."""
+        for path in self._folder.glob(f"*{_BEGUN}*"):
+            with suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > _STALE_S:
+                    path.unlink()
 
     def _sweep(self) -> None:
         """Remove what a killed process was writing or removing; rows whose files are lost stay, and are told of."""

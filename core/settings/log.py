@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import traceback
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import TypeAlias
 
@@ -16,7 +17,15 @@ ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | N
 
 
 class DiscreetFormatter(logging.Formatter):
-    """Writes errors without their messages: these repeat what callers have sent, and what documents say."""
+    """Writes errors without their messages: these repeat what callers have sent, and what documents say.
+
+    Moments are those of UTC, in the form of RFC 3339, so that lines of several hosts can be laid side by side.
+    """
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        """Return the moment of a line."""
+        moment = datetime.fromtimestamp(record.created, UTC)
+        return moment.strftime(datefmt) if datefmt else f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; what another formatter has made of the error is neither taken nor left."""

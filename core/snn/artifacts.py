@@ -123,7 +123,7 @@ class Artifacts:
             raise _absent() from error
 
     def has(self, name: str) -> bool:
-        return NAME.fullmatch(name) is not None and (self.trained / name / MANIFEST).is_file()
+        return NAME.fullmatch(name) is not None and (self.trained / name).is_dir()
 
     def folder(self, name: str) -> Path | None:
         """Return the folder of a trained model, None where no model has this name."""

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -197,6 +197,15 @@ def read_job(file: Path) -> TrainingJob:
 def documents_of(told: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     """Return key and version of the documents that a file about a training names."""
     return tuple((str(key), int(version)) for key, version in told.get("documents", ()))
+
+
+def may_hold(told: Path, versions: Collection[tuple[str, int]]) -> bool:
+    """Tell whether a file about a training names one of these versions, or is there and cannot be read any more."""
+    found = read_json(told)
+    try:
+        return (not found and told.exists()) or not set(documents_of(found)).isdisjoint(versions)
+    except (TypeError, ValueError):
+        return True
 
 
 def read_texts(files: Iterable[Path]) -> list[TrainingSource]:

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from core.errors import Conflict
+from core.platform.sealing import seal
 from core.snn import calibration
 from core.snn.artifacts import CONFIGURATION, LOG, MANIFEST, SOURCES, manifest, publish, write_json
 from core.snn.jobs import PROGRESS, TrainingJob
@@ -50,6 +51,7 @@ def save_artifact(outcome: TrainingOutcome, job: TrainingJob) -> Path:
         place = trained / job.labels.artifact_name
         # The last one: a training that was discarded or purged meanwhile has no log any more, and makes no model.
         shutil.copyfile(job.work / PROGRESS, begun / LOG)
+        seal(begun)
         try:
             publish(begun, place)
         except OSError as error:

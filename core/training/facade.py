@@ -31,9 +31,9 @@ from core.snn.jobs import (
     PROGRESS,
     TrainingSource,
     begin_job,
-    documents_of,
     is_worked_on,
     last_told,
+    may_hold,
     read_job,
     read_texts,
     running_elsewhere,
@@ -216,18 +216,18 @@ class Trainings:
     # ---- what the knowledge base asks
 
     def redact(self, purged: Collection[tuple[str, int]]) -> None:
-        """Delete the models that learnt from versions, and the trainings that do, given by key and number."""
+        """Delete the models that learnt from versions, or may have, and the trainings that do, by key and number."""
         gone = {(key, number) for key, number in purged}
         with self._gathering:
             for path in _newest_first(self._work):
-                if not gone.isdisjoint(documents_of(read_json(path / JOB))):
+                if may_hold(path / JOB, gone):
                     running = self._running
                     if running is not None and running.name == path.name:
                         running.end()
                     self._remove(path.name)
         for artifact in self._artifacts.all():
             folder = self._artifacts.folder(artifact.name)
-            if folder is not None and not gone.isdisjoint(documents_of(read_json(folder / SOURCES))):
+            if folder is not None and may_hold(folder / SOURCES, gone):
                 with suppress(NotFound):
                     self._artifacts.delete(artifact.name)
                 self._reopen()

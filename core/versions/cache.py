@@ -22,10 +22,10 @@ from core.blobs.block_file import unpacked_bytes
 from core.errors import Cancelled, DiffLimit, EvoRAGError, NotFound
 from core.model import ChangeSummary, ComparisonProgress, ImageRef
 from core.model.codec import from_dict, to_dict
+from core.platform.sealing import is_whole, seal
 from core.ports import BlobStore
 from core.versions.process import ComparisonProcess
 from core.versions.result import ComparisonResult
-from core.versions.sealing import is_whole, seal
 from core.versions.underway import Run, Underway
 
 log = logging.getLogger(__name__)
@@ -206,10 +206,12 @@ class ComparisonCache:
         """Remove all that is kept of these versions."""
         with self._lock:
             self._forgotten |= set(version_ids)
-            gone = [folder for folder in self._kept_folders() if _ids_of(folder.name) & set(version_ids)]
+            gone = [folder for folder in self._folder.iterdir() if _ids_of(folder.name) & set(version_ids)]
             for folder in gone:
-                self._open.pop(folder.name, None)
-                shutil.rmtree(folder, ignore_errors=True)
+                # What is being computed here removes its own; a killed process of several has left the others.
+                if folder.name.rpartition("-")[0] not in self._running:
+                    self._open.pop(folder.name, None)
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
         """End the children; what is being computed is dropped."""

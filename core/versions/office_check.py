@@ -89,6 +89,10 @@ class OfficeCheck:
                 if told:
                     self._catalog.office_checks.note(version.id, told, told["in_part"])
                     return True
+            finally:
+                if self._catalog.purges.is_purged([version.id]):
+                    # What was laid out meanwhile goes as well.
+                    self._pages.forget([version.id])
         self._catalog.office_checks.pass_over(turn.id)
         return True
 

@@ -75,10 +75,10 @@ def packed(batch: int) -> bytes:
 
 
 class Life:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, embedder: str) -> None:
         self.journal = Journal(folder / "journal.jsonl")
         started = time.monotonic()
-        self.kb = build(Settings(data_dir=folder / "data", embedder="hash", min_free_bytes=0))
+        self.kb = build(Settings(data_dir=folder / "data", embedder=embedder, min_free_bytes=0))
         while not self.kb.health().models_ready:
             time.sleep(0.005)
         self.start_s = time.monotonic() - started
@@ -305,7 +305,7 @@ def live(order: dict[str, Any]) -> dict[str, Any]:
             os.kill(os.getpid(), signal.SIGKILL)
 
     failpoints.on_failpoint(act)
-    life = Life(Path(order["folder"]))
+    life = Life(Path(order["folder"]), order.get("embedder", "hash"))
     life.take_up()
     life.settle()
     life.check()

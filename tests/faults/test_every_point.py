@@ -8,20 +8,24 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.settings import Settings
 from tests.shards import SHARDS
 
 ROOT = Path(__file__).parent.parent.parent
 KILLS = int(os.environ.get("EVORAG_KILLS", "0"))
 """How often to kill in all parts together, and at least once at every point.
 
-``make faults`` kills two hundred times and more, which takes ten minutes.
+``make faults`` kills four hundred times, 60 of them with the default embedder and 60 workers of several processes
+(``tests/servers/test_killed_workers.py``).
 """
+WITH_THE_EMBEDDER = KILLS * 60 // 400
+WITH_HASHES = KILLS - 2 * WITH_THE_EMBEDDER
 MOST_OF_ONE_POINT = 4
 TRIES = 6
 """Not every batch of work reaches every point; four in a row do, where none was cut short."""
@@ -101,26 +105,43 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_there_twice_wherever_the_pr
         for name, count in report(nursery.live(folder=folder_of(tmp_path, 0), batch=batch))["reached"].items():
             reached[name] = max(reached.get(name, 0), count)
     reached = {name: reached[name] for name in sorted(reached)[part::SHARDS]}
-    planned = plan(reached, KILLS // SHARDS, chance)
+    planned = plan(reached, WITH_HASHES // SHARDS, chance)
+    killed = kill_at(planned, tmp_path, nursery)
+    assert not KILLS or not set(reached) - RARE - set(killed)
+    assert killed.total() >= len(planned) - len(planned) // SPARED
+
+
+@pytest.mark.skipif(not WITH_THE_EMBEDDER, reason="killed as often as is wished: make faults")
+def test_nothing_acknowledged_is_lost_with_the_default_embedder(tmp_path: Path, nursery: Nursery) -> None:
+    chance = random.Random(SEED)
+    embedder = Settings().embedder
+    reached = report(nursery.live(folder=folder_of(tmp_path, 0), batch=0, embedder=embedder))["reached"]
+    every = plan({name: reached[name] for name in sorted(reached)}, 0, chance)
+    planned = (every * (WITH_THE_EMBEDDER // len(every) + 1))[:WITH_THE_EMBEDDER]
+    killed = kill_at(planned, tmp_path, nursery, embedder=embedder)
+    assert killed.total() >= len(planned) - len(planned) // SPARED
+
+
+def kill_at(planned: Sequence[tuple[str, int]], tmp_path: Path, nursery: Nursery, **settings: str) -> Counter[str]:
+    """Live and be killed as it is planned, and check again and again that all is there; return what was reached."""
     killed: Counter[str] = Counter()
     starts: list[float] = []
     batch = 4
     for number, (name, occurrence) in enumerate(planned):
         folder = folder_of(tmp_path, number // KILLS_OF_ONE_FOLDER)
         if number % KILLS_IN_A_ROW == 0:
-            starts.append(report(nursery.live(folder=folder))["start_s"])
+            starts.append(report(nursery.live(folder=folder, **settings))["start_s"])
         for _ in range(TRIES):
-            ended = nursery.live(folder=folder, batch=batch, point=name, occurrence=occurrence)
+            ended = nursery.live(folder=folder, batch=batch, point=name, occurrence=occurrence, **settings)
             if ended["code"] == -9:
                 killed[name] += 1
                 break
             starts.append(report(ended)["start_s"])
             batch += 1
     for folder in sorted(tmp_path.iterdir()):
-        starts.append(report(nursery.live(folder=str(folder)))["start_s"])
+        starts.append(report(nursery.live(folder=str(folder), **settings))["start_s"])
     print(f"{killed.total()} of {len(planned)} kills at {len(killed)} points; longest start {max(starts):.2f} s")
-    assert not KILLS or not set(reached) - RARE - set(killed)
-    assert killed.total() >= len(planned) - len(planned) // SPARED
+    return killed
 
 
 def folder_of(tmp_path: Path, number: int) -> str:

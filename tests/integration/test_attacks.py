@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 from collections.abc import Iterator
@@ -115,6 +116,7 @@ READ = (
     "/conversations/{conversation}/export",
     "/traces/{trace}",
     "/traces/{trace}.json",
+    "/traces/{trace}/wrong",
     "/recordings/{recording}",
     "/recordings/{recording}/file",
     "/recordings/{recording}/tokens",
@@ -147,6 +149,8 @@ CHANGED: tuple[tuple[str, str, Any], ...] = (
     ("DELETE", "/evaluations/{run}", None),
     ("PATCH", "/saved-questions/{saved}", {"shared": True}),
     ("DELETE", "/saved-questions/{saved}", None),
+    ("POST", "/traces/{trace}/wrong", {"note": "mine"}),
+    ("DELETE", "/traces/{trace}/wrong", None),
 )
 LISTS = (
     "/documents?limit=50",
@@ -160,11 +164,29 @@ LISTS = (
     "/saved-questions",
     "/question-sets",
     "/evaluations",
+    "/readings",
+    "/readings/list",
+    "/counts",
+    "/models",
+    "/trainings",
+    "/generators",
+    "/vocabulary",
 )
 OF_ADMINISTRATORS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/stores/quarantine", None),
     ("POST", "/stores/quarantine/restore", {"name": "x", "file_name": "x.txt"}),
     ("POST", "/stores/quarantine/empty", {"all": True}),
+    ("GET", "/stores/files", None),
+    ("GET", "/stores/report", None),
+    ("POST", "/readings", {}),
+    ("POST", "/readings/show", {}),
+    ("POST", "/readings/undo", {}),
+    ("POST", "/readings/drop", {}),
+    ("GET", "/generators/servers", None),
+    ("PUT", "/generators/servers/mine", {"url": "http://127.0.0.1:9/v1", "allow_inside": True}),
+    ("DELETE", "/generators/servers/mine", None),
+    ("POST", "/generators/none/try", None),
+    ("POST", "/generators/none/default", None),
     ("POST", "/trainings", {"name": "mine"}),
     ("POST", "/trainings/x/cancel", None),
     ("POST", "/trainings/x/resume", None),
@@ -174,6 +196,10 @@ OF_ADMINISTRATORS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/users", None),
     ("POST", "/users", {"name": "eve", "password": PASSWORD, "role": "admin"}),
 )
+
+
+COMPARED = ("diff", "diff/rows", "compare.json", "compare.html", "compare.patch", "compare.txt", "compare/view")
+TUS = {"Tus-Resumable": "1.0.0"}
 
 
 def told(answer: TestResponse) -> str:
@@ -214,6 +240,53 @@ def test_no_list_names_what_is_anns(town: Town, path: str, who: str) -> None:
     answer = town.ask(who, "GET", path)
     assert answer.status_code == 200
     assert SECRET not in told(answer) and "cloves" not in told(answer)
+
+
+@pytest.mark.parametrize("form", COMPARED)
+def test_no_comparison_tells_of_what_is_anns_whichever_side_it_is(town: Town, form: str) -> None:
+    hers, never = f"~ann/{SECRET}.pdf", "~ann/nothing.pdf"
+    for which in ("doc={}&other=open.txt", "doc=open.txt&other={}", "doc={0}"):
+        path = f"/{form}?old=1&new=1&side=old&{which}" if form == "compare.txt" else f"/{form}?old=1&new=1&{which}"
+        for who in ("ron", "bob"):
+            answer, of_nothing = (town.ask(who, "GET", path.format(each)) for each in (hers, never))
+            assert answer.status_code == of_nothing.status_code == 404, (who, which)
+            assert told(answer).replace(hers, "…") == told(of_nothing).replace(never, "…")
+        assert town.ask("nobody", "GET", path.format(hers)).status_code == 401
+    side = "&side=old" if form == "compare.txt" else ""
+    assert town.ask("ann", "GET", f"/{form}?doc={hers}&old=1&new=1{side}").status_code == 200
+
+
+def test_upload_of_ann_is_continued_and_ended_by_nobody_else(town: Town) -> None:
+    sent = f"filename {base64.b64encode(f'{SECRET} two.txt'.encode()).decode()}"
+    begun = town.client.post(
+        "/api/v1/uploads",
+        headers={
+            **TUS,
+            "Upload-Length": "40",
+            "Upload-Metadata": sent,
+            "Authorization": f"Bearer {town.keys['ann']}",
+        },
+    )
+    where = begun.headers["Location"].partition("/api/v1")[2]
+
+    def ask(who: str, method: str, **given: Any) -> TestResponse:
+        key = {"Authorization": f"Bearer {town.keys[who]}"} if who != "nobody" else {}
+        headers = {**TUS, **key, **given.pop("headers", {})}
+        return town.client.open(f"/api/v1{where}", method=method, headers=headers, **given)
+
+    part: dict[str, Any] = {
+        "headers": {"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"},
+        "data": b"x" * 10,
+    }
+    for who, statuses in (("nobody", {401}), ("ron", {403, 404}), ("bob", {404})):
+        for method, given in (("HEAD", {}), ("GET", {}), ("PATCH", part), ("DELETE", {})):
+            answer = ask(
+                who, method, **{name: dict(value) if name == "headers" else value for name, value in given.items()}
+            )
+            assert answer.status_code in statuses, (who, method)
+            assert SECRET not in told(answer)
+    assert ask("ann", "HEAD").headers["Upload-Offset"] == "0"
+    assert ask("ann", "DELETE").status_code == 204
 
 
 @pytest.mark.parametrize(("method", "path", "body"), OF_ADMINISTRATORS)

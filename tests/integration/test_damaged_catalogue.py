@@ -138,6 +138,29 @@ def test_purge_reaches_the_snapshots(tmp_path: Path) -> None:
         )
 
 
+def test_purge_reaches_what_a_recovery_has_set_aside_and_what_killed_processes_have_left(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = tmp_path / "data"
+    with knowledge_base(tmp_path) as kb:
+        add(kb, "fees", "The secret word is quokkaplume.")
+        add(kb, "other", "Something else.")
+        Snapshots(kb._folder).take()
+    foreign(data / "catalog.db")
+    command("recover", "--yes", "--data-dir", str(data))
+    newest = max((data / "snapshots").glob("*.db"))
+    [aside] = (data / "damaged").iterdir()
+    for left in (data / "snapshots" / "20260101T000000.000000Z.new", data / "catalog.new", aside / "catalog.db"):
+        shutil.copyfile(newest, left)
+    with knowledge_base(tmp_path) as kb:
+        kb.work_off()
+        kb.purge("fees.txt")
+        assert kb.catalog.purges.pending() == []
+        assert "set aside" in caplog.text and "quokkaplume" not in caplog.text
+        assert [path for path in data.rglob("*") if path.is_file() and b"quokkaplume" in path.read_bytes()] == []
+        assert not (data / "damaged").exists() and kb.text_of("other.txt") == "Something else."
+
+
 def test_snapshot_is_taken_before_a_migration(tmp_path: Path) -> None:
     catalog = filled(tmp_path)
     back = TakingBack(f"sqlite:///{catalog}")

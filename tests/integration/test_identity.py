@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import shutil
 import sqlite3
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import core
+from app.main import create_app
 from core.bootstrap import opened_accounts
 from core.cli.commands import main
 from core.cli.transfer import export_to, import_from, migrate
@@ -205,6 +207,44 @@ def test_owner_of_a_bucket_of_an_earlier_release_becomes_the_identity(tmp_path: 
     with knowledge_base(tmp_path, blob_url=url) as kb:
         assert kb.catalog.identity == "0123456789abcdef" * 2
         assert add(kb, "more", "More text.").version == 1
+
+
+def test_database_of_an_earlier_day_is_said_until_it_has_come_as_far(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    elsewhere = tmp_path / "elsewhere.db"
+    catalog_url = f"sqlite:///{elsewhere}"
+
+    def told(kb: core.KnowledgeBase) -> tuple[str, str]:
+        health = create_app(kb).server.test_client().get("/health").json
+        return health["status"], health["stores"][0]["state"]
+
+    filled(tmp_path, catalog_url=catalog_url)
+    with knowledge_base(tmp_path, catalog_url=catalog_url) as kb:
+        assert told(kb) == ("ok", "ok")
+    shutil.copyfile(elsewhere, tmp_path / "earlier.db")
+    with knowledge_base(tmp_path, catalog_url=catalog_url) as kb:
+        add(kb, "later", "This came on another day.")
+    with knowledge_base(tmp_path, catalog_url=catalog_url):
+        assert "earlier day" not in caplog.text
+    shutil.copyfile(tmp_path / "earlier.db", elsewhere)
+    with knowledge_base(tmp_path, catalog_url=catalog_url) as kb:
+        assert "(1 and 1): its database may be of an earlier day" in caplog.text
+        assert told(kb) == ("degraded", "earlier")
+        assert "later.txt" not in {document.name for document in kb.documents()}
+        add(kb, "again", "And this is the present.")
+    with knowledge_base(tmp_path, catalog_url=catalog_url) as kb:
+        assert told(kb) == ("ok", "ok")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"of": 1}', b"\xff" * 40])
+def test_damaged_mark_of_how_far_a_database_had_come_is_written_anew(tmp_path: Path, content: bytes) -> None:
+    catalog_url = f"sqlite:///{tmp_path / 'elsewhere.db'}"
+    filled(tmp_path, catalog_url=catalog_url)
+    mark = tmp_path / "data" / "reached"
+    mark.write_bytes(content)
+    with knowledge_base(tmp_path, catalog_url=catalog_url) as kb:
+        assert json.loads(mark.read_bytes()) == {"of": kb.catalog.identity, "version": 5, "sequence": 5}
 
 
 def test_refusal_names_no_password(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

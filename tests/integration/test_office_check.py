@@ -152,3 +152,21 @@ def test_of_many_documents_a_part_is_looked_at(kb: core.KnowledgeBase, check: Of
         assert check.check_next()
         laid_out = len(list((tmp_path / "pages").glob("*"))) if (tmp_path / "pages").exists() else 0
     assert laid_out < 5
+
+
+def test_layout_of_what_is_purged_meanwhile_does_not_stay(
+    kb: core.KnowledgeBase, check: OfficeCheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.add_path(with_part(tmp_path / "gate.docx", unread(PUMP)))
+    kb.work_off()
+    held = check._pages.held_against
+
+    def purging(*values: object) -> object:
+        found = held(*values)  # type: ignore[arg-type]
+        assert list((tmp_path / "pages").rglob("document.pdf"))
+        kb.purge("gate.docx")
+        return found
+
+    monkeypatch.setattr(check._pages, "held_against", purging)
+    assert check.check_next()
+    assert not list((tmp_path / "pages").iterdir())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 import core
+from benchmarks.damage import cut, deleted, emptied, flipped
 from core.blobs.block_file import read_blocks, write_blocks, write_places
 from core.errors import InvalidInput, NotFound, Purged
 from core.ingest.parsers import legacy
@@ -160,6 +161,22 @@ def test_purge_removes_all_that_was_made(kb: core.KnowledgeBase, tmp_path: Path)
     assert not picture.parent.exists()
     with pytest.raises(Purged):
         kb.page_image(key, 1, 1)
+
+
+@pytest.mark.parametrize("damage", [deleted, cut, emptied, flipped])
+def test_page_that_is_damaged_on_the_disk_is_made_anew(
+    kb: core.KnowledgeBase, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    key = added(kb, made(tmp_path / f"{damage.__name__}.pdf"))
+    picture, text = kb.page_image(key, 1, 1), kb.page_text(key, 1, 1)
+    drawn = picture.read_bytes()
+    files = [path for path in picture.parent.iterdir() if path.suffix != ".sum"]
+    assert len(files) == 3 and all(path.with_name(f"{path.name}.sum").is_file() for path in files)
+    for path in (*files, *(path.with_name(f"{path.name}.sum") for path in files)):
+        damage(path)
+        assert kb.page_image(key, 1, 1).read_bytes() == drawn
+        assert kb.page_text(key, 1, 1) == text
+        assert len(kb.pages(key, 1)) == 2
 
 
 def test_pages_looked_at_least_recently_go_first(tmp_path: Path) -> None:

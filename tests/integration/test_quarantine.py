@@ -103,14 +103,18 @@ def test_command_line_lists_takes_back_and_removes(tmp_path: Path, capsys: pytes
     assert json.loads(command("empty", "--yes")) == {"count": 2}
 
 
-def test_folder_of_an_earlier_day_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with knowledge_base(tmp_path) as kb:
+@pytest.mark.parametrize("where", ["data/blobs", "bucket"])
+def test_folder_or_bucket_of_an_earlier_day_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, where: str
+) -> None:
+    chosen = {"blob_url": f"file://{tmp_path / where}"} if where == "bucket" else {}
+    with knowledge_base(tmp_path, **chosen) as kb:
         add(kb, "a", "First text.")
-        shutil.copytree(tmp_path / "data" / "blobs", tmp_path / "earlier")
+        shutil.copytree(tmp_path / where, tmp_path / "earlier")
         add(kb, "b", "Second text.")
-    shutil.rmtree(tmp_path / "data" / "blobs")
-    shutil.move(tmp_path / "earlier", tmp_path / "data" / "blobs")
-    with knowledge_base(tmp_path) as kb:
+    shutil.rmtree(tmp_path / where)
+    shutil.move(tmp_path / "earlier", tmp_path / where)
+    with knowledge_base(tmp_path, **chosen) as kb:
         assert "of an earlier day" in caplog.text
         originals = next(store for store in kb.health().stores if store.name == "originals")
         assert originals.state == "damaged"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import signal
 import subprocess
 import sys
@@ -575,3 +576,15 @@ def test_a_recording_is_written_to_a_file_in_several_forms(
     with pytest.raises(InvalidInput):
         kb.recordings.write(kept.id, tmp_path / "nowhere" / "x.pt")
     assert files(kb) == [f"{kept.id}.pt"]
+
+
+def test_what_a_killed_process_of_several_was_recording_goes_once_nobody_can_be_at_it(
+    kb: core.KnowledgeBase,
+) -> None:
+    folder = kb.settings.data_dir / "recordings"
+    old, new = (folder / f"{sign * 32}.begun" for sign in "ab")
+    for path in (old, new):
+        path.write_bytes(b"The prompt quotes a document.")
+    os.utime(old, (0, 0))
+    kb.recordings.tidy()
+    assert not old.exists() and new.exists()

@@ -217,6 +217,22 @@ def test_models_and_trainings_go_with_the_version_that_they_learnt_from(kb: core
     assert standard(kb)[1] is GeneratorState.UNAVAILABLE
 
 
+@pytest.mark.parametrize("left", [b"", b'{"documents": [["gone.', b'{"documents": 5}'])
+def test_model_that_cannot_tell_any_more_what_it_learnt_from_goes_with_any_version(
+    kb: core.KnowledgeBase, left: bytes
+) -> None:
+    add(kb, "gone", TEXT)
+    told = trained(models(kb), "torn", [("gone.txt", 1)]) / "training_sources.json"
+    begun(models(kb), "torn-job", [("gone.txt", 1)])
+    trained(models(kb), "whole", [("other.txt", 1)])
+    for path in (told, models(kb) / "training" / "torn-job" / "job.json"):
+        path.write_bytes(left)
+    kb.purge("gone.txt")
+    assert kb.catalog.purges.pending() == []
+    assert [each.name for each in kb.training.artifacts()] == ["whole"]
+    assert not (models(kb) / "training" / "torn-job").exists()
+
+
 def test_who_is_no_administrator_sees_models_and_changes_none(kb: core.KnowledgeBase) -> None:
     trained(models(kb), steps=2)
     begun(models(kb), "left")

@@ -22,6 +22,7 @@ import psycopg
 
 from core.catalog import Catalog
 from tests import programs
+from tests.servers.clock import MachineClock
 
 _START_S = 30
 _SMALL = ("shared_buffers=32MB", "max_connections=150", "autovacuum=off")
@@ -31,8 +32,16 @@ _FAST = ("fsync=off", "full_page_writes=off")
 class PostgresServer:
     """A server on one data folder; its databases are copies of an empty catalogue."""
 
-    def __init__(self, programs: Path, folder: Path, account: dict[str, Any], options: Sequence[str]) -> None:
+    def __init__(
+        self,
+        programs: Path,
+        folder: Path,
+        account: dict[str, Any],
+        options: Sequence[str],
+        clock: MachineClock | None = None,
+    ) -> None:
         self._programs, self._folder, self._account, self._options = programs, folder, account, options
+        self._clock = clock
         self._numbers = count(1)
         self._password = secrets.token_hex(8)
         with socket.socket() as probe:
@@ -106,6 +115,7 @@ class PostgresServer:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            env={**os.environ, **(self._clock.variables if self._clock is not None else {})},
             **self._account,
         )
 
@@ -153,8 +163,8 @@ def missing() -> str | None:
 
 
 @contextmanager
-def running(folder: Path, *, durable: bool = False) -> Iterator[PostgresServer]:
-    """Run a server until the end; its files lie beside ``folder``, which only this user may enter.
+def running(folder: Path, *, durable: bool = False, clock: MachineClock | None = None) -> Iterator[PostgresServer]:
+    """Run a server until the end, by a ``clock`` of the test; its files lie where only its own user may enter.
 
     Unless it is ``durable``, what it has committed outlives its own death, but no power cut.
     """
@@ -165,7 +175,7 @@ def running(folder: Path, *, durable: bool = False) -> Iterator[PostgresServer]:
             shutil.chown(place, "postgres", "postgres")
         programs = _programs()
         assert programs is not None
-        server = PostgresServer(programs, place / "data", account, _SMALL if durable else _SMALL + _FAST)
+        server = PostgresServer(programs, place / "data", account, _SMALL if durable else _SMALL + _FAST, clock)
         try:
             yield server
         finally:

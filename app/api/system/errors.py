@@ -8,6 +8,7 @@ from werkzeug.exceptions import HTTPException
 
 from app.api.description.describe import operation_of
 from app.components.shared.states import error_words, unknown_error
+from app.security.refusals import refusals_of
 from core.errors import DiskFull, EvoRAGError, is_for_want_of_room
 
 CODES = {
@@ -81,6 +82,7 @@ def answer_errors(server: flask.Flask) -> None:
 
 
 def _answer(words: dict[str, str], status: int) -> flask.Response:
+    refusals_of(flask.current_app).note(status, words["code"])
     if _is_for_programs():
         return problem(words, status)
     line = " ".join(words[part] for part in ("title", "detail", "remedy") if words[part])

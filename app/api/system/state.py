@@ -23,11 +23,12 @@ READY = obj(status={"type": "string", "enum": ["ready", "loading", "down"]})
 def health() -> tuple[flask.Response, int]:
     """Answer the state of the stores: 200 while questions can be answered, 503 while a store is down.
 
-    ``status`` is ``degraded`` with 200 too: where originals are damaged, or the disk is full or nearly so.
+    ``status`` is ``degraded`` with 200 too: where originals are damaged, the catalogue is of an earlier day, or the
+    disk is full or nearly so.
     """
     now = kb().health()
     states = {store.state for store in now.stores}
-    status = "degraded" if states & {"down", "damaged", "low", "full"} else "ok"
+    status = "degraded" if states & {"down", "damaged", "earlier", "low", "full"} else "ok"
     return flask.jsonify(status=status, **to_dict(now)), 503 if "down" in states else 200
 
 

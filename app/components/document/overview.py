@@ -14,6 +14,7 @@ STORE_MEANINGS = {
     "ok": "ok",
     "loading": "working",
     "waiting": "warning",
+    "earlier": "error",
     "low": "warning",
     "open": "warning",
     "full": "error",

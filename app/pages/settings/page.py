@@ -220,13 +220,15 @@ def _ask(action: str, name: str) -> None:
     State("settings-asked", "data"),
     prevent_initial_call=True,
 )
-def answer(_confirm: int | None, _keep: int | None, asked: dict[str, str]) -> bool:
+def answer(_confirm: int | None, _keep: int | None, asked: object) -> bool:
     """Do what was asked about, or leave it."""
-    if ctx.triggered_id == "settings-confirm" and ctx.triggered[0]["value"] and asked:
-        name = asked["name"]
+    wanted = asked if isinstance(asked, dict) else {}
+    action, name = wanted.get("action"), str(wanted.get("name"))
+    is_confirmed = ctx.triggered_id == "settings-confirm" and ctx.triggered[0]["value"]
+    if is_confirmed and action in ("delete", "discard"):
         try:
-            kb().training.delete(name) if asked["action"] == "delete" else kb().training.discard(name)
-            notify("ok", t(f"settings.done_{asked['action']}", name=name))
+            kb().training.delete(name) if action == "delete" else kb().training.discard(name)
+            notify("ok", t(f"settings.done_{action}", name=name))
         except EvoRAGError as error:
             report_callback_error(error)
         _show()

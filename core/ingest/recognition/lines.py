@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,13 @@ Pictures = Mapping[str, RecognisedPicture | None]
 
 
 def read_pictures(path: Path) -> Pictures:
-    """Return what a file of ``Recognition`` holds; a last line that a crash cut off is none."""
+    """Return what a file of ``Recognition`` holds; a line that was cut off or damaged is none."""
     found: dict[str, RecognisedPicture | None] = {}
     for raw in path.read_bytes().split(b"\n"):
-        try:
+        # Without its lines a picture is asked for again.
+        with suppress(ValueError, KeyError, TypeError):
             entry = json.loads(raw)
-        except ValueError:
-            continue
-        found[entry["name"]] = None if entry["lines"] is None else picture_of(entry)
+            found[str(entry["name"])] = None if entry["lines"] is None else picture_of(entry)
     return found
 
 

@@ -1,4 +1,7 @@
-"""Pages on demand: made once in a child process, kept on disk, those looked at least recently removed first."""
+"""Pages on demand: made once in a child process, kept on disk, those looked at least recently removed first.
+
+What is kept is held against its checksum each time, and made anew where it is damaged.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from core.model.codec import from_dict
 from core.model.file_types import KIND_OF
 from core.platform.child_pool import ChildPool
 from core.platform.child_process import ChildLost
+from core.platform.sealing import is_whole_file, seal_file
 from core.ports import BlobStore
 from core.versions.pages.layout_words import LayoutFindings
 
@@ -118,7 +122,7 @@ class KeptPages:
 
     def _made(self, version: Version, name: str, order: Mapping[str, Any]) -> Path:
         path = self._folder / str(version.id) / name
-        if path.is_file():
+        if is_whole_file(path):
             with contextlib.suppress(FileNotFoundError):
                 os.utime(path.parent)
                 return path
@@ -130,7 +134,7 @@ class KeptPages:
         with self._lock:
             making = self._making.setdefault(path, threading.Lock())
         with making:
-            if not path.is_file():
+            if not is_whole_file(path):
                 self._make(version.id, path, order)
         with self._lock:
             self._making.pop(path, None)
@@ -142,6 +146,7 @@ class KeptPages:
         try:
             seconds = self._limits.convert_seconds if order["task"] == "convert" else self._limits.seconds
             self._asked({**order, "target": str(part.absolute())}, seconds)
+            seal_file(part, path.name)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -172,6 +172,18 @@ def test_versions_that_are_forgotten_leave_no_trace(
         comparisons.get(versions[0], versions[1])
 
 
+def test_what_a_killed_process_of_several_has_left_goes_with_the_version(tmp_path: Path, blobs: Folder) -> None:
+    left = [tmp_path / "kept" / name for name in (f"1-2-r{RULES}-12345678.part", "images-1-abcdef01.part")]
+    other = tmp_path / "kept" / f"3-12-r{RULES}-12345678.part"
+    comparisons = ComparisonCache(tmp_path / "kept", blobs, is_alone=False)
+    for folder in (*left, other):
+        folder.mkdir()
+        (folder / "new.txt").write_text("What is removed for good.")
+    comparisons.forget([1])
+    comparisons.close()
+    assert list((tmp_path / "kept").iterdir()) == [other]
+
+
 def test_a_comparison_in_the_background_is_there_for_the_next_who_asks(
     blobs: Folder, comparisons: ComparisonCache, started: list[str]
 ) -> None:
