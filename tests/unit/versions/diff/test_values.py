@@ -47,6 +47,10 @@ def test_dates_are_found(text: str, dates: list[str]) -> None:
         ("12 per cent, 3 percentage points, 5パーセント", ["12 per cent", "3 percentage points", "5パーセント"]),
         ("US$ 3.50, 100 €, EUR 200, $5 million, 12,5 kg", ["US$ 3.50", "100 €", "EUR 200", "$5 million", "12,5 kg"]),
         ("2時間30分、2年6か月", ["2時間30分", "2年6か月"]),
+        ("the third month, in the first year, the twenty-first day", ["third", "first", "twenty-first"]),
+        ("every second Monday, a fifteenth, the twelfth", ["second", "fifteenth", "twelfth"]),
+        ("First, wait a second; two-thirds at first", ["two"]),
+        ("第三、第三回、三番目、3番目、一番よい", ["第三", "第三", "三番目", "3番目"]),
     ],
 )
 def test_numbers_are_found(text: str, numbers: list[str]) -> None:
@@ -80,6 +84,10 @@ def test_another_way_to_write_a_number_is_no_change() -> None:
         ("三千二百万円", "32000000円"),
         ("one hundred and five people", "105 people"),
         ("rises by 5 per cent", "rises by 5%"),
+        ("in the third month", "in the 3rd month"),
+        ("on the twenty-second day", "on the 22nd day"),
+        ("第三条", "第3条"),
+        ("三番目の欄", "3番目の欄"),
     ],
 )
 def test_a_number_in_words_is_the_number_in_digits(old: str, new: str) -> None:
@@ -94,6 +102,10 @@ def test_a_number_in_words_is_the_number_in_digits(old: str, new: str) -> None:
         ("営業は6時から", "営業は5時45分から", [("6時", "5時45分")]),
         ("for 10-20 people", "for 10-30 people", [("10-20 people", "10-30 people")]),
         ("after 14 days", "after 2 weeks", [("14 days", "2 weeks")]),
+        ("from the third month on", "from the fourth month on", [("third", "fourth")]),
+        ("on the 2nd day", "on the 3rd day", [("2nd", "3rd")]),
+        ("第三の条件を満たす", "第四の条件を満たす", [("第三", "第四")]),
+        ("三番目の欄に記入", "五番目の欄に記入", [("三番目", "五番目")]),
         ("for 12.5 kg and 3 m", "for 4 m", [("12.5 kg", None), ("3 m", "4 m")]),
         ("weighs 12.5 kg", "costs 310 EUR", [("12.5 kg", None), (None, "310 EUR")]),
     ],
