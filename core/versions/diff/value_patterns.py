@@ -47,7 +47,7 @@ _MAGNITUDE = r"(?:\s?(?:thousand|million|billion|trillion|bn|mn)(?![A-Za-z]))"
 _MONTHS = "[ヶケか箇カヵ]月間?"
 _UNIT = (
     rf"(?:{_MAGNITUDE}?(?:[-\s]?{_NOUN}|\s?{_SYMBOL})|{_MAGNITUDE}"
-    r"|[万億兆]?(?:[十百千]?[万億兆])?"
+    r"| ?[万億兆]?(?:[十百千]?[万億兆])?"
     rf"(?:円|元(?![年の来気])|時間(?:\s?\d{{1,2}}\s?分)?|年(?:間)?\d{{1,2}}{_MONTHS}|{_MONTHS}"
     r"|[年月日分秒回人名件個枚台社歳本週]間?|割(?:\d分)?|倍|つ|[ヶか][所国]|番目)"
     r"|(?:st|nd|rd|th)(?![A-Za-z])|[万億兆])"
@@ -78,7 +78,8 @@ _SPELLED = (
 _AFTER = "".join(rf"(?<=\b{word}\s)|" for word in ("the", "every", "each", "this", "its", "their", "your", "our"))
 _ORDINAL = (
     rf"(?<![A-Za-z])(?:(?:{_TENS})[-\s](?:{'|'.join(_FIRST_ORDINALS)})|(?:{_AFTER[:-1]})(?:first|second)"
-    rf"|{'|'.join(sorted(set(_ORDINALS) - {'first', 'second'}, key=len, reverse=True))})(?![A-Za-z])"
+    rf"|{'|'.join(sorted(set(_ORDINALS) - {'first', 'second'}, key=len, reverse=True))})"
+    r"(?![A-Za-z]|[-\s]part(?:y|ies)\b)"
 )
 _JOINT = r"(?:\s?[–—~〜～]\s?|\sto\s)"
 _RANGE = rf"(?:(?:{_JOINT}|(?<=\d)-(?=\d))(?:[¥$€£]\s?)?{_DIGITS}(?![-/:]?\d)(?:{_UNIT})?)?"
@@ -99,7 +100,8 @@ _NUMBER = "|".join(
     )
 )
 VALUE = re.compile(f"(?P<date>{_DATE})|(?P<number>{_NUMBER})", re.IGNORECASE)
-_ALONE = re.compile("one|a", re.IGNORECASE)
+_ALONE = re.compile("one|a|zero", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:[a-z][a-z+.-]{1,15}://|(?<![\w.])www\.)[^\s<>\"'、。）」]++", re.IGNORECASE)
 _NUMBER_WORDS = re.compile(_SPELLED, re.IGNORECASE)
 _ORDINAL_WORDS = re.compile(rf"(?:(?:{_TENS})[-\s])?(?:{'|'.join(_ORDINALS)})(?![A-Za-z])", re.IGNORECASE)
 _KANJI_RUN = re.compile(f"{_KANJI_NUMBER}[〇一二三四五六七八九十百千万億兆]*")
@@ -111,6 +113,7 @@ _SAME = (
     (re.compile(r"[—~〜～]|(?<=\d)-(?=\d)|(?<=\d)to(?=\d)"), "–"),
 )
 _FAMILIES = (
+    ("order", re.compile(r"^th$|番目")),
     ("time", re.compile(r"(?:day|week|month|quarter|year|hour|minute|min|second|ms|[hs])$|[年月日週時分秒]間?$")),
     (
         "money",
@@ -126,8 +129,15 @@ _FAMILIES = (
 
 
 def is_value(text: str) -> bool:
-    """Tell whether what matched is a number: "one" alone may be a pronoun."""
+    """Tell whether what matched is a number: "one" alone may be a pronoun, and "zero" part of a name."""
     return not _ALONE.fullmatch(text)
+
+
+def addresses_in(text: str) -> list[tuple[int, int]]:
+    """Return where addresses of the web stand: their digits count nothing."""
+    if "://" not in text and "www." not in text.lower():
+        return []
+    return [found.span() for found in _ADDRESS.finditer(text)]
 
 
 @lru_cache(maxsize=4_096)

@@ -149,6 +149,15 @@ def test_a_reworded_paragraph_is_changed_and_a_new_one_is_added() -> None:
     assert [word.text for word in rows[2].words if word.change is Change.ADDED] == ["half "]
 
 
+def test_a_paragraph_that_grew_to_many_times_its_length_is_changed() -> None:
+    begun = "IT Specialist: the term is limited to at most eight years of service"
+    grown = f"{begun}. {' '.join(_SENTENCES)}"
+
+    rows = rows_between(paragraphs(_SENTENCES[0], f"{begun}.", "End."), paragraphs(_SENTENCES[0], grown, "End."))
+
+    assert changes(rows) == "=~="
+
+
 def test_an_unlike_paragraph_replaces_the_old_one() -> None:
     rows = rows_between(paragraphs(*_SENTENCES[:2]), paragraphs(_SENTENCES[0], _SENTENCES[3]))
 

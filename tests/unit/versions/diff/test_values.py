@@ -50,6 +50,8 @@ def test_dates_are_found(text: str, dates: list[str]) -> None:
         ("the third month, in the first year, the twenty-first day", ["third", "first", "twenty-first"]),
         ("every second Monday, a fifteenth, the twelfth", ["second", "fifteenth", "twelfth"]),
         ("First, wait a second; two-thirds at first", ["two"]),
+        ("our third-party vendor, a third party, Creative Commons Zero", []),
+        ("see https://example.org/4.0/page-41?id=7 and www.example.org/3 on 5 pages", ["5 pages"]),
         ("第三、第三回、三番目、3番目、一番よい", ["第三", "第三", "三番目", "3番目"]),
     ],
 )
@@ -88,6 +90,7 @@ def test_another_way_to_write_a_number_is_no_change() -> None:
         ("on the twenty-second day", "on the 22nd day"),
         ("第三条", "第3条"),
         ("三番目の欄", "3番目の欄"),
+        ("2つの値", "2 つの値"),
     ],
 )
 def test_a_number_in_words_is_the_number_in_digits(old: str, new: str) -> None:
@@ -107,6 +110,9 @@ def test_a_number_in_words_is_the_number_in_digits(old: str, new: str) -> None:
         ("第三の条件を満たす", "第四の条件を満たす", [("第三", "第四")]),
         ("三番目の欄に記入", "五番目の欄に記入", [("三番目", "五番目")]),
         ("for 12.5 kg and 3 m", "for 4 m", [("12.5 kg", None), ("3 m", "4 m")]),
+        ("for 45 minutes at noon", "for 30-45 minutes at noon", [("45 minutes", "30-45 minutes")]),
+        ("以下は45分とする", "以下は30〜45分とする", [("45分", "30〜45分")]),
+        ("every three years", "during the first year", [("three years", None), (None, "first")]),
         ("weighs 12.5 kg", "costs 310 EUR", [("12.5 kg", None), (None, "310 EUR")]),
     ],
 )
@@ -114,6 +120,22 @@ def test_a_number_becomes_one_that_counts_the_same(
     old: str, new: str, pairs: list[tuple[str | None, str | None]]
 ) -> None:
     assert [(one.old, one.new) for one in changed_values(old, new, words_between(old, new))] == pairs
+
+
+def test_a_number_whose_unit_went_into_the_next_line_is_the_same() -> None:
+    old, new = "a stop of 20 minutes and", "the old stop of 20"
+
+    assert changed_values(old, new, words_between(old, new)) == []
+
+
+def test_numbers_of_places_that_say_something_else_altogether_are_no_pairs() -> None:
+    old = "Limited to 8 years (a 3 year term that is extended for another 3 years where both sides agree to it)."
+    new = (
+        "Limited to 8 years. No individual who was hired under this authority serves in excess of 5 years, "
+        "whatever appointments were made before, unless the agency needs them."
+    )
+
+    assert all(one.old is None or one.new is None for one in changed_values(old, new, words_between(old, new)))
 
 
 def test_a_number_that_came_or_went_has_one_side() -> None:
