@@ -76,7 +76,9 @@ def changed_values(old: str, new: str, words: Sequence[Segment]) -> list[Changed
         return list(_paired(*_without_common(old_values, new_values), old, new))
     found: list[Changed] = []
     for before, after, is_rewritten in _regions(old_values, new_values, words):
-        sides = ((before, []), ([], after)) if is_rewritten else ((before, after),)
+        sides: list[tuple[list[Value], list[Value]]] = (
+            [(before, []), ([], after)] if is_rewritten else [(before, after)]
+        )
         for was, now in sides:
             found.extend(_paired(was, now, old, new))
     return found
