@@ -43,7 +43,7 @@ WINDOW = """<!DOCTYPE html>
     <link rel="icon" type="image/svg+xml" href="{icon}">
     <meta name="evorag-grid" content="{grid}">
     <meta name="evorag-pages" content="{pages}">
-    <script src="{boot}"></script>
+    <script src="{boot}" data-incomplete="{incomplete}" data-slow="{slow}" data-again="{again}"></script>
     {links}
     {css}
     {modules}
@@ -109,6 +109,9 @@ class Window(Dash):
             grid=grid,
             pages=escape(scripts_of(dash.page_registry.values())),
             modules=modules,
+            incomplete=escape(i18n.t("connection.incomplete")),
+            slow=escape(i18n.t("connection.slow_page")),
+            again=escape(i18n.t("connection.again")),
             noscript=i18n.t("shell.noscript"),
             title=escape(self._tab_title()),
             css=self.static_files.packed(css),

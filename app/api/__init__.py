@@ -34,6 +34,7 @@ from app.api.versions.diff import diff
 from app.api.versions.pages import pages
 from app.api.versions.readings import readings
 from app.api.versions.routes import versions
+from app.api.versions.underway import underway
 from app.context import KB_KEY
 
 BLUEPRINTS = (
@@ -60,6 +61,7 @@ BLUEPRINTS = (
     state,
     stores,
     training,
+    underway,
     uploads,
     versions,
 )

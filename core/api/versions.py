@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Protocol
 
-from core.model import ChangeSummary, Publication, Reading, ReadingReport, Row, Version
+from core.model import ChangeSummary, ComparisonProgress, Publication, Reading, ReadingReport, Row, Version
 
 
 class ComparisonApi(Protocol):
@@ -57,6 +57,17 @@ class VersionsApi(Protocol):
 
     def diff(self, key: str, old: int, new: int, *, other: str | None = None) -> ComparisonApi:
         """Do what ``compare`` does."""
+
+    def comparison_progress(
+        self, key: str, old: int, new: int, *, other: str | None = None
+    ) -> ComparisonProgress | None:
+        """Return how far a comparison is, with a share of 1 where it is there; None where nobody computes it.
+
+        Raises: as ``compare`` does.
+        """
+
+    def cancel_comparison(self, key: str, old: int, new: int, *, other: str | None = None) -> bool:
+        """Stop computing a comparison, and return whether it was being computed. Raises: as ``compare`` does."""
 
     def export(self, comparison: ComparisonApi, form: str) -> Iterator[str]:
         """Yield a comparison made here as a standalone page (``html``), a unified ``patch``, or one text.

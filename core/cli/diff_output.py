@@ -126,7 +126,7 @@ def _shown(line: ScreenLine, *, coloured: bool) -> str:
         return f"{_DIM}{text}{_PLAIN}" if coloured else text
     sign = ">" if line.move is not None and line.change != "equal" else _SIGNS[line.change]
     numbers = f"{line.old_no or '':>6} {line.new_no or '':>6} "
-    whole = line.change in ("added", "removed")
+    whole = line.change in ("added", "removed") and not line.edited
     text = "".join(_piece(change, text, whole=whole, coloured=coloured) for change, text in line.merged)
     if coloured and line.heading:
         text = f"{_BOLD}{text}{_PLAIN}"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from core.api import ComparisonApi
 from core.client.conversations import RemoteConversations
@@ -14,6 +14,7 @@ from core.client.http import Http, path_of, values
 from core.errors import InvalidInput, NotFound
 from core.model import (
     ChangeSummary,
+    ComparisonProgress,
     Conversation,
     Counts,
     Document,
@@ -63,6 +64,15 @@ class RemoteComparison:
                 break
             found += values(Row, page["rows"])
         return found
+
+
+def _named(which: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in which.items() if value is not None}
+
+
+def _progress_of(answer: Mapping[str, Any]) -> float | None:
+    progress = answer["progress"]
+    return None if progress is None else float(progress["share"])
 
 
 class DocumentClient:
@@ -172,14 +182,45 @@ class DocumentClient:
         given = {"limit": min(max(limit, 1), PAGE), "before": before, "doc": key, "action": action}
         return values(Publication, self._http.get(path_of("audit"), **given)["publications"])[: max(limit, 0)]
 
-    def compare(self, key: str, old: int, new: int, *, other: str | None = None) -> RemoteComparison:
+    @overload
+    def compare(
+        self, key: str, old: int, new: int, *, other: str | None = None, wait: Literal[True] = True
+    ) -> RemoteComparison: ...
+
+    @overload
+    def compare(
+        self, key: str, old: int, new: int, *, other: str | None = None, wait: bool
+    ) -> RemoteComparison | None: ...
+
+    def compare(
+        self, key: str, old: int, new: int, *, other: str | None = None, wait: bool = True
+    ) -> RemoteComparison | None:
         """Compare two versions of a document, or of two where ``other`` names the one that holds ``new``.
 
-        Raises: ``NotFound``, ``Purged``, ``DiffLimit``, and ``Conflict`` where a version has no text.
+        Without ``wait`` it is None while it is being computed, which begins here. Raises: ``NotFound``, ``Purged``,
+        ``DiffLimit``, and ``Conflict`` where a version has no text.
         """
-        return RemoteComparison(self._http, {"doc": key, "old": old, "new": new, "other": other})
+        which = {"doc": key, "old": old, "new": new, "other": other}
+        if not wait and _progress_of(self._http.post(path_of("compare", "begin"), _named(which), again=True)) != 1:
+            return None
+        return RemoteComparison(self._http, which)
 
     diff = compare
+
+    def comparison_progress(
+        self, key: str, old: int, new: int, *, other: str | None = None
+    ) -> ComparisonProgress | None:
+        """Return how far a comparison is, with a share of 1 where it is there; None where nobody computes it.
+
+        Raises: as ``compare`` does.
+        """
+        found = self._http.get(path_of("compare", "progress"), doc=key, old=old, new=new, other=other)["progress"]
+        return None if found is None else from_dict(ComparisonProgress, found)
+
+    def cancel_comparison(self, key: str, old: int, new: int, *, other: str | None = None) -> bool:
+        """Stop computing a comparison, and return whether it was being computed. Raises: as ``compare`` does."""
+        which = _named({"doc": key, "old": old, "new": new, "other": other})
+        return bool(self._http.post(path_of("compare", "cancel"), which, again=True)["cancelled"])
 
     def export(self, comparison: ComparisonApi, form: str) -> Iterator[str]:
         """Yield a standalone page (``html``), a unified ``patch``, or one of the two texts (``old``, ``new``).

@@ -62,7 +62,8 @@ class Row:
     """One step from the old text to the new one.
 
     An equal or changed row has both sides; the texts of an equal row are the same, joints included. ``move`` is shared
-    by the removed row and the added row of one moved line.
+    by the removed row and the added row of one moved line; where that was edited as well, ``words`` of the removed row
+    say what is gone, those of the added row what is new.
     """
 
     change: Change

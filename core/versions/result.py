@@ -119,7 +119,7 @@ class ComparisonResult:
         """Return rows of a table as a grid of cells. Raises: ``NotFound``."""
         if not 0 <= index < len(self._tables):
             raise NotFound(f"The comparison has no table {index}.")
-        return table_of(self._stored, self._tables[index], start, end)
+        return table_of(self._stored, self._tables[index], self._moved_to, start, end)
 
     def image(self, side: str, number: int) -> Path:
         """Return the PNG of an image of the ``old`` or the ``new`` version. Raises: ``NotFound``."""

@@ -249,6 +249,10 @@ def versions() -> Iterator[Step]:
     yield Step("sequence", lambda s: s.kb.sequence())
     yield Step("compare", lambda s: compared(s.kb.compare("leave.md", 1, 2)))
     yield Step("compare two documents", lambda s: compared(s.kb.compare("leave.md", 1, 1, other="note.txt")))
+    yield Step("comparison_progress", lambda s: s.kb.comparison_progress("leave.md", 1, 2))
+    yield Step("comparison_progress: unknown", lambda s: s.kb.comparison_progress("leave.md", 1, 7))
+    yield Step("cancel_comparison", lambda s: s.kb.cancel_comparison("leave.md", 1, 2))
+    yield Step("cancel_comparison: unknown", lambda s: s.kb.cancel_comparison("leave.md", 1, 7))
     yield Step("compare: unknown", lambda s: s.kb.compare("leave.md", 1, 7))
     yield Step("diff", lambda s: compared(s.kb.diff("leave.md", 2, 1)))
     for form in ("patch", "old", "new", "html"):

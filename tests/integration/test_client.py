@@ -137,7 +137,11 @@ def test_a_document_lives_through_the_client_as_through_the_facade(
     assert client.preview(key, 1) == kb.preview(key, 1)
     assert client.text_of(key, 1) == kb.text_of(key, 1)
     assert client.download(key, 1, tmp_path).read_text("utf-8") == LEAVE.format(14)
+    assert client.cancel_comparison(key, 2, 1) is False
     comparison = client.compare(key, 1, 2)
+    assert client.comparison_progress(key, 1, 2) == kb.comparison_progress(key, 1, 2)
+    at_once = client.compare(key, 1, 2, wait=False)
+    assert at_once is not None and at_once.summary == comparison.summary
     ours = kb.compare(key, 1, 2)
     assert ours is not None
     assert to_dict(comparison.summary) == to_dict(ours.summary)

@@ -111,7 +111,7 @@ def _columns(headers: Sequence[CellPair]) -> list[dict[str, Any]]:
 
 
 def _signs() -> dict[str, str]:
-    return {code: t(f"compare.kind.{code}") for code in CODES.values() if code}
+    return {code: t(f"compare.kind.{code}") for code in (*filter(None, CODES.values()), "moved")}
 
 
 def _header(pair: CellPair) -> str:
@@ -123,4 +123,4 @@ def _header(pair: CellPair) -> str:
 
 def _row(row: Any) -> dict[str, Any]:
     cells = {f"c{at}": [CODES[pair.change], pair.old, pair.new] for at, pair in enumerate(row.cells)}
-    return {"row": row.row, "sign": CODES[row.change], **cells}
+    return {"row": row.row, "sign": "moved" if row.move else CODES[row.change], **cells}

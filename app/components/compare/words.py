@@ -79,6 +79,8 @@ def _what(row: Row) -> str:
         after = " … ".join(cell.new or "" for cell in cells)
         return t("compare.spoken.replaced", old=_cut(before), new=_cut(after))
     line = row.new or row.old
+    if row.move is not None and row.words:
+        kind = "moved_edited"
     return t(f"compare.spoken.{kind}", text=_cut(line.text if line else ""))
 
 

@@ -1,6 +1,7 @@
 /* The evidence of an answer: a citation is read beside its number and opened at its place, with its page drawn there.
    Where the window is narrow the evidence is a sheet from below; what lies behind it cannot be reached meanwhile. */
 import { setProps } from "../shared/dash.js";
+import { make, placed } from "../shared/texts.js";
 import { writeText } from "../shell/typed.js";
 
 const WIDE = window.matchMedia("(width >= 1100px)");
@@ -12,13 +13,6 @@ const GAP_PX = 8;
 const CITED = "a.citation[data-chunk]";
 const pane = () => document.getElementById("ask-evidence");
 const itemOf = (link) => pane()?.querySelector(`[data-passage="${link.dataset.chunk}"]`);
-
-const make = (tag, className, text = "") => {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
-};
 
 /* ---- a citation is read beside its number ------------------------------------------------------------------------ */
 let noted = null;
@@ -164,7 +158,6 @@ const markedPage = async (box, start, end) => {
   }
   return before;
 };
-const percent = (share) => `${(100 * share).toFixed(3)}%`;
 const drawn = async (box, page) => {
   const wanted = box.clientWidth * Math.min(window.devicePixelRatio || 1, 2);
   const picture = make("img", "evidence-picture");
@@ -193,19 +186,7 @@ const showPage = async (box, start, end) => {
       return;
     }
     const sheet = make("div", "evidence-sheet");
-    sheet.append(
-      picture,
-      ...marks.map((area) => {
-        const mark = make("div", "sheet-mark");
-        Object.assign(mark.style, {
-          left: percent(area.left),
-          top: percent(area.top),
-          width: percent(area.right - area.left),
-          height: percent(area.bottom - area.top),
-        });
-        return mark;
-      }),
-    );
+    sheet.append(picture, ...marks.map((area) => placed(make("div", "sheet-mark"), area)));
     const view = make("div", "evidence-view");
     view.tabIndex = 0;
     view.setAttribute("role", "group");

@@ -1,6 +1,6 @@
 /* An answer on its way: passages as soon as they are found, then what a generator writes, then the checked answer.
    Everything that comes is set as text, never as HTML. What is being written is called so until it has been checked. */
-import { text } from "../shared/texts.js";
+import { icon, make, text } from "../shared/texts.js";
 
 const EXCERPT_CHARS = 160;
 const ICONS = {
@@ -11,17 +11,6 @@ const ICONS = {
 };
 let current = null;
 
-const make = (tag, className, content) => {
-  const element = document.createElement(tag);
-  element.className = className || "";
-  element.append(...[content ?? []].flat());
-  return element;
-};
-const icon = (name) => {
-  const element = make("span", `icon icon-${name}`);
-  element.setAttribute("aria-hidden", "true");
-  return element;
-};
 const badge = (meaning, words) =>
   make("span", `meaning meaning-${meaning}`, [icon(ICONS[meaning]), make("span", "", words)]);
 

@@ -100,7 +100,7 @@ components.CompareText = (props) => {
     return element("div", { className: "diff-line line-none" });
   }
   const kind = kindOf(line, column);
-  const whole = line.change !== "changed";
+  const whole = line.change !== "changed" && !line.edited;
   const name = `diff-line${kind ? ` line-${kind}` : ""}${line.heading ? " line-heading" : ""} kind-${line.kind}`;
   return element(
     "div",

@@ -1,84 +1,27 @@
-/* The Compare page: what is looked at and how, by mouse and keyboard; the back button undoes it without the server. */
+/* The Compare page: how it begins, and what the mouse does; the back button undoes it without the server. */
 import { address, at, begin, go, isShown, read, remember, root, say, state, wholeNumber } from "./address.js";
 import { current } from "./cells.js";
+import { findSoon, rememberQuestion, settle } from "./keys.js";
 import {
   cellWidth,
   find,
   findNext,
   fittingMode,
   GRID,
-  jump,
   mark,
   measure,
   openFold,
   reload,
   showFirst,
   step,
-  topRow,
 } from "./lines.js";
-import "../shared/grid-theme.js";
+import { choose, look, press, visit, ways } from "./shown.js";
 import "../shared/lists.js";
 import { offer, setProps, skip } from "../shared/dash.js";
 import { whenGrid } from "../shell/grid.js";
 
-const ways = () => [state.mode, state.folded, state.outline, state.chapter].join();
-
-/* ---- what is shown, and how ---------------------------------------------------------------------------------------------- */
-const look = (view, { push = true } = {}) => {
-  state.view = view;
-  for (const tab of document.querySelectorAll("[data-compare-view]")) {
-    const here = tab.dataset.compareView === view;
-    tab.setAttribute("aria-selected", String(here));
-    tab.tabIndex = here ? 0 : -1;
-    at(tab.getAttribute("aria-controls")).hidden = !here;
-  }
-  setProps("compare-shown-view", { data: view });
-  if (push) {
-    remember({ view: view === "text" ? null : view }, { push: true });
-  }
-  measure();
-};
-const press = () => {
-  for (const button of document.querySelectorAll("[data-compare-mode]")) {
-    button.setAttribute("aria-pressed", String(button.dataset.compareMode === state.mode));
-  }
-  for (const button of document.querySelectorAll("[data-compare-chapter]")) {
-    button.setAttribute("aria-pressed", String(Number(button.dataset.compareChapter) === state.chapter));
-  }
-  if (at("compare-fold")) {
-    at("compare-fold").value = state.outline ? "outline" : state.folded ? "1" : "0";
-    at("compare-chapter").value = state.chapter === null ? "all" : String(state.chapter);
-  }
-};
-const choose = (changes) => {
-  const before = ways();
-  const top = topRow();
-  Object.assign(state, changes);
-  if (ways() === before) {
-    return;
-  }
-  if (!("mode" in changes)) {
-    state.open = new Set();
-    state.position = -1;
-    state.index = 0;
-  }
-  press();
-  const shown = { mode: state.chosenMode, folded: state.folded ? null : "0", outline: state.outline ? "1" : null };
-  remember({ ...shown, chapter: state.chapter }, { push: true });
-  reload({ row: "chapter" in changes ? -1 : top, keep: false });
-};
 /* The row that somebody chose before the lines were there. */
 let wanted = null;
-/* To a row of the text from wherever one looks; a chapter that leaves it out is left. */
-const visit = async (row, options) => {
-  if (state.view !== "text") {
-    look("text");
-  }
-  if (!(await jump(row, options))) {
-    choose({ chapter: null });
-    await jump(row, options);
-  }
-};
 document.addEventListener("evorag:compare-mode", press);
 document.addEventListener("evorag:compare-jump", (event) => visit(event.detail));
 
@@ -205,10 +148,6 @@ const fetchExport = async (address, failed) => {
     window.location.assign(address);
   }
 };
-const rememberQuestion = () => {
-  const question = at("compare-question").value.trim();
-  remember({ q: question, alone: question && !at("compare-alone").checked ? "0" : null });
-};
 const DOES = {
   next: () => step("next"),
   previous: () => step("previous"),
@@ -272,11 +211,9 @@ document.addEventListener("change", ({ target }) => {
     choose({ chapter: target.value === "all" ? null : Number(target.value) });
   }
 });
-let typing = 0;
 document.addEventListener("input", ({ target }) => {
   if (target.id === "compare-find" && state.grid) {
-    window.clearTimeout(typing);
-    typing = window.setTimeout(() => find(target.value), 250);
+    findSoon(target.value);
   } else if (target.classList?.contains("image-range")) {
     target.closest(".image-compare").style.setProperty("--at", `${target.value}%`);
   }
@@ -301,93 +238,6 @@ document.addEventListener("focusin", (event) => {
   }
 });
 
-/* ---- by keyboard ----------------------------------------------------------------------------------------------------------- */
-const finding = (event) => {
-  event.preventDefault();
-  window.clearTimeout(typing);
-  if (current.found === event.target.value.trim()) {
-    findNext(event.shiftKey ? -1 : 1);
-  } else {
-    find(event.target.value);
-  }
-};
-/* The strip is a slider whose steps are the parts that changed. */
-const settle = (cell) => {
-  const strip = at("compare-strip");
-  strip.setAttribute("aria-valuenow", cell.dataset.cell);
-  strip.setAttribute("aria-valuetext", cell.dataset.words);
-  strip.querySelector(".heat-here")?.classList.remove("heat-here");
-  cell.classList.add("heat-here");
-};
-const slide = (event) => {
-  const cells = [...document.querySelectorAll("#compare-strip [data-cell]")];
-  const here = cells.findIndex((cell) => cell.classList.contains("heat-here"));
-  const down = Math.min(here + 1, cells.length - 1);
-  const up = Math.max(here - 1, 0);
-  const steps = { ArrowDown: down, ArrowRight: down, ArrowUp: up, ArrowLeft: up, Home: 0, End: cells.length - 1 };
-  const cell = cells[steps[event.key]];
-  if (cell) {
-    event.preventDefault();
-    settle(cell);
-    visit(Number(cell.dataset.compareRow));
-  }
-};
-const turn = (event) => {
-  const tabs = [...document.querySelectorAll("[data-compare-view]")];
-  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (by) {
-    event.preventDefault();
-    const tab = tabs[(tabs.indexOf(event.target) + by + tabs.length) % tabs.length];
-    look(tab.dataset.compareView);
-    tab.focus();
-  }
-};
-const writing = (target) => target.closest?.("input, textarea, select, [contenteditable]");
-document.addEventListener("keydown", (event) => {
-  const { key, target } = event;
-  if (!root() || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) {
-    return;
-  }
-  if (key === "Escape") {
-    at("compare-export")?.removeAttribute("open");
-  } else if (target.id === "compare-question" && key === "Enter" && !event.isComposing) {
-    rememberQuestion();
-  } else if (target.matches?.("[data-compare-view]") && key.startsWith("Arrow")) {
-    turn(event);
-  } else if (!state.grid) {
-    return;
-  } else if (target.id === "compare-find" && key === "Enter" && !event.isComposing) {
-    finding(event);
-  } else if (target.id === "compare-strip" && key.length > 1) {
-    slide(event);
-  } else if ((key === "n" || key === "p") && !writing(target) && state.view === "text") {
-    event.preventDefault();
-    step(key === "n" ? "next" : "previous", Boolean(target.closest?.(`#${GRID}`)));
-  }
-});
-
-/* The grid is one stop of the Tab key: arrows move inside, Tab goes on behind it and Shift+Tab before it. */
-const STOPS = "a[href], button, input, select, textarea, summary, [tabindex]";
-const isStop = (each) => each.tabIndex >= 0 && !each.disabled && each.getClientRects().length > 0;
-document.addEventListener(
-  "keydown",
-  (event) => {
-    const grid = event.key === "Tab" && event.target.closest?.(`#${GRID}`);
-    if (!grid || event.ctrlKey || event.metaKey || event.altKey) {
-      return;
-    }
-    const side = event.shiftKey ? Node.DOCUMENT_POSITION_PRECEDING : Node.DOCUMENT_POSITION_FOLLOWING;
-    const outside = (each) => !grid.contains(each) && grid.compareDocumentPosition(each) & side;
-    const stops = [...document.querySelectorAll(STOPS)].filter((each) => outside(each) && isStop(each));
-    const next = event.shiftKey ? stops.at(-1) : stops[0];
-    if (next) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      next.focus();
-    }
-  },
-  true,
-);
 /* Tab comes back to the current line, or to the first one in sight. */
 const enter = () => {
   const { grid } = state;

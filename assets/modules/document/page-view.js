@@ -1,25 +1,18 @@
 /* The pages of a document as they look: pictures of those in view, their words on top, a passage marked, a text found. */
+import { make, percent, placed } from "../shared/texts.js";
+
 const WIDTHS = [800, 1200, 1600, 2400];
 const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3];
 const SECOND_MS = 1000;
 const AHEAD_PX = 900;
 const measure = document.createElement("canvas").getContext("2d");
 
-const make = (tag, className, text) => {
-  const element = document.createElement(tag);
-  element.className = className;
-  if (text !== undefined) {
-    element.textContent = text;
-  }
-  return element;
-};
 const said = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const plain = (text) =>
   text
     .normalize("NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, "");
-const percent = (share) => `${(100 * share).toFixed(3)}%`;
 
 const asked = async (address, signal) => {
   const answer = await fetch(address, { headers: { Accept: "application/json" }, signal });
@@ -208,23 +201,13 @@ class PageView {
       if (!picture.isConnected || sheet.querySelector(".sheet-text")) {
         return;
       }
-      text.marks.forEach((area) => sheet.append(this.placed(make("div", "sheet-mark"), area)));
+      text.marks.forEach((area) => sheet.append(placed(make("div", "sheet-mark"), area)));
       sheet.append(this.layer(text.runs, sheet));
       this.highlight(sheet);
     } catch {
       /* The picture is there; its words can be read as text. */
       this.texts.delete(name);
     }
-  }
-
-  placed(element, area) {
-    Object.assign(element.style, {
-      left: percent(area.left),
-      top: percent(area.top),
-      width: percent(area.right - area.left),
-      height: percent(area.bottom - area.top),
-    });
-    return element;
   }
 
   /* Words that can be chosen and copied lie unseen over the picture, each as wide as it is drawn. */

@@ -1,7 +1,6 @@
 /* A document: forms that open inside its timeline, a keyboard that is never lost, and a passage brought into view. */
 import { offer, skip, whenThere } from "../shared/dash.js";
 import "./page-view.js";
-import "../shared/grid-theme.js";
 import { instant } from "../shared/texts.js";
 
 /* ---- the keyboard -------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 /* Documents: the formats and cells of the grid, and what is done with what is chosen in it. What a user wrote is only
    ever text. */
-import "../shared/grid-theme.js";
 import { go, offer, setProps, skip } from "../shared/dash.js";
 import { chooseInList, showList } from "../shared/lists.js";
 import { exact } from "../shared/texts.js";

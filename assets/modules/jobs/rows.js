@@ -1,26 +1,11 @@
 /* Rows of background work, drawn in the browser so that hundreds of them stay smooth.
    A row is made once and then only changed where it differs. Names and errors are set as text, never as HTML. */
-import { text } from "../shared/texts.js";
+import { icon, make, text } from "../shared/texts.js";
 
 export const STAGES = ["stored", "parsing", "chunking", "keywords", "embedding", "indexing", "published"];
 export const RETRY = "arrow-clockwise";
 export const FINISHED = new Set(["done", "failed", "cancelled"]);
 
-export const make = (tag, className, content) => {
-  const element = document.createElement(tag);
-  if (className) {
-    element.className = className;
-  }
-  if (content !== undefined) {
-    element.textContent = content;
-  }
-  return element;
-};
-export const icon = (name) => {
-  const element = make("span", `icon icon-${name}`);
-  element.setAttribute("aria-hidden", "true");
-  return element;
-};
 const button = (name, label, action, inWords) => {
   const element = make("button", inWords ? "btn btn-quiet btn-sm" : "job-action");
   element.type = "button";

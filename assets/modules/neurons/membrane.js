@@ -1,4 +1,5 @@
 /* Neurons: the membrane of one neuron around the chosen token, under the thresholds that it meets step by step. */
+import * as axes from "./axes.js";
 import * as plots from "./plots.js";
 import * as recordings from "./recording.js";
 import { text } from "../shared/texts.js";
@@ -86,7 +87,7 @@ export const membrane = async (told, spikes, code, at, token, name) => {
   const scale = scaleOf(told.thresholds ? code : "");
   const neuron = told.idx[at];
   const found = traces(told, spikes, at, told.rows[at], token, scale);
-  const now = plots.colours();
+  const now = axes.colours();
   const limit = {
     type: "scatter",
     mode: "lines",
@@ -106,7 +107,7 @@ export const membrane = async (told, spikes, code, at, token, name) => {
       name: text("neurons.live.potential"),
       ...found.line,
       line: { color: now.text, width: 2, shape: "hv" },
-      hovertemplate: `${plots.plain(text("neurons.live.membrane_hover", { unit: scale.unit }))}<extra></extra>`,
+      hovertemplate: `${axes.plain(text("neurons.live.membrane_hover", { unit: scale.unit }))}<extra></extra>`,
     },
     ...plots.signs().map(([, words, colour, , symbol], each) => ({
       type: "scatter",
@@ -125,7 +126,7 @@ export const membrane = async (told, spikes, code, at, token, name) => {
     zerolinecolor: now.border,
     ...ticksOf(highest, scale),
   };
-  const wanted = plots.inTime(found.range, spikes.tokens, y, plots.withLegend());
+  const wanted = axes.inTime(found.range, spikes.tokens, y, axes.withLegend());
   wanted.xaxis.fixedrange = true;
   await plots.draw("membrane", data, wanted);
   const signed = found.fired.map((each) => each.x.filter((x) => Math.floor(x) === token).length);

@@ -1,5 +1,6 @@
 /* Neurons: what is pressed and changed on the page reaches the recording on screen. */
 import "./files.js";
+import { drawMembrane } from "./drawing.js";
 import * as exporting from "./exports.js";
 import * as plots from "./plots.js";
 import { Recording } from "./recording.js";
@@ -33,7 +34,7 @@ document.addEventListener("change", (event) => {
     } else if (id === "neurons-with") {
       view.attempt(() => view.beside(value));
     } else if (id === "neurons-neuron") {
-      view.attempt(() => view.drawMembrane());
+      view.attempt(() => drawMembrane(view));
     }
   }
 });
@@ -73,7 +74,7 @@ document.addEventListener("evorag:theme", () => {
   if (view?.isHere && view.rows) {
     view.attempt(async () => {
       await view.drawRaster();
-      await Promise.all([view.drawRates(), view.drawHeat(), view.drawShares(), view.drawMembrane()]);
+      await Promise.all([view.drawRates(), view.drawHeat(), view.drawShares(), drawMembrane(view)]);
       if (view.other) {
         await view.beside(view.other);
       }

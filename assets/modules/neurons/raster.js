@@ -1,5 +1,6 @@
 /* Neurons: the raster of spikes in WebGL. Of more neurons than the window has room for every second, third, … is
    drawn, each with all of its spikes, and the caption says so; a closer look shows more of them. */
+import * as axes from "./axes.js";
 import * as plots from "./plots.js";
 import { sentences, text } from "../shared/texts.js";
 
@@ -138,14 +139,14 @@ const labels = (rows, view) => {
     title: "",
     tickmode: "array",
     tickvals: shown.map((part) => Math.max(part.first, view.from)),
-    ticktext: shown.map((part) => plots.plain(part.label)),
+    ticktext: shown.map((part) => axes.plain(part.label)),
   };
 };
 
 export const raster = async (rows, summary, range, height) => {
   const place = document.getElementById("neurons-raster");
   const view = windowOf(rows, range, height);
-  const margin = { ...plots.margin(true), t: 28 };
+  const margin = { ...axes.margin(true), t: 28 };
   const plotPx = place.clientHeight - margin.t - margin.b;
   const widthPx = place.clientWidth - margin.l - margin.r;
   const thin = thinned(rows, view, plotPx, summary.rate);
@@ -178,7 +179,7 @@ export const raster = async (rows, summary, range, height) => {
     maxallowed: rows.count - 0.5,
     ...labels(rows, view),
   };
-  await plots.draw("raster", data, { ...plots.inTime(range, rows.tokens, y, plots.withLegend()), margin });
+  await plots.draw("raster", data, { ...axes.inTime(range, rows.tokens, y, axes.withLegend()), margin });
   const shown = found.flat().reduce((sum, { x }) => sum + x.length, 0);
   const { apart, tokensApart } = thin;
   const told = { neurons: rows.count, spikes: summary.spikes, shown, apart, tokens_apart: tokensApart };

@@ -1,16 +1,9 @@
 /* Neurons: the chosen recording (solid, filled) beside another one (dashed, open). */
+import * as axes from "./axes.js";
 import * as plots from "./plots.js";
 import * as naming from "./words.js";
-import { sentences, text } from "../shared/texts.js";
+import { make, sentences, text } from "../shared/texts.js";
 
-const make = (tag, className, words) => {
-  const element = document.createElement(tag);
-  element.className = className || "";
-  if (words !== undefined) {
-    element.textContent = words;
-  }
-  return element;
-};
 const table = (place, heads, rows) => {
   const shown = make("table", "neurons-rows");
   const head = shown.createTHead().insertRow();
@@ -65,20 +58,20 @@ const both = (found, kind, names) => {
   };
   const chosen = found.populations.filter((each) => kinds.includes(each.kind));
   const layers = [...new Set(chosen.map((each) => each.layer))].sort((a, b) => (a < 0) - (b < 0) || a - b);
-  const now = plots.colours();
+  const now = axes.colours();
   const data = [
     ["rate_a", now.accent, "solid", "circle"],
     ["rate_b", now.minus, "dash", "square-open"],
   ].map(([side, colour, dash, symbol], at) => ({
     type: "scatter",
     mode: "lines+markers",
-    name: plots.plain(names[at]),
+    name: axes.plain(names[at]),
     x: layers.map((_, place) => place),
     y: layers.map((layer) => of(layer, side)),
     line: { color: colour, width: 2, dash },
     marker: { color: colour, symbol, size: 7 },
     text: layers.map(naming.layerName),
-    hovertemplate: `%{text}: %{y:.3f}<extra>${plots.plain(names[at])}</extra>`,
+    hovertemplate: `%{text}: %{y:.3f}<extra>${axes.plain(names[at])}</extra>`,
   }));
   const apart = Math.ceil(layers.length / 12);
   const ticks = layers.map((_, place) => place).filter((place) => place % apart === 0);
@@ -90,7 +83,7 @@ const both = (found, kind, names) => {
     showgrid: false,
   };
   const y = { title: text("neurons.live.rate_short"), rangemode: "tozero", nticks: 5 };
-  return plots.draw("both", data, plots.layout(x, y, plots.withLegend()));
+  return plots.draw("both", data, axes.layout(x, y, axes.withLegend()));
 };
 
 /* isLatest: whether this is still what is asked for when an answer comes */

@@ -1,6 +1,8 @@
 /* Neurons: one recording on screen. A token, a layer and a kind are chosen once and shown in every plot; the address
    keeps what is chosen. */
+import * as drawing from "./drawing.js";
 import * as membranes from "./membrane.js";
+import * as axes from "./axes.js";
 import * as plots from "./plots.js";
 import * as rasters from "./raster.js";
 import * as recordings from "./recording.js";
@@ -145,14 +147,14 @@ export class View {
   /* Its numbers first, its spikes as they come, then its membrane. */
   async fetch(isLatest) {
     const wanted = this.populations;
-    plots.makeRoom(wanted.length > 1 && this.kind === "all");
-    const [summary] = await Promise.all([this.recording.summary(this.layer, this.kind), this.drawHeat()]);
+    axes.makeRoom(wanted.length > 1 && this.kind === "all");
+    const [summary] = await Promise.all([this.recording.summary(this.layer, this.kind), drawing.drawHeat(this)]);
     if (!isLatest()) {
       return;
     }
     this.summary = summary;
     tables.populations(document.getElementById("neurons-table"), summary.table);
-    await this.drawRates();
+    await drawing.drawRates(this);
     const parts = [];
     for (const { name, label } of wanted) {
       if (wanted.length > 1) {
@@ -170,7 +172,7 @@ export class View {
         1,
       ),
     );
-    await this.drawRaster();
+    await drawing.drawRaster(this);
     await this.openMembrane(isLatest);
     if (isLatest()) {
       this.choose(this.token);
@@ -199,130 +201,6 @@ export class View {
     this.traced = { told, part };
   }
 
-  /* ---- drawing */
-  async drawHeat() {
-    const map = this.mapOf(this.kind);
-    const [least, most] = tables.extremes([map]);
-    await plots.heat("heat", map, this.span, this.tokens.count, [least, most]);
-    plots.say(
-      "heat",
-      text("neurons.live.heat", { kind: naming.kindName(this.kind), least: plots.rate(least), most: plots.rate(most) }),
-    );
-    this.listen("heat");
-  }
-
-  async drawRates() {
-    const { summary } = this;
-    await plots.rates("steps", summary.rate_per_step, false, this.span, this.tokens.count);
-    await plots.rates("rates", summary.rate_per_token, true, this.span, this.tokens.count);
-    const told = {
-      neurons: summary.neurons,
-      spikes: summary.spikes,
-      rate: plots.rate(summary.rate),
-      steps: summary.steps,
-    };
-    plots.say("steps", text("neurons.live.steps", told));
-    const each = summary.rate_per_token.excitatory.map((value, at) => value + summary.rate_per_token.inhibitory[at]);
-    const most = recordings.placeOfGreatest(each);
-    plots.say(
-      "rates",
-      text("neurons.live.rates", { number: most + 1, words: this.tokens.shown(most), rate: plots.rate(each[most]) }),
-    );
-    this.listen("steps");
-    this.listen("rates");
-  }
-
-  async drawRaster() {
-    if (!this.rows) {
-      return;
-    }
-    const before = performance.now();
-    await rasters.raster(this.rows, this.summary, this.span, this.height);
-    this.timings.raster = performance.now() - before;
-    this.listen("raster");
-    this.mark();
-  }
-
-  /* How the neurons fire at the chosen token, counted here, beside all tokens. */
-  async drawShares() {
-    const { summary, rows, token, turn } = this;
-    if (!summary || !rows) {
-      return;
-    }
-    const { steps } = rows;
-    const { counts, apart } = rows.firing(token);
-    const mark = text("neurons.live.this_token", { number: token + 1 });
-    const { edges, counts: all } = summary.rate_histogram;
-    const width = edges[1] - edges[0];
-    const last = Math.max(
-      all.findLastIndex((count) => count > 0),
-      0,
-    );
-    const neurons = (values) => values.map((count) => count / Math.max(rows.count, 1));
-    await plots.shares(
-      "histogram",
-      {
-        x: edges.slice(0, -1).map((edge) => edge + width / 2),
-        y: neurons(all),
-        width,
-        axis: text("neurons.live.share_neurons"),
-        hover: text("neurons.live.histogram_hover"),
-      },
-      { x: counts.map((_, count) => count / steps), y: neurons(counts) },
-      {
-        title: text("neurons.live.rate_axis"),
-        range: [-width, Math.max(edges[last + 1], counts.findLastIndex((count) => count > 0) / steps) + width],
-        nticks: 6,
-      },
-      mark,
-    );
-    if (turn !== this.turn) {
-      return;
-    }
-    plots.say(
-      "histogram",
-      text("neurons.live.histogram", {
-        silent: plots.number((100 * counts[0]) / Math.max(rows.count, 1), 1),
-        token: token + 1,
-        neurons: rows.count,
-      }),
-    );
-    const isi = summary.isi_histogram;
-    const pairs = isi.counts.reduce((sum, count) => sum + count, isi.longer);
-    const pairsHere = apart.reduce((sum, count) => sum + count, 0);
-    if (pairs === 0) {
-      await plots.nothing("intervals", text("neurons.live.no_intervals"));
-      return;
-    }
-    await plots.shares(
-      "intervals",
-      {
-        x: isi.counts.map((_, at) => at + 1),
-        y: isi.counts.map((count) => count / pairs),
-        width: 0.9,
-        axis: text("neurons.live.share_intervals"),
-        hover: text("neurons.live.intervals_hover"),
-      },
-      isi.within_token
-        ? { x: apart.map((_, at) => at + 1), y: apart.map((count) => count / Math.max(pairsHere, 1)) }
-        : { x: [], y: [] },
-      { title: text("neurons.live.interval_axis"), dtick: Math.ceil(isi.counts.length / 12) },
-      mark,
-    );
-    plots.say(
-      "intervals",
-      text(isi.within_token ? "neurons.live.intervals_within" : "neurons.live.intervals", { count: pairs }),
-    );
-  }
-
-  async drawMembrane() {
-    if (this.traced) {
-      const { told, part } = this.traced;
-      const at = Number(document.getElementById("neurons-neuron").value);
-      await membranes.membrane(told, part.spikes, this.recording.meta.code, at, this.token, part.name);
-    }
-  }
-
   /* ---- choosing */
   choose(token) {
     const before = performance.now();
@@ -349,8 +227,8 @@ export class View {
     while (this.followed !== this.token && this.isHere) {
       const before = performance.now();
       this.followed = this.token;
-      await this.drawShares();
-      await this.drawMembrane();
+      await drawing.drawShares(this);
+      await drawing.drawMembrane(this);
       this.timings.token = performance.now() - before;
     }
   }
@@ -374,7 +252,7 @@ export class View {
     this.height = height;
     window.cancelAnimationFrame(this.frame);
     this.frame = window.requestAnimationFrame(async () => {
-      await this.drawRaster();
+      await drawing.drawRaster(this);
       for (const id of ["steps", "rates", "heat"]) {
         await plots.slide(id, this.span, this.tokens.count);
       }

@@ -1,4 +1,4 @@
-/* Words, sizes and times as scripts say them, in the language of the page. */
+/* Words, sizes and times as scripts say them, in the language of the page, and the elements that show them. */
 const root = document.documentElement;
 
 /* ---- texts that scripts show; a message that depends on a number has the forms "one" and "other" ------------------ */
@@ -61,3 +61,30 @@ export const instant = (written) => {
 /* Japanese sentences follow each other without a blank. */
 export const sentences = (parts) => parts.filter(Boolean).join(root.lang === "ja" ? "" : " ");
 export const quoted = (words) => (root.lang === "ja" ? `「${words}」` : `“${words}”`);
+
+/* ---- elements --------------------------------------------------------------------------------------------------- */
+/* An element with what it holds: words, another element, or several. Words are text, never markup. */
+export const make = (tag, className, content) => {
+  const element = document.createElement(tag);
+  if (className) {
+    element.className = className;
+  }
+  element.append(...[content ?? []].flat());
+  return element;
+};
+export const icon = (name) => {
+  const element = make("span", `icon icon-${name}`);
+  element.setAttribute("aria-hidden", "true");
+  return element;
+};
+export const percent = (share) => `${(100 * share).toFixed(3)}%`;
+/* An element over an area of a page's picture, whose borders are shares of its width and height. */
+export const placed = (element, area) => {
+  Object.assign(element.style, {
+    left: percent(area.left),
+    top: percent(area.top),
+    width: percent(area.right - area.left),
+    height: percent(area.bottom - area.top),
+  });
+  return element;
+};

@@ -114,6 +114,36 @@ const say = (element, words) => {
 window.addEventListener("_dashprivate_pushstate", close);
 window.addEventListener("popstate", close);
 
+/* A page whose module does not come is not drawn: its place says so. Only a new window asks for a module again. */
+const clear = () => {
+  document.getElementById("incomplete")?.remove();
+  delete document.getElementById("content")?.dataset.incomplete;
+};
+window.addEventListener("_dashprivate_pushstate", clear);
+window.addEventListener("popstate", clear);
+const sayIncomplete = () => {
+  const place = document.getElementById("content");
+  if (place && !document.getElementById("incomplete")) {
+    const box = document.createElement("div");
+    box.id = "incomplete";
+    box.className = "state state-error";
+    box.setAttribute("role", "alert");
+    const said = document.createElement("p");
+    said.className = "state-text";
+    said.textContent = text("connection.incomplete");
+    const again = document.createElement("button");
+    again.type = "button";
+    again.className = "btn btn-primary";
+    again.textContent = text("connection.again");
+    again.addEventListener("click", () => window.location.reload());
+    box.append(said, again);
+    place.prepend(box);
+    place.dataset.incomplete = "";
+    box.scrollIntoView({ block: "nearest" });
+  }
+  throw Object.assign(new Error("a module is missing"), { isSaid: true });
+};
+
 const beneath = window.fetch.bind(window);
 window.fetch = async (...given) => {
   const address = String(given[0]?.url ?? given[0]);
@@ -129,7 +159,7 @@ window.fetch = async (...given) => {
   }
   try {
     /* A page is drawn when its module is there, so that its callbacks, cells and listeners are never late. */
-    const [answer] = await Promise.all([beneath(...given), ready(window.location.pathname)]);
+    const [answer] = await Promise.all([beneath(...given), ready(window.location.pathname).catch(sayIncomplete)]);
     const failed = answer.headers.get(FAILED);
     if (failed) {
       say(cause(given[1]?.body), decodeURIComponent(failed));
@@ -138,8 +168,10 @@ window.fetch = async (...given) => {
     }
     return answer;
   } catch (error) {
-    hasMissed = true;
-    say(cause(given[1]?.body), text("connection.missed"));
+    if (!error.isSaid) {
+      hasMissed = true;
+      say(cause(given[1]?.body), text("connection.missed"));
+    }
     look();
     throw error;
   }

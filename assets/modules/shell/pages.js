@@ -1,6 +1,6 @@
 /* The module of a page is loaded when the page is asked for, and stays: an upload goes on while other pages are shown.
    Which module belongs to which address the server says; an address that ends with a slash stands for all below it. */
-const TRIES_MS = [0, 500, 2000];
+const TRIES_MS = [0, 500];
 const loading = new Map();
 let pages;
 

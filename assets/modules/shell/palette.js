@@ -2,7 +2,7 @@
    The focus stays in the field; the arrow keys move what is chosen, which assistive technology is told of by its id.
    Names are set as text, never as HTML. */
 import { go } from "../shared/dash.js";
-import { text } from "../shared/texts.js";
+import { make, text } from "../shared/texts.js";
 
 const DOCUMENTS = 8;
 const CONVERSATIONS = 5;
@@ -18,12 +18,6 @@ let hasMoved = false;
 let isLooking = false;
 let isEntered = false;
 
-const make = (tag, className, content) => {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.append(...[content ?? []].flat());
-  return element;
-};
 const folded = (words) => words.normalize("NFKC").toLowerCase();
 const fits = (words, query) => query.split(/\s+/).every((word) => folded(words).includes(word));
 const mayEdit = () => document.querySelector(".shell")?.dataset.role !== "reader";

@@ -1,9 +1,10 @@
 /* The Upload page: takes files, and draws a row for each of the list with what is said about all of them. */
 import { COLUMNS, pace, showRefused, uploadView } from "./rows.js";
-import { acts, continueWith, entries, restore, setup, shown, take } from "./steps.js";
-import { heading, icon, make, remaining, Row } from "../jobs/rows.js";
+import { entries, setup, shown } from "./entries.js";
+import { acts, continueWith, restore, take } from "./steps.js";
+import { heading, remaining, Row } from "../jobs/rows.js";
 import { documentsIn, filesOf } from "../shared/files.js";
-import { instant, text } from "../shared/texts.js";
+import { icon, instant, make, text } from "../shared/texts.js";
 
 const ROWS_A_FRAME = 50;
 const DRAW_MS = 200;

@@ -1,6 +1,6 @@
 /* What a row of the upload list says of its file: how far it is, how fast, what stands in its way and what can be done. */
-import { documentHref, FINISHED, jobActions, make, meaning, remaining, RETRY, shares, STAGES } from "../jobs/rows.js";
-import { moment, size, text } from "../shared/texts.js";
+import { documentHref, FINISHED, jobActions, meaning, remaining, RETRY, shares, STAGES } from "../jobs/rows.js";
+import { make, moment, size, text } from "../shared/texts.js";
 import { go } from "../shared/dash.js";
 
 /* To be stored is what sending ends with. */

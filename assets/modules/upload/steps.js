@@ -1,36 +1,18 @@
 /* The files that are uploaded: three at a time go out by tus, and each is followed through the checks of the server and
    the stages of indexing. The list lives here, not in the page, so sending goes on while other pages are shown. */
-import { isFinished } from "./rows.js";
+import { add, byJob, dropTwin, endsWith, entries, setup, shown } from "./entries.js";
+import { followArchives, followJobs, POLLED_FIRST } from "./following.js";
 import { drop, ENDPOINT, mayOvercome, problem, Rate, Transmission } from "./send.js";
-import { FINISHED, request } from "../jobs/rows.js";
+import { request } from "../jobs/rows.js";
 import * as keeping from "./kept.js";
 import { size, text } from "../shared/texts.js";
 
 const AT_ONCE = 3;
 const POLL_MS = 400;
-const CHILDREN_MS = 800;
-const CHILDREN_LIMIT = 1000;
-const POLLED_FIRST = 60;
-const POLLED_NEXT = 20;
 const SLOTS = new Set(["sending", "stalled"]);
 
-export const entries = [];
-const byJob = new Map();
-export const setup = { accepted: [], archives: [], maxBytes: 0, partBytes: 0, tus: "" };
-/* How the page shows it, while it is there. */
-export const shown = {
-  draw() {},
-  drawSoon() {},
-  drawAll() {},
-  erase() {},
-  summarise() {},
-  offline() {},
-  chooseFor() {},
-};
-let rotation = 0;
 let restored = false;
 let isComplete = false;
-const endsWith = (name, endings) => endings.some((ending) => name.toLowerCase().endsWith(ending));
 
 /* ---- found again after a reload -------------------------------------------------------------------------------------- */
 export const restore = () => {
@@ -61,14 +43,6 @@ const complete = () => {
   })();
   return asking;
 };
-/* Two rows of one upload or job: the one that found it on the server goes. */
-const dropTwin = (entry, isTwin) => {
-  const twin = entries.find((other) => other !== entry && isTwin(other));
-  if (twin) {
-    entries.splice(entries.indexOf(twin), 1);
-    shown.erase(twin);
-  }
-};
 const restoreUnfinished = async () => {
   const { uploads: unfinished } = await request(ENDPOINT);
   const held = await keeping.heldElsewhere();
@@ -95,16 +69,6 @@ const restoreJobs = async () => {
       add({ name: job.name, bytes: null, receipt, sent: 1, state: "job", job, isArchive: job.kind === "unpack" });
     }
   }
-};
-
-const add = (entry) => {
-  Object.assign(entry, { speed: null, hashing: null, checked: 0, stalls: 0, error: entry.error || null });
-  entry.isArchive ||= endsWith(entry.name, setup.archives);
-  entries.push(entry);
-  if (entry.receipt?.job_id) {
-    byJob.set(entry.receipt.job_id, entry);
-  }
-  return entry;
 };
 
 /* ---- taking files ------------------------------------------------------------------------------------------------------ */
@@ -277,7 +241,6 @@ const forget = (entry) => {
 };
 
 /* ---- following: files that are checked, jobs, and the files of archives ------------------------------------------------- */
-const unfinished = (entry) => entry.state === "job" && !(entry.job && FINISHED.has(entry.job.state));
 const followChecks = async () => {
   const checking = entries.filter((entry) => entry.state === "checking").slice(0, POLLED_FIRST);
   if (!checking.length) {
@@ -294,66 +257,6 @@ const followChecks = async () => {
       forget(entry);
       refuse(entry, problem("expired"), Boolean(entry.file));
     }
-  }
-};
-const followJobs = async () => {
-  const open = entries.filter(unfinished);
-  if (!open.length) {
-    return;
-  }
-  /* The oldest move first; of the rest a few at a time, so that none is forgotten. */
-  const rest = open.slice(POLLED_FIRST);
-  rotation = rest.length ? (rotation + POLLED_NEXT) % rest.length : 0;
-  const asked = [...open.slice(0, POLLED_FIRST), ...rest.slice(rotation, rotation + POLLED_NEXT)];
-  const { jobs } = await request(`/api/v1/jobs?ids=${asked.map((entry) => entry.receipt.job_id).join(",")}`);
-  const found = new Set();
-  for (const job of jobs) {
-    found.add(job.id);
-    const entry = byJob.get(job.id);
-    entry.job = job;
-    shown.draw(entry);
-  }
-  for (const entry of asked) {
-    if (!found.has(entry.receipt.job_id)) {
-      entry.state = "received";
-      shown.draw(entry);
-    }
-  }
-};
-const followArchives = async () => {
-  for (const entry of entries) {
-    const isOpen =
-      entry.isArchive && entry.state === "job" && entry.job && entry.job.stage !== "stored" && !entry.isComplete;
-    if (isOpen && Date.now() - (entry.asked || 0) > CHILDREN_MS) {
-      entry.asked = Date.now();
-      const wasFinished = isFinished(entry.job);
-      await readChildren(entry);
-      if (wasFinished && !entry.members) {
-        const { events } = await request(`/api/v1/jobs/${entry.receipt.job_id}/log`);
-        entry.members = events.filter((event) => event.code === "member_refused").map((event) => event.values);
-      }
-      entry.isComplete = wasFinished && [...entry.children.values()].every(isFinished);
-      shown.draw(entry);
-    }
-  }
-};
-/* The jobs of an archive's files that changed since they were read last, and those that run: these move meanwhile. */
-const readChildren = async (entry) => {
-  entry.children ||= new Map();
-  const running = [...entry.children.values()].filter((job) => job.state === "running").slice(0, POLLED_FIRST);
-  if (running.length) {
-    const { jobs } = await request(`/api/v1/jobs?ids=${running.map((job) => job.id).join(",")}`);
-    jobs.forEach((job) => entry.children.set(job.id, job));
-  }
-  const since = entry.seen || 0;
-  const path = `/api/v1/jobs?parent=${entry.receipt.job_id}&changed_since=${since}&limit=${CHILDREN_LIMIT}`;
-  for (let before = ""; before !== null; ) {
-    const { jobs } = await request(before ? `${path}&before=${before}` : path);
-    for (const job of jobs) {
-      entry.children.set(job.id, job);
-      entry.seen = Math.max(entry.seen || 0, job.change);
-    }
-    before = jobs.length === CHILDREN_LIMIT ? jobs[jobs.length - 1].id : null;
   }
 };
 const poll = async () => {

@@ -1,1 +1,1 @@
-"""Two texts compared: lines -> align -> plan -> pair -> moves -> words | tables | values -> write."""
+"""Two texts compared: lines -> align -> plan -> pair -> moves -> edited moves -> words | tables | values -> write."""

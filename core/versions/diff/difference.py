@@ -13,12 +13,13 @@ import numpy.typing as npt
 
 from core.errors import InvalidInput
 from core.ingest.parsers.tables import CELL_JOINT
-from core.model import Block, Change, Line, Row
+from core.model import Block, Change, Line, Row, Segment
 from core.versions.diff.budget import Budget, Clock
 from core.versions.diff.lines import Lines
 from core.versions.diff.plan import Plan, plan
 from core.versions.diff.progress import UNHEARD, Progress
 from core.versions.diff.row_details import RowDetails
+from core.versions.diff.spans import Piece, new_pieces, old_pieces
 from core.versions.diff.tables import mirrored_cells
 from core.versions.diff.words import mirrored
 
@@ -51,6 +52,29 @@ class Runs:
         return sizes
 
 
+@dataclass(frozen=True, slots=True)
+class EditedMove:
+    """A line that was moved and edited, as the changed row that it were at one place."""
+
+    row: Row
+
+    @property
+    def old_words(self) -> tuple[Segment, ...]:
+        """The words of the removed row: what is the same at the new place, and what is gone."""
+        line, row = self.row.old, self.row
+        return _segments(old_pieces(line.text, row.words, row.cells)) if line is not None else ()
+
+    @property
+    def new_words(self) -> tuple[Segment, ...]:
+        """The words of the added row: what is the same as at the old place, and what is new."""
+        line, row = self.row.new, self.row
+        return _segments(new_pieces(line.text, row.words, row.cells)) if line is not None else ()
+
+
+def _segments(pieces: Iterable[Piece]) -> tuple[Segment, ...]:
+    return tuple(Segment(Change(change), text) for change, text in pieces)
+
+
 class Difference:
     """What differs between two texts. Rows are made as they are read, each time anew."""
 
@@ -62,6 +86,10 @@ class Difference:
         self.runs = _runs(planned, len(old), len(new))
         self.count = int(self.runs.sizes().sum())
         self.old_moves, self.new_moves = _move_numbers(planned, len(old), len(new))
+        moves = zip(planned.old_moved.tolist(), planned.new_moved.tolist(), strict=True)
+        self.edited_moves = {one: other for one, other in moves if old.bytes(one) != new.bytes(other)}
+        """Lines that were moved and edited: the place in the old text and the one in the new text."""
+        self._edited_back = {other: one for one, other in self.edited_moves.items()}
         self._details = RowDetails(old, new, budget, clock)
         self._is_coarse = planned.is_coarse
 
@@ -93,11 +121,22 @@ class Difference:
         elif change == _CHANGED:
             yield from self.changed_rows(old_first, old_last, new_first)
         elif change == _REMOVED:
-            for one, move in zip(old, self.old_moves[old_first:old_last].tolist(), strict=True):
-                yield Row(Change.REMOVED, one, None, move=move or None)
+            moves = self.old_moves[old_first:old_last].tolist()
+            for place, one, move in zip(range(old_first, old_last), old, moves, strict=True):
+                to = self.edited_moves.get(place)
+                words = () if to is None else self.edited_move(place, to).old_words
+                yield Row(Change.REMOVED, one, None, words, move=move or None)
         else:
-            for other, move in zip(new, self.new_moves[new_first:new_last].tolist(), strict=True):
-                yield Row(Change.ADDED, None, other, move=move or None)
+            moves = self.new_moves[new_first:new_last].tolist()
+            for place, other, move in zip(range(new_first, new_last), new, moves, strict=True):
+                came = self._edited_back.get(place)
+                words = () if came is None else self.edited_move(came, place).new_words
+                yield Row(Change.ADDED, None, other, words, move=move or None)
+
+    def edited_move(self, old: int, new: int) -> EditedMove:
+        """Return what changed in a line that was moved and edited."""
+        ((words, cells),) = self._details.of_run(old, old + 1, new)
+        return EditedMove(Row(Change.CHANGED, self.old.line(old), self.new.line(new), words, cells))
 
     def changed_rows(self, old_first: int, old_last: int, new_first: int) -> Iterator[Row]:
         """Yield the rows of a changed run, or of some of its lines where none is a row of a table."""

@@ -222,10 +222,12 @@ def _row(comparison: ComparisonResult, row: int) -> str:
     if change == "changed":
         marks = stored.marks(row)
         left, right = old_pieces(old, *marks), new_pieces(new, *marks)
+    elif record["move"] and record["marks_size"]:
+        left = right = [(word.change.value, word.text) for word in stored.marks(row)[0]]
     return (
         f'<tr id="r{row}" class="{" ".join(kinds)}"><td class=n>{old_no or ""}</td><td class=s>{sign}</td>'
-        f'<td class="{"a" if old_no else ""}">{_marked(left)}</td><td class=n>{new_no or ""}</td>'
-        f'<td class="{"b" if new_no else ""}">{_marked(right)}</td></tr>\n'
+        f'<td class="{"a" if old_no else ""}">{_marked(left) if old_no else ""}</td><td class=n>{new_no or ""}</td>'
+        f'<td class="{"b" if new_no else ""}">{_marked(right) if new_no else ""}</td></tr>\n'
     )
 
 

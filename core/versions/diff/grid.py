@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,11 +84,19 @@ def tables_of(stored: StoredComparison) -> list[TableRef]:
     ]
 
 
-def table_of(stored: StoredComparison, ref: TableRef, start: int = 0, end: int | None = None) -> TableGrid:
-    """Return the rows of a table from ``start`` up to, not including, ``end``."""
+def table_of(
+    stored: StoredComparison, ref: TableRef, moved_to: Mapping[int, int], start: int = 0, end: int | None = None
+) -> TableGrid:
+    """Return the rows of a table from ``start`` up to, not including, ``end``.
+
+    ``moved_to`` has the other row of each row that was moved: both show what is the same in the two as the same.
+    """
     columns = _columns(stored, ref)
     last = ref.rows if end is None else min(end, ref.rows)
-    rows = tuple(_grid_row(stored, ref.row + at, columns) for at in range(max(start, 0), last))
+    rows = tuple(
+        _grid_row(stored, row, columns) if row not in moved_to else _moved_row(stored, row, moved_to[row], columns)
+        for row in range(ref.row + max(start, 0), ref.row + last)
+    )
     old, new = stored.table_headers(ref.row, ref.row + ref.rows)
     headers = tuple(_pair(column, _split(old), _split(new)) for column in columns)
     return TableGrid(ref, len(columns), headers, max(start, 0), rows)
@@ -135,6 +143,28 @@ def _grid_row(stored: StoredComparison, row: int, columns: Sequence[Column]) -> 
     # A row that only got or lost whole columns is equal but for those cells.
     change = CHANGES[record["change"] if record["differs"] == DIFFERS else EQUAL].value
     return GridRow(row, change, old_no, new_no, cells, int(record["move"]) or None)
+
+
+def _moved_row(stored: StoredComparison, row: int, other: int, columns: Sequence[Column]) -> GridRow:
+    """Return one of the two rows of a move; what was edited in it besides is seen as changed where it is now."""
+    record = stored.index[row]
+    is_old = bool(record["old_no"])
+    old, new = (row, other) if is_old else (other, row)
+    before, after = _split(stored.old_text(old)), _split(stored.new_text(new))
+    cells = tuple(_pair(column, before, after) for column in columns)
+    if is_old:
+        cells = tuple(_as_it_was(cell) for cell in cells)
+    change = CHANGES[record["change"]].value
+    old_no, new_no = int(record["old_no"]) or None, int(record["new_no"]) or None
+    return GridRow(row, change, old_no, new_no, cells, int(record["move"]))
+
+
+def _as_it_was(cell: CellPair) -> CellPair:
+    if cell.change is Change.CHANGED:
+        return CellPair(Change.REMOVED, cell.old, None, cell.old_column, cell.new_column)
+    if cell.change is Change.ADDED:
+        return CellPair(Change.EQUAL, None, None, cell.old_column, cell.new_column)
+    return cell
 
 
 def _pair(column: Column, old: Sequence[str], new: Sequence[str], words: tuple[Segment, ...] = ()) -> CellPair:

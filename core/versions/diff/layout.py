@@ -42,6 +42,8 @@ class ScreenLine:
     merged: tuple[Piece, ...] = ()
     move: int | None = None
     move_target: int | None = None
+    edited: bool = False
+    """The line was moved, and its pieces say what was edited in it besides."""
     cells: tuple[CellPair, ...] = ()
     columns_only: bool = False
     """The row only got or lost whole columns of its table: it is drawn as changed, but is no change of its own."""
@@ -141,6 +143,7 @@ class RowView:
             new_no=int(record["new_no"]) or None,
             move=int(record["move"]) or None,
             move_target=self._moved_to.get(row),
+            edited=bool(record["move"] and record["marks_size"]),
             columns_only=bool(record["differs"] >= COLUMN),
         )
         return self._filled(first, row, bool(record["differs"]))
@@ -155,13 +158,17 @@ class RowView:
         for n in range(1, count):
             lines[n] = replace(lines[n], old_no=None, new_no=None)
         lines[0] = replace(lines[0], cells=cells)
+        if first.edited:
+            left = right = merged = [(word.change.value, word.text) for word in words]
+        elif is_pair:
+            left, right = old_pieces(old, words, cells), new_pieces(new, words, cells)
+            merged = both_pieces(old, new, words, cells)
+        else:
+            left, right = [("removed" if differs else "equal", old)], [("added" if differs else "equal", new)]
+            merged = [(first.change, new if first.new_no else old)]
         if self._options.mode == "inline":
-            change = first.change
-            merged = both_pieces(old, new, words, cells) if is_pair else [(change, new if first.new_no else old)]
             pieces = cut(merged, count, width)
             return [replace(line, merged=tuple(piece)) for line, piece in zip(lines, pieces, strict=True)]
-        left = old_pieces(old, words, cells) if is_pair else [("removed" if differs else "equal", old)]
-        right = new_pieces(new, words, cells) if is_pair else [("added" if differs else "equal", new)]
         sides: list[list[list[Piece]]] = [
             cut(pieces, count, width) if there else [[]] * count
             for pieces, there in ((left, first.old_no), (right, first.new_no))

@@ -66,6 +66,27 @@ class MarkWriter:
                 else:
                     self._write_slices(numbers)
         self._columns.mark(self._rows, self._difference)
+        self._write_edited_moves()
+
+    def _write_edited_moves(self) -> None:
+        """Write what changed in lines that were moved as well; the added row of such a pair counts for both."""
+        rows, difference = self._rows, self._difference
+        if not difference.edited_moves:
+            return
+        row_of = [
+            {int(places[row]): row for row in np.flatnonzero((rows.change == kind) & (rows.move > 0)).tolist()}
+            for kind, places in ((REMOVED, rows.old), (ADDED, rows.new))
+        ]
+        for old, new in difference.edited_moves.items():
+            gone, came = row_of[0][old], row_of[1][new]
+            edited = difference.edited_move(old, new)
+            self._keep(gone, Row(Change.REMOVED, edited.row.old, None, edited.old_words))
+            self._keep(came, Row(Change.ADDED, None, edited.row.new, edited.new_words))
+            for counted, segments in ((rows.words_removed, edited.old_words), (rows.words_added, edited.new_words)):
+                counted[came] = sum(count_words(each.text) for each in segments if each.change is not Change.EQUAL)
+            rows.cells_changed[came] = sum(cell.change is not Change.EQUAL for cell in edited.row.cells)
+            if not self._watch.was_skipped:
+                self._watch(came, edited.row)
 
     def _write_slices(self, numbers: Ints) -> None:
         done = 0
@@ -99,14 +120,17 @@ class MarkWriter:
                 _measure(rows, number, row)
                 self._columns.see(number, row.cells)
                 if row.cells or row.words:
-                    line = marks_line(row)
-                    self._file.write(line)
-                    rows.marks_at[number], rows.marks_size[number] = self._at, len(line)
-                    self._at += len(line)
+                    self._keep(number, row)
                 if rows.differs[number]:
                     self._watch(number, row)
                 if number % _TOLD_ROWS == 0:
                     self._progress(number / len(rows))
+
+    def _keep(self, number: int, row: Row) -> None:
+        line = marks_line(row)
+        self._file.write(line)
+        self._rows.marks_at[number], self._rows.marks_size[number] = self._at, len(line)
+        self._at += len(line)
 
     def _write_words(self, numbers: Ints) -> Bools:
         """Write the rows in which one word took another's place and no number is, and return which they were."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 from rapidfuzz import process
-from rapidfuzz.distance import Indel
+from rapidfuzz.distance import Indel, Prefix
 
 Floats = npt.NDArray[np.float32]
 Pair = tuple[int, int]
@@ -17,6 +17,8 @@ Similarity = Callable[[Sequence[str], Sequence[str]], Floats]
 SIMILAR = 0.5
 _SIMILAR_LETTERS = 0.8
 _WORD_LENGTH = 15
+_LONG_BEGINNING, _SAME_BEGINNING = 40, 0.33
+"""Signs that two lines begin with alike, and their share of the shorter one, to be the same line though it grew."""
 _PAIR_WORTH = 0.35
 _WINDOW, _NARROW_WINDOW = 32, 8
 _LONG_TEXT = 400
@@ -111,12 +113,29 @@ def _plain_pairs(similar: Floats) -> list[Pair] | None:
 def line_similarity(old: Sequence[str], new: Sequence[str]) -> Floats:
     """Return how alike lines are, from 0 to 1, by their words or, where spaces part no words, by their letters."""
     if not _has_words(old) or not _has_words(new):
-        return _compared(old, new)
+        similar = _compared(old, new)
+        _see_beginnings(similar, old, new)
+        return similar
     similar = _compared([text.split() for text in old], [text.split() for text in new])
+    _see_beginnings(similar, old, new)
     if similar.max(initial=1.0) < SIMILAR or len(old) * len(new) == 1:
         letters = _compared(old, new)
         similar = np.where(letters >= _SIMILAR_LETTERS, np.maximum(similar, letters), similar)
     return similar
+
+
+def _see_beginnings(similar: Floats, old: Sequence[str], new: Sequence[str]) -> None:
+    """Have lines that begin alike at length count as just similar, however much longer one of them has become."""
+    shares = [
+        (at, other_at)
+        for at, text in enumerate(old)
+        for other_at, other in enumerate(new)
+        if similar[at, other_at] < SIMILAR
+        and text[:_LONG_BEGINNING] == other[:_LONG_BEGINNING]
+        and Prefix.similarity(text, other) >= _SAME_BEGINNING * min(len(text), len(other))
+    ]
+    for at, other_at in shares:
+        similar[at, other_at] = SIMILAR
 
 
 def _are_similar_in_order(old: Texts, new: Texts) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.versions.diff.align import align
-from core.versions.diff.anchors import renumbered
+from core.versions.diff.anchors import longest_rise, renumbered
 from core.versions.diff.budget import Budget, Clock
+from core.versions.diff.edited_moves import edited_moves
 from core.versions.diff.lines import Lines
 from core.versions.diff.moves import MoveSide, moved_lines
 from core.versions.diff.pair_gaps import similar_lines
@@ -30,7 +31,10 @@ _NUMBERED, _ALIGNED = 0.4, 0.75
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Paired lines, rising on both sides, with what is equal among them; moved lines; whether more may be equal."""
+    """Paired lines, rising on both sides, with what is equal among them; moved lines; whether more may be equal.
+
+    Of a moved line a number or a few words may have changed.
+    """
 
     old: Ints
     new: Ints
@@ -67,11 +71,25 @@ def plan(old: Lines, new: Lines, budget: Budget, clock: Clock, progress: Progres
         left = np.flatnonzero(is_free[0]), np.flatnonzero(is_free[1])
         rest = progress.part(_ALIGNED, 1.0)
         pairs = similar_lines((old, new), left, (matches.old, matches.new), clock.is_spent, rest)
-    is_equal = np.concatenate((_are_equal(old, new, matches.old, matches.new), np.zeros(len(pairs), bool)))
+        alone = np.setdiff1d(left[0], pairs[:, 0], True), np.setdiff1d(left[1], pairs[:, 1], True)
+        paired = np.concatenate((np.stack((matches.old, matches.new), axis=1), pairs))
+        in_order, elsewhere = _by_order(edited_moves((old, new), alone, clock.is_spent), paired)
+        pairs = np.concatenate((pairs, in_order))
+        moved = np.concatenate((moved[0], elsewhere[:, 0])), np.concatenate((moved[1], elsewhere[:, 1]))
+    is_equal = np.concatenate((_are_equal(old, new, matches.old, matches.new), _are_equal(old, new, *pairs.T)))
     old_paired, new_paired = np.concatenate((matches.old, pairs[:, 0])), np.concatenate((matches.new, pairs[:, 1]))
     order = np.argsort(old_paired, kind="stable")
     is_coarse = matches.is_coarse or not budget.pairing or clock.is_spent()
     return Plan(old_paired[order], new_paired[order], is_equal[order], *moved, is_coarse)
+
+
+def _by_order(found: list[tuple[int, int]], paired: Ints) -> tuple[Ints, Ints]:
+    """Part pairs of lines, rising on the old side, into those that fit in between ``paired``, and the others."""
+    both = np.array(found, np.int64).reshape(-1, 2)
+    old, new = (np.searchsorted(np.sort(paired[:, side]), both[:, side]) for side in (0, 1))
+    fits = np.flatnonzero(old == new)
+    fits = fits[longest_rise(both[fits, 1])]
+    return both[fits], np.delete(both, fits, axis=0)
 
 
 def _hashes(lines: Lines, progress: Progress) -> Ints:

@@ -48,7 +48,7 @@ class RowNames:
     def __init__(self, lines: tuple[Lines, Lines]) -> None:
         self._lines = lines
         self._columns: dict[tuple[Table, Table], tuple[int, int] | None] = {}
-        self._known: dict[tuple[Table, int], frozenset[str]] = {}
+        self._known: dict[tuple[Table, int], Counter[str]] = {}
 
     def between(self, old: int, new: int) -> NamedRows | None:
         """Return the names of the tables that hold these two lines; none where no column names their rows."""
@@ -59,6 +59,13 @@ class RowNames:
         if columns is None:
             return None
         return NamedRows(columns, (self._names(tables[0], columns[0]), self._names(tables[1], columns[1])))
+
+    def tables_of(self, side: int, places: Ints) -> dict[Table, list[int]]:
+        """Return the tables that some rows of one side belong to, each with those rows."""
+        found: dict[Table, list[int]] = {}
+        for place in places.tolist():
+            found.setdefault(self._table(side, place), []).append(place)
+        return found
 
     def _table(self, side: int, line: int) -> Table:
         borders = self._borders[side]
@@ -95,10 +102,10 @@ class RowNames:
         _shared, _is_text, column, other = max(found)
         return -column, other
 
-    def _names(self, table: Table, column: int) -> frozenset[str]:
+    def _names(self, table: Table, column: int) -> Counter[str]:
         key = table, column
         if key not in self._known:
-            self._known[key] = frozenset(_name(row, column) for row in self._rows(table, _MOST_NAMES))
+            self._known[key] = Counter(_name(row, column) for row in self._rows(table, _MOST_NAMES))
         return self._known[key]
 
     def _rows(self, table: Table, most: int) -> list[Cells]:
@@ -107,11 +114,19 @@ class RowNames:
 
 
 class NamedRows:
-    """Rows of two tables whose names stand in ``columns``; ``known`` are all names of either table."""
+    """Rows of two tables whose names stand in ``columns``; ``known`` counts all names of either table."""
 
-    def __init__(self, columns: tuple[int, int], known: tuple[frozenset[str], frozenset[str]]) -> None:
+    def __init__(self, columns: tuple[int, int], known: tuple[Counter[str], Counter[str]]) -> None:
         self._columns = columns
         self._known = known
+
+    def of(self, side: int, lines: Sequence[str]) -> list[str]:
+        """Return the names of some rows of one side."""
+        return [_name(cells_of(line), self._columns[side]) for line in lines]
+
+    def is_single(self, name: str) -> bool:
+        """Tell whether one row alone has this name on either side."""
+        return self._known[0][name] == self._known[1][name] == 1
 
     def pairs(self, old: Sequence[str], new: Sequence[str]) -> list[Pair]:
         """Pair rows in order by their names, where most rows have one that occurs once on both sides."""
@@ -156,7 +171,7 @@ class NamedRows:
         return is_like and 2 * (left & right).total() >= max(left.total(), right.total(), 1)
 
     def _places(self, side: int, lines: Sequence[str]) -> dict[str, int]:
-        names = [_name(cells_of(line), self._columns[side]) for line in lines]
+        names = self.of(side, lines)
         counts = Counter(names)
         return {name: place for place, name in enumerate(names) if name and counts[name] == 1}
 

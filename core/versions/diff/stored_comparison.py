@@ -73,7 +73,8 @@ def marks_line(row: Row) -> bytes:
 def _words_of(marks: Sequence[Sequence[int]], old: str, new: str) -> tuple[Segment, ...]:
     found, old_at, new_at = [], 0, 0
     for code, length in marks:
-        if code == REMOVED:
+        if code == REMOVED or not new:
+            # The removed row of a line that was moved and edited has no new side.
             text = old[old_at : old_at + length]
         else:
             text = new[new_at : new_at + length]
@@ -152,7 +153,7 @@ class StoredComparison:
         return self._new[start : start + int(record["new_size"])].decode("utf-8", "surrogatepass")
 
     def marks(self, row: int) -> tuple[tuple[Segment, ...], tuple[CellPair, ...]]:
-        """Return the words and the cells of a row; both empty but for changed rows."""
+        """Return the words and the cells of a row; both empty but for changed rows and for edited ones that moved."""
         record = self.index[row]
         size = int(record["marks_size"])
         if not size:

@@ -14,6 +14,7 @@ from core.model import Change, ChapterChange, MetadataChange, Row, StripCell, Ta
 from core.versions.diff.difference import Difference
 from core.versions.diff.measure import Ints
 from core.versions.diff.records import Rows
+from core.versions.diff.rewrapped_values import without_rewrapped
 from core.versions.diff.stored_comparison import ADDED, CHANGED, REMOVED
 from core.versions.diff.unpaired_values import UnpairedValues
 from core.versions.diff.values import Changed, changed_values
@@ -56,7 +57,7 @@ class ValueCollector:
         leftovers = UnpairedValues(rows, difference, _VALUES_SECONDS - self._spent, MOST_VALUES)
         sole = leftovers.found()
         self.was_skipped = leftovers.was_skipped or len(sole) > left
-        self.found += sole
+        self.found = without_rewrapped(self.found + sole, rows, difference)
 
     def values(self, rows: Rows, headings: Sequence[tuple[str, ...]]) -> tuple[ValueChange, ...]:
         """Return what was found, dates and numbers in the order of the text."""

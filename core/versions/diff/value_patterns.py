@@ -47,9 +47,9 @@ _MAGNITUDE = r"(?:\s?(?:thousand|million|billion|trillion|bn|mn)(?![A-Za-z]))"
 _MONTHS = "[ヶケか箇カヵ]月間?"
 _UNIT = (
     rf"(?:{_MAGNITUDE}?(?:[-\s]?{_NOUN}|\s?{_SYMBOL})|{_MAGNITUDE}"
-    r"|[万億兆]?(?:[十百千]?[万億兆])?"
+    r"| ?[万億兆]?(?:[十百千]?[万億兆])?"
     rf"(?:円|元(?![年の来気])|時間(?:\s?\d{{1,2}}\s?分)?|年(?:間)?\d{{1,2}}{_MONTHS}|{_MONTHS}"
-    r"|[年月日分秒回人名件個枚台社歳本週]間?|割(?:\d分)?|倍|つ|[ヶか][所国])"
+    r"|[年月日分秒回人名件個枚台社歳本週]間?|割(?:\d分)?|倍|つ|[ヶか][所国]|番目)"
     r"|(?:st|nd|rd|th)(?![A-Za-z])|[万億兆])"
 )
 _SIGN = r"(?:(?:(?:US|CA|AU|NZ|HK|NT)?[$]|[¥€£₩₹]|(?<![A-Za-z])(?:EUR|USD|JPY|GBP|CHF|CNY|KRW))\s?|(?<![A-Za-z0-9_.]))"
@@ -61,7 +61,12 @@ _SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 10**6, "bi
 _SMALL = {word: value for value, word in enumerate(f"zero|{_ONES}|{_TEENS}".split("|"))} | {
     word: value for value, word in zip(range(20, 100, 10), _TENS.split("|"), strict=True)
 }
-NUMBER_WORDS = "|".join((*_SMALL, *_SCALES))
+_FIRST_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_ROUND_ORDINALS = {f"{word}th": value for word, value in _SMALL.items() if 10 <= value < 20 and word != "twelve"}
+_ROUND_ORDINALS |= {f"{word[:-1]}ieth": value for word, value in _SMALL.items() if value >= 20}
+_ROUND_ORDINALS |= {"twelfth": 12, "hundredth": 100, "thousandth": 1_000}
+_ORDINALS = {word: value for value, word in enumerate(_FIRST_ORDINALS, 1)} | _ROUND_ORDINALS
+NUMBER_WORDS = "|".join((*_SMALL, *_SCALES, *_ORDINALS))
 """One of these is in each number that is spelled out in English."""
 _BELOW_100 = rf"(?:(?:{_TENS})(?:[-\s](?:{_ONES})(?![A-Za-z]))?|{_TEENS}|{_ONES}|zero)"
 _SCALE = f"(?:{'|'.join(_SCALES)})"
@@ -69,10 +74,17 @@ _SPELLED = (
     rf"(?<![A-Za-z])(?:{_BELOW_100}|a(?=\s{_SCALE}))(?![A-Za-z])"
     rf"(?:[-\s]{_SCALE}(?![A-Za-z])(?:(?:\sand)?\s{_BELOW_100}(?![A-Za-z]))?){{0,6}}"
 )
+# "First" and "second" alone may be an adverb and a unit of time.
+_AFTER = "".join(rf"(?<=\b{word}\s)|" for word in ("the", "every", "each", "this", "its", "their", "your", "our"))
+_ORDINAL = (
+    rf"(?<![A-Za-z])(?:(?:{_TENS})[-\s](?:{'|'.join(_FIRST_ORDINALS)})|(?:{_AFTER[:-1]})(?:first|second)"
+    rf"|{'|'.join(sorted(set(_ORDINALS) - {'first', 'second'}, key=len, reverse=True))})"
+    r"(?![A-Za-z]|[-\s]part(?:y|ies)\b)"
+)
 _JOINT = r"(?:\s?[–—~〜～]\s?|\sto\s)"
 _RANGE = rf"(?:(?:{_JOINT}|(?<=\d)-(?=\d))(?:[¥$€£]\s?)?{_DIGITS}(?![-/:]?\d)(?:{_UNIT})?)?"
 _COUNTER = (
-    rf"(?:{_MONTHS}|時間|年間?|日間?(?!月)|週間?|分(?:間|後|前|以内)|秒間?|[円回人名件個枚台社歳割倍%]|[箇か]所"
+    rf"(?:{_MONTHS}|時間|年間?|日間?(?!月)|週間?|分(?:間|後|前|以内)|秒間?|[円回人名件個枚台社歳割倍%]|[箇か]所|番目"
     "|パーセント)"
 )
 _NUMBER = "|".join(
@@ -80,6 +92,7 @@ _NUMBER = "|".join(
         rf"第\s?(?:\d+|{_KANJI_NUMBER}+)\s?[条項号章節編款]?(?:の\d+)?",
         r"§{1,2}\s?\d+(?:\.\d+)*",
         rf"{_SIGN}[-+−]?{_DIGITS}(?:{_UNIT})?{_RANGE}(?![A-Za-z_])",
+        _ORDINAL,
         rf"{_SPELLED}(?:{_JOINT}{_BELOW_100}(?![A-Za-z]))?(?:[-\s]{_NOUN})?",
         rf"(?<![〇一二三四五六七八九十百千万億兆同唯統単均画随])"
         rf"{_KANJI_NUMBER}{{1,9}}(?:[万億兆]{_KANJI_NUMBER}{{0,9}}){{0,3}}{_COUNTER}",
@@ -87,16 +100,20 @@ _NUMBER = "|".join(
     )
 )
 VALUE = re.compile(f"(?P<date>{_DATE})|(?P<number>{_NUMBER})", re.IGNORECASE)
-_ALONE = re.compile("one|a", re.IGNORECASE)
+_ALONE = re.compile("one|a|zero", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:[a-z][a-z+.-]{1,15}://|(?<![\w.])www\.)[^\s<>\"'、。）」]++", re.IGNORECASE)
 _NUMBER_WORDS = re.compile(_SPELLED, re.IGNORECASE)
+_ORDINAL_WORDS = re.compile(rf"(?:(?:{_TENS})[-\s])?(?:{'|'.join(_ORDINALS)})(?![A-Za-z])", re.IGNORECASE)
 _KANJI_RUN = re.compile(f"{_KANJI_NUMBER}[〇一二三四五六七八九十百千万億兆]*")
 _PLURAL = re.compile(r"(?<=[a-z]{2})s$")
 _SAME = (
     (re.compile(r"[ヶケ箇カヵ](?=[月所国])"), "か"),
     (re.compile(r"percent(?!age)|per\s?cent|パーセント"), "%"),
+    (re.compile(r"(?<=\d)(?:st|nd|rd)(?![a-z])"), "th"),
     (re.compile(r"[—~〜～]|(?<=\d)-(?=\d)|(?<=\d)to(?=\d)"), "–"),
 )
 _FAMILIES = (
+    ("order", re.compile(r"^th$|番目")),
     ("time", re.compile(r"(?:day|week|month|quarter|year|hour|minute|min|second|ms|[hs])$|[年月日週時分秒]間?$")),
     (
         "money",
@@ -112,14 +129,22 @@ _FAMILIES = (
 
 
 def is_value(text: str) -> bool:
-    """Tell whether what matched is a number: "one" alone may be a pronoun."""
+    """Tell whether what matched is a number: "one" alone may be a pronoun, and "zero" part of a name."""
     return not _ALONE.fullmatch(text)
+
+
+def addresses_in(text: str) -> list[tuple[int, int]]:
+    """Return where addresses of the web stand: their digits count nothing."""
+    if "://" not in text and "www." not in text.lower():
+        return []
+    return [found.span() for found in _ADDRESS.finditer(text)]
 
 
 @lru_cache(maxsize=4_096)
 def plain(text: str) -> str:
     """Return a value without what is only writing: widths of signs, white space, separators, words for digits."""
     narrow = unicodedata.normalize("NFKC", text).replace("−", "-").lower()
+    narrow = _ORDINAL_WORDS.sub(lambda found: f"{_ordinal(found[0])}th", narrow)
     narrow = _NUMBER_WORDS.sub(lambda found: str(_counted(found[0])), narrow)
     narrow = _KANJI_RUN.sub(lambda found: str(_kanji_counted(found[0])), narrow)
     narrow = re.sub(r"\s|(?<=\d)[,'](?=\d{3})|(?<=\d)-(?=[a-z])", "", narrow)
@@ -160,6 +185,10 @@ def _counted(words: str) -> int:
         elif word in _SCALES:
             total, part = total + part * _SCALES[word], 0
     return total + part
+
+
+def _ordinal(words: str) -> int:
+    return sum(_ORDINALS.get(word) or _SMALL[word] for word in re.split(r"[-\s]+", words))
 
 
 def _kanji_counted(signs: str) -> int:

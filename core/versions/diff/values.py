@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby, zip_longest
+
+from rapidfuzz.distance import Indel
 
 from core.model import Change, Segment
-from core.versions.diff.value_patterns import VALUE, is_value, may_replace, plain
+from core.versions.diff.value_patterns import VALUE, addresses_in, is_value, may_replace, plain
 
 _CONTEXT_CHARS = 48
 _MOST_ALIGNED = 40
+_SHORT, _RELATED = 9, 0.3
+"""Words that a rewritten place has more of on both sides, and how like each other they are in one that is not."""
+_PARTS = re.compile("[A-Za-z]+|\\d+|[\u3041-\u309f]|[\u30a1-\u30ff]+|[\u3005-\u3007\u3400-\u9fff]|[^\\W\\d_]+")
 LONGEST_TEXT = 20_000
+
+
+_Span = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +48,15 @@ class Changed:
 
 
 def values_in(text: str) -> list[Value]:
-    """Return the numbers and dates of a text in order."""
+    """Return the numbers and dates of a text in order, but those within addresses of the web."""
     # Every sign keeps its place, so that spans hold in the text as it is written.
     narrow = text if text.isascii() else text.translate(_NARROW)
+    addresses = addresses_in(narrow)
     found = []
     for match in VALUE.finditer(narrow):
         start, end = match.span()
         start += len(narrow[start:end]) - len(narrow[start:end].lstrip())
-        if not is_value(narrow[start:end]):
+        if not is_value(narrow[start:end]) or any(first < end and start < last for first, last in addresses):
             continue
         found.append(Value(str(match.lastgroup), text[start:end].rstrip(), start, end))
     return found
@@ -65,8 +75,12 @@ def changed_values(old: str, new: str, words: Sequence[Segment]) -> list[Changed
     if not words:
         return list(_paired(*_without_common(old_values, new_values), old, new))
     found: list[Changed] = []
-    for before, after in _regions(old_values, new_values, words):
-        found.extend(_paired(before, after, old, new))
+    for before, after, is_rewritten in _regions(old_values, new_values, words):
+        sides: list[tuple[list[Value], list[Value]]] = (
+            [(before, []), ([], after)] if is_rewritten else [(before, after)]
+        )
+        for was, now in sides:
+            found.extend(_paired(was, now, old, new))
     return found
 
 
@@ -86,36 +100,93 @@ def _without_common(old: Sequence[Value], new: Sequence[Value]) -> tuple[list[Va
 
 def _regions(
     old: Sequence[Value], new: Sequence[Value], words: Sequence[Segment]
-) -> Iterable[tuple[list[Value], list[Value]]]:
-    """Yield the values of each place where the texts differ; a value that lies in two such places joins them."""
-    spans: tuple[list[tuple[int, int, int]], ...] = ([], [])
+) -> Iterable[tuple[list[Value], list[Value], bool]]:
+    """Yield the values of each place where the texts differ, and whether that is another text altogether.
+
+    A value that lies in two such places joins them. What stands for a part of such a value on the other side belongs to
+    it, though it is the same: "45" in "30–45".
+    """
+    changes, equals = _spans(words)
+    regions: tuple[dict[int, list[int]], ...] = ({}, {})
+    for side, values in enumerate((old, new)):
+        for at, value in enumerate(values):
+            found = [r for start, end, r in changes[side] if start < value.end and end > value.start]
+            if found:
+                regions[side][at] = found
+    joined: dict[int, int] = {}
+    left = [(side, at) for side in (0, 1) for at in regions[side]]
+    while left:
+        side, at = left.pop()
+        value, mine = (old, new)[side][at], regions[side][at]
+        for each in mine[1:]:
+            _join(joined, each, mine[0])
+        for other in _counterparts(value, (new, old)[side], side, equals):
+            if other in regions[1 - side]:
+                _join(joined, regions[1 - side][other][0], mine[0])
+            else:
+                regions[1 - side][other] = [mine[0]]
+                left.append((1 - side, other))
+    members: dict[int, tuple[list[Value], list[Value]]] = {}
+    for side, values in enumerate((old, new)):
+        for at in sorted(regions[side]):
+            members.setdefault(_root(joined, regions[side][at][0]), ([], []))[side].append(values[at])
+    rewritten = {_root(joined, region) for region in _rewritten(words)}
+    return [(*members[root], root in rewritten) for root in sorted(members)]
+
+
+def _rewritten(words: Sequence[Segment]) -> list[int]:
+    """Return the numbers of the places where a longer text took the place of one that it has little in common with."""
+    found: list[int] = []
+    for region, (gone, came) in enumerate(_replaced(words)):
+        before, after = _PARTS.findall(gone), _PARTS.findall(came)
+        if min(len(before), len(after)) > _SHORT and Indel.normalized_similarity(before, after) < _RELATED:
+            found.append(region)
+    return found
+
+
+def _replaced(words: Sequence[Segment]) -> Iterable[tuple[str, str]]:
+    """Yield what was removed and what was added at each place where the texts differ."""
+    for is_equal, run in groupby(words, lambda word: word.change is Change.EQUAL):
+        if not is_equal:
+            parts = list(run)
+            gone = "".join(part.text for part in parts if part.change is Change.REMOVED)
+            yield gone, "".join(part.text for part in parts if part.change is Change.ADDED)
+
+
+def _spans(words: Sequence[Segment]) -> tuple[tuple[list[_Span], list[_Span]], list[_Span]]:
+    """Return where each side differs, with the number of the place, and where both are equal, with the length."""
+    changes: tuple[list[_Span], list[_Span]] = ([], [])
+    equals: list[_Span] = []
     at, region, was_equal = [0, 0], -1, True
     for word in words:
         is_equal = word.change is Change.EQUAL
         region += was_equal and not is_equal
         was_equal = is_equal
+        if is_equal:
+            equals.append((at[0], at[1], len(word.text)))
         for side, other in ((0, Change.ADDED), (1, Change.REMOVED)):
-            if word.change is not other:
-                if not is_equal:
-                    spans[side].append((at[side], at[side] + len(word.text), region))
-                at[side] += len(word.text)
-            elif word.change is other:
-                # Nothing stands here on this side: a value that goes on across the place is touched as well.
-                spans[side].append((at[side], at[side], region))
-    joined: dict[int, int] = {}
-    members: dict[int, tuple[list[Value], list[Value]]] = {}
-    touched: list[tuple[int, Value, list[int]]] = []
-    for side, values in enumerate((old, new)):
-        for value in values:
-            regions = [r for start, end, r in spans[side] if start < value.end and end > value.start]
-            if regions:
-                touched.append((side, value, regions))
-                first = min(_root(joined, r) for r in regions)
-                for each in regions:
-                    joined[_root(joined, each)] = first
-    for side, value, regions in touched:
-        members.setdefault(_root(joined, regions[0]), ([], []))[side].append(value)
-    return [members[root] for root in sorted(members)]
+            # Where nothing stands on this side, a value that goes on across the place is touched as well.
+            size = 0 if word.change is other else len(word.text)
+            if not is_equal:
+                changes[side].append((at[side], at[side] + size, region))
+            at[side] += size
+    return changes, equals
+
+
+def _counterparts(value: Value, others: Sequence[Value], side: int, equals: Sequence[_Span]) -> list[int]:
+    """Return which values of the other side share signs with a value where both sides are equal."""
+    found: list[int] = []
+    for span in equals:
+        start, end = max(value.start - span[side], 0), min(value.end - span[side], span[2])
+        if start < end:
+            first, last = span[1 - side] + start, span[1 - side] + end
+            found += [at for at, other in enumerate(others) if other.start < last and other.end > first]
+    return found
+
+
+def _join(joined: dict[int, int], one: int, other: int) -> None:
+    first, second = sorted((_root(joined, one), _root(joined, other)))
+    joined[second] = first
 
 
 def _root(joined: dict[int, int], region: int) -> int:
@@ -129,10 +200,16 @@ def _paired(before: Sequence[Value], after: Sequence[Value], old: str, new: str)
         left = [value for value in before if value.kind == kind]
         right = [value for value in after if value.kind == kind]
         for was, now in _in_pairs(left, right) if kind == "number" else zip_longest(left, right):
-            if was and now and was.plain == now.plain:
+            if was and now and (was.plain == now.plain or _is_cut(was, old, now) or _is_cut(now, new, was)):
                 continue
             context = _context(new, now) if now else _context(old, was) if was else ""
             yield Changed(kind, was.text if was else None, now.text if now else None, context)
+
+
+def _is_cut(value: Value, text: str, whole: Value) -> bool:
+    """Tell whether a value is another one without its unit, which stands in the next line."""
+    unit = whole.plain.removeprefix(value.plain)
+    return unit != whole.plain and not text[value.end :].strip() and unit.isalpha()
 
 
 def _in_pairs(left: Sequence[Value], right: Sequence[Value]) -> Iterable[tuple[Value | None, Value | None]]:

@@ -19,7 +19,8 @@ _MARKS = "\u0300-\u036f\u200d\ufe0e\ufe0f\u3099\u309a"
 _ERA_YEAR = "(?:令和|平成|昭和|大正|明治)(?:[0-9０-９]+|元|[〇一二三四五六七八九十]+)年"
 _MONTH = "(?:[0-9０-９]+|[一二三四五六七八九十]+)月(?:(?:[0-9０-９]+|[一二三四五六七八九十]+)日)?"
 _DATE = "|".join(rf"\d{{4}}{sign}\d{{1,2}}{sign}\d{{1,2}}(?!\d)" for sign in ("-", "/", r"\."))
-_NUMBER = rf"(?=\d)(?:{_DATE}|\d+年(?:{_MONTH})?|\d+月\d+日|\d{{1,2}}:\d\d(?::\d\d)?(?!\d)|\d+(?:[.,]\d+)*)"
+_TIME = r"\d{1,2}時(?:\d{1,2}分|半)(?!間)"
+_NUMBER = rf"(?=\d)(?:{_DATE}|\d+年(?:{_MONTH})?|\d+月\d+日|\d{{1,2}}:\d\d(?::\d\d)?(?!\d)|{_TIME}|\d+(?:[.,]\d+)*)"
 _WORD = rf"[^\W\d{_CJK}][^\W{_CJK}]*(?:(?<=\d)\.\d+|['’][^\W{_CJK}]+|[{_MARKS}][^\W{_CJK}]*)*"
 _TOKEN = re.compile(
     rf"{_WORD}|\s+|{_NUMBER}|{_ERA_YEAR}(?:{_MONTH})?|(?:(?!{_ERA_YEAR})[{_CJK}][{_MARKS}]*)+|.[{_MARKS}]*", re.DOTALL

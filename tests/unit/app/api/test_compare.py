@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from urllib.parse import quote, unquote
 
 import docx
@@ -246,3 +247,56 @@ def test_words_of_a_step_follow_the_language(window: Dash, pair) -> None:
     japanese = window.server.test_client()
     japanese.set_cookie("evorag_lang", "ja")
     assert "「30」が「45」になりました" in get(japanese, "/step").get_json()["text"]
+
+
+PAIR = {"doc": "terms.txt", "old": 2, "new": 1}
+"""Nobody has computed the way back ahead."""
+
+
+def test_a_comparison_is_begun_without_waiting_and_is_there_when_its_share_is_one(client: FlaskClient, pair) -> None:
+    assert get(client, "/progress", old=2, new=1).get_json() == {"progress": None}
+    begun = client.post("/api/v1/compare/begin", json=PAIR)
+    assert begun.status_code == 202 and begun.get_json()["progress"]["share"] < 1
+    ends = time.monotonic() + 60
+    while get(client, "/progress", old=2, new=1).get_json()["progress"]["share"] < 1:
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+    again = client.post("/api/v1/compare/begin", json=PAIR)
+    assert again.status_code == 200 and again.get_json()["progress"]["share"] == 1
+
+
+def test_a_comparison_that_is_being_computed_is_stopped(client: FlaskClient, kb: core.KnowledgeBase) -> None:
+    for version in (1, 2):
+        add(kb, "long.txt", "\n".join(f"line {n} of this text has the number {n * version}" for n in range(1_200)))
+    # One that was done before it could be stopped is no failure: then it is the turn of the other way round.
+    stopped = [way for way in ((2, 1), (1, 2), (2, 2), (1, 1)) if is_stopped(client, *way)]
+    assert stopped
+    old, new = stopped[0]
+    assert get(client, "/progress", "long.txt", old=old, new=new).get_json() == {"progress": None}
+    assert client.post("/api/v1/compare/begin", json={"doc": "long.txt", "old": old, "new": new}).status_code == 202
+
+
+def is_stopped(client: FlaskClient, old: int, new: int) -> bool:
+    which = {"doc": "long.txt", "old": old, "new": new}
+    client.post("/api/v1/compare/begin", json=which)
+    ends = time.monotonic() + 60
+    was_stopped = False
+    while (found := get(client, "/progress", "long.txt", old=old, new=new).get_json()["progress"]) is not None:
+        assert time.monotonic() < ends
+        if found["share"] == 1:
+            return False
+        was_stopped |= client.post("/api/v1/compare/cancel", json=which).get_json()["cancelled"]
+    return was_stopped
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [({"doc": "nowhere.txt"}, 404), ({"new": 9}, 404), ({"old": "x"}, 400), ({"more": 1}, 400)],
+)
+def test_a_comparison_of_what_is_not_there_is_neither_begun_nor_stopped(
+    client: FlaskClient, pair, given: dict[str, object], status: int
+) -> None:
+    for way in ("begin", "cancel"):
+        assert client.post(f"/api/v1/compare/{way}", json=PAIR | given).status_code == status
+    if "more" not in given:
+        assert client.get("/api/v1/compare/progress", query_string=PAIR | given).status_code == status

@@ -117,6 +117,8 @@ def test_what_changes_something_needs_more_than_a_reader(described) -> None:
     asking = {"search_by_body", "ask", "compare_answers", "analyse"}
     # Who has asked a question says whether its answer is wrong.
     asking |= {"mark_wrong", "unmark_wrong"}
+    # To compute a comparison changes nothing that others see, and those who wait for it still get it.
+    asking |= {"begin_comparison", "cancel_comparison"}
     own = {"access", "conversations", "recordings"}
     for _, method, entry in entries(described):
         if (

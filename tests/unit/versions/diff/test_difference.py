@@ -76,7 +76,11 @@ def test_rows_are_what_they_say(pair: tuple[Blocks, Blocks]) -> None:
 @given(PAIRS)
 def test_words_and_cells_of_a_changed_row_are_both_lines(pair: tuple[Blocks, Blocks]) -> None:
     for row in rows_between(*pair):
-        if row.change is not Change.CHANGED or row.old is None or row.new is None:
+        if row.move is not None and row.words:
+            line = row.old or row.new
+            assert line is not None and "".join(word.text for word in row.words) == line.text and row.cells == ()
+            assert {word.change for word in row.words} <= {Change.EQUAL, row.change}
+        elif row.change is not Change.CHANGED or row.old is None or row.new is None:
             assert (row.words, row.cells) == ((), ())
         elif row.cells:
             old = sorted((cell.old_column, cell.old) for cell in row.cells if cell.old_column is not None)
@@ -90,16 +94,18 @@ def test_words_and_cells_of_a_changed_row_are_both_lines(pair: tuple[Blocks, Blo
 
 @no_deadline
 @given(PAIRS)
-def test_a_move_is_one_removed_and_one_added_row_of_the_same_text(pair: tuple[Blocks, Blocks]) -> None:
+def test_a_move_is_one_removed_and_one_added_row_of_the_same_text_or_with_words_for_what_was_edited(
+    pair: tuple[Blocks, Blocks],
+) -> None:
     moves = defaultdict(list)
     for row in rows_between(*pair):
         if row.move is not None:
             line = row.old or row.new
             assert line is not None
-            moves[row.move].append((row.change, line.text))
+            moves[row.move].append((row.change, line.text, bool(row.words)))
     for halves in moves.values():
-        assert sorted(change for change, _text in halves) == [Change.ADDED, Change.REMOVED]
-        assert halves[0][1] == halves[1][1]
+        assert sorted(half[0] for half in halves) == [Change.ADDED, Change.REMOVED]
+        assert (halves[0][1] != halves[1][1]) == any(half[2] for half in halves)
 
 
 @settings(max_examples=30, deadline=None)
@@ -141,6 +147,15 @@ def test_a_reworded_paragraph_is_changed_and_a_new_one_is_added() -> None:
 
     assert changes(rows) == "=+~="
     assert [word.text for word in rows[2].words if word.change is Change.ADDED] == ["half "]
+
+
+def test_a_paragraph_that_grew_to_many_times_its_length_is_changed() -> None:
+    begun = "IT Specialist: the term is limited to at most eight years of service"
+    grown = f"{begun}. {' '.join(_SENTENCES)}"
+
+    rows = rows_between(paragraphs(_SENTENCES[0], f"{begun}.", "End."), paragraphs(_SENTENCES[0], grown, "End."))
+
+    assert changes(rows) == "=~="
 
 
 def test_an_unlike_paragraph_replaces_the_old_one() -> None:

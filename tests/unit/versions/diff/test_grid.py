@@ -86,3 +86,16 @@ def test_neighbouring_tables_with_other_headers_are_two(tmp_path: Path) -> None:
     text = [table(*_PRICES), table("Name | Age", "Ann | 31")]
 
     assert [ref.rows for ref in comparison(tmp_path, text, text).tables()] == [4, 2]
+
+
+def test_a_row_that_was_moved_and_edited_shows_what_changed_where_it_is_now(tmp_path: Path) -> None:
+    new = table(_PRICES[0], "Table | 320 | 3", *_PRICES[1:3])
+    kept = comparison(tmp_path, [table(*_PRICES)], [new])
+
+    moved = {row.change: cells(row) for row in kept.table(0).rows if row.move is not None}
+
+    same = [("equal", "Table", "Table"), ("equal", "3", "3")]
+    assert moved == {
+        "added": [same[0], ("changed", "310", "320"), same[1]],
+        "removed": [same[0], ("removed", "310", None), same[1]],
+    }

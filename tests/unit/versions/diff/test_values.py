@@ -47,6 +47,12 @@ def test_dates_are_found(text: str, dates: list[str]) -> None:
         ("12 per cent, 3 percentage points, 5パーセント", ["12 per cent", "3 percentage points", "5パーセント"]),
         ("US$ 3.50, 100 €, EUR 200, $5 million, 12,5 kg", ["US$ 3.50", "100 €", "EUR 200", "$5 million", "12,5 kg"]),
         ("2時間30分、2年6か月", ["2時間30分", "2年6か月"]),
+        ("the third month, in the first year, the twenty-first day", ["third", "first", "twenty-first"]),
+        ("every second Monday, a fifteenth, the twelfth", ["second", "fifteenth", "twelfth"]),
+        ("First, wait a second; two-thirds at first", ["two"]),
+        ("our third-party vendor, a third party, Creative Commons Zero", []),
+        ("see https://example.org/4.0/page-41?id=7 and www.example.org/3 on 5 pages", ["5 pages"]),
+        ("第三、第三回、三番目、3番目、一番よい", ["第三", "第三", "三番目", "3番目"]),
     ],
 )
 def test_numbers_are_found(text: str, numbers: list[str]) -> None:
@@ -80,6 +86,11 @@ def test_another_way_to_write_a_number_is_no_change() -> None:
         ("三千二百万円", "32000000円"),
         ("one hundred and five people", "105 people"),
         ("rises by 5 per cent", "rises by 5%"),
+        ("in the third month", "in the 3rd month"),
+        ("on the twenty-second day", "on the 22nd day"),
+        ("第三条", "第3条"),
+        ("三番目の欄", "3番目の欄"),
+        ("2つの値", "2 つの値"),
     ],
 )
 def test_a_number_in_words_is_the_number_in_digits(old: str, new: str) -> None:
@@ -94,7 +105,14 @@ def test_a_number_in_words_is_the_number_in_digits(old: str, new: str) -> None:
         ("営業は6時から", "営業は5時45分から", [("6時", "5時45分")]),
         ("for 10-20 people", "for 10-30 people", [("10-20 people", "10-30 people")]),
         ("after 14 days", "after 2 weeks", [("14 days", "2 weeks")]),
+        ("from the third month on", "from the fourth month on", [("third", "fourth")]),
+        ("on the 2nd day", "on the 3rd day", [("2nd", "3rd")]),
+        ("第三の条件を満たす", "第四の条件を満たす", [("第三", "第四")]),
+        ("三番目の欄に記入", "五番目の欄に記入", [("三番目", "五番目")]),
         ("for 12.5 kg and 3 m", "for 4 m", [("12.5 kg", None), ("3 m", "4 m")]),
+        ("for 45 minutes at noon", "for 30-45 minutes at noon", [("45 minutes", "30-45 minutes")]),
+        ("以下は45分とする", "以下は30〜45分とする", [("45分", "30〜45分")]),
+        ("every three years", "during the first year", [("three years", None), (None, "first")]),
         ("weighs 12.5 kg", "costs 310 EUR", [("12.5 kg", None), (None, "310 EUR")]),
     ],
 )
@@ -102,6 +120,22 @@ def test_a_number_becomes_one_that_counts_the_same(
     old: str, new: str, pairs: list[tuple[str | None, str | None]]
 ) -> None:
     assert [(one.old, one.new) for one in changed_values(old, new, words_between(old, new))] == pairs
+
+
+def test_a_number_whose_unit_went_into_the_next_line_is_the_same() -> None:
+    old, new = "a stop of 20 minutes and", "the old stop of 20"
+
+    assert changed_values(old, new, words_between(old, new)) == []
+
+
+def test_numbers_of_places_that_say_something_else_altogether_are_no_pairs() -> None:
+    old = "Limited to 8 years (a 3 year term that is extended for another 3 years where both sides agree to it)."
+    new = (
+        "Limited to 8 years. No individual who was hired under this authority serves in excess of 5 years, "
+        "whatever appointments were made before, unless the agency needs them."
+    )
+
+    assert all(one.old is None or one.new is None for one in changed_values(old, new, words_between(old, new)))
 
 
 def test_a_number_that_came_or_went_has_one_side() -> None:
