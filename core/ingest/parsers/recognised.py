@@ -34,7 +34,7 @@ class Recognised:
             return page
         lines = [line for line in found if line.confidence >= LEAST_SURE]
         page.has_picture = False
-        if sum(len(line.text) for line in lines) <= sum(len(line.text) for line in page.lines):
+        if _letters(line.text for line in lines) <= _letters(line.text for line in page.lines):
             return page
         page.lines = set_lines(lines, page)
         self.reading.places[page.number] = lines
@@ -50,6 +50,11 @@ class Recognised:
             here = block.locator
             sure = self._confidence.get(here.page or 0, self._confidence.get(here.page_end or 0))
             yield block if sure is None else replace(block, locator=replace(here, confidence=round(sure, 3)))
+
+
+def _letters(texts: Iterable[str]) -> int:
+    """Count letters and digits: signs without a known meaning are none."""
+    return sum(sum(map(str.isalnum, text)) for text in texts)
 
 
 def set_lines(lines: Iterable[RecognisedLine], page: Page) -> list[PageLine]:
