@@ -2,17 +2,20 @@
 
 A folder may hold such marks in a file ``phrases.json``, or ``evaldata.json`` as trafilatura's repository has it: an
 object whose values name a ``file`` below the folder and its phrases ``with`` and ``without``. A phrase is found where
-it stands in the text, whatever the blanks, which is how that repository counts.
+it stands in the text, whatever the blanks, which is how that repository counts, and whatever address the reading has
+set behind the words of a link.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 NAMES = frozenset({"phrases.json", "evaldata.json"})
+_ADDRESS = re.compile(r" \([a-z]{3,6}:[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ def marked(folders: Sequence[Path]) -> Mapping[str, Phrases]:
 def count(text: str, phrases: Sequence[str]) -> int:
     """Return how many of some phrases stand in a text."""
     whole = one_blank(text)
-    return sum(phrase in whole for phrase in phrases)
+    bare = _ADDRESS.sub("", whole)
+    return sum(phrase in whole or phrase in bare for phrase in phrases)
 
 
 def one_blank(text: str) -> str:
