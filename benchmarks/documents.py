@@ -3,8 +3,8 @@
 Every file of an accepted kind under ``FOLDER`` is checked and parsed as an upload is, in the sandboxed child. The words
 of PDFs are held against those that ``pdftotext`` finds, or PDFium where that is not installed, and those of so many
 documents of a word processor (``--converted``) against LibreOffice's. ``recall`` is the share of the reference's words
-that are in the blocks, ``mean_recall_once`` tells the mean where lines that run through the pages count once, ``multiple`` how
-many words stand there for one of the reference. Japanese and Chinese characters count as words each. Of as many
+that are in the blocks (``mean_recall_once``: where lines that run through the pages count once), ``multiple`` how many
+words stand there for one of the reference. Japanese and Chinese characters count as words each. Of as many
 workbooks ``displayed`` is the share of the cells with a figure that read as LibreOffice shows them. Where phrases of
 web pages are marked (``phrases.json``, ``evaldata.json``), ``wanted`` is the share of those of the text that are read,
 ``furniture`` that of those around it. A version that says itself what is missing is ``noticed``. Pages that are
