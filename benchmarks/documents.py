@@ -3,10 +3,12 @@
 Every file of an accepted kind under ``FOLDER`` is checked and parsed as an upload is, in the sandboxed child. The words
 of PDFs are held against those that ``pdftotext`` finds, or PDFium where that is not installed, and those of so many
 documents of a word processor (``--converted``) against LibreOffice's. ``recall`` is the share of the reference's words
-that are in the blocks, ``multiple`` how many words stand there for one of the reference. Japanese and Chinese
-characters count as words each. Of as many workbooks ``displayed`` is the share of the cells with a figure that read as
-LibreOffice shows them. A version that says itself what is missing is ``noticed``. Pages that are pictures are
-recognised, as far as ``--pictures`` allows.
+that are in the blocks (``mean_recall_once``: where lines that run through the pages count once), ``multiple`` how many
+words stand there for one of the reference. Japanese and Chinese characters count as words each. Of as many
+workbooks ``displayed`` is the share of the cells with a figure that read as LibreOffice shows them. Where phrases of
+web pages are marked (``phrases.json``, ``evaldata.json``), ``wanted`` is the share of those of the text that are read,
+``furniture`` that of those around it. A version that says itself what is missing is ``noticed``. Pages that are
+pictures are recognised, as far as ``--pictures`` allows.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from typing import Any
 
 from benchmarks import machine, runner
 from benchmarks.benchmark import Benchmark, Context
+from benchmarks.phrases import Phrases, count, marked
 from core.adapters.ocr import ocr_engine
 from core.blobs.block_file import read_blocks
 from core.errors import EvoRAGError
@@ -49,7 +52,11 @@ _AS_SHOWN = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true,false
 """All sheets, cells as they are shown."""
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(f"[{_WIDE}]|[^\\W_{_WIDE}]+")
-_HYPHENATED = re.compile(r"(?<=[a-z])[-\u00ad]\n\s*(?=[a-z])")
+_DIGITS = re.compile(r"\d+")
+PAGE_END = "\f"
+OUTERMOST, SEVERAL = 2, 3
+"""Lines at the top and at the bottom of a page that may run through the document, and on how many pages they do."""
+_HYPHENATED = re.compile(r"(?<=[a-z])[-\u00ad\u2010]\n\s*(?=[a-z])")
 
 
 @dataclass(slots=True)
@@ -65,11 +72,17 @@ class Outcome:
     replaced: float = 0.0
     """Share of characters that are U+FFFD or of private use."""
     recall: float | None = None
+    once: float | None = None
+    """The same where lines that pages repeat at their top or bottom count once."""
     multiple: float | None = None
     numbers: int = 0
     """Cells of a workbook that LibreOffice shows with a figure."""
     alike: int = 0
     """Those of them that are read as it shows them."""
+    phrases: Phrases | None = None
+    """Those that somebody marked on a web page; ``wanted`` and ``furniture`` are how many of them are read."""
+    wanted: int = 0
+    furniture: int = 0
     is_noticed: bool = False
     is_recognised: bool = False
     """Some of its text was in pictures, of which the reference engines know nothing."""
@@ -157,7 +170,7 @@ def of_pdf(path: Path) -> str | None:
 
     try:
         with pypdfium2.PdfDocument(path) as document:
-            return "\n".join(page.get_textpage().get_text_range() for page in document)
+            return PAGE_END.join(page.get_textpage().get_text_range() for page in document)
     except pypdfium2.PdfiumError:
         return None
 
@@ -210,13 +223,42 @@ def _bare(cell: str) -> str:
     return "".join(cell.split()).replace("|", "/")
 
 
+def said_once(reference: str) -> str:
+    """Return a text of pages with the lines that several of them begin or end with at their first page alone."""
+    pages = [[line for line in page.split("\n") if line.strip()] for page in reference.split(PAGE_END)]
+    outer = [{*range(min(OUTERMOST, len(page))), *range(max(len(page) - OUTERMOST, 0), len(page))} for page in pages]
+    keys = [{_alike(page[at]) for at in places} for page, places in zip(pages, outer, strict=True)]
+    running = {key for key, count in Counter(key for page in keys for key in page).items() if count >= SEVERAL}
+    said: set[str] = set()
+    kept: list[str] = []
+    for page, places in zip(pages, outer, strict=True):
+        for at, line in enumerate(page):
+            key = _alike(line)
+            if at not in places or key not in running or key not in said:
+                kept.append(line)
+            if at in places:
+                said.add(key)
+    return "\n".join(kept)
+
+
+def _alike(line: str) -> str:
+    return _DIGITS.sub("#", " ".join(line.casefold().split()))
+
+
 def compare(outcome: Outcome, text: str, reference: str | None) -> None:
     expected = words_of(reference) if reference else Counter()
     total = sum(expected.values())
     if total >= FEW_WORDS:
         found = words_of(text)
         outcome.recall = sum((expected & found).values()) / total
+        once = words_of(said_once(reference or ""))
+        outcome.once = sum((once & found).values()) / max(sum(once.values()), 1)
         outcome.multiple = None if outcome.is_recognised else sum(found.values()) / total
+
+
+def compare_phrases(outcome: Outcome, text: str, phrases: Phrases) -> None:
+    outcome.phrases = phrases
+    outcome.wanted, outcome.furniture = count(text, phrases.wanted), count(text, phrases.furniture)
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -241,6 +283,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         report |= {
             "compared": len(held),
             "mean_recall": fmean(each.recall or 0.0 for each in held),
+            "mean_recall_once": fmean(each.once or 0.0 for each in held),
             "low_recall": len(low),
             "low_recall_unnoticed": sum(not each.is_noticed for each in low),
             "multiplied": sum((each.multiple or 0.0) > HIGH_MULTIPLE for each in held),
@@ -248,6 +291,14 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         }
     if numbers := sum(each.numbers for each in accepted):
         report |= {"numbers": numbers, "displayed": sum(each.alike for each in accepted) / numbers}
+    if pages := [(each, each.phrases) for each in outcomes if each.phrases is not None]:
+        wanted = sum(len(phrases.wanted) for _, phrases in pages)
+        around = sum(len(phrases.furniture) for _, phrases in pages)
+        report |= {
+            "marked": len(pages),
+            "wanted": sum(each.wanted for each, _ in pages) / max(wanted, 1),
+            "furniture": sum(each.furniture for each, _ in pages) / max(around, 1),
+        }
     return report
 
 
@@ -265,12 +316,15 @@ def figures(context: Context) -> dict[str, Any]:
     options = context.options
     outcomes: list[Outcome] = []
     converted = workbooks = options.converted
+    phrases = marked(options.folders)
     recognition = Recognition(ocr_engine("auto"), context.workspace / "recognised", context.workspace)
     reader = Reader(ParserSandbox(scratch=context.workspace), recognition, options.pictures)
     try:
         for path in found_files(options.folders):
             outcome, text = read(path, reader, context.workspace / "blocks")
-            if not outcome.code and outcome.kind == "pdf":
+            if path.name in phrases:
+                compare_phrases(outcome, text, phrases[path.name])
+            elif not outcome.code and outcome.kind == "pdf":
                 compare(outcome, text, of_pdf(path))
             elif not outcome.code and outcome.kind in _BY_WRITER and converted > 0:
                 converted -= 1
@@ -307,8 +361,9 @@ BENCHMARK = Benchmark(
     scale="converted",
     takes_folders=True,
     units={
-        ".*(mean_recall|displayed)": ("share", "higher"),
-        ".*(files|numbers|read|compared|noticed)": ("number", "neither"),
+        ".*(mean_recall|mean_recall_once|displayed|wanted)": ("share", "higher"),
+        ".*furniture": ("share", "lower"),
+        ".*(files|numbers|read|compared|noticed|marked)": ("number", "neither"),
         ".*refused.*": ("number", "neither"),
         ".*(strange_signs|low_recall|low_recall_unnoticed|multiplied)": ("number", "lower"),
         ".*multiple": ("ratio", "lower"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -120,3 +121,26 @@ def test_cells_with_figures_are_held_against_what_libreoffice_shows() -> None:
     documents.compare_cells(outcome, "part | 1 1/2\n(1,235) | 7 / 8 | 12.5%", shown)
     assert (outcome.numbers, outcome.alike) == (5, 4)
     assert documents.summary([outcome])["displayed"] == 0.8
+
+
+def test_marked_phrases_of_web_pages_are_counted(tmp_path: Path) -> None:
+    frame = "<nav><a href='/a'>All offers</a> <a href='/b'>Contact</a></nav>"
+    text = "".join(
+        f"<p>The ferry leaves the harbour at {hour} and carries forty cars, "
+        "<a href='https://example.org/van'>a post van</a> and a band.</p>"
+        for hour in range(7, 14)
+    )
+    (tmp_path / "ferry.html").write_text(
+        f"<html><body>{frame}<main>{text}</main><footer>Imprint</footer></body></html>"
+    )
+    (tmp_path / "locked.html").write_bytes(b"")
+    entry = {
+        "file": "ferry.html",
+        "with": ["at 9 and carries  forty cars, a post van and", "at 14"],
+        "without": ["All offers", "forty cars"],
+    }
+    lost = {"file": "locked.html", "with": ["anything"], "without": ["nothing"]}
+    (tmp_path / "phrases.json").write_text(json.dumps({"1": entry, "2": lost}))
+    figures = result_of("documents", [str(tmp_path)], tmp_path)["figures"]
+    found = {name: figures[f"html/{name}"]["value"] for name in ("marked", "wanted", "furniture")}
+    assert found == {"marked": 2, "wanted": pytest.approx(1 / 3), "furniture": pytest.approx(1 / 3)}

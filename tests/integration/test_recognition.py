@@ -24,7 +24,7 @@ from core.ports import Ocr
 from tests import programs
 from tests.builders import knowledge_base
 from tests.unit.ingest.documents import read
-from tests.unit.ingest.pictures_of_text import picture_of, scanned
+from tests.unit.ingest.pictures_of_text import nameless, picture_of, scanned
 
 TEXT = "The turquoise gate opens at nine and closes at five on every day but Monday."
 OTHER = "Whoever finds it closed rings the bell of the porter, who lives at number 4711."
@@ -235,6 +235,20 @@ def test_stamp_of_a_scan_does_not_hide_its_text(tmp_path: Path) -> None:
         kb.add_path(path)
         kb.work_off()
         assert words(TEXT) | words(OTHER) <= words(kb.text_of("gate.pdf", 1))
+
+
+def test_pages_whose_signs_have_no_meaning_are_said_and_recognised(tmp_path: Path) -> None:
+    path = nameless(tmp_path / "gate.pdf", [TEXT, OTHER], legible=(1,))
+    metadata = read(path)[1]
+    assert (metadata["losses"], metadata["in_part"]) == ({"signs": "2"}, "2")
+    with knowledge_base(tmp_path, ocr="rapidocr") as kb:
+        kb.add_path(path)
+        kb.work_off()
+        version = kb.version("gate.pdf", 1)
+        assert version.in_part == "" and "losses" not in version.metadata
+        assert words(TEXT) | words(OTHER) <= words(kb.text_of("gate.pdf", 1))
+        sure = {placed.chunk.locator.confidence for placed in kb.preview("gate.pdf", 1).chunks}
+        assert sure != {None}
 
 
 def test_engine_is_ended_when_no_page_waits(tmp_path: Path) -> None:

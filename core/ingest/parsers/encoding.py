@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -173,6 +174,24 @@ def replaced_share(text: str) -> float:
 
 def decoded(path: Path, encoding: str) -> Iterator[str]:
     """Yield the text of a file piece by piece. Raises: ``Undecodable`` once too much of it does not decode."""
+    texts = _pieces(path, encoding)
+    return _composed(texts) if codecs.lookup(encoding).name == "cp1258" else texts
+
+
+def _composed(texts: Iterator[str]) -> Iterator[str]:
+    """Yield texts whose letters and the tones behind them are one sign each, as other encodings write Vietnamese."""
+    held = ""
+    for text in texts:
+        text = held + text
+        end = len(text) - 1
+        while end > 0 and unicodedata.combining(text[end]):
+            end -= 1
+        held = text[max(end, 0) :]
+        yield unicodedata.normalize("NFC", text[: max(end, 0)])
+    yield unicodedata.normalize("NFC", held)
+
+
+def _pieces(path: Path, encoding: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     characters = replaced = 0
     with path.open("rb") as file:

@@ -230,7 +230,7 @@ class _Workbook:
         try:
             for drawing in self.package.related(part, "drawing"):
                 yield from chart_blocks(self.package, drawing, outline, self.reading, sheet=name)
-                yield from diagram_blocks(self.package, drawing, outline, sheet=name)
+                yield from diagram_blocks(self.package, drawing, outline, self.reading, sheet=name)
                 for _, shape in events(self.package.stream(drawing), ("{*}txBody",)):
                     if any(True for _ in shape.iterancestors("{*}Fallback")):
                         continue

@@ -212,10 +212,35 @@ def described(root: Element) -> Iterator[str]:
             yield f"[{told}]"
 
 
-def diagram_blocks(package: Package, part: str, outline: Outline, **place: Any) -> Iterator[Block]:
-    """Yield the text of the diagrams (SmartArt) that a part shows. Raises: ``EvoRAGError`` for damaged XML."""
-    for name in package.related(part, "diagramData"):
-        paragraphs = tree(package.read(name)).iter("{*}p")
+def diagram_blocks(
+    package: Package, part: str, outline: Outline, reading: ParserInput, without: Collection[str] = (), **place: Any
+) -> Iterator[Block]:
+    """Yield the text of the diagrams (SmartArt) of a part, but for some."""
+    parts = [each for each in package.related(part, "diagramData") if each not in without]
+    yield from _diagrams(package, parts, outline, reading, place)
+
+
+def diagrams_shown(
+    package: Package, part: str, element: Element, outline: Outline, reading: ParserInput, told: set[str]
+) -> Iterator[Block]:
+    """Yield the text of the diagrams that an element of a part shows, and that were not ``told`` before."""
+    shown = [attribute(each, "dm") or "" for each in element.iter("{*}relIds")]
+    relations = package.relations(part) if shown else {}
+    for relation in filter(None, map(relations.get, shown)):
+        if relation.kind == "diagramData" and relation.target not in told:
+            told.add(relation.target)
+            yield from _diagrams(package, [relation.target], outline, reading, {})
+
+
+def _diagrams(
+    package: Package, parts: Sequence[str], outline: Outline, reading: ParserInput, place: dict[str, Any]
+) -> Iterator[Block]:
+    for name in parts:
+        try:
+            paragraphs = list(tree(package.read(name)).iter("{*}p"))
+        except EvoRAGError:
+            reading.miss_at(Loss.BOXES, outline.locator(**place))
+            continue
         lines = ("".join(each.text or "" for each in paragraph.iter("{*}t")).strip() for paragraph in paragraphs)
         yield outline.block("\n".join(filter(None, lines)), BlockKind.LIST, **place)
 

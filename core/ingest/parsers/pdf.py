@@ -1,4 +1,4 @@
-"""PDF documents: text in reading order with pages, headings, lists and tables, without running headers and footers."""
+"""PDF documents: text in reading order with pages, headings, lists and tables; running headers and footers once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.ingest.parsers.links import MOST_CHARS, beside
 from core.ingest.parsers.objects import Found, object_blocks
 from core.ingest.parsers.pdf_check import SelfCheck
 from core.ingest.parsers.pdf_flow import Flow
-from core.ingest.parsers.pdf_margins import without_running_lines
+from core.ingest.parsers.pdf_margins import RunningLines, without_running_lines
 from core.ingest.parsers.pdf_page import Page
 from core.ingest.parsers.pdf_pictures import PagePictures
 from core.ingest.parsers.pdf_readers import pages
@@ -40,13 +40,14 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         style = Typography.of(without_running_lines(sampled), document.outline())
         flow = Flow(style, has_contents=document.page_count > FEW_PAGES)
         check = SelfCheck(reading)
-        pictures = PagePictures(reading, document)
+        pictures, running = PagePictures(reading, document), RunningLines()
         found, beside_text, named = False, list[Block](), set[str]()
         files = [(name, data, Locator()) for name, data in document.files()]
         for page in without_running_lines(map(recognised.page, pages(document, _opened, reading))):
             found = found or bool(page.lines)
             check.expect(page)
-            yield from pictures.among(check.checked(recognised.marked(flow.page(page))))
+            running.take(page)
+            yield from pictures.among(running.heard(check.checked(recognised.marked(flow.page(page)))))
             check.leave(page, flow.contents)
             pictures.take(page, flow.outline.locator(page=page.number))
             beside_text.extend(_links(page, named))
@@ -57,6 +58,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         if not found and not files:
             raise EmptyDocument("The PDF holds pictures of pages but no text.")
         check.finish()
+        yield from recognised.marked(running.blocks())
         yield from beside_text
         for name, data, place in files:
             yield from object_blocks(Found(name, data, is_named=True), reading, place)

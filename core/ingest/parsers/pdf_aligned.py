@@ -16,7 +16,7 @@ from itertools import pairwise
 from core.ingest.parsers.pdf_page import PageLine
 from core.ingest.parsers.pdf_tables import PdfTable
 from core.ingest.parsers.pdf_turn import Box
-from core.ingest.parsers.wording import first_word_width, is_wide, join_lines, squeeze
+from core.ingest.parsers.wording import first_word_width, is_wide, join_typeset, squeeze
 
 MAX_LINES = 2_000
 """A column of more lines is read as text: what aligns there is not worth the time."""
@@ -346,7 +346,7 @@ def _cells(pieces: Sequence[PageLine], columns: Sequence[Span]) -> tuple[str, ..
     for number in range(len(columns)):
         own = [piece for piece in pieces if _column(piece, columns) == number]
         own.sort(key=lambda piece: (round(_middle(piece) / (0.5 * piece.size or 1)), piece.box[0]))
-        cells.append(squeeze(reduce(join_lines, (piece.text.strip() for piece in own), "")))
+        cells.append(squeeze(reduce(join_typeset, (piece.text.strip() for piece in own), "")))
     return tuple(cells)
 
 

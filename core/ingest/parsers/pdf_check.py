@@ -8,8 +8,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from core.ingest.parsers.lost_words import FEW_SIGNS, LEAST_RECALL, MOST_MULTIPLE, STRANGE, STRANGE_SIGN, WIDE
-from core.ingest.parsers.pdf_page import Page
+from core.ingest.parsers.lost_words import LEAST_RECALL, MOST_MULTIPLE, STRANGE, WIDE
+from core.ingest.parsers.pdf_page import Page, has_strange_signs
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.model import Block
 
@@ -18,7 +18,7 @@ FEW_WORDS = 20
 _HELD = 12
 """Pages that a paragraph may reach over: so long a page waits for its words."""
 _WORD = re.compile(f"[{WIDE}]|[^\\W_{WIDE}]+")
-_HYPHENATED = re.compile(r"(?<=[a-zà-ÿ])[-\u00ad]\n\s*(?=[a-zà-ÿ])")
+_HYPHENATED = re.compile(r"(?<=[a-zà-ÿ])[-\u00ad\u2010]\n\s*(?=[a-zà-ÿ])")
 
 
 @dataclass(slots=True)
@@ -29,8 +29,6 @@ class _Awaited:
     found: Counter[str] = field(default_factory=Counter)
     alone: int = 0
     """Words in blocks that stand on this page alone."""
-    strange: int = 0
-    signs: int = 0
 
 
 class SelfCheck:
@@ -42,7 +40,9 @@ class SelfCheck:
 
     def expect(self, page: Page) -> None:
         """Note what the engine found on a page, less what is left out because other pages repeat it."""
-        if page.has_picture and not any(map(str.isalnum, page.plain)):
+        if has_strange_signs(page.plain, STRANGE):
+            self._reading.miss(Loss.SIGNS, page.number)
+        elif page.has_picture and not any(map(str.isalnum, page.plain)):
             self._reading.miss(Loss.PICTURE, page.number)
         expected = words_of(page.plain)
         expected.subtract(words_of("\n".join(line.text for line in page.left_out)))
@@ -79,13 +79,9 @@ class SelfCheck:
                 page.found += words
                 if first == last:
                     page.alone += sum(words.values())
-                    page.strange += len(STRANGE_SIGN.findall(block.text))
-                    page.signs += len(block.text)
 
     def _judge(self, number: int, page: _Awaited) -> None:
         total = sum(page.words.values())
-        if page.strange >= FEW_SIGNS and page.strange > STRANGE * page.signs:
-            self._reading.miss(Loss.SIGNS, number)
         if total < FEW_WORDS:
             return
         if sum((page.words & page.found).values()) < LEAST_RECALL * total:

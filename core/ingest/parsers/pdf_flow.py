@@ -14,7 +14,7 @@ from core.ingest.parsers.pdf_page import Page, PageLine, PageRow, rows_of_column
 from core.ingest.parsers.pdf_style import Typography
 from core.ingest.parsers.pdf_tables import PdfTable, ruled_tables
 from core.ingest.parsers.tables import RowGroups
-from core.ingest.parsers.wording import first_word_width, join_lines, squeeze
+from core.ingest.parsers.wording import first_word_width, join_typeset, squeeze
 from core.model import LABEL_JOINT, Block, BlockKind
 
 _BULLET = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※]\s*|[–\-*・]\s+|・|[①-⑳]\s*|\(?\d{1,3}[.)]\s+|\([a-z\d]\)\s+|[a-z]\)\s+)")
@@ -23,7 +23,6 @@ _ENTRY = re.compile(r"\s*(?:\d[\d.]*|[A-Z]|第.{1,3}[章節])\s+\S.*\s\d{1,4}\s*
 _LEADERS = re.compile(r"(?:\.\s?|…\s?|・){5,}\s*[\divxlc]*\s*\Z", re.I)
 _DOTS = re.compile(r"(?:\.\s?|…\s?|・){5,}")
 _LABEL = re.compile(r"(?:chapter|appendix|part)\s+[\dA-Z]{1,5}\Z|第\s*\w{1,4}\s*[章部編]\Z", re.I)
-_HYPHEN = re.compile(r"[a-zà-ÿ]-\Z")
 LIST_LINES = 40
 MAX_TEXT_CHARS = 30_000
 CODE_GAP = 3.2
@@ -94,7 +93,7 @@ class Flow:
                 self._terms = []
                 text = ""
                 for part in found[at - 1 : at - 1 + taken]:
-                    text = join_lines(text, part.text.strip())
+                    text = join_typeset(text, part.text.strip())
                 yield self.outline.heading(squeeze(text), level, page=page.number)
                 at += taken - 1
                 self._last, self._last_page, self._table = None, page.number, None
@@ -173,10 +172,8 @@ class Flow:
             indent = max(0, round((row.box[0] - self._item_left) / (0.6 * row.size)))
             far = self._last is not None and row.box[3] - self._last.box[3] > 1.7 * self.style.leading * row.size
             self._text += ("\n\n" if far else "\n") + " " * min(indent, 80) + text
-        elif _HYPHEN.search(self._text[-3:]):
-            self._text = (self._text[:-1] if text[:1].islower() else self._text) + text
         else:
-            self._text = join_lines(self._text, text)
+            self._text = join_typeset(self._text, text)
         self._last, self._last_page, self._table = row, page, None
 
     def _parts(self, row: PageRow, page: int, right: float) -> bool:

@@ -1,13 +1,19 @@
-"""Running headers, footers and page numbers of a PDF: what neighbouring pages repeat at the same place."""
+"""Running headers, footers and page numbers of a PDF: what neighbouring pages repeat at the same place.
+
+They part no text, and are said once at the end where they say more than headings do.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from core.ingest.parsers.pdf_page import Page, PageLine
 from core.ingest.parsers.pdf_turn import is_slanted, turned_size
+from core.ingest.parsers.wording import squeeze
+from core.model import Block, BlockKind, Locator
 
 NEIGHBOURS = 4
 """Pages on either side that are compared: left and right pages often have headers of their own."""
@@ -17,6 +23,7 @@ NUMBER_MARGIN = 0.2
 """The same for page numbers, which stand alone and may be further in."""
 
 _DIGITS = re.compile(r"\d+")
+_COUNTING = re.compile(r"\s*[\d/–-]*\d[\d\s/–-]*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _PAGE_NUMBER = re.compile(
     r"[\s\-–—―|(\[]*(?:page|p\.?|頁|ページ)?\s*(?:\d{1,4}|[ivxlc]{1,7})\s*(?:(?:/|of|頁中)\s*\d{1,4})?\s*"
@@ -25,6 +32,10 @@ _PAGE_NUMBER = re.compile(
 )
 
 Sign = tuple[str, int]
+MOST_SAID = 100
+"""Different running lines of a document that are said: those of a dictionary name the words of each page."""
+_LEAST_KEY, _ADDED = 6, 10
+"""Letters of a heading from which it may say what a running line does, and of what this adds to it: Appendix."""
 
 
 def without_running_lines(pages: Iterable[Page]) -> Iterator[Page]:
@@ -58,13 +69,17 @@ def _signs(page: Page) -> dict[Sign, list[PageLine]]:
         top, bottom = line.box[1] / height, line.box[3] / height
         if top < NUMBER_MARGIN or bottom > 1 - NUMBER_MARGIN:
             text = _DIGITS.sub("#", line.text.strip().casefold())[:200]
-            outer = top < MARGIN or bottom > 1 - MARGIN
+            outer = _is_outer(line, height)
             if len(line.text) < 40 and _PAGE_NUMBER.match(line.text.strip()):
                 text = "#"
             elif not outer or not _LETTERS.search(text):
                 continue
             found.setdefault((text, round(line.box[1] / 4)), []).append(line)
     return found
+
+
+def _is_outer(line: PageLine, height: float) -> bool:
+    return line.box[1] < MARGIN * height or line.box[3] > (1 - MARGIN) * height
 
 
 def _cleared(window: deque[tuple[Page, dict[Sign, list[PageLine]]]], at: int) -> Page:
@@ -102,3 +117,47 @@ def _is_outermost(line: PageLine, page: Page) -> bool:
     above = any(other[3] <= line.box[1] + 1 for other in others)
     below = any(other[1] >= line.box[3] - 1 for other in others)
     return above != below
+
+
+@dataclass(slots=True)
+class RunningLines:
+    """Gathers what pages repeat, to be said once each unless a heading says it."""
+
+    _said: dict[str, tuple[str, int]] = field(default_factory=dict)
+    _headings: set[str] = field(default_factory=set)
+    _read: set[str] = field(default_factory=set)
+    """What stands at the top or bottom of a page and is read there."""
+
+    def take(self, page: Page) -> None:
+        """Note the lines of a page that are not read there."""
+        self._read.update(_key(line.text) for line in page.lines if not line.turn and _is_outer(line, page.height))
+        for line in page.left_out:
+            text = squeeze(line.text.strip())
+            key = _key(text)
+            if key in self._said:
+                known, first = self._said[key]
+                # Numbers that differ from page to page are those of pages.
+                self._said[key] = (known if text == known else _COUNTING.sub(" ", known).strip(), first)
+            elif len(key) > 2 and len(self._said) < MOST_SAID:
+                self._said[key] = (text, page.number)
+
+    def heard(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Pass blocks on, and note what headings say."""
+        for block in blocks:
+            if block.kind is BlockKind.HEADING and len(key := _key(block.text)) >= _LEAST_KEY:
+                self._headings.add(key)
+            yield block
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what no heading says, at the first page where it was left out."""
+        for key, (text, page) in self._said.items():
+            if key not in self._read and not any(_says(heading, key) for heading in self._headings):
+                yield Block(text, locator=Locator(page=page))
+
+
+def _says(heading: str, line: str) -> bool:
+    return line in heading or (heading in line and len(line) - len(heading) <= _ADDED)
+
+
+def _key(text: str) -> str:
+    return "".join(filter(str.isalpha, text.casefold()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_annotations import of_document, of_page
 from core.ingest.parsers.pdf_dates import pdf_date
-from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, is_stamp
+from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, has_strange_signs, is_stamp
 from core.ingest.parsers.pdf_pictures import PageImage
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
@@ -34,6 +35,7 @@ WIDE_BLANK = 0.4
 MIN_SHADE, MAX_SHADE = 6.0, 150.0
 """Heights, in points, of areas that may be filled rows of tables."""
 _BOLD, _MONO = 16, 8
+_SET_HYPHEN = re.compile("\xad(?=\\s*\\Z)")
 _PAGES_KEPT = 64
 """Pages after which MuPDF gives back half of what it keeps of them."""
 _FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
@@ -101,7 +103,8 @@ class MuPdfDocument:
         turn = prevailing((line.length for line in lines), -page.rotation % 360)
         read = Page.of(number, size, lines, turn, *(_drawn(page) if lines else ((), ())))
         read.plain = "\n".join("".join(span["text"] for span in raw["spans"]) for raw in found)
-        read.has_picture = _is_drawn_on(page) if not lines else is_stamp(lines) and _shown(page) > MOST_OF_PAGE
+        is_scan = _is_drawn_on(page) if not lines else is_stamp(lines) and _shown(page) > MOST_OF_PAGE
+        read.has_picture = is_scan or has_strange_signs(read.plain)
         if lines:
             read.links = _links(page)
         read.remarks, read.files = of_page(page)
@@ -150,7 +153,8 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
     for span in raw["spans"]:
         piece = span["text"]
         if not piece.isascii():
-            piece = piece.translate(SIGNS)
+            # A soft hyphen that is set parts a word at the end of a line.
+            piece = _SET_HYPHEN.sub("-", piece).translate(SIGNS)
         count = len(piece.strip())
         spot = span["bbox"] if turn == 0 else _spot(span, turn, page)
         gap = spot[0] - box[2] if box else 0.0

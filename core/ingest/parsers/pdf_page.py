@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from core.ingest.parsers.lost_words import FEW_SIGNS
 from core.ingest.parsers.pdf_turn import Box, Size, returned, turned, turned_size
 
 SIGNS = str.maketrans(
@@ -92,6 +94,18 @@ def is_stamp(lines: Sequence[PageLine]) -> bool:
     return sum(len(line.text.split()) for line in lines) < FEW_WORDS and sum(len(line.text) for line in lines) < 120
 
 
+UNREADABLE = 0.3
+"""Share of a page's signs without a known meaning from which its letters are looked for in its picture."""
+_NO_LETTER = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
+
+
+def has_strange_signs(plain: str, share: float = UNREADABLE) -> bool:
+    """Tell whether more than a share of the signs of a page's text have no known meaning: its fonts tell none."""
+    signs = "".join(plain.split()).translate(SIGNS)
+    strange = len(_NO_LETTER.findall(signs))
+    return strange >= FEW_SIGNS and strange > share * len(signs)
+
+
 @dataclass(slots=True)
 class Page:
     """One page, turned as most of its text reads; ``rules`` are straight lines drawn on it, each from start to end."""
@@ -106,7 +120,8 @@ class Page:
     plain: str = ""
     """All that the library finds on the page, a line each."""
     has_picture: bool = False
-    """Something is drawn on a page without a word, or a picture covers most of one with hardly any."""
+    """Something is drawn on a page without a word, a picture covers most of one with hardly any, or its signs say
+    nothing."""
     links: list[tuple[str, str]] = field(default_factory=list)
     """The text of links and the address that each leads to."""
     remarks: list[str] = field(default_factory=list)

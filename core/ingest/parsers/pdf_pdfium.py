@@ -16,7 +16,7 @@ import pypdfium2.raw as _untyped
 
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_dates import pdf_date
-from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, is_stamp
+from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, has_strange_signs, is_stamp
 from core.ingest.parsers.pdf_pictures import PageImage
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
@@ -106,7 +106,8 @@ class PdfiumDocument:
                 lines = with_columns(list(_lines(page.get_textpage(), corner, size)), size)
             read = Page.of(index + 1, size, lines, turn)
             read.plain = page.get_textpage().get_text_range()
-            read.has_picture = is_stamp(lines) and _shown(page) > (MOST_OF_PAGE if lines else 0)
+            is_scan = is_stamp(lines) and _shown(page) > (MOST_OF_PAGE if lines else 0)
+            read.has_picture = is_scan or has_strange_signs(read.plain)
             read.links = list(_links(self._document.raw, page)) if lines else []
             return read
         finally:

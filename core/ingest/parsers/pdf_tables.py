@@ -10,7 +10,7 @@ from itertools import pairwise
 from core.ingest.parsers.pdf_page import Page, PageLine
 from core.ingest.parsers.pdf_turn import Box, prevailing, turned
 from core.ingest.parsers.tables import row_text
-from core.ingest.parsers.wording import join_lines, squeeze
+from core.ingest.parsers.wording import join_typeset, squeeze
 
 NEAR = 3.0
 """Lines closer than this, in points, meet."""
@@ -138,5 +138,5 @@ def _cells(
         row = min(max(bisect_right(ys, (box[1] + box[3]) / 2) - 1, 0), height - 1)
         while row > 0 and not ruled[row][column]:
             row -= 1
-        cells[row][column] = join_lines(cells[row][column], line.text.strip())
+        cells[row][column] = join_typeset(cells[row][column], line.text.strip())
     return tuple(tuple(map(squeeze, row)) for row in cells if any(row))

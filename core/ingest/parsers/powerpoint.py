@@ -110,8 +110,8 @@ def _slide(package: Package, reading: ParserInput, part: str, number: int, feet:
     yield from objects.shown_by([root], part, place)
     yield from objects.rest_of(part, place)
     yield from package.pictures([root], part, reading, place, objects.pictured([root], part))
+    yield from diagram_blocks(package, part, outline, reading, slide=number)
     try:
-        yield from diagram_blocks(package, part, outline, slide=number)
         for notes in package.related(part, "notesSlide"):
             for shape in _shapes(_named(package, notes)[0]):
                 if shape.placeholder == "body":

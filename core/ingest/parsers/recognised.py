@@ -44,7 +44,7 @@ class Recognised:
             return page
         lines = tuple(line for line in found.lines if line.confidence >= LEAST_SURE)
         page.has_picture = False
-        if sum(len(line.text) for line in lines) <= sum(len(line.text) for line in page.lines):
+        if _letters(line.text for line in lines) <= _letters(line.text for line in page.lines):
             return page
         set_on(page, replace(found, lines=lines))
         self.reading.places[page.number] = list(lines)
@@ -60,6 +60,11 @@ class Recognised:
             here = block.locator
             sure = self._confidence.get(here.page or 0, self._confidence.get(here.page_end or 0))
             yield block if sure is None else replace(block, locator=replace(here, confidence=round(sure, 3)))
+
+
+def _letters(texts: Iterable[str]) -> int:
+    """Count letters and digits: signs without a known meaning are none."""
+    return sum(sum(map(str.isalnum, text)) for text in texts)
 
 
 def set_on(page: Page, picture: RecognisedPicture) -> None:

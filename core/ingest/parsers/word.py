@@ -9,7 +9,14 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.links import name_in_paragraph, without
 from core.ingest.parsers.numbering import Numbering
 from core.ingest.parsers.ooxml import Package, attribute, local
-from core.ingest.parsers.ooxml_extras import chart_blocks, charts_shown, description, diagram_blocks, remarks
+from core.ingest.parsers.ooxml_extras import (
+    chart_blocks,
+    charts_shown,
+    description,
+    diagram_blocks,
+    diagrams_shown,
+    remarks,
+)
 from core.ingest.parsers.ooxml_objects import PackageObjects
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
@@ -50,7 +57,8 @@ class _Document:
     named: list[str] = field(default_factory=list)
     """What was written for links into the text that was read last."""
     charts: set[str] = field(default_factory=set)
-    """Those that were told where they stand."""
+    """Those that were told where they stand, as are ``diagrams``."""
+    diagrams: set[str] = field(default_factory=set)
     objects: PackageObjects = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,10 +78,7 @@ class _Document:
         yield from self._flush_list()
         yield from self.objects.rest_of(self.main, self.outline.locator())
         yield from chart_blocks(self.package, self.main, self.outline, self.reading, self.charts)
-        try:
-            yield from diagram_blocks(self.package, self.main, self.outline)
-        except EvoRAGError:
-            self.reading.miss(Loss.BOXES)
+        yield from diagram_blocks(self.package, self.main, self.outline, self.reading, self.diagrams)
         yield from self._heads_and_feet()
 
     def _enter(self, part: str) -> None:
@@ -178,10 +183,11 @@ class _Document:
             yield from self._flush_pictures()
 
     def _pictures(self, element: Element) -> list[Block]:
-        """Return what objects, charts and recognised pictures say that a part of the document shows."""
+        """Return what objects, charts, diagrams and recognised pictures say that a part of the document shows."""
         place = self.outline.locator()
         said = list(self.objects.shown_by([element], self.main, place))
         said += charts_shown(self.package, self.main, element, self.outline, self.reading, self.charts)
+        said += diagrams_shown(self.package, self.main, element, self.outline, self.reading, self.diagrams)
         repeated = self.objects.pictured([element], self.main)
         return said + list(self.package.pictures([element], self.main, self.reading, place, repeated))
 

@@ -22,6 +22,7 @@ _BESIDE = 24
 _WIDE = "\u2e80-\u30ff\u3130-\u318f\u31c0-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _WIDE_END = re.compile(f"[{_WIDE}]\\Z")
 _WIDE_START = re.compile(f"[{_WIDE}]")
+_PARTED = re.compile("[a-zà-ÿ][-\u2010]\\Z")
 _SPACE_RUN = re.compile(r"[^\S\n\u3000]+")
 _SPACE_BETWEEN_WIDE = re.compile(f"(?<=[{_WIDE}]) +(?=[{_WIDE}])")
 _SPACE_BESIDE_WIDE = re.compile(f"(?<=[{_WIDE}]) (?=[0-9A-Za-z%(¥$])|(?<=[0-9A-Za-z%)]) (?=[{_WIDE}])")
@@ -51,6 +52,13 @@ def join_lines(left: str, right: str) -> str:
     if _WIDE_END.search(left[-1]) and _WIDE_START.match(right):
         return left + right
     return left + ("" if left[-1].isspace() or right[0].isspace() else " ") + right
+
+
+def join_typeset(left: str, right: str) -> str:
+    """Join two lines as ``join_lines`` does, and the parts of a word that a hyphen parts at the end of a line."""
+    if _PARTED.search(left[-3:]) and right:
+        return (left[:-1] if right[0].islower() else left) + right
+    return join_lines(left, right)
 
 
 def is_wide(text: str) -> bool:

@@ -44,6 +44,24 @@ def scanned(
     return path
 
 
+def nameless(path: Path, texts: Sequence[str], legible: Sequence[int] = ()) -> Path:
+    """Write a PDF whose font does not tell which letters its signs are, but on pages numbered ``legible``."""
+    with pymupdf.open() as document:
+        for number, text in enumerate(texts, start=1):
+            page = document.new_page(width=SIZE[0], height=SIZE[1])
+            if number in legible:
+                page.insert_textbox((72, 72, 523, 770), text, fontsize=12)
+            else:
+                writer = pymupdf.TextWriter(page.rect)
+                writer.fill_textbox((72, 72, 523, 770), text, font=pymupdf.Font("helv"), fontsize=12)
+                writer.write_text(page)
+        for number in range(1, document.xref_length()):
+            if document.xref_get_key(number, "ToUnicode")[0] != "null":
+                document.xref_set_key(number, "ToUnicode", "null")
+        document.save(path)
+    return path
+
+
 class ToldOcr:
     """The port ``Ocr`` of tests: every picture says how large it is, but a black one that it cannot be read."""
 

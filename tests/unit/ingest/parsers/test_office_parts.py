@@ -83,6 +83,76 @@ def test_charts_of_a_document_stand_where_they_are_shown(tmp_path: Path) -> None
     ]  # fmt: skip
 
 
+def diagram(*texts: str) -> str:
+    points = "".join(f"<dgm:pt><dgm:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></dgm:t></dgm:pt>" for text in texts)
+    return f'<dgm:dataModel xmlns:dgm="dgm" xmlns:a="a"><dgm:ptLst>{points}<dgm:pt/></dgm:ptLst></dgm:dataModel>'
+
+
+def relations_to_diagrams(folder: str, count: int) -> str:
+    space = "http://schemas.openxmlformats.org/package/2006/relationships"
+    each = '<Relationship Id="x{0}" Type="{1}/diagramData" Target="{2}/data{0}.xml"/>'
+    found = "".join(each.format(number, OFFICE, folder) for number in range(1, count + 1))
+    return f'<Relationships xmlns="{space}">{found}</Relationships>'
+
+
+def test_diagrams_of_a_document_stand_where_they_are_shown(tmp_path: Path) -> None:
+    def shown(relation: str) -> str:
+        ids = f'<dgm:relIds xmlns:dgm="dgm" r:dm="{relation}" r:lo="x9"/>'
+        return f"<w:p><w:r><w:drawing>{ids}</w:drawing></w:r></w:p>"
+
+    table = f"<w:tbl><w:tr><w:tc>{paragraph('In a cell')}{shown('x2')}</w:tc></w:tr></w:tbl>"
+    body = (
+        paragraph("Before")
+        + shown("x1")
+        + paragraph("Between")
+        + table
+        + paragraph("After")
+        + shown("x1")
+        + shown("x4")
+    )
+    parts = {
+        "word/_rels/document.xml.rels": relations_to_diagrams("diagrams", 4),
+        "word/diagrams/data1.xml": diagram("Plan", "Build"),
+        "word/diagrams/data2.xml": diagram("計画", "実行"),
+        "word/diagrams/data3.xml": diagram("Shown nowhere"),
+        "word/diagrams/data4.xml": "<damaged",
+    }
+    blocks, metadata = read(zipped(tmp_path / "a.docx", {**documents.docx_parts(body), **parts}))
+    assert texts(blocks) == ["Before", "Plan\nBuild", "Between", "In a cell", "計画\n実行", "After", "Shown nowhere"]
+    assert metadata["losses"] == {"boxes": ""} and metadata["in_part"] == "*"
+
+
+def test_diagrams_of_slides_and_sheets_are_read_at_their_places(tmp_path: Path) -> None:
+    slides = documents.pptx(tmp_path / "plain.pptx", documents.slide_text("Shape"))
+    with zipfile.ZipFile(slides) as plain:
+        parts: dict[str, str | bytes] = {name: plain.read(name) for name in plain.namelist()}
+    parts |= {
+        "ppt/_rels/slide1.xml.rels": relations_to_diagrams("diagrams", 1),
+        "ppt/diagrams/data1.xml": diagram("Plan", "Build"),
+    }
+    blocks = read(zipped(tmp_path / "a.pptx", parts))[0]
+    assert [(block.text, block.locator.slide) for block in blocks] == [("Shape", 1), ("Plan\nBuild", 1)]
+
+    book = openpyxl.Workbook()
+    book.active["A1"] = "valve"
+    book.save(tmp_path / "plain.xlsx")
+    with zipfile.ZipFile(tmp_path / "plain.xlsx") as plain:
+        parts = {name: plain.read(name) for name in plain.namelist()}
+    space = "http://schemas.openxmlformats.org/package/2006/relationships"
+    relation = f'<Relationship Id="x1" Type="{OFFICE}/drawing" Target="../drawings/drawing1.xml"/>'
+    parts |= {
+        "xl/worksheets/_rels/sheet1.xml.rels": f'<Relationships xmlns="{space}">{relation}</Relationships>',
+        "xl/drawings/drawing1.xml": '<xdr:wsDr xmlns:xdr="xdr"/>',
+        "xl/drawings/_rels/drawing1.xml.rels": relations_to_diagrams("../diagrams", 1),
+        "xl/diagrams/data1.xml": diagram("Inspect", "Repair"),
+    }
+    blocks = read(zipped(tmp_path / "a.xlsx", parts))[0]
+    assert [(block.text, block.locator.sheet) for block in blocks][1:] == [
+        ("valve", "Sheet"),
+        ("Inspect\nRepair", "Sheet"),
+    ]
+
+
 def test_text_boxes_of_sheets_are_read_once(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active["A1"] = "valve"

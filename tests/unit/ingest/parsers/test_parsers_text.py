@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+import unicodedata
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -109,6 +110,8 @@ SENTENCES = {
     ("euc_kr",): ("책은 책상 위에 있고 창문은 열려 있습니다. 저녁에 나갈 때 문을 닫아 주십시오.",),
     ("cp874",): ("หนังสือวางอยู่บนโต๊ะและหน้าต่างเปิดอยู่ กรุณาปิดประตูเมื่อออกจากห้องในตอนเย็น",),
 }
+VIETNAMESE = "Quyển sách nằm trên bàn và cửa sổ đang mở. Xin đóng cửa lại khi bạn ra về vào buổi tối muộn."
+TONES = "\u0300\u0301\u0303\u0309\u0323"
 FEW_LETTERS = 4
 """Fewer different letters beyond ASCII say nothing: ``ž`` and ``ľ`` are one byte in two encodings of two languages."""
 WRITTEN = [(encoding, text) for encodings, texts in SENTENCES.items() for encoding in encodings for text in texts]
@@ -135,6 +138,20 @@ def test_a_few_words_are_read_rightly_or_refused(encoding: str, text: str) -> No
         except Undecodable:
             continue
         assert found == some
+
+
+@pytest.mark.parametrize("repeats", [1, 5_000])
+def test_vietnamese_is_read_in_the_encoding_that_sets_tones_behind_their_letters(tmp_path: Path, repeats: int) -> None:
+    def as_stored(letter: str) -> str:
+        parts = unicodedata.normalize("NFD", letter)
+        tones = "".join(part for part in parts if part in TONES)
+        return unicodedata.normalize("NFC", "".join(part for part in parts if part not in TONES)) + tones
+
+    path = tmp_path / "a.txt"
+    path.write_bytes("\n\n".join(["".join(map(as_stored, VIETNAMESE))] * repeats).encode("cp1258"))
+    blocks, metadata = read(path)
+    assert metadata["encoding"] == "cp1258"
+    assert texts(blocks) == [VIETNAMESE] * repeats
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "mac_roman"])

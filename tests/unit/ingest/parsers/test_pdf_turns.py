@@ -99,7 +99,7 @@ def report(folder: Path) -> Path:
 def test_turned_pages_give_the_blocks_of_the_page_that_is_not(tmp_path: Path, parsed: Read, turn: int) -> None:
     source = report(tmp_path)
     expected = parsed(set_sideways(source, 0, False))
-    assert words(expected).count("Left") == 8 and "ACME" not in words(expected)
+    assert words(expected).count("Left") == 8 and words(expected).count("ACME") == 1
     assert sum(block.kind is BlockKind.HEADING for block in expected) == 4
     for path in (rotated(source, turn), set_sideways(source, turn, False), set_sideways(source, turn, True)):
         assert parsed(path) == expected, path.name
@@ -171,7 +171,7 @@ def test_a_note_at_the_side_does_not_part_a_sentence_that_goes_on_over_the_page(
     assert "The new cooling system of the second building will be installed in March." in found
 
 
-def test_a_watermark_on_all_pages_is_dropped_and_slanted_text_on_one_is_kept(tmp_path: Path, parsed: Read) -> None:
+def test_a_watermark_on_all_pages_is_said_once_and_slanted_text_on_one_is_kept(tmp_path: Path, parsed: Read) -> None:
     document = pymupdf.open(
         made(tmp_path, *[lines_of(f"Page text {n}. " + SENTENCE * 3, 72, 120, 90) for n in range(5)])
     )
@@ -181,11 +181,11 @@ def test_a_watermark_on_all_pages_is_dropped_and_slanted_text_on_one_is_kept(tmp
     document[2].insert_text((200, 700), "only here", fontsize=10, morph=(pymupdf.Point(200, 700), pymupdf.Matrix(45)))
     document.save(tmp_path / "b.pdf")
     joined = " ".join(words(parsed(tmp_path / "b.pdf")))
-    assert "CONFIDENTIAL" not in joined and "only here" in joined
+    assert joined.count("CONFIDENTIAL") == 1 and "only here" in joined
     assert all(f"Page text {number}." in joined for number in range(5))
 
 
-def test_the_running_header_above_a_sideways_table_is_dropped(tmp_path: Path, parsed: Read) -> None:
+def test_the_running_header_above_a_sideways_table_is_none_of_it(tmp_path: Path, parsed: Read) -> None:
     document = pymupdf.open()
     for number in range(6):
         page = document.new_page()
@@ -199,7 +199,7 @@ def test_the_running_header_above_a_sideways_table_is_dropped(tmp_path: Path, pa
                 page.insert_text((x, y), text, fontsize=10)
     document.save(tmp_path / "a.pdf")
     found = words(parsed(tmp_path / "a.pdf"))
-    assert "ACME" not in found and "4" not in found
+    assert found[-2:] == ["ACME", "handbook"] and found.count("ACME") == 1 and "4" not in found
     assert found.count("Sideways") == 12
 
 
