@@ -13,7 +13,7 @@ import pytest
 from benchmarks.damage import furnished, kinds
 from benchmarks.kept_files import KEPT, UnknownKind, kind_of
 from core.ingest.recognition.kept_pictures import Recognition
-from core.ingest.recognition.lines import read_lines
+from core.ingest.recognition.lines import read_pictures
 from tests.builders import add, knowledge_base
 from tests.kept.furnish import furnish
 
@@ -70,7 +70,7 @@ def test_what_is_recognised_is_known_and_what_is_damaged_of_it_is_asked_for_agai
         b"\xff{",
     ):
         file.write_bytes(whole.splitlines()[0] + b"\n" + damaged + b"\n" + whole.splitlines()[2] + b"\n")
-        assert set(read_lines(file)) == {"1", "3"}, damaged
+        assert set(read_pictures(file)) == {"1", "3"}, damaged
 
 
 @pytest.mark.parametrize(
