@@ -20,8 +20,8 @@ from core.model.recognition import RecognisedLine
 from core.model.terms import Clause
 
 Vector = npt.NDArray[np.float32]
-DocIds = Sequence[int] | None
 """Shape ``(dimension,)`` or ``(n, dimension)``, unit length."""
+DocIds = Sequence[int] | None
 
 Pixels = npt.NDArray[np.uint8]
 """A picture, shape ``(height, width, 3)``: red, green and blue."""
@@ -159,13 +159,13 @@ class VectorIndex(Protocol):
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what answers a search of these parts now."""
 
-    def upsert(self, rows: Sequence[VectorRow]) -> None: ...
+    def in_memory(self, chunk_ids: Sequence[int]) -> Mapping[int, Vector]:
+        """Return the vectors of those chunks that are in memory, as the catalogue has them."""
 
+    def upsert(self, rows: Sequence[VectorRow]) -> None: ...
     def delete(self, chunk_ids: Sequence[int]) -> None: ...
 
-    def search(
-        self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
-    ) -> list[IndexHit]: ...
+    def search(self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: DocIds = None) -> list[IndexHit]: ...
 
     def count(self) -> Mapping[Part, int]: ...
 

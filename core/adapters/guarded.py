@@ -126,6 +126,9 @@ class GuardedVectorIndex(_Guarded[VectorIndex]):
     def engine_for(self, parts: Sequence[Part]) -> str:
         return self._inner.engine_for(parts)
 
+    def in_memory(self, chunk_ids: Sequence[int]) -> Mapping[int, Vector]:
+        return self._inner.in_memory(chunk_ids)
+
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         self._guard.write(lambda: self._inner.upsert(rows))
         self.engine = self._inner.engine

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable
 from threading import Lock
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, Delete, Table, event
 from sqlalchemy.engine import Engine
 from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.sql.selectable import SelectBase
@@ -20,6 +20,11 @@ Revision = tuple[int, ...]
 
 _ANY = "*"
 """Stands for every table: what a statement of no known kind may have written to."""
+
+
+def removal_from(table: Table) -> str:
+    """Name what changes only when rows of a table are deleted, as ``Revisions.of`` takes it."""
+    return f"{table.name}, removal"
 
 
 class Revisions:
@@ -38,9 +43,13 @@ class Revisions:
 
         def note(connection: Connection, statement: Any, *_: Any) -> None:
             if not isinstance(statement, SelectBase) and is_writing(connection):
-                table = getattr(statement.table, "name", _ANY) if isinstance(statement, UpdateBase) else _ANY
+                written = {_ANY}
+                if isinstance(statement, UpdateBase) and isinstance(statement.table, Table):
+                    written = {statement.table.name}
+                    if isinstance(statement, Delete):
+                        written.add(removal_from(statement.table))
                 with self._changing:
-                    self._written = {*self._written, str(table)}
+                    self._written = {*self._written, *written}
 
         if self._is_alone:
             event.listen(engine, "before_execute", note)

@@ -65,6 +65,17 @@ class VectorIndexContract:
 
     largest_id = 2**63 - 1
 
+    def test_what_is_in_memory_is_what_was_written_last(self, index: VectorIndex) -> None:
+        vectors = unit_vectors(6)
+        index.upsert([*rows_of(vectors[:4]), row(9, vectors[4], Part.HISTORY)])
+        index.upsert([row(2, vectors[5])])
+        index.delete([3])
+        last = {1: vectors[0], 2: vectors[5], 4: vectors[3]}
+        found = index.in_memory([1, 2, 3, 4, 9, 77])
+        assert not found or found.keys() == last.keys()
+        for chunk_id, vector in found.items():
+            assert np.array_equal(vector, last[chunk_id].astype(np.float16).astype(np.float32))
+
     def test_loading_what_the_catalogue_has_changes_no_answer(self, index: VectorIndex) -> None:
         vectors = unit_vectors(6)
         index.upsert([*rows_of(vectors[:4]), row(9, vectors[4], Part.HISTORY)])

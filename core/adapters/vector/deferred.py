@@ -55,6 +55,9 @@ class DeferredVectorIndex:
     def engine_for(self, parts: Sequence[Part]) -> str:
         return self.engine
 
+    def in_memory(self, chunk_ids: Sequence[int]) -> Mapping[int, Vector]:
+        return {}
+
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         self.open().upsert(rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -66,6 +66,13 @@ class FlatVectors:
             self._index.reset()
             self._ids, self._doc_ids = self._ids[:0].copy(), self._doc_ids[:0].copy()
             self._slots = {}
+
+    def held(self, ids: Sequence[int]) -> Mapping[int, Vector]:
+        """Return the vectors of those of the rows that are there."""
+        with self._gate.reading():
+            slots = {chunk_id: slot for chunk_id in ids if (slot := self._slots.get(chunk_id)) is not None}
+            vectors = self._codes()[list(slots.values())].astype(np.float32) if slots else ()
+        return dict(zip(slots, vectors, strict=True))
 
     def search(self, vector: Vector, limit: int, doc_ids: Sequence[int] | None = None) -> list[IndexHit]:
         """Return the nearest rows with their Euclidean distance, nearest first, ties by id."""

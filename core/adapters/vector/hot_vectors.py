@@ -56,6 +56,10 @@ class HotVectors:
         """Name what would answer a search of these parts now."""
         return self._inner.engine_for(parts) if self._answering(parts) is None else ENGINE
 
+    def in_memory(self, chunk_ids: Sequence[int]) -> Mapping[int, Vector]:
+        memory = self._memory
+        return {} if memory is None else memory.held(chunk_ids)
+
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._writes:
             self._inner.upsert(rows)

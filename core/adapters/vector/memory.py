@@ -35,6 +35,9 @@ class MemoryVectorIndex:
         """Name what answers a search of these parts."""
         return self.engine
 
+    def in_memory(self, chunk_ids: Sequence[int]) -> Mapping[int, Vector]:
+        return {}
+
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._lock:
             self._require_open()

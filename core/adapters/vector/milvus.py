@@ -100,6 +100,9 @@ class MilvusVectorIndex:
         """Name what answers a search of these parts."""
         return self.engine
 
+    def in_memory(self, chunk_ids: Sequence[int]) -> Mapping[int, Vector]:
+        return {}
+
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         last = {row.chunk_id: row for row in rows}
         if not last:

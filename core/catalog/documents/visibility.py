@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Select, and_, func, or_, select
 
 from core.catalog.documents.isolation import seen, seen_by
 from core.catalog.documents.known_passages import UNREAD, KnownPassages
+from core.catalog.documents.shown_passages import ShownPassages
 from core.catalog.documents.views import (
     FOREIGN,
     NAMES,
@@ -43,6 +44,7 @@ class Visibility:
         self._database = database
         self._known: dict[int, Names] = {}
         self._passages = KnownPassages()
+        self._shown = ShownPassages(database)
         self._limits: dict[int, tuple[int, int | None]] = {}
 
     def revision(self) -> Revision | None:
@@ -60,6 +62,10 @@ class Visibility:
         if view.ever:
             with self._database.read() as tx:
                 return self._ever_visible(tx, ids, view)
+        if view == View(view.sequence):
+            shown = self._shown.find(ids, view.sequence, lambda unknown: self._read(unknown, view))
+            if shown is not None:
+                return shown
         revision = self.revision()
         if revision is None:
             return self._read(ids, view)
@@ -77,6 +83,19 @@ class Visibility:
             self._passages.add(revision, view, [(chunk_id, read.get(chunk_id)) for chunk_id in unknown])
             found.update(read)
         return found
+
+    def warm_up(self, sequence: int) -> None:
+        """Take into memory what is shown at a sequence number, as far as there is room for its passages."""
+        self._shown.warm_up(sequence, self._of_versions)
+
+    def _of_versions(self, version_ids: list[int]) -> list[tuple[int, PlacedChunk]]:
+        query = PLACED.where(version_chunks.c.version_id.in_(version_ids))
+        with self._database.read() as tx:
+            names = self._names_of(tx, set(version_ids))
+            of: dict[int, list[Any]] = {}
+            for row in tx.execute(query):
+                of.setdefault(row[-1], []).append(row)
+        return [(each, placed) for each, rows in of.items() for placed in _first_places(rows, names).values()]
 
     def _read(self, ids: list[int], view: View) -> dict[int, PlacedChunk]:
         with self._database.read() as tx:

@@ -23,6 +23,7 @@ from core.query.search.features import (
 )
 from core.query.search.fuse import cosine
 from core.query.search.recency import recency
+from core.query.search.retrieve import InMemory
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -56,6 +57,8 @@ class RerankRequest:
     """How many hits each leg was asked for."""
     model: str
     """The id of the space that ``vector`` is in."""
+    in_memory: InMemory = lambda chunk_ids: {}
+    """Gives the vectors of chunks in that space that need not be read from the catalogue."""
 
 
 class RerankStage:
@@ -133,15 +136,18 @@ class RerankStage:
     def _cosines(self, first: Sequence[Hit], candidates: Sequence[Hit], request: RerankRequest) -> list[float]:
         """Return how near each hit is; one that the vector leg did not give has the cosine of its stored vector."""
         question = request.vector
-        missing = {hit.placed.content_hash for hit in first if hit.vector is None}
-        stored = self._catalog.embeddings.of_hashes(missing, request.model) if question is not None else {}
+        others = [] if question is None else [hit.placed for hit in first if hit.vector is None]
+        vectors = dict(request.in_memory([placed.id for placed in others]))
+        if missing := [placed for placed in others if placed.id not in vectors]:
+            hashes = {placed.content_hash for placed in missing}
+            stored = self._catalog.embeddings.of_hashes(hashes, request.model)
+            vectors |= {placed.id: stored[hash_] for placed in missing if (hash_ := placed.content_hash) in stored}
         least = min((cosine(hit.vector.score) for hit in candidates if hit.vector), default=0.0)
         found = []
         for hit in first:
-            vector = stored.get(hit.placed.content_hash)
             if hit.vector is not None:
                 found.append(cosine(hit.vector.score))
-            elif vector is not None and question is not None:
+            elif question is not None and (vector := vectors.get(hit.placed.id)) is not None:
                 found.append(float(np.dot(vector, question)))
             else:
                 found.append(least)

@@ -35,6 +35,7 @@ _ALL = 10_000_000
 _MOST_PUSHED_DOWN = 2_000
 
 LegSearch = Callable[[int], list[IndexHit]]
+InMemory = Callable[[Sequence[int]], Mapping[int, Vector]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class Retrieved:
     timings_ms: Mapping[str, float]
     embedder: Embedder
     """What embedded the question: other vectors of its space are its as well."""
+    in_memory: InMemory
+    """Gives the vectors of its space that need not be read from the catalogue."""
     indexing: Indexing | None = None
     """What the scope shows and had no vectors yet, where the vector leg answered."""
 
@@ -112,7 +115,8 @@ class Retriever:
             "visibility": (time.perf_counter() - started) * 1000,
         }
         indexing = None if vector.error else indexing
-        return Retrieved(vector, keyword, placed, vector_run.vector, timings, served.embedder, indexing)
+        in_memory = served.vectors.in_memory
+        return Retrieved(vector, keyword, placed, vector_run.vector, timings, served.embedder, in_memory, indexing)
 
     def unsearched(self, text: str) -> Retrieved:
         """Return what a question has without any search: its vector, and what embedded it."""
@@ -120,7 +124,8 @@ class Retriever:
         vector = None
         with suppress(EvoRAGError):
             vector = served.questions.embed_query(text)
-        return Retrieved(Leg("vector", ""), Leg("keyword", ""), {}, vector, {}, served.embedder)
+        in_memory = served.vectors.in_memory
+        return Retrieved(Leg("vector", ""), Leg("keyword", ""), {}, vector, {}, served.embedder, in_memory)
 
     def _pushed_down(self, scope: Scope) -> Sequence[int] | None:
         """Return the documents that the indexes are told to search; None: all.

@@ -102,7 +102,8 @@ class Searcher:
             return candidates, None
         depth = max(len(retrieved.vector.hits), len(retrieved.keyword.hits), query.depth)
         with watch.step("rerank"):
-            request = RerankRequest(text, retrieved.question_vector, depth, retrieved.embedder.id)
+            vector, in_memory = retrieved.question_vector, retrieved.in_memory
+            request = RerankRequest(text, vector, depth, retrieved.embedder.id, in_memory)
             return self._stage.order(candidates, request, ordering)
 
     def _fusion(self, query: Query) -> Fusion:

@@ -43,6 +43,9 @@ class Failing:
     def is_loaded(self, parts: object) -> bool:
         return False
 
+    def in_memory(self, chunk_ids: object) -> dict[int, Vector]:
+        return {}
+
     def engine_for(self, parts: object) -> str:
         return self.engine
 
@@ -125,6 +128,9 @@ def test_a_leg_is_read_deeper_when_the_catalogue_hides_its_hits(kb: core.Knowled
 
         def is_loaded(self, parts: object) -> bool:
             return False
+
+        def in_memory(self, chunk_ids: object) -> dict[int, Vector]:
+            return {}
 
         def engine_for(self, parts: object) -> str:
             return self.engine

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.language import detect_language, estimate_tokens, token_weights
+from core.text.language import _kinds, detect_language, estimate_tokens, token_weights
 
 PARAGRAPHS = (
     "The harbour office opens at eight in the morning and closes at six.",
@@ -18,6 +20,17 @@ PARAGRAPHS = (
     "工房ではすべての修理を記録しています。記録には機械の名前、故障の内容、交換した部品、作業者の氏名が書かれます。",
     "二百五十個を超える注文はパレット（1,200×800mm）で出荷します。追跡番号は二時間以内にメールで通知されます。",
 )
+
+
+@pytest.mark.parametrize("kind", range(1, 4))
+def test_letters_are_told_by_the_table_as_by_their_ranges(kind: int) -> None:
+    ranges = {
+        1: "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+        2: "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff",
+        3: "A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a",
+    }
+    letters = set(re.findall(f"[{ranges[kind]}]", "".join(map(chr, range(0x10000)))))
+    assert {chr(code) for code, own in enumerate(_kinds()) if own == kind} == letters
 
 
 @pytest.mark.parametrize(
