@@ -325,7 +325,11 @@ def test_scan_without_any_text_fails_and_leaves_nothing(tmp_path: Path, monkeypa
         assert not list((tmp_path / "data" / "recognised").glob("*"))
 
 
-def _unsure(line: RecognisedLine, text: str, box: tuple[float, float, float, float], confidence: float) -> None:
+def _unsure(
+    line: RecognisedLine, text: str, box: tuple[float, float, float, float], confidence: float, *looks: object
+) -> None:
     """Make a line that is noise, whatever the engine says."""
-    for name, value in (("text", text), ("box", box), ("confidence", min(confidence, 0.1))):
+    size, bold, gaps = looks or (0.0, False, ())
+    fields = {"text": text, "box": box, "confidence": min(confidence, 0.1), "size": size, "bold": bold, "gaps": gaps}
+    for name, value in fields.items():
         object.__setattr__(line, name, value)
