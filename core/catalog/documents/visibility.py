@@ -84,9 +84,11 @@ class Visibility:
             found.update(read)
         return found
 
-    def warm_up(self, sequence: int) -> None:
-        """Take into memory what is shown at a sequence number, as far as there is room for its passages."""
-        self._shown.warm_up(sequence, self._of_versions)
+    def warm_up(self) -> None:
+        """Take into memory what is shown now, as far as there is room for its passages."""
+        with self._database.read() as tx:
+            newest = int(tx.scalar(select(func.max(publications.c.seq))) or 0)
+        self._shown.warm_up(newest, self._of_versions)
 
     def _of_versions(self, version_ids: list[int]) -> list[tuple[int, PlacedChunk]]:
         query = PLACED.where(version_chunks.c.version_id.in_(version_ids))
