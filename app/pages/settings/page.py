@@ -151,18 +151,19 @@ def follow(ticks: int | None, before: dict[str, str]) -> tuple[Any, ...]:
     prevent_initial_call=True,
     running=[(Output("settings-start", "className"), BUSY, READY)],
 )
-def start(clicks: int | None, name: str | None, spiking: bool | None, *values: Any) -> tuple[Any, Any]:
+def start(clicks: int | None, given_name: object, spiking: bool | None, *values: Any) -> tuple[Any, Any]:
     """Train a model on the documents that everyone sees."""
     if not clicks:
         raise PreventUpdate
+    name = given_name.strip() if isinstance(given_name, str) else ""
     given = dict(zip((*NUMBERS, *CHOICES, *WORDS), values, strict=True))
     try:
-        if not (name or "").strip():
+        if not name:
             raise InvalidInput(t("settings.without_name"), remedy=t("settings.without_name_remedy"))
         for field in NUMBERS:
             if type(given[field]) is not int:
                 raise InvalidInput(t("settings.no_number", name=t(f"settings.{field}")))
-        labels = TrainingLabels((name or "").strip(), **{field: str(given.pop(field) or "") for field in LABELS})
+        labels = TrainingLabels(name, **{field: str(given.pop(field) or "") for field in LABELS})
         begun = kb().training.start(labels, TrainingCourse(**given, spiking=bool(spiking)))
     except EvoRAGError as error:
         return error_line(error), no_update
