@@ -1,6 +1,6 @@
 /* Neurons: what is pressed and changed on the page reaches the recording on screen. */
 import "./files.js";
-import { drawMembrane } from "./drawing.js";
+import * as drawing from "./drawing.js";
 import * as exporting from "./exports.js";
 import * as plots from "./plots.js";
 import { Recording } from "./recording.js";
@@ -34,7 +34,7 @@ document.addEventListener("change", (event) => {
     } else if (id === "neurons-with") {
       view.attempt(() => view.beside(value));
     } else if (id === "neurons-neuron") {
-      view.attempt(() => drawMembrane(view));
+      view.attempt(() => drawing.drawMembrane(view));
     }
   }
 });
@@ -73,8 +73,13 @@ document.addEventListener(
 document.addEventListener("evorag:theme", () => {
   if (view?.isHere && view.rows) {
     view.attempt(async () => {
-      await view.drawRaster();
-      await Promise.all([view.drawRates(), view.drawHeat(), view.drawShares(), drawMembrane(view)]);
+      await drawing.drawRaster(view);
+      await Promise.all([
+        drawing.drawRates(view),
+        drawing.drawHeat(view),
+        drawing.drawShares(view),
+        drawing.drawMembrane(view),
+      ]);
       if (view.other) {
         await view.beside(view.other);
       }
@@ -84,7 +89,7 @@ document.addEventListener("evorag:theme", () => {
 let resizing = 0;
 window.addEventListener("resize", () => {
   window.clearTimeout(resizing);
-  resizing = window.setTimeout(() => view?.isHere && view.rows && view.drawRaster(), 150);
+  resizing = window.setTimeout(() => view?.isHere && view.rows && drawing.drawRaster(view), 150);
 });
 
 const open = (given) => {
