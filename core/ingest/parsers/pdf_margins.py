@@ -135,9 +135,9 @@ class RunningLines:
             text = squeeze(line.text.strip())
             key = _key(text)
             if key in self._said:
-                known, first = self._said[key]
+                known, _ = self._said[key]
                 # Numbers that differ from page to page are those of pages.
-                self._said[key] = (known if text == known else _COUNTING.sub(" ", known).strip(), first)
+                self._said[key] = (known if text == known else _COUNTING.sub(" ", known).strip(), page.number)
             elif len(key) > 2 and len(self._said) < MOST_SAID:
                 self._said[key] = (text, page.number)
 
@@ -149,8 +149,8 @@ class RunningLines:
             yield block
 
     def blocks(self) -> Iterator[Block]:
-        """Yield what no heading says, at the first page where it was left out."""
-        for key, (text, page) in self._said.items():
+        """Yield what no heading says, at the last page where it was left out: places of a passage never run backwards."""
+        for key, (text, page) in sorted(self._said.items(), key=lambda each: each[1][1]):
             if key not in self._read and not any(_says(heading, key) for heading in self._headings):
                 yield Block(text, locator=Locator(page=page))
 
