@@ -149,7 +149,7 @@ class RunningLines:
             yield block
 
     def blocks(self) -> Iterator[Block]:
-        """Yield what no heading says, at the last page where it was left out: places of a passage never run backwards."""
+        """Yield what no heading says, at the last page where it was left out: places never run backwards."""
         for key, (text, page) in sorted(self._said.items(), key=lambda each: each[1][1]):
             if key not in self._read and not any(_says(heading, key) for heading in self._headings):
                 yield Block(text, locator=Locator(page=page))

@@ -36,6 +36,7 @@ class _Look:
     size: float
     """Pixels."""
     stroke: float
+    is_full: bool
     length: int
     gaps: tuple[tuple[int, float, float], ...]
     left: float
@@ -50,16 +51,15 @@ def with_looks(lines: Sequence[RecognisedLine], grey: np.ndarray) -> list[Recogn
     """
     looks = [_look(line, grey) for line in lines]
     measured = [look for look in looks if look is not None]
-    usual = _middle([(look.stroke, look.length) for look in measured])
-    unlike = _middle([(abs(look.stroke - usual), look.length) for look in measured])
-    least = usual + min(max(_BOLDER * unlike, _LEAST_BOLDER * usual), _MOST_BOLDER * usual)
+    # Ideographs and kana have strokes of their own, which are no measure for those of letters.
+    least = {full: _least_bold([look for look in measured if look.is_full is full]) for full in (False, True)}
     height = grey.shape[0]
     found = []
     for line, look in zip(lines, looks, strict=True):
         if look is None:
             found.append(line)
             continue
-        bold = look.stroke > least
+        bold = look.stroke > least[look.is_full]
         size = round(look.size / (_BOLD_WIDER if bold else 1) / height, 5)
         box = look.left, line.box[1], look.right, line.box[3]
         found.append(replace(line, box=box, size=size, bold=bold, gaps=look.gaps))
@@ -81,6 +81,13 @@ def _advance(sign: str) -> float:
     return 0.68 if sign.isupper() else 0.55
 
 
+def _least_bold(looks: Sequence[_Look]) -> float:
+    """Return the thickness from which strokes are bold."""
+    usual = _middle([(look.stroke, look.length) for look in looks])
+    unlike = _middle([(abs(look.stroke - usual), look.length) for look in looks])
+    return usual + min(max(_BOLDER * unlike, _LEAST_BOLDER * usual), _MOST_BOLDER * usual)
+
+
 def _middle(values: Sequence[tuple[float, int]]) -> float:
     """Return the value that half of all signs have at most; values come with numbers of signs."""
     left = sum(length for _, length in values) / 2
@@ -89,6 +96,11 @@ def _middle(values: Sequence[tuple[float, int]]) -> float:
         if left <= 0:
             return value
     return 0.0
+
+
+def _is_full(text: str) -> bool:
+    """Tell whether a third of the signs are as wide as high."""
+    return 3 * sum(unicodedata.east_asian_width(sign) in "WF" for sign in text) >= len(text)
 
 
 def _look(line: RecognisedLine, grey: np.ndarray) -> _Look | None:
@@ -109,7 +121,9 @@ def _look(line: RecognisedLine, grey: np.ndarray) -> _Look | None:
     gaps = tuple((at, round((start + a) / width, 5), round((start + b) / width, 5)) for at, a, b in blanks)
     stroke = float(4 * share.sum() / max(outline, 1.0))
     left, right = (round((start + float(column)) / width, 5) for column in (columns[0], columns[-1] + 1))
-    return _Look(size if advance(line.text) >= _SHORT else 0.0, stroke, len(line.text), gaps, left, right)
+    return _Look(
+        size if advance(line.text) >= _SHORT else 0.0, stroke, _is_full(line.text), len(line.text), gaps, left, right
+    )
 
 
 def _measured(columns: np.ndarray, text: str) -> tuple[float, list[tuple[int, float, float]]]:
