@@ -160,7 +160,7 @@ def test_no_user_text_is_logged() -> None:
             "core/catalog/engine.py": "the database's own words; its parameters are hidden",
             "core/catalog/reached.py": "how many versions and publications are missing",
             "core/catalog/snapshots.py": "a folder of the data folder, by a name of the code's own",
-            "app/security/refusals.py": "who was refused, by account; routes, methods and codes by the server's own words",
+            "app/security/refusals.py": "who was refused, by account; all else is the server's own words",
         },
     )
 
