@@ -7,12 +7,13 @@ Small files are worked on together, so that only what a group took, divided amon
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import PurePath
 
 from core.model import Job, JobKind, JobState, Stage
+from core.model.weighted_median import weighted_median
 
 _PICTURE_S = 5.0
 """What recognising a page takes before any of a document has been recognised."""
@@ -141,7 +142,8 @@ def pace_of(ended: Iterable[Job]) -> Pace:
             count, took = job.stage_counts.get(stage, 0), job.stage_seconds.get(stage, 0.0)
             if count > 0 and took > 0:
                 _note(found, stage, endings if stage is Stage.PARSING else ("",), took / count, count)
-    costs = {key: _weighted_median(values) for key, values in found.items()}
+    # Small documents of one batch say less than a large one.
+    costs = {key: weighted_median(values) for key, values in found.items()}
 
     def by_ending(name: str, default: Mapping[str, float]) -> Mapping[str, float]:
         return {**default, **{ending: cost for (of, ending), cost in costs.items() if of == name}}
@@ -285,14 +287,3 @@ def _note(
 ) -> None:
     for ending in endings:
         found.setdefault((name, ending), []).append((value, weight))
-
-
-def _weighted_median(values: Sequence[tuple[float, float]]) -> float:
-    """Return the middle one of values with weights: small documents of one batch say less than a large one."""
-    half = sum(weight for _, weight in values) / 2
-    passed = 0.0
-    for value, weight in sorted(values):
-        passed += weight
-        if passed >= half:
-            return value
-    return values[-1][0]

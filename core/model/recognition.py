@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 Place = tuple[float, float, float, float]
@@ -32,3 +33,7 @@ class RecognisedPicture:
     """Where the picture, once straight, has lines such as a table's."""
     skew: float = 0.0
     """Degrees by which lines of text rise to the right."""
+
+
+Pictures = Mapping[str, RecognisedPicture | None]
+"""What pictures show, by the names that the parser gave them; None of one that could not be read."""

@@ -6,12 +6,12 @@ import hashlib
 import io
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.model import Block, BlockKind, Locator
-from core.model.recognition import RecognisedPicture
+from core.model.recognition import Pictures, RecognisedPicture
 
 MOST = 200
 """Pictures of one document that are recognised."""
@@ -30,8 +30,6 @@ _POINTS = 0.5
 """That a pixel of a screenshot stands for."""
 _SIGN = re.compile(r"[^\W_]")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-
-Pictures = Mapping[str, RecognisedPicture | None]
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -14,7 +14,7 @@ from core.errors import EvoRAGError
 from core.ingest.parsers.embedded import Embedded
 from core.model import Block, Locator
 from core.model.documents import SHEETS, SLIDES
-from core.model.recognition import RecognisedLine, RecognisedPicture
+from core.model.recognition import Pictures, RecognisedLine, RecognisedPicture
 
 MEBIBYTE = 1024 * 1024
 MAX_WARNINGS = 20
@@ -90,7 +90,7 @@ class ParserInput:
     """How many processes may read parts of a long document at once."""
     losses: dict[Loss, list[int | str]] = field(default_factory=dict)
     """Pages, slides or sheets that did not arrive as they are; none where a part is lost that has no such place."""
-    recognised_pictures: Mapping[str, RecognisedPicture | None] | None = None
+    recognised_pictures: Pictures | None = None
     """What was recognised in pictures of the document, by their names; None where nothing is recognised at all."""
     pictures: list[str] = field(default_factory=list)
     """Names of the pictures that have yet to be recognised: numbers of pages."""

@@ -12,6 +12,7 @@ from core.ingest.parsers.pdf_turn import Box, leaned
 from core.ingest.parsers.reading import ParserInput
 from core.model import Block
 from core.model.recognition import RecognisedLine, RecognisedPicture
+from core.model.weighted_median import weighted_median
 
 _LIKE = 1.12
 """Letters whose sizes differ by no more than this factor are of one size: they are measured a little unevenly."""
@@ -72,8 +73,8 @@ def set_on(page: Page, picture: RecognisedPicture) -> None:
     sizes = [line.size * page.height for line in picture.lines]
     if not any(sizes):
         sizes = [_OF_BOX * _height(line) * page.height for line in picture.lines]
-    usual = _usual([(size, line) for size, line in zip(sizes, picture.lines, strict=True) if size])
-    high = _usual([(_height(line), line) for line in picture.lines])
+    usual = weighted_median((size, len(line.text)) for size, line in zip(sizes, picture.lines, strict=True) if size)
+    high = weighted_median((_height(line), len(line.text)) for line in picture.lines)
     for left, top, right, bottom in picture.rulings:
         page.rules.append((left * page.width, top * page.height, right * page.width, bottom * page.height))
     upright = [rule for rule in page.rules if rule[3] - rule[1] > rule[2] - rule[0]]
@@ -104,13 +105,3 @@ def _step(size: float, height: float, line: RecognisedLine) -> float:
     if least <= size <= most or (size > 1 and height < _HIGHER):
         return 1.0
     return float(_STEP ** round(math.log(size, _STEP)))
-
-
-def _usual(values: Sequence[tuple[float, RecognisedLine]]) -> float:
-    """Return the value that half of all signs have at most."""
-    left = sum(len(line.text) for _, line in values) / 2
-    for value, line in sorted(values, key=lambda pair: pair[0]):
-        left -= len(line.text)
-        if left <= 0:
-            return value
-    return 0.0

@@ -8,10 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.model.recognition import RecognisedLine, RecognisedPicture
-
-Pictures = Mapping[str, RecognisedPicture | None]
-"""What pictures show, by the names that the parser gave them; None of one that could not be read."""
+from core.model.recognition import Pictures, RecognisedLine, RecognisedPicture
 
 
 def read_pictures(path: Path) -> Pictures:

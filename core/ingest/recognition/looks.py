@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.model.recognition import RecognisedLine
+from core.model.weighted_median import weighted_median
 
 _NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[]{}/\\ `\"-"), frozenset("mwMW@%&—…")
 _BOLDER = 5.0
@@ -72,7 +73,7 @@ def advance(text: str) -> float:
 
 
 def _advance(sign: str) -> float:
-    if unicodedata.east_asian_width(sign) in "WF":
+    if _is_wide(sign):
         return 1.0
     if sign in _NARROW:
         return 0.3
@@ -83,24 +84,18 @@ def _advance(sign: str) -> float:
 
 def _least_bold(looks: Sequence[_Look]) -> float:
     """Return the thickness from which strokes are bold."""
-    usual = _middle([(look.stroke, look.length) for look in looks])
-    unlike = _middle([(abs(look.stroke - usual), look.length) for look in looks])
+    usual = weighted_median([(look.stroke, look.length) for look in looks])
+    unlike = weighted_median([(abs(look.stroke - usual), look.length) for look in looks])
     return usual + min(max(_BOLDER * unlike, _LEAST_BOLDER * usual), _MOST_BOLDER * usual)
 
 
-def _middle(values: Sequence[tuple[float, int]]) -> float:
-    """Return the value that half of all signs have at most; values come with numbers of signs."""
-    left = sum(length for _, length in values) / 2
-    for value, length in sorted(values):
-        left -= length
-        if left <= 0:
-            return value
-    return 0.0
+def _is_wide(sign: str) -> bool:
+    return unicodedata.east_asian_width(sign) in "WF"
 
 
 def _is_full(text: str) -> bool:
     """Tell whether a third of the signs are as wide as high."""
-    return 3 * sum(unicodedata.east_asian_width(sign) in "WF" for sign in text) >= len(text)
+    return 3 * sum(map(_is_wide, text)) >= len(text)
 
 
 def _look(line: RecognisedLine, grey: np.ndarray) -> _Look | None:
