@@ -17,6 +17,7 @@ from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, ha
 from core.ingest.parsers.pdf_pictures import PageImage
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
+from core.ingest.parsers.pdf_weights import FontWeights, is_drawn_heavier
 from core.ingest.parsers.reading import ParserInput
 
 # Its models of page layout, which nothing here asks, take most of the time of its import.
@@ -34,7 +35,7 @@ WIDE_BLANK = 0.4
 """In sizes of the text: wider than most blanks between words, and as wide as some between the cells of a row."""
 MIN_SHADE, MAX_SHADE = 6.0, 150.0
 """Heights, in points, of areas that may be filled rows of tables."""
-_BOLD, _MONO = 16, 8
+_MONO = 8
 _SET_HYPHEN = re.compile("\xad(?=\\s*\\Z)")
 _PAGES_KEPT = 64
 """Pages after which MuPDF gives back half of what it keeps of them."""
@@ -59,6 +60,7 @@ class MuPdfDocument:
             self.page_count: int = 0 if locked else self._document.page_count
         except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
             raise ParserFailed("The PDF is damaged beyond reading.") from error
+        self._weights = FontWeights(self._document)
         if locked:
             raise Encrypted("The PDF is protected by a password.")
 
@@ -96,10 +98,13 @@ class MuPdfDocument:
             return None
 
     def _page(self, page: Any, number: int) -> Page:
-        content = page.get_text("dict", flags=_FLAGS)
+        # How signs are drawn takes as long again to tell.
+        flags = _FLAGS | pymupdf.TEXT_COLLECT_STYLES if is_drawn_heavier(page) else _FLAGS
+        content = page.get_text("dict", flags=flags)
         size = content["width"], content["height"]
         found = [raw for block in content["blocks"] for raw in block.get("lines", ())]
-        lines = with_columns([line for raw in found for line in _lines(raw, size) if _is_legible(line.text)], size)
+        lines = [line for raw in found for line in _lines(raw, size, self._weights) if _is_legible(line.text)]
+        lines = with_columns(lines, size)
         turn = prevailing((line.length for line in lines), -page.rotation % 360)
         read = Page.of(number, size, lines, turn, *(_drawn(page) if lines else ((), ())))
         read.plain = "\n".join("".join(span["text"] for span in raw["spans"]) for raw in found)
@@ -142,7 +147,7 @@ class MuPdfDocument:
         self._document.close()
 
 
-def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
+def _lines(raw: dict[str, Any], page: Size, weights: FontWeights) -> Iterator[PageLine]:
     """The parts of a line of MuPDF's that blanks wider than two letters separate, with their wider blanks."""
     turn = turn_of(*raw["dir"])
     text = ""
@@ -167,9 +172,8 @@ def _lines(raw: dict[str, Any], page: Size) -> Iterator[PageLine]:
             box = spot if box is None else (box[0], min(box[1], spot[1]), max(box[2], spot[2]), max(box[3], spot[3]))
             weight += count
             size += span["size"] * count
-            flags = span["flags"]
-            bold += count if flags & _BOLD or "Bold" in span["font"] else 0
-            mono += count if flags & _MONO or "Mono" in span["font"] or "Courier" in span["font"] else 0
+            bold += count if weights.is_bold(span) else 0
+            mono += count if span["flags"] & _MONO or "Mono" in span["font"] or "Courier" in span["font"] else 0
         if box is not None:
             text += piece
     if box is not None:

@@ -40,6 +40,8 @@ class Typography:
     sizes: list[float] = field(default_factory=list)
     outline: Mapping[int, Sequence[tuple[int, str]]] = field(default_factory=dict)
     gutters: Sequence[float] = ()
+    is_bold: bool = False
+    """Running text is bold, which then marks no headings."""
     _levels: dict[float, int] = field(default_factory=dict)
 
     @classmethod
@@ -48,12 +50,13 @@ class Typography:
         pages = list(pages)
         characters: Counter[float] = Counter()
         large: Counter[float] = Counter()
-        distances = []
+        distances, bold = [], 0
         for page in pages:
             found = rows(page.upright)
             for row in found:
                 if not row.mono:
                     characters[_rounded(row.size)] += len(row.text)
+                    bold += len(row.text) if row.bold else 0
             for before, row in pairwise(found):
                 if before.size == row.size and 0 < row.box[3] - before.box[3] < 3 * row.size:
                     distances.append((row.box[3] - before.box[3]) / row.size)
@@ -61,7 +64,8 @@ class Typography:
                 large[_rounded(row.size)] += 1
         body = max(characters, key=lambda size: characters[size], default=10.0)
         sizes = sorted((size for size in large if size >= LARGER * body), reverse=True)
-        return cls(body, min(max(median(distances), 0.9), 2.2) if distances else 1.2, sizes, outline, gutters(pages))
+        leading = min(max(median(distances), 0.9), 2.2) if distances else 1.2
+        return cls(body, leading, sizes, outline, gutters(pages), 2 * bold > characters.total())
 
     def level_by_outline(self, page: int, found: Sequence[PageRow]) -> tuple[int, int]:
         """Return the level of the heading that ``found`` begins with, by the bookmarks, and how many rows it takes."""
@@ -93,7 +97,7 @@ class Typography:
             return min(1 + sum(other > size + 0.4 for other in self.sizes), 6)
         if self.outline or _SENTENCE_END.search(text) or size < self.body_size or len(text) > MAX_HEADING_CHARS / 2:
             return 0
-        if row.bold and (numbered or gap > 0.6 * row.size):
+        if row.bold and not self.is_bold and (numbered or gap > 0.6 * row.size):
             depth = numbered[1].count(".") + 1 if numbered and numbered[1] else 1
             return min(len(self.sizes[:3]) + depth, 6)
         return 0
