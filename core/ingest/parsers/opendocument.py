@@ -18,6 +18,7 @@ from core.ingest.parsers.tables import RowGroups, row_text
 from core.ingest.parsers.wording import join_lines
 from core.ingest.parsers.xml import Element, events, forget, tree
 from core.model import Block, BlockKind, Locator
+from core.text.contents import as_entry
 
 _CONTENT = "content.xml"
 _LONGEST_GAP = 1_000
@@ -161,8 +162,9 @@ class _Text:
             elif name == "table":
                 yield from self._table(element)
                 yield from self._beside()
-            elif name == "table-of-content" and self.reading is not None:
-                self.reading.miss(Loss.CONTENTS)
+            elif name == "table-of-content":
+                if entries := [entry for each in element.iter("{*}p") if (entry := as_entry(self.text(each)))]:
+                    yield self._block("\n".join(entries), BlockKind.LIST)
             elif name in ("frame", "custom-shape", "text-box", "rect", "ellipse", "g", "section", "index-body", "a",
                           "alphabetical-index", "illustration-index", "table-index", "bibliography", "user-index",
                           "numbered-paragraph", "connector", "line"):  # fmt: skip

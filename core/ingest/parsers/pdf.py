@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from core.ingest.parsers.pdf_pdfium import PdfiumDocument
 
 SAMPLED_PAGES = 24
-FEW_PAGES = 3
-"""Documents with no more pages may consist of a table of contents, which is then what they say."""
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
@@ -38,7 +36,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         recognised = Recognised(reading)
         sampled = [recognised.page(page) for page in map(document.page, places) if page is not None]
         style = Typography.of(without_running_lines(sampled), document.outline())
-        flow = Flow(style, has_contents=document.page_count > FEW_PAGES)
+        flow = Flow(style)
         check = SelfCheck(reading)
         pictures, running = PagePictures(reading, document), RunningLines()
         found, beside_text, named = False, list[Block](), set[str]()
@@ -48,7 +46,6 @@ def parse(reading: ParserInput) -> Iterator[Block]:
             check.expect(page)
             running.take(page)
             yield from pictures.among(running.heard(check.checked(recognised.marked(flow.page(page)))))
-            check.leave(page, flow.contents)
             pictures.take(page, flow.outline.locator(page=page.number))
             beside_text.extend(_links(page, named))
             beside_text.extend(Block(remark, locator=Locator(page=page.number)) for remark in page.remarks)

@@ -56,13 +56,6 @@ class SelfCheck:
             self._take(block)
             yield block
 
-    def leave(self, page: Page, lines: Iterable[str]) -> None:
-        """Note lines of a page that are left out on purpose."""
-        left = words_of("\n".join(lines))
-        if left and page.number in self._pages:
-            self._pages[page.number].words -= left
-            self._reading.miss(Loss.CONTENTS, page.number)
-
     def finish(self) -> None:
         """Judge the pages that are still held."""
         while self._pages:

@@ -16,12 +16,12 @@ from core.ingest.parsers.pdf_tables import PdfTable, ruled_tables
 from core.ingest.parsers.tables import RowGroups
 from core.ingest.parsers.wording import first_word_width, join_typeset, squeeze
 from core.model import LABEL_JOINT, Block, BlockKind
+from core.text.contents import as_entry
 
 _BULLET = re.compile(r"(?:[•·∙‣▪■□◆◇●○◦➢✓※]\s*|[–\-*・]\s+|・|[①-⑳]\s*|\(?\d{1,3}[.)]\s+|\([a-z\d]\)\s+|[a-z]\)\s+)")
 _SENTENCE_END = re.compile(r"[。！？.!?:：][」』）)\"”’]*\s*\Z")
 _ENTRY = re.compile(r"\s*(?:\d[\d.]*|[A-Z]|第.{1,3}[章節])\s+\S.*\s\d{1,4}\s*\Z")
 _LEADERS = re.compile(r"(?:\.\s?|…\s?|・){5,}\s*[\divxlc]*\s*\Z", re.I)
-_DOTS = re.compile(r"(?:\.\s?|…\s?|・){5,}")
 _LABEL = re.compile(r"(?:chapter|appendix|part)\s+[\dA-Z]{1,5}\Z|第\s*\w{1,4}\s*[章部編]\Z", re.I)
 LIST_LINES = 40
 MAX_TEXT_CHARS = 30_000
@@ -37,10 +37,6 @@ class Flow:
 
     style: Typography
     outline: Outline = field(default_factory=Outline)
-    has_contents: bool = True
-    """Lines of a table of contents are left out."""
-    contents: list[str] = field(default_factory=list)
-    """Lines of a table of contents on the present page that were left out."""
     _text: str = ""
     _kind: BlockKind = BlockKind.PARAGRAPH
     _first_page: int = 0
@@ -100,10 +96,9 @@ class Flow:
                 continue
             yield from self._line(row, page.number, edges[at - 1])
         yield from self._asides(page.number, [line for line in lines if line.turn])
-        self.contents = entries if self.has_contents else []
-        if entries and not self.has_contents:
-            items = "\n".join(squeeze(_DOTS.sub(" ", entry)) for entry in entries)
-            yield self.outline.block(items, BlockKind.LIST, page=page.number)
+        for first in range(0, len(entries), LIST_LINES):
+            some = "\n".join(map(as_entry, entries[first : first + LIST_LINES]))
+            yield self.outline.block(some, BlockKind.LIST, page=page.number)
 
     def _rows_of(self, page: Page, tables: list[PdfTable], lines: list[PageLine]) -> list[PageRow]:
         """The rows of a page in reading order; a row stands for each table, aligned ones are added to ``tables``."""

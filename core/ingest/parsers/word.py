@@ -25,6 +25,7 @@ from core.ingest.parsers.word_styles import Styles
 from core.ingest.parsers.wording import join_lines
 from core.ingest.parsers.xml import Element, events, forget, tree
 from core.model import Block, BlockKind
+from core.text.contents import as_entry
 
 _SKIPPED = frozenset({"del", "moveFrom", "rt", "Fallback", "instrText", "delText", "pPr", "rPr", "sectPr"})
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
@@ -159,16 +160,17 @@ class _Document:
         label = ""
         if style.list_id and (text or style.heading):
             label = self.numbering.label(style.list_id, style.list_level)
-        if text and not style.is_contents:
-            if style.heading:
+        if text:
+            if style.heading and not style.is_contents:
                 yield from self._flush_list()
                 heading = f"{label} {text}".strip() if label != "•" else text
                 plain = without(heading, self.named)
                 yield self.outline.heading(plain, style.heading)
                 if plain != heading:
                     yield self.outline.block(heading)
-            elif label or style.is_list:
-                self.items.append("  " * style.list_level + f"{label or '•'} {text}")
+            elif label or style.is_list or style.is_contents:
+                item = "  " * style.list_level + f"{label or '•'} {text}"
+                self.items.append(as_entry(text) if style.is_contents else item)
                 if len(self.items) >= LIST_LINES:
                     yield from self._flush_list()
             else:

@@ -22,6 +22,7 @@ from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.answer.quotable_units import CELL_JOINT, Unit, quotable_units
 from core.query.answer.trim_clauses import softmax
 from core.text.analysis import analyse
+from core.text.contents import is_contents
 
 SENTENCE_WEIGHTS = {
     "coverage": 1.14,
@@ -99,7 +100,8 @@ def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candi
     """Return the candidates of all passages with chances that sum to 1, in the order of the passages.
 
     A sentence that gives orders to whoever answers is none, unless the question is about such; nor is one beside it
-    that has no word of the question, which would be chosen for what stands in the order.
+    that has no word of the question, which would be chosen for what stands in the order. Nor is an entry of a table of
+    contents.
     """
     return _with_chances(profile, [candidate for hit in hits for candidate in _of_passage(profile, hit)])
 
@@ -181,6 +183,8 @@ def _sentences(chunk: Chunk, title: str, language: str) -> _Sentences:
 
 def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     chunk = hit.placed.chunk
+    if is_contents(chunk.text):
+        return
     sentences = _sentences(chunk, hit.placed.title, profile.language)
     cut, terms = sentences.cut, sentences.terms
     wanted = profile.expectation.unit

@@ -28,10 +28,12 @@ class Cosines:
     """How much likelier a sentence is than another, by the difference of their cosines."""
 
 
+_CONTENTS = -0.5
+"""A table of contents has the words of what it leads to, and answers nothing but where that stands."""
 _OTHERS = Cosines(
     {
         **{"bm25": 0.09, "cosine": 0.17, "coverage": 0.17, "window": 0.09, "pairs": 0.26, "exact": 0.09},
-        **{"named": 0.13, "across": 0.7},
+        **{"named": 0.13, "across": 0.7, "contents": _CONTENTS},
     },
     least_across=0.6,
     even_gap=0.06,
@@ -47,7 +49,7 @@ _OF_MODELS = {
     PACKAGED: Cosines(
         {
             **{"bm25": 0.08, "cosine": 0.38, "coverage": 0.14, "window": 0.08, "pairs": 0.13, "exact": 0.08},
-            **{"named": 0.11, "across": 0.5},
+            **{"named": 0.11, "across": 0.5, "contents": _CONTENTS},
         },
         least_across=0.4,
         even_gap=0.105,

@@ -15,6 +15,7 @@ from core.model import Hit
 from core.query.answer.named_labels import named
 from core.query.answer.question_profile import QuestionProfile
 from core.text.analysis import fold, is_spoken, unmarked
+from core.text.contents import is_contents
 from core.text.language import detect_language
 
 WINDOW_CHARS = {"ja": 80, "en": 200}
@@ -71,7 +72,8 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
 
     ``coverage``: the weight of the question's terms that it or its headings hold; ``window``: of those that stand
     together; ``pairs``: the share of the question's letter pairs; ``exact``: of its codes and quoted phrases;
-    ``named``: how surely the question names what some of it stands under, such as an option.
+    ``named``: how surely the question names what some of it stands under, such as an option; ``contents``: 1 for a
+    table of contents, else 0.
     """
     chunk = hit.placed.chunk
     above = plain(" ".join((hit.placed.title, *chunk.locator.heading_path, chunk.header)))
@@ -95,6 +97,7 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
         "pairs": held / len(looked.pairs) if looked.pairs else 0.0,
         "exact": exact / len(looked.exact) if looked.exact else 0.0,
         "named": max([named(label.text, looked.question) for label in chunk.labels], default=0.0),
+        "contents": float(is_contents(chunk.text)),
     }
 
 

@@ -118,7 +118,7 @@ class RerankStage:
             features = self.features(first, candidates, request)
         else:
             return {"fused": 1.0}, [{"fused": hit.score} for hit in first]
-        return weights, [{name: weight * own[name] for name, weight in weights.items()} for own in features]
+        return weights, [{name: weight * own[name] + 0.0 for name, weight in weights.items()} for own in features]
 
     def features(
         self, first: Sequence[Hit], candidates: Sequence[Hit], request: RerankRequest

@@ -11,6 +11,7 @@ from itertools import groupby, zip_longest
 from rapidfuzz.distance import Indel
 
 from core.model import Change, Segment
+from core.text.contents import is_entry
 from core.versions.diff.value_patterns import VALUE, addresses_in, is_value, may_replace, plain
 
 _CONTEXT_CHARS = 48
@@ -66,8 +67,11 @@ _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0xFFE5: 0xA
 
 
 def changed_values(old: str, new: str, words: Sequence[Segment]) -> list[Changed]:
-    """Return the numbers and dates that differ; ``words`` tells where the texts do, without it all are compared."""
-    if len(old) > LONGEST_TEXT or len(new) > LONGEST_TEXT:
+    """Return the numbers and dates that differ; ``words`` tells where the texts do, without it all are compared.
+
+    Of entries of a table of contents there are none: their pages say nothing of the document.
+    """
+    if len(old) > LONGEST_TEXT or len(new) > LONGEST_TEXT or (is_entry(old or new) and is_entry(new or old)):
         return []
     old_values, new_values = values_in(old), values_in(new)
     if not old_values and not new_values:

@@ -67,6 +67,17 @@ def test_text_document_gives_headings_lists_tables_notes_and_remarks_in_order(tm
     assert blocks[2].locator.heading_path == ("Care",)
 
 
+def test_contents_of_a_text_document_are_a_list_of_entries(tmp_path: Path) -> None:
+    body = (
+        "<text:table-of-content><text:table-of-content-source/><text:index-body><text:index-title><text:p>Contents"
+        "</text:p></text:index-title><text:p>Care of the lens<text:tab/>3</text:p><text:p>Spare parts<text:tab/>14"
+        "</text:p></text:index-body></text:table-of-content><text:table-of-content/><text:p>It is cleaned.</text:p>"
+    )
+    blocks, metadata = read(opendocument(tmp_path / "a.odt", "text", body))
+    assert texts(blocks) == ["Contents\nCare of the lens … 3\nSpare parts … 14", "It is cleaned."]
+    assert "losses" not in metadata
+
+
 def test_sheet_shows_cells_as_displayed_with_their_places(tmp_path: Path) -> None:
     def cell(text: str, kind: str = "string", more: str = "") -> str:
         return f'<table:table-cell office:value-type="{kind}" {more}><text:p>{text}</text:p></table:table-cell>'

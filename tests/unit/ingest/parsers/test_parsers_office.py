@@ -111,6 +111,35 @@ def test_word_text_boxes_and_content_controls_are_read_once(tmp_path: Path) -> N
     assert texts(read(documents.docx(tmp_path / "a.docx", body))[0]) == ["before", "in the box", "controlled"]
 
 
+def test_word_contents_are_a_list_of_entries(tmp_path: Path) -> None:
+    def entry(title: str, page: int) -> str:
+        style = '<w:pPr><w:pStyle w:val="TOC1"/></w:pPr>'
+        return f"<w:p>{style}<w:r><w:t>{title}</w:t><w:tab/><w:t>{page}</w:t></w:r></w:p>"
+
+    styles = (
+        '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+        '<w:style w:type="paragraph" w:styleId="TOC1"><w:name w:val="toc 1"/></w:style></w:styles>'
+    )
+    body = (
+        paragraph("Contents")
+        + entry("Care of the lens", 3)
+        + entry("Spare parts", 14)
+        + paragraph("The lens is cleaned.")
+    )
+    relations = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="s" '
+        'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>'
+        "</Relationships>"
+    )
+    more = {"word/styles.xml": styles, "word/_rels/document.xml.rels": relations}
+    blocks, _ = read(documents.docx(tmp_path / "a.docx", body, **more))
+    assert [(block.kind, block.text) for block in blocks] == [
+        (BlockKind.PARAGRAPH, "Contents"),
+        (BlockKind.LIST, "Care of the lens … 3\nSpare parts … 14"),
+        (BlockKind.PARAGRAPH, "The lens is cleaned."),
+    ]
+
+
 def test_word_numbered_headings_show_their_numbers(tmp_path: Path) -> None:
     document = docx.Document()
     numbering = document.part.numbering_part.element

@@ -212,17 +212,16 @@ def test_lists_keep_one_item_a_line(tmp_path: Path) -> None:
     ]
 
 
-def test_a_table_of_contents_is_left_out_but_nothing_else(tmp_path: Path) -> None:
+def test_a_table_of_contents_is_a_list_of_entries_of_its_own(tmp_path: Path) -> None:
     entries = [(72, 100 + 16 * n, f"{n} Part number {n} " + ". " * 30 + str(n)) for n in range(1, 6)]
     page = [(72, 70, "Contents", 16), *entries, *lines_of("Body. " + SENTENCE * 2, 72, 300, 90)]
     body = [lines_of(f"Body {number}. " + SENTENCE * 2, 72, 100, 90) for number in range(3)]
     blocks, metadata = read(made(tmp_path, page, *body))
-    assert [block.text.split(".")[0] for block in blocks[:2]] == ["Contents", "Body"]
-    assert metadata["losses"] == {"contents": "1"} and "in_part" not in metadata
-    # It may be all that a short document says.
-    blocks, metadata = read(made(tmp_path, page))
-    assert "1 Part number 1 1" in flat(blocks)
-    assert "losses" not in metadata
+    others = [block for block in blocks if block.kind is not BlockKind.LIST]
+    assert [block.text.split(".")[0] for block in others[:2]] == ["Contents", "Body"]
+    (contents,) = (block for block in blocks if block.kind is BlockKind.LIST)
+    assert contents.text.split("\n") == [f"{n} Part number {n} … {n}" for n in range(1, 6)]
+    assert contents.locator.page == 1 and "losses" not in metadata
 
 
 def test_a_table_beside_text_is_read(tmp_path: Path) -> None:

@@ -60,6 +60,12 @@ def test_a_term_that_the_keyword_leg_found_counts_as_held() -> None:
     assert text_features(looked_for(read_question("text", [])), hit(1, "text"))["coverage"] == 1.0
 
 
+def test_a_table_of_contents_is_told_apart() -> None:
+    contents = "Contents\n1 Care of the lens … 3\n2 Spare parts … 14"
+    assert features("spare parts", contents)["contents"] == 1.0
+    assert features("spare parts", "Spare parts are in the store.")["contents"] == 0.0
+
+
 def test_scores_are_moved_to_zero_to_one() -> None:
     assert scaled([2.0, 4.0, 3.0]) == [0.0, 1.0, 0.5]
     assert scaled([7.0, 7.0]) == [1.0, 1.0]

