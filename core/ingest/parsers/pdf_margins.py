@@ -34,6 +34,7 @@ _PAGE_NUMBER = re.compile(
 Sign = tuple[str, int]
 MOST_SAID = 100
 """Different running lines of a document that are said: those of a dictionary name the words of each page."""
+_FEW_WORDS, _FEW_LETTERS = 3, 12
 _LEAST_KEY, _ADDED = 6, 10
 """Letters of a heading from which it may say what a running line does, and of what this adds to it: Appendix."""
 
@@ -137,7 +138,11 @@ class RunningLines:
             if key in self._said:
                 known, _ = self._said[key]
                 # Numbers that differ from page to page are those of pages.
-                self._said[key] = (known if text == known else _COUNTING.sub(" ", known).strip(), page.number)
+                without = known if text == known else _COUNTING.sub(" ", known).strip()
+                if without != known and len(without.split()) < _FEW_WORDS and len(key) < _FEW_LETTERS:
+                    # "Chapter 3", "Sheet 2 of 9": without its number it says nothing.
+                    without = ""
+                self._said[key] = (without, page.number)
             elif len(key) > 2 and len(self._said) < MOST_SAID:
                 self._said[key] = (text, page.number)
 
@@ -151,7 +156,7 @@ class RunningLines:
     def blocks(self) -> Iterator[Block]:
         """Yield what no heading says, at the last page where it was left out: places never run backwards."""
         for key, (text, page) in sorted(self._said.items(), key=lambda each: each[1][1]):
-            if key not in self._read and not any(_says(heading, key) for heading in self._headings):
+            if text and key not in self._read and not any(_says(heading, key) for heading in self._headings):
                 yield Block(text, locator=Locator(page=page))
 
 
