@@ -141,8 +141,10 @@ class PageView {
     if (target) {
       this.clear(target);
       await this.draw(target);
-      target.querySelector(".sheet-mark")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-      this.centre(target.querySelector(".sheet-mark"));
+      const mark = target.querySelector(".sheet-mark");
+      // Within the sheets first: that moves the mark, and the window is to show where it then is.
+      this.centre(mark);
+      mark?.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
   }
 

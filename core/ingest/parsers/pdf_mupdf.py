@@ -13,11 +13,11 @@ from typing import Any
 from core.errors import Encrypted, ParserFailed
 from core.ingest.parsers.pdf_annotations import of_document, of_page
 from core.ingest.parsers.pdf_dates import pdf_date
+from core.ingest.parsers.pdf_fonts import Fonts, is_drawn_heavier
 from core.ingest.parsers.pdf_page import MOST_OF_PAGE, SIGNS, Page, PageLine, has_strange_signs, is_stamp
 from core.ingest.parsers.pdf_pictures import PageImage
 from core.ingest.parsers.pdf_turn import Box, Size, is_slanted, prevailing, straightened, turn_of, turned
 from core.ingest.parsers.pdf_vertical import with_columns
-from core.ingest.parsers.pdf_weights import FontWeights, is_drawn_heavier
 from core.ingest.parsers.reading import ParserInput
 
 # Its models of page layout, which nothing here asks, take most of the time of its import.
@@ -35,7 +35,6 @@ WIDE_BLANK = 0.4
 """In sizes of the text: wider than most blanks between words, and as wide as some between the cells of a row."""
 MIN_SHADE, MAX_SHADE = 6.0, 150.0
 """Heights, in points, of areas that may be filled rows of tables."""
-_MONO = 8
 _SET_HYPHEN = re.compile("\xad(?=\\s*\\Z)")
 _PAGES_KEPT = 64
 """Pages after which MuPDF gives back half of what it keeps of them."""
@@ -60,7 +59,7 @@ class MuPdfDocument:
             self.page_count: int = 0 if locked else self._document.page_count
         except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
             raise ParserFailed("The PDF is damaged beyond reading.") from error
-        self._weights = FontWeights(self._document)
+        self._fonts = Fonts(self._document)
         if locked:
             raise Encrypted("The PDF is protected by a password.")
 
@@ -103,7 +102,7 @@ class MuPdfDocument:
         content = page.get_text("dict", flags=flags)
         size = content["width"], content["height"]
         found = [raw for block in content["blocks"] for raw in block.get("lines", ())]
-        lines = [line for raw in found for line in _lines(raw, size, self._weights) if _is_legible(line.text)]
+        lines = [line for raw in found for line in _lines(raw, size, page, self._fonts) if _is_legible(line.text)]
         lines = with_columns(lines, size)
         turn = prevailing((line.length for line in lines), -page.rotation % 360)
         read = Page.of(number, size, lines, turn, *(_drawn(page) if lines else ((), ())))
@@ -147,7 +146,7 @@ class MuPdfDocument:
         self._document.close()
 
 
-def _lines(raw: dict[str, Any], page: Size, weights: FontWeights) -> Iterator[PageLine]:
+def _lines(raw: dict[str, Any], sheet: Size, page: Any, fonts: Fonts) -> Iterator[PageLine]:
     """The parts of a line of MuPDF's that blanks wider than two letters separate, with their wider blanks."""
     turn = turn_of(*raw["dir"])
     text = ""
@@ -161,7 +160,7 @@ def _lines(raw: dict[str, Any], page: Size, weights: FontWeights) -> Iterator[Pa
             # A soft hyphen that is set parts a word at the end of a line.
             piece = _SET_HYPHEN.sub("-", piece).translate(SIGNS)
         count = len(piece.strip())
-        spot = span["bbox"] if turn == 0 else _spot(span, turn, page)
+        spot = span["bbox"] if turn == 0 else _spot(span, turn, sheet)
         gap = spot[0] - box[2] if box else 0.0
         if box is not None and count and gap > 2 * span["size"]:
             yield PageLine(text, box, size / weight, bold > 0.8 * weight, mono > 0.8 * weight, turn=turn, gaps=gaps)
@@ -172,8 +171,8 @@ def _lines(raw: dict[str, Any], page: Size, weights: FontWeights) -> Iterator[Pa
             box = spot if box is None else (box[0], min(box[1], spot[1]), max(box[2], spot[2]), max(box[3], spot[3]))
             weight += count
             size += span["size"] * count
-            bold += count if weights.is_bold(span) else 0
-            mono += count if span["flags"] & _MONO or "Mono" in span["font"] or "Courier" in span["font"] else 0
+            bold += count if fonts.is_bold(span, page) else 0
+            mono += count if fonts.is_mono(span, page) else 0
         if box is not None:
             text += piece
     if box is not None:

@@ -1,4 +1,4 @@
-"""PDF: headings that are as large as the text and bold, however the file makes them so."""
+"""PDF: headings that are as large as the text and bold, and code in a typewriter's letters, however a file says so."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ def _page(heading: str, text: str) -> dict[int, str | bytes]:
     return text_pdf() | {4: pdf_stream("\n".join(lines).encode())}
 
 
-def _type_3(descriptor: str) -> dict[int, str | bytes]:
+def _type_3(descriptor: str, widths: tuple[int, ...] = (500, 520)) -> dict[int, str | bytes]:
     """A font whose signs are drawn by operators, so that its descriptor alone tells its name: objects 6 to 8."""
     names = " ".join("/box" for _ in range(0x20, 0x7B))
+    set_out = " ".join(str(widths[at % len(widths)]) for at in range(91))
     return {
         6: (
             "<</Type /Font /Subtype /Type3 /FontBBox [0 0 500 700] /FontMatrix [.001 0 0 .001 0 0] /FirstChar 32 "
-            f"/LastChar 122 /Widths [{' '.join(['500'] * 91)}] /Encoding <</Type /Encoding /Differences [32 {names}]>> "
+            f"/LastChar 122 /Widths [{set_out}] /Encoding <</Type /Encoding /Differences [32 {names}]>> "
             "/CharProcs <</box 7 0 R>> /Resources <<>> /ToUnicode 8 0 R /FontDescriptor "
             f"<</Type /FontDescriptor /Flags 4 /ItalicAngle 0 {descriptor}>>>>"
         ),
@@ -74,3 +75,19 @@ def test_text_that_is_drawn_with_its_outline_is_bold(tmp_path: Path, heading: st
 
 def test_a_document_that_is_all_drawn_with_its_outline_has_no_headings_by_it(tmp_path: Path) -> None:
     assert _found(tmp_path / "all.pdf", _page("2 Tr /F1 12 Tf", "2 Tr /F1 12 Tf")) == []
+
+
+@pytest.mark.parametrize(("widths", "is_code"), [((525,), True), ((525, 525, 300), False), ((720,), False)])
+@pytest.mark.parametrize("is_type_3", [True, False])
+def test_text_in_letters_of_one_width_is_code(
+    tmp_path: Path, widths: tuple[int, ...], is_code: bool, is_type_3: bool
+) -> None:
+    objects = _page("/F1 12 Tf", "/F2 12 Tf") | _type_3("", widths)
+    objects[3] = str(objects[3]).replace("/F1 5 0 R", "/F1 5 0 R /F2 6 0 R")
+    if not is_type_3:
+        drawn = " ".join(str(widths[at % len(widths)]) for at in range(91))
+        objects[6] = f"<</Type /Font /Subtype /Type1 /BaseFont /Example /FirstChar 32 /LastChar 122 /Widths [{drawn}]>>"
+    path = tmp_path / "typewriter.pdf"
+    path.write_bytes(pdf(objects))
+    kinds = {block.kind for block in read(path)[0] if SENTENCE in " ".join(block.text.split())}
+    assert kinds == {BlockKind.CODE if is_code else BlockKind.PARAGRAPH}
