@@ -305,16 +305,14 @@ class _PartIndex:
         documents = snapshot.documents(self._any_of(list(queries.values())), next(iter(chosen.values())))
         parts: dict[int, dict[str, TermScore]] = {chunk_id: {} for chunk_id in chosen}
         at = {(address.segment_ord, address.doc): chunk_id for chunk_id, address in chosen.items()}
-        rows = None
+        few = max(len(chosen), _FEW_ROWS)
+        rows = self._rows_with("id", list(chosen)) if max(frequencies.values()) > few else None
         for term, term_query in queries.items():
             frequency = frequencies[term]
             idf = bm25.idf(documents, frequency)
             # All rows with a rare term are sooner read than those of them that were chosen.
-            wanted, most = term_query, frequency
-            if frequency > max(len(chosen), _FEW_ROWS):
-                rows = rows or self._rows_with("id", list(chosen))
-                wanted, most = self._all_of(rows, term_query), len(chosen)
-            for score, address in searcher.search(wanted, most, count=False).hits:
+            wanted = term_query if frequency <= few else self._all_of(rows, term_query)
+            for score, address in searcher.search(wanted, few, count=False).hits:
                 if (chunk_id := at.get((address.segment_ord, address.doc))) is not None:
                     parts[chunk_id][term] = TermScore(term, score, idf, score / idf, frequency)
         counting = {chunk_id: counted(asked, scores) for chunk_id, scores in parts.items()}
