@@ -30,7 +30,7 @@ from core.catalog.questions.cached_answers import CacheKey, add_entry
 from core.catalog.questions.conversation_turns import next_turn
 from core.catalog.questions.lately_read import LatelyRead
 from core.catalog.questions.own_parts import REDACTED, account, has_rest, own_part
-from core.catalog.questions.packing import Packer, checksum, packed, unpacked
+from core.catalog.questions.packing import CHECKSUM, Packer, checksum, packed, unpacked
 from core.catalog.schema import documents, publications, questions, users, versions
 from core.errors import NotFound, Purged
 from core.model import AnswerType, Role, Trace, TraceSummary, format_as_of
@@ -49,14 +49,14 @@ kept_trace = case((func.length(questions.c.trace) <= _REDACTED_BYTES, questions.
 
 # Written out once: to make a statement costs as much as to run it.
 _KEEP = insert(questions)
-_CHECKSUM = select(func.substr(questions.c.trace, func.length(questions.c.trace) - 3), questions.c.owner_id).where(
-    questions.c.id == bindparam("of")
-)
+_CHECKSUM = select(CHECKSUM, questions.c.owner_id).where(questions.c.id == bindparam("of"))
 _NEWER_PURGE = (
     select(publications.c.seq)
     .where(publications.c.seq > bindparam("sequence"), publications.c.action == "purge")
     .limit(1)
 )
+
+_PURGED_BY = (publications.name, versions.name, documents.name)
 
 Named = tuple[str, int]
 """A version by the key of its document and its number."""
@@ -81,7 +81,7 @@ class Questions:
         part = own_part(trace)
         kept = packed(trace) if part is None else part
         with self._database.write() as tx:
-            purged = purged_since(tx, trace.sequence if heard_at is None else min(trace.sequence, heard_at))
+            purged = self._purged_since(tx, trace.sequence if heard_at is None else min(trace.sequence, heard_at))
             if part is not None and (purged or not has_rest(tx, trace)):
                 kept = packed(trace)
             asked_in = trace.query.conversation_id
@@ -120,8 +120,18 @@ class Questions:
         """Make small what was kept last."""
         self._packer.close()
 
-    def get(self, trace_id: str) -> Trace:
-        """Return what happened while a question was answered. Raises: ``NotFound``, ``Purged``."""
+    def _purged_since(self, tx: Connection, sequence: int) -> Set[Named]:
+        return self._database.remembered.value("purged", _PURGED_BY, sequence, lambda: purged_since(tx, sequence))
+
+    def get(self, trace_id: str, known: bytes | None = None) -> Trace:
+        """Return what happened while a question was answered; ``known`` is the checksum of what is kept of it now.
+
+        Raises: ``NotFound``, ``Purged``.
+        """
+        if known is not None and viewer() is None:
+            remembered = self._lately(trace_id)
+            if remembered is not None and remembered[0] == known:
+                return remembered[1]
         with self._database.read() as tx:
             if (trace := self._remembered(tx, trace_id)) is not None:
                 return trace
@@ -138,9 +148,12 @@ class Questions:
             self._read.add(trace, checksum(kept))
         return trace
 
+    def _lately(self, trace_id: str) -> tuple[bytes, Trace] | None:
+        return self._kept.get(trace_id) or self._read.get(trace_id)
+
     def _remembered(self, tx: Connection, trace_id: str) -> Trace | None:
         """Return an account that is remembered, where it is kept as it was and whoever acts may see it."""
-        remembered = self._kept.get(trace_id) or self._read.get(trace_id)
+        remembered = self._lately(trace_id)
         if remembered is None:
             return None
         known, trace = remembered

@@ -34,6 +34,8 @@ _CLOSING_S = 10.0
 _STORED = (b"\x00", b"\x01")
 """The third byte of a stream whose first block is stored as it is."""
 
+CHECKSUM = func.substr(questions.c.trace, func.length(questions.c.trace) - 3)
+"""What ``checksum`` returns of the account of a question, read without the account."""
 _kind = func.substr(questions.c.trace, 3, 1)
 _LATEST = (
     select(questions.c.id)

@@ -55,7 +55,7 @@ def fuse(vector: Sequence[IndexHit], keyword: Sequence[IndexHit], fusion: Fusion
         hit.chunk_id: LegRank(rank, hit.score, _keyword_part(rank, hit.score / best_bm25, fusion), hit.terms)
         for rank, hit in enumerate(keyword, 1)
     }
-    ordered = []
+    ordered: list[tuple[float, float, float, int, float, LegRank | None, LegRank | None]] = []
     for chunk_id, first in by_vector.items():
         own, score = first.rank, first.contribution
         second = by_keyword.get(chunk_id)
