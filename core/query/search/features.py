@@ -78,21 +78,16 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
     body = plain(chunk.text)
     if looked.folds:
         above, body = fold(above), fold(body)
-    known: frozenset[str] | None = None
+    known = {score.term for score in hit.keyword.terms} if hit.keyword else frozenset()
     places: list[tuple[int, int]] = []
     coverage = 0.0
     for number, (term, form, weight) in enumerate(looked.terms):
         if form in body:
             places += [(at, number) for at in _places(body, form)]
             coverage += weight
-            continue
-        if known is None:
-            known = frozenset(score.term for score in hit.keyword.terms) if hit.keyword else frozenset()
-        if term in known or form in above:
+        elif term in known or form in above:
             coverage += weight
-    # No pair holds the sign between the two.
-    said = f"{body}\n{above}"
-    held = sum(map(said.__contains__, looked.pairs))
+    held = len([pair for pair in looked.pairs if pair in body or pair in above])
     exact = len([text for text in looked.exact if text in body or text in above])
     return {
         "coverage": coverage,

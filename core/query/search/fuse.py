@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import NamedTuple
 
 from core.errors import InvalidInput
 from core.model import Hit, IndexHit, LegRank, PlacedChunk
@@ -26,7 +25,8 @@ class Fusion:
     alpha: float = 0.5
 
 
-class Fused(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fused:
     """One chunk with its place in each leg; ``score`` is the sum of the two contributions."""
 
     chunk_id: int
@@ -55,19 +55,12 @@ def fuse(vector: Sequence[IndexHit], keyword: Sequence[IndexHit], fusion: Fusion
         hit.chunk_id: LegRank(rank, hit.score, _keyword_part(rank, hit.score / best_bm25, fusion), hit.terms)
         for rank, hit in enumerate(keyword, 1)
     }
-    ordered: list[tuple[float, float, float, int, float, LegRank | None, LegRank | None]] = []
-    for chunk_id, first in by_vector.items():
-        own, score = first.rank, first.contribution
-        second = by_keyword.get(chunk_id)
-        if second is None:
-            ordered.append((-score, own, inf, chunk_id, score, first, second))
-        else:
-            words, score = second.rank, score + second.contribution
-            ordered.append((-score, own if own < words else words, words, chunk_id, score, first, second))
-    for chunk_id, second in by_keyword.items():
-        if chunk_id not in by_vector:
-            words, score = second.rank, second.contribution
-            ordered.append((-score, words, words, chunk_id, score, None, second))
+    ordered = []
+    for chunk_id in by_vector | by_keyword:
+        first, second = by_vector.get(chunk_id), by_keyword.get(chunk_id)
+        score = (first.contribution if first else 0.0) + (second.contribution if second else 0.0)
+        own, words = first.rank if first else inf, second.rank if second else inf
+        ordered.append((-score, own if own < words else words, words, chunk_id, score, first, second))
     # No two have the same id, so that nothing behind it is compared.
     ordered.sort()
     fused = [Fused(chunk_id, score, first, second) for _, _, _, chunk_id, score, first, second in ordered]
@@ -96,29 +89,20 @@ def merge_identical(fused: Sequence[Fused], placed: Mapping[int, PlacedChunk]) -
     Those of one document together tell which versions hold the passage: another title makes it another chunk.
     """
     hits: list[Hit] = []
-    # Passages of the same length are few, and nothing of another one need be looked at.
-    of_length: dict[int, list[int]] = {}
-    for chunk_id, score, vector, keyword in fused:
-        chunk = placed[chunk_id]
-        own = chunk.chunk
-        alike = of_length.setdefault(len(own.text), [])
-        for at in alike:
-            other = hits[at].placed.chunk
-            if own.text == other.text and own.header == other.header:
-                hits[at] = _merged(hits[at], chunk)
-                break
-        else:
-            alike.append(len(hits))
-            hits.append(Hit(len(hits) + 1, chunk, score, vector, keyword))
+    at: dict[tuple[str, str], int] = {}
+    for item in fused:
+        chunk = placed[item.chunk_id]
+        passage = (chunk.chunk.header, chunk.chunk.text)
+        if passage in at:
+            best = hits[at[passage]]
+            same = best.placed
+            if chunk.doc_id == same.doc_id and chunk.versions:
+                same = replace(same, versions=tuple(sorted({*same.versions, *chunk.versions})))
+            hits[at[passage]] = replace(best, placed=same, merged=(*best.merged, item.chunk_id))
+            continue
+        at[passage] = len(hits)
+        hits.append(Hit(len(hits) + 1, chunk, item.score, item.vector, item.keyword))
     return hits
-
-
-def _merged(best: Hit, chunk: PlacedChunk) -> Hit:
-    """Return a hit that a chunk with the same passage was merged into."""
-    same = best.placed
-    if chunk.doc_id == same.doc_id and chunk.versions:
-        same = replace(same, versions=tuple(sorted({*same.versions, *chunk.versions})))
-    return replace(best, placed=same, merged=(*best.merged, chunk.id))
 
 
 def choose(candidates: Sequence[Hit], top_k: int, per_document: int) -> list[Hit]:

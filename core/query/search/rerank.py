@@ -142,8 +142,7 @@ class RerankStage:
             hashes = {placed.content_hash for placed in missing}
             stored = self._catalog.embeddings.of_hashes(hashes, request.model)
             vectors |= {placed.id: stored[hash_] for placed in missing if (hash_ := placed.content_hash) in stored}
-        furthest = max([hit.vector.score for hit in candidates if hit.vector], default=None)
-        least = 0.0 if furthest is None else cosine(furthest)
+        least = min((cosine(hit.vector.score) for hit in candidates if hit.vector), default=0.0)
         found = []
         for hit in first:
             if hit.vector is not None:

@@ -193,12 +193,12 @@ class Retriever:
         served = stores.served
         engine = served.keywords.engine if name == "keyword" else served.vectors.engine_for(scope.parts)
         rounds = 0
-        while (is_short := run.is_short(depth, placed)) and rounds < _ROUNDS:
+        while rounds < _ROUNDS and run.is_short(depth, placed):
             run = self._deeper(run, run.limit * _DEEPER, deadline, name)
             self._see(run.hits, scope, placed, seen)
             rounds += 1
         read, hidden = self._counted(run.hits, placed.keys(), depth, scope)
-        if is_short:
+        if run.is_short(depth, placed):
             if run.vector is not None:
                 run, engine = self._exactly(served.embedder.id, run, run.vector, depth, scope), EXACT
             else:
@@ -207,7 +207,7 @@ class Retriever:
                 read, hidden = self._counted(run.hits, shown, depth, scope)
                 run = replace(run, hits=tuple(hit for hit in run.hits if hit.chunk_id in shown))
             self._see(run.hits[:depth], scope, placed, seen)
-        visible = tuple([hit for hit in run.hits if hit.chunk_id in placed])
+        visible = tuple(hit for hit in run.hits if hit.chunk_id in placed)
         return Leg(
             name=name,
             engine=engine,
@@ -246,10 +246,7 @@ class Retriever:
 
     def _counted(self, hits: Sequence[IndexHit], shown: Collection[int], depth: int, scope: Scope) -> tuple[int, int]:
         """Return how many hits a leg gave and how many of them are not visible, without other people's private ones."""
-        unseen = {hit.chunk_id for hit in hits if hit.chunk_id not in shown}
-        if not unseen:
-            return len(hits), 0
-        foreign = self._catalog.visibility.foreign(unseen, scope.view)
+        foreign = self._catalog.visibility.foreign({hit.chunk_id for hit in hits} - set(shown), scope.view)
         visible = [hit.chunk_id in shown for hit in hits if hit.chunk_id not in foreign]
         if foreign:
             # How deep the leg was read because of them is not told either.
@@ -296,7 +293,7 @@ class _Run:
         """Tell whether fewer than ``depth`` hits are visible although the store has more."""
         if self.search is None or self.error or len(self.hits) < self.limit:
             return False
-        return len([True for hit in self.hits if hit.chunk_id in placed]) < depth
+        return sum(hit.chunk_id in placed for hit in self.hits) < depth
 
     def late(self, name: str) -> _Run:
         return replace(self, error=StoreUnavailable(f"The {name} search did not answer in time.").as_dict())

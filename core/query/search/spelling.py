@@ -63,8 +63,7 @@ class Spelling:
         text = analysis.searched or analysis.normalised
         if analysis.language != "en" or analysis.syntax is not None or keyword.error or len(text) > _MOST_CHARS:
             return None
-        terms = [term for hit in keyword.hits for term in hit.terms]
-        held = {term.term for term in terms} | {term.stands_for.lower() for term in terms if term.stands_for}
+        held = {name for hit in keyword.hits for term in hit.terms for name in (term.term, term.stands_for.lower())}
         absent = [match for match in _asked_words(text) if not held.intersection(_terms(match.group()))]
         absent = [match for match in absent if _id(match.group()) not in query.dismissed]
         if not absent or len(absent) > _MOST_WORDS:
