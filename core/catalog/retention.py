@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, exists, or_, sel
 
 from core.catalog.asking_schema import conversations
 from core.catalog.engine import Database
+from core.catalog.questions.own_parts import make_whole
 from core.catalog.schema import jobs, publications, questions, versions
 from core.model import JobKind, JobState
 from core.model.retention import RetentionDays
@@ -51,8 +52,13 @@ def _forget_questions(tx: Connection, before: datetime) -> int:
     """Remove questions with their accounts and kept answers; those of a conversation go with it."""
     old = select(questions.c.id).where(questions.c.asked_at < before, questions.c.conversation_id.is_(None))
     ids = list(tx.scalars(old.limit(_AT_ONCE)))
-    tx.execute(delete(questions).where(questions.c.id.in_(ids)))
+    _remove_questions(tx, ids)
     return len(ids)
+
+
+def _remove_questions(tx: Connection, ids: list[str]) -> None:
+    make_whole(tx, set(ids))
+    tx.execute(delete(questions).where(questions.c.id.in_(ids)))
 
 
 def _forget_conversations(tx: Connection, before: datetime) -> int:
@@ -65,7 +71,7 @@ def _forget_conversations(tx: Connection, before: datetime) -> int:
 
 def remove_conversations(tx: Connection, ids: list[str]) -> None:
     """Remove conversations with their questions."""
-    tx.execute(delete(questions).where(questions.c.conversation_id.in_(ids)))
+    _remove_questions(tx, list(tx.scalars(select(questions.c.id).where(questions.c.conversation_id.in_(ids)))))
     tx.execute(delete(conversations).where(conversations.c.id.in_(ids)))
 
 

@@ -127,7 +127,7 @@ class AnswerCache:
         if entry is None:
             return None
         try:
-            kept = self._catalog.questions.get(entry.trace_id)
+            kept = self._catalog.questions.get(entry.trace_id, entry.checksum)
         except NotFound:
             self._catalog.answers.forget(entry.trace_id)
             return None

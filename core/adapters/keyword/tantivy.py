@@ -32,6 +32,8 @@ from core.text.vocabulary import PLAIN, counted, terms_of
 
 _WRITER_BYTES = 64_000_000
 _FEW_IDS = 256
+_FEW_ROWS = 500
+"""So many rows are read in the time in which fifty of them are looked up."""
 _NEAREST = 50
 """So many terms near another one are asked for."""
 _STORED_AT_ONCE = 50_000
@@ -303,13 +305,14 @@ class _PartIndex:
         documents = snapshot.documents(self._any_of(list(queries.values())), next(iter(chosen.values())))
         parts: dict[int, dict[str, TermScore]] = {chunk_id: {} for chunk_id in chosen}
         at = {(address.segment_ord, address.doc): chunk_id for chunk_id, address in chosen.items()}
-        rows = self._rows_with("id", list(chosen))
+        few = max(len(chosen), _FEW_ROWS)
+        rows = self._rows_with("id", list(chosen)) if max(frequencies.values()) > few else None
         for term, term_query in queries.items():
             frequency = frequencies[term]
             idf = bm25.idf(documents, frequency)
             # All rows with a rare term are sooner read than those of them that were chosen.
-            wanted = term_query if frequency <= len(chosen) else self._all_of(rows, term_query)
-            for score, address in searcher.search(wanted, len(chosen), count=False).hits:
+            wanted = term_query if frequency <= few else self._all_of(rows, term_query)
+            for score, address in searcher.search(wanted, few, count=False).hits:
                 if (chunk_id := at.get((address.segment_ord, address.doc))) is not None:
                     parts[chunk_id][term] = TermScore(term, score, idf, score / idf, frequency)
         counting = {chunk_id: counted(asked, scores) for chunk_id, scores in parts.items()}

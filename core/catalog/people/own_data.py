@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Select, Table, delete, false, func, select
 from core.access import current
 from core.catalog.asking_schema import conversations, judged_questions, question_sets
 from core.catalog.engine import Database
+from core.catalog.questions.own_parts import make_whole
 from core.catalog.retention import ENDED, remove_conversations, remove_jobs
 from core.catalog.schema import (
     api_keys,
@@ -90,6 +91,7 @@ class OwnData:
             own = list(tx.scalars(select(conversations.c.id).where(_own(conversations, user_id))))
             for at in range(0, len(own), 500):
                 remove_conversations(tx, own[at : at + 500])
+            make_whole(tx, set(tx.scalars(select(questions.c.id).where(_own(questions, user_id)))))
             tx.execute(delete(questions).where(_own(questions, user_id)))
             for table in (question_sets, saved_questions):
                 tx.execute(delete(table).where(_owned(table, user_id), table.c.is_shared.is_(False)))

@@ -18,7 +18,8 @@ from core.catalog.asking_schema import cached_answers, cached_documents
 from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
 from core.catalog.outbox import REFILL, waits_to_serve
-from core.catalog.schema import index_settings, jobs, outbox, publications, versions
+from core.catalog.questions.packing import CHECKSUM
+from core.catalog.schema import index_settings, jobs, outbox, publications, questions, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Entry:
 
     trace_id: str
     vector: bytes | None
+    checksum: bytes | None = None
+    """Of the account that is kept of it, where that was looked at."""
 
 
 # Statements are written out once: to make one costs as much as to run it.
@@ -61,7 +64,8 @@ _same = (
     cached_answers.c.scope_hash == bindparam("scope"),
     cached_answers.c.sequence == bindparam("sequence"),
 )
-_SAME = select(cached_answers.c.trace_id, cached_answers.c.vector).where(*_same)
+_SAME = select(cached_answers.c.trace_id, cached_answers.c.vector, CHECKSUM)
+_SAME = _SAME.join(questions, questions.c.id == cached_answers.c.trace_id).where(*_same)
 _SAME = _SAME.order_by(cached_answers.c.id.desc()).limit(1)
 _ALIKE = (
     select(cached_answers.c.trace_id, cached_answers.c.vector)
@@ -103,7 +107,7 @@ class CachedAnswers:
         """Return the answer to the same words."""
         with self._database.read() as tx:
             row = tx.execute(_SAME, _found_by(key)).one_or_none()
-        return None if row is None else Entry(row.trace_id, row.vector)
+        return None if row is None else Entry(*row)
 
     def alike(self, key: CacheKey, most: int) -> list[Entry]:
         """Return answers to questions with the same figures and names in the same language, newest first."""

@@ -28,16 +28,19 @@ from core.catalog.documents.isolation import seen, viewer
 from core.catalog.engine import Database
 from core.catalog.questions.cached_answers import CacheKey, add_entry
 from core.catalog.questions.conversation_turns import next_turn
-from core.catalog.questions.packing import Packer, checksum, packed, unpacked
+from core.catalog.questions.lately_read import LatelyRead
+from core.catalog.questions.own_parts import REDACTED, account, has_rest, own_part
+from core.catalog.questions.packing import CHECKSUM, Packer, checksum, packed, unpacked
 from core.catalog.schema import documents, publications, questions, users, versions
 from core.errors import NotFound, Purged
 from core.model import AnswerType, Role, Trace, TraceSummary, format_as_of
 from core.model.codec import from_dict, to_dict, to_json
 from core.text.language import is_storable
 
-_REDACTED = {"purged": True}
-_MOST_LATELY = 256
-"""Accounts that are remembered; some tens of kilobytes each beside the texts of their passages."""
+_MOST_KEPT = 256
+"""Accounts that are remembered since they were kept; their passages are those that searches remember."""
+_MOST_READ = 32
+"""Accounts that are remembered since they were read, with passages of their own: some hundred kilobytes each."""
 _REDACTED_BYTES = 64
 """Longer accounts are whole."""
 
@@ -46,14 +49,14 @@ kept_trace = case((func.length(questions.c.trace) <= _REDACTED_BYTES, questions.
 
 # Written out once: to make a statement costs as much as to run it.
 _KEEP = insert(questions)
-_CHECKSUM = select(func.substr(questions.c.trace, func.length(questions.c.trace) - 3)).where(
-    questions.c.id == bindparam("of")
-)
+_CHECKSUM = select(CHECKSUM, questions.c.owner_id).where(questions.c.id == bindparam("of"))
 _NEWER_PURGE = (
     select(publications.c.seq)
     .where(publications.c.seq > bindparam("sequence"), publications.c.action == "purge")
     .limit(1)
 )
+
+_PURGED_BY = (publications.name, versions.name, documents.name)
 
 Named = tuple[str, int]
 """A version by the key of its document and its number."""
@@ -62,8 +65,7 @@ Named = tuple[str, int]
 class Questions:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._lately: dict[str, tuple[bytes, Trace]] = {}
-        """Accounts by their ids, with the checksum of what is kept of them."""
+        self._kept, self._read = LatelyRead(_MOST_KEPT), LatelyRead(_MOST_READ)
         self._packer = Packer(database)
 
     def keep(
@@ -76,9 +78,12 @@ class Questions:
         a ``key`` its answer is given to those who ask the same, beside at most ``most_answers`` others.
         """
         # Before the transaction, which others wait for.
-        account = packed(trace)
+        part = own_part(trace)
+        kept = packed(trace) if part is None else part
         with self._database.write() as tx:
-            purged = purged_since(tx, trace.sequence if heard_at is None else min(trace.sequence, heard_at))
+            purged = self._purged_since(tx, trace.sequence if heard_at is None else min(trace.sequence, heard_at))
+            if part is not None and (purged or not has_rest(tx, trace)):
+                kept = packed(trace)
             asked_in = trace.query.conversation_id
             data = to_dict(trace) if purged else {}
             is_quoting = _quotes(data, purged)
@@ -92,7 +97,7 @@ class Questions:
                 "answer_type": trace.answer.type,
                 "answer": "" if _answers_from(data, purged) else _storable(trace.answer.text),
                 "total_ms": trace.timings_ms.get("total", 0.0),
-                "trace": packed(_REDACTED) if is_quoting else account,
+                "trace": packed(REDACTED) if is_quoting else kept,
                 "as_of": format_as_of(trace.query.as_of) or "",
                 "versions": trace.query.versions,
                 "owner_id": access.current().user_id,
@@ -105,44 +110,66 @@ class Questions:
             if key is not None and not is_quoting:
                 doc_ids = {hit.placed.doc_id for hit in trace.hits}
                 add_entry(tx, key, trace.id, doc_ids, trace.asked_at, most_answers)
-        self._packer.add(trace.id)
+        self._packer.add(trace.id, kept)
         if key is not None and not is_quoting:
-            self._remember(account, trace)
+            # What it holds of no type of ours is as it would be read.
+            self._kept.add(replace(trace, generation=orjson.loads(to_json(trace.generation))), checksum(kept))
         return not is_quoting
 
     def close(self) -> None:
         """Make small what was kept last."""
         self._packer.close()
 
-    def _remember(self, account: bytes, trace: Trace) -> None:
-        """Remember the account of an answer that is likely to be given again, by what is kept of it."""
-        # What it holds of no type of ours is as it would be read.
-        read = replace(trace, generation=orjson.loads(to_json(trace.generation)))
-        lately = dict(list(self._lately.items())[1 - _MOST_LATELY :])
-        self._lately = {**lately, trace.id: (checksum(account), read)}
+    def _purged_since(self, tx: Connection, sequence: int) -> Set[Named]:
+        return self._database.remembered.value("purged", _PURGED_BY, sequence, lambda: purged_since(tx, sequence))
 
-    def get(self, trace_id: str) -> Trace:
-        """Return what happened while a question was answered. Raises: ``NotFound``, ``Purged``."""
-        known, trace = self._lately.get(trace_id, (None, None))
+    def get(self, trace_id: str, known: bytes | None = None) -> Trace:
+        """Return what happened while a question was answered; ``known`` is the checksum of what is kept of it now.
+
+        Raises: ``NotFound``, ``Purged``.
+        """
+        if known is not None and viewer() is None:
+            remembered = self._lately(trace_id)
+            if remembered is not None and remembered[0] == known:
+                return remembered[1]
         with self._database.read() as tx:
-            if trace is not None and viewer() is None and tx.scalar(_CHECKSUM, {"of": trace_id}) == known:
+            if (trace := self._remembered(tx, trace_id)) is not None:
                 return trace
             found = is_storable(trace_id)
             kept = tx.scalar(select(questions.c.trace).where(questions.c.id == trace_id, own())) if found else None
-            data = None if kept is None else unpacked(kept)
-            is_hidden = data is not None and _is_hidden(tx, data)
-        if data is None or is_hidden:
+            data = None if kept is None else account(tx, kept)
+            is_hidden = data is not None and _is_hidden(tx, _found(data))
+        if kept is None or data is None or is_hidden:
             raise NotFound("This question is not in the history.", remedy="Ask it again.")
-        if data == _REDACTED:
+        if data == REDACTED:
             raise Purged("This question found text that was purged since.", remedy="Ask it again.")
-        return from_dict(Trace, _of_today(data))
+        trace = from_dict(Trace, _of_today(data))
+        if trace.cache is None:
+            self._read.add(trace, checksum(kept))
+        return trace
+
+    def _lately(self, trace_id: str) -> tuple[bytes, Trace] | None:
+        return self._kept.get(trace_id) or self._read.get(trace_id)
+
+    def _remembered(self, tx: Connection, trace_id: str) -> Trace | None:
+        """Return an account that is remembered, where it is kept as it was and whoever acts may see it."""
+        remembered = self._lately(trace_id)
+        if remembered is None:
+            return None
+        known, trace = remembered
+        row = tx.execute(_CHECKSUM, {"of": trace_id}).one_or_none()
+        who = viewer()
+        if row is None or row[0] != known or (who is not None and row[1] != who):
+            return None
+        return None if _is_hidden(tx, {hit.placed.doc_id for hit in trace.candidates + trace.hits}) else trace
 
     def redact(self, purged: Set[Named]) -> None:
         """Remove the traces that quote one of the versions, and the answers that were given from them.
 
         What later turns of their conversations are understood as goes too: it may name what an earlier one cited.
         """
-        self._lately = {}
+        self._kept.clear()
+        self._read.clear()
         quoting: dict[str, bool] = {}
         named: dict[str, tuple[int, Set[str]]] = {}
         with self._database.read() as tx:
@@ -150,16 +177,18 @@ class Questions:
         for question_id in ids:
             with self._database.read() as tx:
                 row = tx.execute(select(questions).where(questions.c.id == question_id)).one_or_none()
-            data = _REDACTED if row is None else unpacked(row.trace)
-            if row is None or not _quotes(data, purged):
+                data = REDACTED if row is None else account(tx, row.trace)
+            # The rest of an account was redacted before, when this was interrupted.
+            is_left = row is not None and data == REDACTED != unpacked(row.trace)
+            if row is None or not (is_left or _quotes(data, purged)):
                 continue
-            quoting[question_id] = _answers_from(data, purged)
+            quoting[question_id] = is_left or _answers_from(data, purged)
             if row.conversation_id is not None:
                 first, titles = named.get(row.conversation_id, (row.turn, frozenset[str]()))
                 named[row.conversation_id] = min(first, row.turn), titles | _titles(data, purged)
         self._forget_inherited(named, quoting)
         for question_id, is_answered_from in quoting.items():
-            values: dict[str, Any] = {"trace": packed(_REDACTED), "standalone": ""}
+            values: dict[str, Any] = {"trace": packed(REDACTED), "standalone": ""}
             if is_answered_from:
                 values["answer"] = ""
             with self._database.write() as tx:
@@ -178,11 +207,11 @@ class Questions:
             names = [" ".join(title.split()).casefold() for title in titles]
             with self._database.write() as tx:
                 for row in tx.execute(select(questions).where(*later)).all():
-                    told = " ".join((row.standalone, *_other_reading(unpacked(row.trace))))
+                    told = " ".join((row.standalone, *_other_reading(account(tx, row.trace))))
                     said = " ".join(told.split()).casefold()
                     values: dict[str, Any] = {"standalone": ""}
                     if row.id not in quoting and any(name in said for name in names):
-                        values["trace"] = packed(_REDACTED)
+                        values["trace"] = packed(REDACTED)
                     tx.execute(update(questions).where(questions.c.id == row.id).values(**values))
 
     def recent(self, limit: int, before: str = "", search: str = "") -> list[TraceSummary]:
@@ -231,7 +260,7 @@ def summary_of(row: Row[Any], *, is_hidden: bool) -> TraceSummary:
 
 def is_redacted(kept: bytes | None) -> bool:
     """Tell whether an account was removed because it quoted what was purged; ``kept`` is ``kept_trace``."""
-    return kept is not None and bool(unpacked(kept) == _REDACTED)
+    return kept is not None and bool(unpacked(kept) == REDACTED)
 
 
 def own() -> ColumnElement[bool]:
@@ -251,16 +280,20 @@ def hidden_rows(tx: Connection, ids: Sequence[str]) -> Set[str]:
     hidden = set()
     for question_id in ids:
         packed = tx.scalar(select(questions.c.trace).where(questions.c.id == question_id))
-        if packed is not None and _is_hidden(tx, unpacked(packed)):
+        if packed is not None and _is_hidden(tx, _found(account(tx, packed))):
             hidden.add(question_id)
     return hidden
 
 
-def _is_hidden(tx: Connection, data: Any) -> bool:
-    """Tell whether a trace holds text of documents that whoever acts does not see."""
+def _found(data: Any) -> set[int]:
+    """Return the ids of the documents whose text a trace holds."""
+    return {hit["placed"]["doc_id"] for hit in (*data.get("hits", ()), *data.get("candidates", ()))}
+
+
+def _is_hidden(tx: Connection, found: Set[int]) -> bool:
+    """Tell whether whoever acts does not see one of the documents."""
     if viewer() is None:
         return False
-    found = {hit["placed"]["doc_id"] for hit in (*data.get("hits", ()), *data.get("candidates", ()))}
     return tx.scalar(select(documents.c.id).where(documents.c.id.in_(found), ~seen()).limit(1)) is not None
 
 
@@ -307,8 +340,8 @@ def _answers_from(data: Any, purged: Set[Named]) -> bool:
 def _has_told(tx: Connection, conversation_id: str, purged: Set[Named]) -> bool:
     """Tell whether a conversation may have named one of the versions; one that is gone may have named anything."""
     accounts = tx.scalars(select(questions.c.trace).where(questions.c.conversation_id == conversation_id)).all()
-    told = map(unpacked, accounts)
-    return not accounts or any(data == _REDACTED or _quotes(data, purged) for data in told)
+    told = (account(tx, kept) for kept in accounts)
+    return not accounts or any(data == REDACTED or _quotes(data, purged) for data in told)
 
 
 def _titles(data: Any, purged: Set[Named]) -> Set[str]:

@@ -25,7 +25,7 @@ from core.platform.precedence import give_way
 log = logging.getLogger(__name__)
 
 _SURROGATES = "surrogatepass"
-_LITTLE_BYTES = 4_096
+LITTLE_BYTES = 4_096
 """What is no longer is made small at once."""
 _PAUSE_S = 1.0
 _AT_ONCE = 32
@@ -34,11 +34,13 @@ _CLOSING_S = 10.0
 _STORED = (b"\x00", b"\x01")
 """The third byte of a stream whose first block is stored as it is."""
 
+CHECKSUM = func.substr(questions.c.trace, func.length(questions.c.trace) - 3)
+"""What ``checksum`` returns of the account of a question, read without the account."""
 _kind = func.substr(questions.c.trace, 3, 1)
 _LATEST = (
     select(questions.c.id)
     .where(questions.c.id.in_(select(questions.c.id).order_by(questions.c.asked_at.desc()).limit(_LEFT_BY_OTHERS)))
-    .where(_kind.in_(_STORED), func.length(questions.c.trace) > _LITTLE_BYTES)
+    .where(_kind.in_(_STORED), func.length(questions.c.trace) > LITTLE_BYTES)
 )
 _TRACE = select(questions.c.trace).where(questions.c.id == bindparam("of"))
 # One that was redacted meanwhile is another one.
@@ -56,7 +58,7 @@ def packed(data: Any) -> bytes:
     except TypeError:
         # Half a surrogate pair, which a question can hold, is written by the slower one alone.
         written = json.dumps(to_dict(data), ensure_ascii=False).encode("utf-8", _SURROGATES)
-    return zlib.compress(written, 0 if len(written) > _LITTLE_BYTES else 1)
+    return zlib.compress(written, 0 if len(written) > LITTLE_BYTES else 1)
 
 
 def unpacked(kept: bytes) -> Any:
@@ -83,8 +85,10 @@ class Packer:
         self._closing = threading.Event()
         self._looked = False
 
-    def add(self, question_id: str) -> None:
-        """Have the account of a question made small soon."""
+    def add(self, question_id: str, kept: bytes) -> None:
+        """Have the account of a question made small soon, where it is not; with the first, what others have left."""
+        if len(kept) <= LITTLE_BYTES and self._looked:
+            return
         with self._changing:
             self._waiting[question_id] = None
             if self._thread is None and not self._closing.is_set():
@@ -130,7 +134,7 @@ class Packer:
             give_way()
             with self._database.read() as tx:
                 kept = tx.scalar(_TRACE, {"of": question_id})
-            if kept is not None and len(kept) > _LITTLE_BYTES and kept[2:3] in _STORED:
+            if kept is not None and len(kept) > LITTLE_BYTES and kept[2:3] in _STORED:
                 small = zlib.compress(zlib.decompress(kept), 1)
                 made.append({"of": question_id, "before": kept, "small": small})
         if made:

@@ -33,6 +33,7 @@ from core.query.answer.fit_budget import compress
 from core.query.answer.prompt import build_prompt, template_text
 from core.query.answer.reading import ReadingStage, ReadWindow
 from core.query.answer.reading_order import ReadResult, in_order_of_reading
+from core.query.answer.sentence_vectors import SentenceVectors
 from core.query.answer.weigh_answers import decided, why_written
 from core.query.guard.guard import Policy, SupportEvidence, guard
 from core.query.record_answer import unrecorded
@@ -73,6 +74,7 @@ class Answering:
         self._generators = generators
         self._settings = settings
         self._reading = reading
+        self._vectors = SentenceVectors()
 
     @precedence.asked()
     def read(self, query: Query, analysis: Analysis, found: SearchResult, watch: Stopwatch) -> ReadResult:
@@ -207,7 +209,7 @@ class Answering:
         started = time.perf_counter()
         policy = Policy(self._settings.guard_overlap, self._settings.unsupported == "mark")
         by = f"{generation['generator']}: {generation['model']}"
-        embed = found.retrieved.embedder.embed_passages
+        embed = partial(self._vectors.embed, found.retrieved.embedder)
         read = None if self._reading is None else self._reading.read_stretches
         guarded = guard(writing.text, evidence, policy, embed, by, read)
         generation["guard"] = {**guarded.account, "ms": _ms_since(started)}
@@ -248,7 +250,8 @@ class Answering:
             return answer()
         try:
             embedder = found.retrieved.embedder
-            return answer(embedder.embed_passages, question_vector=vector, model=embedder.id)
+            embed = partial(self._vectors.embed, embedder)
+            return answer(embed, question_vector=vector, model=embedder.id)
         except ModelUnavailable:
             return answer()
 
