@@ -40,6 +40,7 @@ _MOST_PARTS = 4
 _USUAL_CHARS, _ENTRY_CHARS = 250, 600
 """All that stands under a term is given where it has at most so many characters for every so many of an answer."""
 _CUT_MARK = "…"
+_ITEM_MARK = re.compile(r"\A(?:\(?\d{1,2}[.)]|[•‣・●○■□◆◇▪]|[-*–](?=\s))\s*(?=[^\W\d_])")
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
@@ -225,6 +226,9 @@ def _whole(profile: QuestionProfile, candidate: Candidate, room: int) -> AnswerP
         text = _row_text(profile, candidate, candidate.end - candidate.start + len(candidate.unit.header) + room)
     else:
         text = " ".join(candidate.text.split())
+        if form_wanted(profile.text) not in (Form.STEPS, Form.LIST):
+            # What counts an item of a list says nothing where the other items are not given.
+            text = _ITEM_MARK.sub("", text, count=1)
     return AnswerPart(candidate, candidate.start, candidate.end, text, 1.0) if 0 < len(text) <= room else None
 
 

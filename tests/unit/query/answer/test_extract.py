@@ -348,3 +348,13 @@ def test_what_a_colon_announces_belongs_to_the_sentence() -> None:
     answer = ask("Which states does the pump know?", listed, CANTEEN)
     assert all(state in answer.text for state in ("idle", "running", "stopped by heat"))
     assert answer.citations[0].text.endswith("stopped by heat")
+
+
+@pytest.mark.parametrize(
+    ("question", "is_counted"), [("What is the lens cap?", False), ("How do I clean the lens cap?", True)]
+)
+def test_a_sentence_that_was_an_item_stands_without_its_number(question: str, is_counted: bool) -> None:
+    items = "1. The lamp is cold.\n2. The lens cap is cleaned and kept in the drawer."
+    found = extract_answer(question, [hit(1, items)])
+    assert ("2. The lens cap" in found.text) is is_counted and "The lens cap is cleaned" in found.text
+    assert "2. The lens cap" in items[found.citations[0].start : found.citations[0].end]
