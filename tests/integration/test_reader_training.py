@@ -84,7 +84,7 @@ def test_written_questions_become_windows_and_fit_what_stands_beside_the_reader(
     assert report["order"]["0.0"]["asked-en"]["5"] == 1.0
     assert report["READ_WEIGHTS"].keys() == READ_WEIGHTS.keys()
     assert report["READ_CONFIDENCE_WEIGHTS"].keys() == READ_CONFIDENCE_WEIGHTS.keys()
-    assert report["confidence, fitted"]["all"]["questions"] == 3
+    assert report["confidence, fitted"]["all"]["questions"] == 8
 
 
 @pytest.mark.long
