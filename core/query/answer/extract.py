@@ -18,15 +18,9 @@ from core.query.answer.cross_language import Embed, foreign_passages, gap_confid
 from core.query.answer.escape import without_hidden, without_live_marks
 from core.query.answer.named_labels import unmistakable_names
 from core.query.answer.orders import asks_about_orders, is_order, without_targets
-from core.query.answer.question_profile import is_small_talk
-from core.query.answer.reading import (
-    READ_LANGUAGES,
-    READ_THRESHOLD,
-    ReadWindow,
-    deciding,
-    read_confidence,
-    weighed,
-)
+from core.query.answer.question_profile import QuestionProfile, is_small_talk
+from core.query.answer.read_confidence import READ_THRESHOLD, ReadAnswer, read_confidence
+from core.query.answer.reading import READ_LANGUAGES, ReadWindow, deciding, weighed
 from core.query.search.cosines import cosines_of
 from core.text.languages import language_asked
 
@@ -74,9 +68,13 @@ def extract_answer(
     windows = read(question, found) if read is not None and profile.language in READ_LANGUAGES else []
     if windows:
         found = weighed(found, windows)
-        sure = read_confidence(profile, _best(found), passages, windows, found)
+    best = _best(found)
+    parts = _composed(profile, best, found, max_chars)
+    if windows:
+        said = " ".join(part.text for part in parts)
+        sure = read_confidence(ReadAnswer(profile, best, passages, windows, found, said))
     else:
-        sure = confidence(profile, _best(found), passages)
+        sure = confidence(profile, best, passages)
     calibrated = READ_THRESHOLD if windows else DEFAULT_THRESHOLD
     least = calibrated if threshold is None else threshold
     if sure < least and not windows and embed is not None and question_vector is not None:
@@ -84,11 +82,10 @@ def extract_answer(
         cosines = cosines_of(model)
         across = gap_confidence(foreign, candidates or passages, cosines)
         if across >= least and (near := nearest_sentences(profile, foreign, embed, question_vector, cosines)):
-            found, sure = near, across
+            best, sure = _best(near), across
+            parts = _composed(profile, best, near, max_chars)
     if sure < least or _names_nothing_known(question, [*passages, *candidates]):
         return insufficient(profile.language, "low_confidence", min(sure, least))
-    best = _best(found)
-    parts = [_without_orders(part, question) for part in Composer(profile, best, max_chars).compose(found)]
     text = " ".join(f"{_quoted(part.text)} [{number}]" for number, part in enumerate(parts, 1))
     return Answer(
         text=text,
@@ -126,6 +123,13 @@ def _without_orders(part: AnswerPart, question: str) -> AnswerPart:
 
 def _best(found: Sequence[Candidate]) -> Candidate:
     return max(found, key=lambda candidate: candidate.chance)
+
+
+def _composed(
+    profile: QuestionProfile, best: Candidate, found: Sequence[Candidate], max_chars: int
+) -> list[AnswerPart]:
+    composed = Composer(profile, best, max_chars).compose(found)
+    return [_without_orders(part, profile.text) for part in composed]
 
 
 def _cite(number: int, part: AnswerPart) -> Citation:

@@ -13,13 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import ModelUnavailable
-from core.model import Hit, Stretch, StretchReading
+from core.model import Stretch, StretchReading
 from core.ports import Reader
 from core.query.answer.candidates import SET_WEIGHTS, Candidate
-from core.query.answer.confidence import about_features
-from core.query.answer.confidence import confidence_features as picked_features
-from core.query.answer.named_labels import SURE
-from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.trim_clauses import softmax
 from core.query.search.rerank import OpenReranker
 from core.text.language import detect_language
@@ -30,16 +26,6 @@ READ_LANGUAGES = ("en", "ja")
 """Of questions that the reader learnt from; others are left to the picker."""
 READ_WEIGHTS = {"picked": 0.385, "read_sentence": 0.174, "read_start": 0.526, "read_window": 0.333}
 """A conditional logit over sentences of documents that nothing was trained on (``benchmarks.reader_training.fit``)."""
-READ_CONFIDENCE_WEIGHTS = {
-    **{"passage": 0.999, "coverage": 0.244, "around": 0.967, "pairs": -0.623, "named": 0.055},
-    **{"answers": -0.075, "own_answers": -0.147, "relevance": 0.067, "own_relevance": 0.379, "span": -0.029},
-    **{"own_sentence": -0.155, "own_start": 0.265, "margin": 0.214, "agrees": 0.095, "foreign": -0.161},
-    **{"foreign_names": -0.211, "rarest": 0.137},
-}
-READ_CONFIDENCE_BIAS = -4.579
-READ_THRESHOLD = 0.4
-"""Least confidence of an answer that was read: on questions that nothing was fitted on, three in four shown answers are
-right there, and one in seven of the answerable questions is answered wrongly (``benchmarks.reader_training.fit``)."""
 
 MOST_STRETCHES = 8
 MOST_TO_ORDER, MOST_FURTHER = 16, 12
@@ -58,8 +44,7 @@ _MOST_CHARS = {"en": 440, "ja": 200}
 _LEAST_MARKED = 0.1
 """How likely a span has to be to be marked in an answer."""
 _BLANK = "\n"
-_MOST_LOGIT = 8.0
-_UNREAD = -6.0
+UNREAD = -6.0
 """The logarithm of the chance of a sentence that was not read; one that was has no less."""
 
 
@@ -234,14 +219,14 @@ def read_features(found: Sequence[Candidate], read_windows: Sequence[ReadWindow]
     for one in read_windows:
         for number, candidate in enumerate(one.window.candidates):
             own = {
-                "read_sentence": _log(one.reading.by_sentence[number]),
-                "read_start": _log(one.reading.by_start[number]),
-                "read_window": _log(one.share),
+                "read_sentence": log_chance(one.reading.by_sentence[number]),
+                "read_start": log_chance(one.reading.by_start[number]),
+                "read_window": log_chance(one.share),
             }
             before = seen.get(id(candidate))
             if before is None or sum(own.values()) > sum(before.values()):
                 seen[id(candidate)] = own
-    unread = dict.fromkeys(("read_sentence", "read_start", "read_window"), _UNREAD)
+    unread = dict.fromkeys(("read_sentence", "read_start", "read_window"), UNREAD)
     return [seen.get(id(candidate), unread) for candidate in found]
 
 
@@ -266,63 +251,17 @@ def weighed(
 def sentence_features(found: Sequence[Candidate], read_windows: Sequence[ReadWindow]) -> list[dict[str, float]]:
     """Return what picker and reader know of each candidate, by the names of ``READ_WEIGHTS``."""
     return [
-        {"picked": _log(candidate.chance), **own}
+        {"picked": log_chance(candidate.chance), **own}
         for candidate, own in zip(found, read_features(found, read_windows), strict=True)
     ]
 
 
-def confidence_features(
-    profile: QuestionProfile,
-    best: Candidate,
-    passages: Sequence[Hit],
-    read_windows: Sequence[ReadWindow],
-    found: Sequence[Candidate],
-) -> dict[str, float]:
-    """Return what tells whether the best sentence answers rightly, by the names of ``READ_CONFIDENCE_WEIGHTS``.
-
-    Those with ``own`` are of its own window, the others the most of all; ``margin`` is how much likelier it is than the
-    next; ``agrees`` tells that the likeliest span is in it, ``foreign`` that it is in another language.
-    """
-    own = [(one, number) for one in read_windows if (number := _number_in(best, one.window)) is not None]
-    readings = [one.reading for one in read_windows]
-    others = [candidate.chance for candidate in found if candidate is not best]
-    mark = marked(read_windows)
-    return {
-        **picked_features(profile, best, passages),
-        **about_features(profile, best),
-        "named": float(best.features["named"] == SURE),
-        "answers": max((_logit(reading.answers) for reading in readings), default=-_MOST_LOGIT),
-        "own_answers": max((_logit(one.reading.answers) for one, _ in own), default=-_MOST_LOGIT),
-        "relevance": max((reading.relevance for reading in readings), default=-_MOST_LOGIT),
-        "own_relevance": max((one.reading.relevance for one, _ in own), default=-_MOST_LOGIT),
-        "span": max((_log(reading.span) for reading in readings), default=_UNREAD),
-        "own_sentence": max((_log(one.reading.by_sentence[number]) for one, number in own), default=_UNREAD),
-        "own_start": max((_log(one.reading.by_start[number]) for one, number in own), default=_UNREAD),
-        "margin": _log(best.chance) - _log(max(others, default=0.0)),
-        "agrees": float(mark is not None and _is_same(mark.candidate, best)),
-        "foreign": float(detect_language(best.text) != profile.language),
-    }
-
-
-def read_confidence(
-    profile: QuestionProfile,
-    best: Candidate,
-    passages: Sequence[Hit],
-    read_windows: Sequence[ReadWindow],
-    found: Sequence[Candidate],
-) -> float:
-    """Return how likely the best sentence answers rightly, 0 to 1."""
-    features = confidence_features(profile, best, passages, read_windows, found)
-    score = READ_CONFIDENCE_BIAS + sum(READ_CONFIDENCE_WEIGHTS[name] * value for name, value in features.items())
-    return 1 / (1 + math.exp(-score))
-
-
-def _is_same(one: Candidate, other: Candidate) -> bool:
+def is_same(one: Candidate, other: Candidate) -> bool:
     return one.hit.placed.id == other.hit.placed.id and one.order == other.order
 
 
-def _number_in(candidate: Candidate, window: Window) -> int | None:
-    return next((n for n, each in enumerate(window.candidates) if _is_same(each, candidate)), None)
+def number_in(candidate: Candidate, window: Window) -> int | None:
+    return next((n for n, each in enumerate(window.candidates) if is_same(each, candidate)), None)
 
 
 def marked(read_windows: Sequence[ReadWindow]) -> Marked | None:
@@ -344,7 +283,7 @@ def marked(read_windows: Sequence[ReadWindow]) -> Marked | None:
 
 def deciding(text: str, best: Candidate, read_windows: Sequence[ReadWindow]) -> tuple[tuple[int, int], ...]:
     """Return where in an answer the likeliest span of its best sentence's windows stands; none where it is in none."""
-    own = [one for one in read_windows if _number_in(best, one.window) is not None]
+    own = [one for one in read_windows if number_in(best, one.window) is not None]
     line = text.replace("\n", " ")
     for one in sorted(own, key=lambda one: -one.chance):
         said = " ".join(one.window.stretch.text[one.reading.start : one.reading.end].split())
@@ -387,9 +326,6 @@ def _stretch(own: Sequence[Candidate]) -> Stretch:
     return Stretch(text, tuple(sentences), " ".join([hit.placed.title, *path[-2:]]).strip())
 
 
-def _logit(chance: float) -> float:
-    return max(-_MOST_LOGIT, min(_MOST_LOGIT, math.log(max(chance, 1e-9) / max(1 - chance, 1e-9))))
-
-
-def _log(chance: float) -> float:
-    return max(_UNREAD, math.log(max(chance, 1e-9)))
+def log_chance(chance: float) -> float:
+    """Return the logarithm of a chance, as low as that of what was not read where it is less."""
+    return max(UNREAD, math.log(max(chance, 1e-9)))
