@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -35,38 +37,25 @@ class RapidOcr:
     id = "rapidocr"
 
     def __init__(self, threads: int) -> None:
-        from rapidocr import RapidOCR
-
-        logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
-        self._engine: Any = RapidOCR(
-            params={
-                "Global.log_level": "critical",
-                "Global.max_side_len": _LONGEST_SIDE,
-                "Global.text_score": 0.0,
-                # Its classifier takes lines of code and formulas to be upside down.
-                "Global.use_cls": False,
-                "EngineConfig.onnxruntime.intra_op_num_threads": threads,
-                "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-                "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
-                "Rec.rec_batch_num": 1,
-                "Det.thresh": 0.2,
-                "Det.box_thresh": 0.3,
-            }
-        )
+        """Find lines with so many threads, and read as many of them at a time: one line is too little for several."""
+        self._threads = threads
+        self._finder, self._reader = _engine(threads), _engine(1)
 
     def lines(self, pixels: Pixels) -> list[RecognisedLine]:
         height, width = pixels.shape[:2]
+        left, top, right, bottom = _inked(pixels)
+        pixels = pixels[top:bottom, left:right]
         if max(height, width) >= _LIKE_A_PAGE:
             pixels = np.asarray(Image.fromarray(pixels).filter(ImageFilter.GaussianBlur(_SOFTER)))
-        left, top, right, bottom = _inked(pixels)
         # The models were trained on pictures whose colours come in the order of OpenCV.
-        pixels = np.ascontiguousarray(pixels[top:bottom, left:right, ::-1])
-        found = self._engine(pixels, use_det=True)
-        if found.boxes is None:
+        pixels = np.ascontiguousarray(pixels[:, :, ::-1])
+        boxes = self._finder(pixels, use_det=True, use_rec=False).boxes
+        if boxes is None:
             return []
+        found = zip(boxes, self._read(self._finder.crop_text_regions(pixels, boxes)), strict=True)
         lines = []
-        for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
-            if score < _SURE:
+        for corners, (text, score) in found:
+            if text.strip() and score < _SURE:
                 text, score = max((text, score), self._upside_down(pixels, corners), key=lambda read: read[1])
             if text.strip() and score >= _LEAST_SURE:
                 lines.append(
@@ -76,17 +65,48 @@ class RapidOcr:
                 )
         return lines
 
+    def _read(self, pictures: Sequence[Pixels]) -> list[tuple[str, float]]:
+        """Return what stands in pictures of lines, and how sure that is."""
+        dealt = [pictures[first :: self._threads] for first in range(min(self._threads, len(pictures)))]
+        read: list[tuple[str, float]] = [("", 0.0)] * len(pictures)
+        with ThreadPoolExecutor(len(dealt)) as workers:
+            for first, found in enumerate(workers.map(self._reader.recognize_txt, dealt)):
+                read[first :: self._threads] = zip(map(str, found.txts), map(float, found.scores), strict=True)
+        return read
+
     def _upside_down(self, pixels: Pixels, corners: Any) -> tuple[str, float]:
         """Read a line turned by 180 degrees; return its text and how sure it is."""
-        [line] = self._engine.crop_text_regions(pixels, np.asarray([corners], dtype=np.float32))
-        found = self._engine(np.ascontiguousarray(line[::-1, ::-1]), use_det=False)
-        return (str(found.txts[0]), float(found.scores[0])) if found.txts else ("", 0.0)
+        [line] = self._finder.crop_text_regions(pixels, np.asarray([corners], dtype=np.float32))
+        return self._read([np.ascontiguousarray(line[::-1, ::-1])])[0]
+
+
+def _engine(threads: int) -> Any:
+    """Return an engine that loads its models when it first needs them."""
+    from rapidocr import RapidOCR
+
+    logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
+    return RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.max_side_len": _LONGEST_SIDE,
+            "Global.text_score": 0.0,
+            # Its classifier takes lines of code and formulas to be upside down.
+            "Global.use_cls": False,
+            "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+            "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
+            "Rec.rec_batch_num": 1,
+            "Det.thresh": 0.2,
+            "Det.box_thresh": 0.3,
+        }
+    )
 
 
 def _inked(pixels: Pixels) -> tuple[int, int, int, int]:
     """Return the pixels of a picture without its margins, which are a third of a page and would take as long."""
-    grey = pixels.mean(axis=2)
-    ink = np.abs(grey - np.median(grey)) > _UNLIKE_PAPER
+    grey = np.asarray(Image.fromarray(pixels).convert("L"))
+    paper = int(np.searchsorted(np.cumsum(np.bincount(grey.ravel(), minlength=256)), grey.size / 2))
+    ink = np.array([abs(shade - paper) > _UNLIKE_PAPER for shade in range(256)])[grey]
     columns, rows = np.nonzero(ink.any(axis=0))[0], np.nonzero(ink.any(axis=1))[0]
     height, width = grey.shape
     if not len(columns) or (columns[-1] - columns[0]) * (rows[-1] - rows[0]) < _LEAST_INKED * width * height:

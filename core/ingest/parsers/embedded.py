@@ -121,7 +121,7 @@ def blocks_of(picture: RecognisedPicture, width: float, height: float, place: Lo
 
     page = Page(1, width, height, [])
     set_on(page, picture)
-    flow = Flow(Typography.of([page], {}), has_contents=False)
+    flow = Flow(Typography.of([page], {}))
     length = sum(len(line.text) for line in picture.lines)
     confidence = round(sum(len(line.text) * line.confidence for line in picture.lines) / length, 3)
     at = replace(place, confidence=confidence)

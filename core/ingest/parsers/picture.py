@@ -30,7 +30,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
     if not any(page.lines for page in pages):
         raise EmptyDocument("No text was recognised in the picture.")
     reading.note(pages=len(pages))
-    flow = Flow(Typography.of(pages, {}), has_contents=False)
+    flow = Flow(Typography.of(pages, {}))
     for page in pages:
         yield from found.marked(flow.page(page))
     yield from found.marked(flow.finish())
