@@ -1,9 +1,9 @@
 """Deals the long tests out to shards; a run of continuous integration takes all short tests and one shard of the long.
 
 A file's long tests are in one shard, since many of them share what takes long to set up. The cases of a test that is
-marked ``shard`` are dealt out themselves, so that no run passes without a test of what they are about, and what is
-marked ``every_run`` is in all shards: what must never be broken for a day. ``EVORAG_TEST_SHARD`` chooses: a number,
-``now``, or ``all``, which is also what an unset variable means. This module is a plugin of pytest;
+marked ``shard`` are dealt out themselves, a quarter to each run, so that none passes without a test of what they are
+about, and what is marked ``every_run`` is in all shards: what must never be broken for a day. ``EVORAG_TEST_SHARD``
+chooses: a number, ``now``, or ``all``, which is also what an unset variable means. This module is a plugin of pytest;
 ``tests/conftest.py`` names it.
 """
 
@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 import pytest
 
 SWITCH = "EVORAG_TEST_SHARD"
-SHARDS = 4
+SHARDS, SHARES = 8, 4
+"""Each run has the long tests of every eighth file, and a quarter of the cases of each family."""
 _HOURS = 3
 """Work is landed several times a day, often at the same hours."""
 
@@ -38,13 +39,13 @@ def of_moment(moment: datetime) -> int:
     return (moment.toordinal() + moment.hour // _HOURS) % SHARDS + 1
 
 
-def dealt(cases: Iterable[str]) -> Mapping[str, int]:
-    """Give each case of a family its shard, in an order that has nothing to do with that of the parameters.
+def dealt(cases: Iterable[str], count: int = SHARDS) -> Mapping[str, int]:
+    """Give each file, or case of a family, one of ``count`` numbers, in an order that parameters have no part in.
 
     Parameters are often a product; dealt in their order, a shard could have all cases of one of its factors.
     """
     order = sorted(cases, key=lambda case: hashlib.sha256(case.encode("utf-8", "surrogatepass")).digest())
-    return {case: place % SHARDS + 1 for place, case in enumerate(order)}
+    return {case: place % count + 1 for place, case in enumerate(order)}
 
 
 def settle() -> None:
@@ -81,9 +82,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             files[name.partition("::")[0]].append(name)
     shards: dict[str, int] = {}
     for family, cases in families.items():
-        if len(cases) < SHARDS:
-            raise pytest.UsageError(f"{family} has fewer cases than there are shards: one would have none")
-        shards |= dealt(cases)
+        if len(cases) < SHARES:
+            raise pytest.UsageError(f"{family} has fewer than {SHARES} cases: a run would have none")
+        own = (number - 1) % SHARES + 1
+        shards |= {case: number if share == own else 0 for case, share in dealt(cases, SHARES).items()}
     for file, shard in dealt(files).items():
         shards |= dict.fromkeys(files[file], shard)
     left = [item for item in items if shards.get(item.nodeid, number) != number]

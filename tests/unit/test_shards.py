@@ -1,4 +1,4 @@
-"""Every long test runs in exactly one shard, and every shard has some cases of each family that is dealt out."""
+"""All shards together are the whole, and every shard has some cases of each family that is dealt out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests import shards
-from tests.shards import SHARDS, SWITCH, dealt, of_moment
+from tests.shards import SHARDS, SHARES, SWITCH, dealt, of_moment
 
 pytest_plugins = ["pytester"]
 
@@ -44,6 +44,9 @@ def test_short(): ...
 MARKERS = "markers=shard\nlong\nevery_run"
 
 
+FILES = 3 * SHARDS
+
+
 def collected(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, shard: str) -> list[str]:
     """Return what a run takes of a suite."""
     monkeypatch.setenv(SWITCH, shard)
@@ -54,18 +57,20 @@ def collected(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, shard:
 def test_every_case_is_in_one_shard_and_all_shards_together_are_the_whole(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytester.makepyfile(test_dealt=SUITE, **{f"test_file_{number}": LONG for number in range(6)})
+    pytester.makepyfile(test_dealt=SUITE, **{f"test_file_{number}": LONG for number in range(FILES)})
     whole = collected(pytester, monkeypatch, "all")
     parts = [collected(pytester, monkeypatch, str(number)) for number in range(1, SHARDS + 1)]
     always = ("test_ordinary", "test_some_of_its_cases[1]", "test_never_left_out", "test_short")
     every = {name for name in whole if name.endswith(always)}
-    assert len(whole) == 24 + 4 + 4 + 3 + 6 * 3 and len(every) == 3 + 6
+    assert len(whole) == 24 + 4 + 4 + 3 + 3 * FILES and len(every) == 3 + FILES
     assert all(every <= set(part) for part in parts)
-    assert sorted(name for part in parts for name in part if name not in every) == sorted(set(whole) - every)
+    assert set().union(*parts) == set(whole)
+    of_files = [name for part in parts for name in part if "test_long" in name]
+    assert len(of_files) == len(set(of_files)), "a file's long tests are in one shard"
     for family in ("test_growth", "test_kills", "test_some_of_its_cases"):
         assert all(any(family in name for name in part if name not in every) for part in parts)
     long = [{name.partition("::")[0] for name in part if "test_long" in name} for part in parts]
-    assert all(long) and sum(map(len, long)) == 6, "the long tests of a file stay together"
+    assert all(long) and sum(map(len, long)) == FILES, "the long tests of a file stay together"
 
 
 def test_a_family_with_too_few_cases_is_refused(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +78,7 @@ def test_a_family_with_too_few_cases_is_refused(pytester: pytest.Pytester, monke
     monkeypatch.setenv(SWITCH, "1")
     result = pytester.runpytest_inprocess("--collect-only", "-o", "markers=shard", plugins=[shards])
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines("*test_alone has fewer cases than there are shards*")
+    result.stderr.fnmatch_lines(f"*test_alone has fewer than {SHARES} cases*")
 
 
 def test_cases_are_dealt_evenly_and_not_by_their_parameters() -> None:
@@ -86,9 +91,9 @@ def test_cases_are_dealt_evenly_and_not_by_their_parameters() -> None:
     assert any(len(found) > 1 for found in of_units) and all(len(found) > 1 for found in of_kinds)
 
 
-def test_runs_that_follow_one_another_take_all_shards() -> None:
-    first = datetime(2026, 3, 1, 12, 45, tzinfo=UTC)
-    for step in (timedelta(days=1), timedelta(hours=3)):
+def test_runs_at_the_same_hour_and_those_of_a_day_take_all_shards() -> None:
+    for hour, step in ((12, timedelta(days=1)), (0, timedelta(hours=3))):
+        first = datetime(2026, 3, 1, hour, 45, tzinfo=UTC)
         assert {of_moment(first + time * step) for time in range(SHARDS)} == set(range(1, SHARDS + 1))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -27,6 +29,19 @@ _DEEPEST = 3
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".svg", ".emz", ".wmz", ".ics", ".vcf", ".p7s", ".asc")
 """Logos, signatures, cards and invitations: a mail is whole without them."""
 _UNSET_YEAR = 1900
+_CODE_PAGE = re.compile(r"windows_(\d{3})")
+
+
+def _by_code_page(name: str) -> codecs.CodecInfo | None:
+    """Return the codec of a code page that Python knows by another name, as those of East Asia."""
+    page = _CODE_PAGE.fullmatch(name)
+    try:
+        return codecs.lookup(f"cp{page[1]}") if page else None
+    except LookupError:
+        return None
+
+
+codecs.register(_by_code_page)
 
 
 @dataclass(frozen=True, slots=True)

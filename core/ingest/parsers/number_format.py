@@ -138,9 +138,13 @@ def is_date_format(code: str) -> bool:
     return _sections(code)[0].is_date
 
 
+_EXACT = 2**53
+"""Integers up to this are what was typed: numbers of cards and accounts are, and are looked for by all their digits."""
+
+
 def general(value: float) -> str:
     """A number without a format: integers plainly, others with up to 11 significant digits as Excel does."""
-    if value == int(value) and abs(value) < 1e15:
+    if value == int(value) and abs(value) <= _EXACT:
         return str(int(value))
     return f"{value:.11g}".replace("e", "E")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tarfile
+import zlib
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from core.catalog.taking_back import TakingBack
 from core.cli.commands import main
 from core.errors import Conflict, InvalidInput
 from core.model import Role
+from core.model.codec import to_dict
 from tests.builders import add, knowledge_base
 
 KEPT = Path(__file__).parent.parent.parent / "kept" / "kept.tar.xz"
@@ -146,3 +148,26 @@ def test_command_shows_what_is_lost_and_goes_back_when_told(tmp_path: Path, caps
         assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [(BEFORE,)]
     with knowledge_base(tmp_path) as kb:
         assert kb.document("hours.txt").published_version == 1
+
+
+def test_an_earlier_release_finds_the_whole_account_of_an_answer_from_the_cache(tmp_path: Path) -> None:
+    with knowledge_base(tmp_path) as kb:
+        add(kb, "hours", "The museum opens at nine. 「朝」")
+        rag = core.EvoRAG(kb=kb)
+        first = rag.ask("When does the museum open?")
+        again = rag.ask("When does the museum open?")
+        assert again.cache is not None and again.cache.trace_id == first.id
+        whole = to_dict(kb.trace(again.id))
+    catalog = tmp_path / "data" / "catalog.db"
+    with closing(sqlite3.connect(catalog)) as file:
+        assert "account_of" in account(file, again.id)
+    taken_back(catalog, "0015")
+    with closing(sqlite3.connect(catalog)) as file:
+        assert account(file, again.id) == json.loads(json.dumps(whole))
+    with knowledge_base(tmp_path) as kb:
+        assert to_dict(kb.trace(again.id)) == whole
+
+
+def account(catalog: sqlite3.Connection, trace_id: str) -> Any:
+    (kept,) = catalog.execute("SELECT trace FROM questions WHERE id = ?", (trace_id,)).fetchone()
+    return json.loads(zlib.decompress(kept))

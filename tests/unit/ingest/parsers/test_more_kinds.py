@@ -338,3 +338,13 @@ def test_every_type_of_text_is_read(tmp_path: Path, extension: str) -> None:
     path.write_text("valve = 4711\n")
     assert check_type(path.name, path.read_bytes(), path) == extension
     assert "4711" in " ".join(texts(read(path)[0]))
+
+
+def test_mail_in_a_code_page_of_east_asia_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.eml"
+    head = b"From: a@example.com\r\nSubject: Test\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\n"
+    for page, text in (("950", "中文測試"), ("936", "中文测试"), ("949", "한국어"), ("932", "点検簿")):
+        kind = f"Content-Type: text/plain; charset=windows-{page}\r\n\r\n".encode()
+        path.write_bytes(head + kind + text.encode(f"cp{page}"))
+        blocks, metadata = read(path)
+        assert texts(blocks)[-1] == text and "warnings" not in metadata
