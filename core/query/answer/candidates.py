@@ -203,6 +203,9 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
 
     sure = [named(_subject(unit, heading), profile.text) for unit in cut]
     for order, unit in enumerate(cut):
+        if not any(sign.isalpha() or sign.isdecimal() for sign in unit.text):
+            # The raised number of a footnote, or a line that is drawn.
+            continue
         above = sentences.above[order]
         near = [order] if unit.is_row else range(max(0, order - 1), min(len(cut), order + 2))
         beside = [terms[i] for i in near if i == order or not cut[i].is_heading]

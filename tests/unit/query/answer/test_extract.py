@@ -358,3 +358,9 @@ def test_a_sentence_that_was_an_item_stands_without_its_number(question: str, is
     found = extract_answer(question, [hit(1, items)])
     assert ("2. The lens cap" in found.text) is is_counted and "The lens cap is cleaned" in found.text
     assert "2. The lens cap" in items[found.citations[0].start : found.citations[0].end]
+
+
+def test_the_number_of_a_footnote_is_no_part_of_an_answer() -> None:
+    text = "The packages are uploaded with dupload.\n⁴\n-----\nThe packages of others are uploaded by them."
+    found = extract_answer("How are the packages uploaded?", [hit(1, text)])
+    assert "dupload" in found.text and "⁴" not in found.text and "---" not in found.text
