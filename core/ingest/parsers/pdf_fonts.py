@@ -14,6 +14,8 @@ _NAMELESS = re.compile(r"Type3 \((\d{1,9}) 0 R\)")
 _DRAWN_HEAVIER = re.compile(rb"(?<![\d.])[26]\s+Tr(?![A-Za-z])")
 _REFERENCE = re.compile(r"(\d{1,9}) 0 R")
 _NUMBER = re.compile(r"-?\d*\.?\d+")
+_BOLD_NAME = re.compile(r"Bold|Heavy|\b(?:CM|SF|LM|EC|CS)[A-Z]{0,3}BX|-(?:Demi|Medi)(?:Ital|Obli)?\Z", re.IGNORECASE)
+"""Fonts of TeX and those of URW and ITC have names of their own for bold."""
 _WEIGHT = 600
 """Fonts of this weight are bold (CSS Fonts Module Level 4, "font-weight")."""
 _SEVERAL = 12
@@ -52,7 +54,7 @@ class Fonts:
 
     def _look(self, name: str, page: Any) -> _Look:
         if name not in self._looks:
-            mono, bold = "Mono" in name or "Courier" in name, "Bold" in name
+            mono, bold = "Mono" in name or "Courier" in name, _is_bold_name(name)
             try:
                 number = self._number(name, page)
                 bold = bold or self._is_described_bold(number)
@@ -70,7 +72,7 @@ class Fonts:
     def _is_described_bold(self, number: int) -> bool:
         _, name = self._value(number, "FontDescriptor/FontName")
         kind, weight = self._value(number, "FontDescriptor/FontWeight")
-        return "Bold" in name or (kind in ("int", "real") and float(weight) >= _WEIGHT)
+        return _is_bold_name(name) or (kind in ("int", "real") and float(weight) >= _WEIGHT)
 
     def _is_even(self, number: int) -> bool:
         unit = 0.001
@@ -88,6 +90,10 @@ class Fonts:
         if kind == "xref" and (reference := _REFERENCE.match(value)):
             return "array", str(self._document.xref_object(int(reference[1]), compressed=True))
         return str(kind), str(value)
+
+
+def _is_bold_name(name: str) -> bool:
+    return _BOLD_NAME.search(name) is not None
 
 
 def is_drawn_heavier(page: Any) -> bool:

@@ -95,7 +95,10 @@ class Typography:
             if size in self._levels:
                 return self._levels[size]
             return min(1 + sum(other > size + 0.4 for other in self.sizes), 6)
-        if self.outline or _SENTENCE_END.search(text) or size < self.body_size or len(text) > MAX_HEADING_CHARS / 2:
+        if _SENTENCE_END.search(text) or size < self.body_size or len(text) > MAX_HEADING_CHARS / 2:
+            return 0
+        if self.outline and not (numbered and "." in (numbered[1] or "")):
+            # Bookmarks name the headings, but often not those of sections in sections.
             return 0
         if row.bold and not self.is_bold and (numbered or gap > 0.6 * row.size):
             depth = numbered[1].count(".") + 1 if numbered and numbered[1] else 1

@@ -91,3 +91,33 @@ def test_text_in_letters_of_one_width_is_code(
     path.write_bytes(pdf(objects))
     kinds = {block.kind for block in read(path)[0] if SENTENCE in " ".join(block.text.split())}
     assert kinds == {BlockKind.CODE if is_code else BlockKind.PARAGRAPH}
+
+
+@pytest.mark.parametrize(
+    ("name", "bold"),
+    [
+        ("CMBX10", True),
+        ("AAAAAA+SFBX1095", True),
+        ("NimbusRomNo9L-Medi", True),
+        ("CMR10", False),
+        ("Noto-Medium", False),
+    ],
+)
+def test_bold_fonts_of_tex_and_urw_are_known_by_their_names(tmp_path: Path, name: str, bold: bool) -> None:
+    objects = _page("/F2 12 Tf", "/F1 12 Tf")
+    objects[3] = str(objects[3]).replace("/F1 5 0 R", "/F1 5 0 R /F2 6 0 R")
+    objects[6] = f"<</Type /Font /Subtype /Type1 /BaseFont /{name}>>"
+    assert _found(tmp_path / "named.pdf", objects) == (list(HEADINGS) if bold else [])
+
+
+def test_bookmarks_do_not_hide_numbered_sections_that_they_do_not_name(tmp_path: Path) -> None:
+    headings = ("1.1 Spare parts", "Care of the lens")
+    objects = _page("/F2 12 Tf", "/F1 12 Tf")
+    objects[1] = "<</Type /Catalog /Pages 2 0 R /Outlines 7 0 R>>"
+    objects[3] = str(objects[3]).replace("/F1 5 0 R", "/F1 5 0 R /F2 6 0 R")
+    objects[4] = bytes(objects[4]).replace(b"(Spare parts)", b"(1.1 Spare parts)").replace(b"/Length", b"/Old")
+    objects[4] = pdf_stream(bytes(objects[4]).split(b"stream\n", 1)[1].rsplit(b"\nendstream", 1)[0])
+    objects[6] = "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold>>"
+    objects[7] = "<</Type /Outlines /First 8 0 R /Last 8 0 R /Count 1>>"
+    objects[8] = "<</Title (All of it) /Parent 7 0 R /Dest [3 0 R /Fit]>>"
+    assert _found(tmp_path / "outlined.pdf", objects) == [headings[0]]
