@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -35,5 +36,5 @@ def downgrade() -> None:
         catalog.execute(sa.update(questions).where(questions.c.id == name).values(trace=zlib.compress(written)))
 
 
-def _read(kept):  # type: ignore[no-untyped-def]
+def _read(kept: bytes) -> Any:
     return json.loads(zlib.decompress(kept).decode("utf-8", "surrogatepass"))
