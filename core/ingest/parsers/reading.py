@@ -48,7 +48,7 @@ class Loss(StrEnum):
     SIGNS = "signs"
     """Which letters its signs are is not known: its font does not tell it, or it was written in another encoding."""
     CONTENTS = "contents"
-    """Lines of a table of contents were left out on purpose: they only name headings that follow."""
+    """Lines of a table of contents were left out on purpose, by an earlier reader: versions that it read say so."""
     CUT = "cut"
     """The document holds more than is read of one: cells, or text for its size."""
     NOTES = "notes"
@@ -170,11 +170,10 @@ class ParserInput:
             self.miss(Loss.EMBEDDED)
         unit = PART_OF.get(self.extension, "")
         found = {loss.value: places_of(places, unit) for loss, places in sorted(self.losses.items())}
-        lost = [places for loss, places in self.losses.items() if loss is not Loss.CONTENTS]
         if found:
             self.metadata["losses"] = found
-        if lost:
-            self.metadata["in_part"] = places_of((each for places in lost for each in places), unit) or "*"
+            every = (place for places in self.losses.values() for place in places)
+            self.metadata["in_part"] = places_of(every, unit) or "*"
 
     def warn(self, message: str) -> None:
         """Tell the reader that something of the document is missing or doubtful."""

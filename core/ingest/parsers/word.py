@@ -169,8 +169,8 @@ class _Document:
                 if plain != heading:
                     yield self.outline.block(heading)
             elif label or style.is_list or style.is_contents:
-                item = "  " * style.list_level + f"{label or '•'} {text}"
-                self.items.append(as_entry(text) if style.is_contents else item)
+                is_entry = style.is_contents
+                self.items.append(as_entry(text) if is_entry else "  " * style.list_level + f"{label or '•'} {text}")
                 if len(self.items) >= LIST_LINES:
                     yield from self._flush_list()
             else:

@@ -226,9 +226,9 @@ def _whole(profile: QuestionProfile, candidate: Candidate, room: int) -> AnswerP
         text = _row_text(profile, candidate, candidate.end - candidate.start + len(candidate.unit.header) + room)
     else:
         text = " ".join(candidate.text.split())
-        if form_wanted(profile.text) not in (Form.STEPS, Form.LIST):
-            # What counts an item of a list says nothing where the other items are not given.
-            text = _ITEM_MARK.sub("", text, count=1)
+        # What counts an item of a list says nothing where the other items are not given.
+        if (mark := _ITEM_MARK.match(text)) and form_wanted(profile.text) not in (Form.STEPS, Form.LIST):
+            text = text[mark.end() :]
     return AnswerPart(candidate, candidate.start, candidate.end, text, 1.0) if 0 < len(text) <= room else None
 
 

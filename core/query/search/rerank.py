@@ -118,6 +118,7 @@ class RerankStage:
             features = self.features(first, candidates, request)
         else:
             return {"fused": 1.0}, [{"fused": hit.score} for hit in first]
+        # Added to zero, since a weight below it makes -0.0 of a feature that a passage has not.
         return weights, [{name: weight * own[name] + 0.0 for name, weight in weights.items()} for own in features]
 
     def features(

@@ -17,10 +17,10 @@ _UNICODE = (
 )
 
 
-def _page(heading: str, text: str) -> dict[int, str | bytes]:
+def _page(heading: str, text: str, titles: tuple[str, ...] = HEADINGS) -> dict[int, str | bytes]:
     """A page of two sections; ``heading`` and ``text`` are the operators that set the font of each."""
     lines = []
-    for section, title in enumerate(HEADINGS):
+    for section, title in enumerate(titles):
         top = 700 - 120 * section
         lines.append(f"BT {heading} 72 {top} Td ({title}) Tj ET")
         lines.extend(f"BT {text} 72 {top - 30 - 14 * row} Td ({SENTENCE}) Tj ET" for row in range(5))
@@ -112,11 +112,9 @@ def test_bold_fonts_of_tex_and_urw_are_known_by_their_names(tmp_path: Path, name
 
 def test_bookmarks_do_not_hide_numbered_sections_that_they_do_not_name(tmp_path: Path) -> None:
     headings = ("1.1 Spare parts", "Care of the lens")
-    objects = _page("/F2 12 Tf", "/F1 12 Tf")
+    objects = _page("/F2 12 Tf", "/F1 12 Tf", headings)
     objects[1] = "<</Type /Catalog /Pages 2 0 R /Outlines 7 0 R>>"
     objects[3] = str(objects[3]).replace("/F1 5 0 R", "/F1 5 0 R /F2 6 0 R")
-    objects[4] = bytes(objects[4]).replace(b"(Spare parts)", b"(1.1 Spare parts)").replace(b"/Length", b"/Old")
-    objects[4] = pdf_stream(bytes(objects[4]).split(b"stream\n", 1)[1].rsplit(b"\nendstream", 1)[0])
     objects[6] = "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold>>"
     objects[7] = "<</Type /Outlines /First 8 0 R /Last 8 0 R /Count 1>>"
     objects[8] = "<</Title (All of it) /Parent 7 0 R /Dest [3 0 R /Fit]>>"
