@@ -18,6 +18,8 @@ _LONGEST_SIDE = 2_600
 """Pixels; with this and the thresholds below the fewest lines were lost, or found where there are none."""
 _LIKE_A_PAGE = 2_000
 """Pixels of the longest side from which a picture is like a page that was drawn or scanned, and no screenshot."""
+_FOUND_AT = 0.75
+"""How large a picture like a page is looked at to find its lines: in little over half the time no more are lost."""
 _SOFTER = 0.8
 """Radius of a blur in pixels: of letters with hard edges more lines are overlooked as a whole."""
 _UNLIKE_PAPER = 40
@@ -45,11 +47,12 @@ class RapidOcr:
         height, width = pixels.shape[:2]
         left, top, right, bottom = _inked(pixels)
         pixels = pixels[top:bottom, left:right]
-        if max(height, width) >= _LIKE_A_PAGE:
+        like_a_page = max(height, width) >= _LIKE_A_PAGE
+        if like_a_page:
             pixels = np.asarray(Image.fromarray(pixels).filter(ImageFilter.GaussianBlur(_SOFTER)))
         # The models were trained on pictures whose colours come in the order of OpenCV.
         pixels = np.ascontiguousarray(pixels[:, :, ::-1])
-        boxes = self._finder(pixels, use_det=True, use_rec=False).boxes
+        boxes = self._found(pixels, _FOUND_AT if like_a_page else 1.0)
         if boxes is None:
             return []
         found = zip(boxes, self._read(self._finder.crop_text_regions(pixels, boxes)), strict=True)
@@ -64,6 +67,15 @@ class RapidOcr:
                     )
                 )
         return lines
+
+    def _found(self, pixels: Pixels, scale: float) -> Any:
+        """Return the four corners of each line of a picture that is looked at in this size, ``None`` without a line."""
+        height, width = pixels.shape[:2]
+        seen = Image.fromarray(pixels).resize((round(width * scale), round(height * scale)), Image.Resampling.BILINEAR)
+        boxes = self._finder(np.asarray(seen), use_det=True, use_rec=False).boxes
+        if boxes is None:
+            return None
+        return np.asarray(boxes, dtype=np.float32) * np.array([width / seen.width, height / seen.height], np.float32)
 
     def _read(self, pictures: Sequence[Pixels]) -> list[tuple[str, float]]:
         """Return what stands in pictures of lines, and how sure that is."""

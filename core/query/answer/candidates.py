@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -36,14 +36,16 @@ SENTENCE_WEIGHTS = {
     "unit": 1.35,
     "says_little": -1.68,
 }
-SET_WEIGHTS = {"heading": -6.0, "named": 3.0, "first_named": 1.0, "default": 2.0}
+SET_WEIGHTS = {"heading": -6.0, "named": 3.0, "first_named": 1.0, "default": 2.0, "notice": -2.0}
 """Set, not fitted: the question sets hold no headings, options and settings.
 
 ``named``: the question names what the sentence stands under; ``first_named``: and what that means is asked, which
-the first sentence there says; ``default``: a default is asked for, and said.
+the first sentence there says; ``default``: a default is asked for, and said; ``notice``: many passages repeat it.
 """
 _WEIGHTS = tuple((SENTENCE_WEIGHTS | SET_WEIGHTS).items())
 _MOST_UNITS = 80
+_NOTICED, _SHORTEST_NOTICE = 3, 15
+"""Passages that repeat a notice, at least, and characters that it has."""
 _MEANING = re.compile(
     r"\bwhat (?:do(?:es)?|is|are)\b(?!.*\b(?:default|unit|range|limit|maximum|minimum)\b)|\bmean(?:s|ing)?\b|\bfor\?"
     r"|とは|意味|何を(?:する|し)|どうな[るり]|役割",
@@ -98,7 +100,8 @@ class CandidateFinder:
             if id(hit) not in self._known:
                 # Held with its hit, whose id is not another one's then.
                 self._known[id(hit)] = hit, list(_of_passage(self.profile, hit))
-        return _with_chances(self.profile, [candidate for hit in hits for candidate in self._known[id(hit)][1]])
+        found = [candidate for hit in hits for candidate in self._known[id(hit)][1]]
+        return _with_chances(self.profile, _with_notices(found, self._hits))
 
 
 def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candidate]:
@@ -108,7 +111,35 @@ def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candi
     that has no word of the question, which would be chosen for what stands in the order. Nor is an entry of a table of
     contents.
     """
-    return _with_chances(profile, [candidate for hit in hits for candidate in _of_passage(profile, hit)])
+    found = [candidate for hit in hits for candidate in _of_passage(profile, hit)]
+    return _with_chances(profile, _with_notices(found, hits))
+
+
+def _with_notices(found: Sequence[Candidate], hits: Sequence[Hit]) -> Sequence[Candidate]:
+    """Return the candidates, with those marked that at least three passages of their version repeat.
+
+    What each chapter says alike is about the document, and seldom answers a question about what stands in one. What
+    stands under a term, in a table or says a default is about that, however often it is said.
+    """
+    texts: dict[tuple[int, int], dict[int, str]] = {}
+    for hit in hits:
+        texts.setdefault(_version(hit), {})[hit.placed.id] = hit.placed.chunk.text
+    many = {version: tuple(own.values()) for version, own in texts.items() if len(own) >= _NOTICED}
+
+    def is_notice(each: Candidate) -> bool:
+        passages = many.get(_version(each.hit), ())
+        return bool(passages) and _may_be_notice(each) and sum(each.text in text for text in passages) >= _NOTICED
+
+    return [replace(each, features=each.features | {"notice": -2.0}) if is_notice(each) else each for each in found]
+
+
+def _version(hit: Hit) -> tuple[int, int]:
+    return hit.placed.doc_id, hit.placed.version
+
+
+def _may_be_notice(candidate: Candidate) -> bool:
+    is_sentence = len(candidate.text) >= _SHORTEST_NOTICE and not candidate.above and not candidate.unit.is_row
+    return is_sentence and not candidate.features["heading"] and not says_default(candidate.text)
 
 
 def _with_chances(profile: QuestionProfile, found: Sequence[Candidate]) -> list[Candidate]:
@@ -225,6 +256,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "named": sure[order],
             "first_named": sure[order] * (asks_meaning and (order == 0 or cut[order - 1].label != unit.label)),
             "default": float(wants_default and says_default(unit.text)),
+            "notice": 0.0,
         }
         gives_orders = sentences.gives_orders[order]
         yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit, features, gives_orders)

@@ -364,3 +364,16 @@ def test_the_number_of_a_footnote_is_no_part_of_an_answer() -> None:
     text = "The packages are uploaded with dupload.\n⁴\n-----\nThe packages of others are uploaded by them."
     found = extract_answer("How are the packages uploaded?", [hit(1, text)])
     assert "dupload" in found.text and "⁴" not in found.text and "---" not in found.text
+
+
+def test_a_notice_that_each_chapter_repeats_answers_only_what_nothing_else_does() -> None:
+    notice = "A newer guide to uploading packages is at the project's site."
+    chapters = [f"{text} {notice}" for text in ("Sources are unpacked.", "Bugs are closed.", "Files are signed.")]
+    answering = f"Once signed, packages go to the archive with dupload. {notice}"
+    question = "How does one go about uploading packages to the archive of the project?"
+
+    def answered(*texts: str, question: str = question) -> str:
+        return extract_answer(question, [hit(n, text, doc_id=1, rank=n) for n, text in enumerate(texts, 1)]).text
+
+    assert answered(*chapters, answering).startswith("Once signed, packages go to the archive")
+    assert "newer guide" in answered(*chapters, answering, question="Where is a newer guide to uploading?")
