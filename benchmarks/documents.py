@@ -52,6 +52,7 @@ _AS_SHOWN = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true,false
 """All sheets, cells as they are shown."""
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(f"[{_WIDE}]|[^\\W_{_WIDE}]+")
+_AMERICAN_DAY = re.compile(r"\A(\d{1,2})/(\d{1,2})/(\d{4})(?=\Z|\d{1,2}:)")
 _DIGITS = re.compile(r"\d+")
 PAGE_END = "\f"
 OUTERMOST, SEVERAL = 2, 3
@@ -220,7 +221,9 @@ def compare_cells(outcome: Outcome, text: str, reference: Sequence[str] | None) 
 
 
 def _bare(cell: str) -> str:
-    return "".join(cell.split()).replace("|", "/")
+    """Return a cell without blanks, a day that the country of who looks at it orders as ISO 8601 does."""
+    bare = "".join(cell.split()).replace("|", "/")
+    return _AMERICAN_DAY.sub(lambda day: f"{day[3]}-{int(day[1]):02}-{int(day[2]):02}", bare)
 
 
 def said_once(reference: str) -> str:

@@ -13,7 +13,7 @@ import xlrd
 from core.errors import Encrypted
 from core.ingest.parsers.legacy_charts import LegacyChart, charts_of
 from core.ingest.parsers.links import beside
-from core.ingest.parsers.number_format import general, is_date_format, shown
+from core.ingest.parsers.number_format import BUILTIN, general, is_date_format, shown
 from core.ingest.parsers.objects import Found, object_blocks, within_storage
 from core.ingest.parsers.ooxml_extras import Remark
 from core.ingest.parsers.outline import Outline
@@ -23,6 +23,10 @@ from core.ingest.parsers.tables import column_letter, table_blocks
 from core.model import Block, BlockKind
 
 MAX_NAMES = 500
+_BY_COUNTRY = (14, 22)
+"""Numbers of formats that show a day as the reader's country writes it."""
+_AMERICAN = "m/d/yy"
+"""What files give as their code that were saved anywhere; it is the day that counts then, and not the order."""
 _NOWHERE = re.compile(r"\?\Z|<<|'internal; ")
 
 
@@ -162,7 +166,10 @@ def _row(book: Any, sheet: Any, number: int) -> tuple[Cells, bool]:
 
 def _number(book: Any, cell: Any) -> str:
     try:
-        code = str(book.format_map[book.xf_list[cell.xf_index].format_key].format_str)
+        key = book.xf_list[cell.xf_index].format_key
+        code = str(book.format_map[key].format_str)
     except (KeyError, IndexError, TypeError):
         return general(cell.value)
+    if key in _BY_COUNTRY and code.startswith(_AMERICAN):
+        code = BUILTIN[key]
     return shown(cell.value, code, bool(book.datemode) and is_date_format(code))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import docx
 import openpyxl
@@ -15,7 +16,7 @@ from docx.oxml.ns import qn
 from pptx.util import Inches
 
 from core.errors import ConverterMissing
-from core.ingest.parsers import legacy
+from core.ingest.parsers import legacy, legacy_excel
 from core.ingest.parsers.number_format import shown
 from core.ingest.parsers.numbering import formatted
 from core.ingest.parsers.reading import ParserLimits
@@ -327,3 +328,15 @@ def test_old_formats_read_like_the_new_ones(tmp_path: Path) -> None:
     blocks, metadata = read(tmp_path / "b.xls")
     assert texts(blocks) == ["S", "name | share\n東京 | 25%"]
     assert metadata["parser"] == "xls"
+
+
+def test_days_that_the_country_of_the_reader_orders_are_read_without_doubt() -> None:
+    formats = {14: "m/d/yy", 22: "m/d/yy h:mm", 164: "m/d/yy"}
+    book = SimpleNamespace(
+        format_map={key: SimpleNamespace(format_str=code) for key, code in formats.items()},
+        xf_list=[SimpleNamespace(format_key=key) for key in formats],
+        datemode=0,
+    )
+    day = 37442.5
+    shown_as = [legacy_excel._number(book, SimpleNamespace(xf_index=index, value=day)) for index in range(3)]
+    assert shown_as == ["2002-07-05", "2002-07-05 12:00", "7/5/02"]
