@@ -18,7 +18,7 @@ from core.errors import (
 )
 from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.encoding import is_binary
-from core.model.file_types import EXTENSIONS, KIND_OF
+from core.model.file_types import EXTENSIONS, KIND_OF, READ_AS
 
 MAX_NAME_BYTES = 255
 
@@ -85,7 +85,7 @@ def doc_key(name: str) -> str:
 
 
 def check_type(name: str, head: bytes, path: Path) -> str:
-    """Return the extension of a file, without its dot, once its content has been found to agree with it.
+    """Return the type that a file is kept as, an extension without its dot, once its content has been found to agree.
 
     ``head`` is the start of the file, at least 4 KiB where it has as many. A file without an extension gets the one
     that its content calls for.
@@ -97,6 +97,7 @@ def check_type(name: str, head: bytes, path: Path) -> str:
     extension = extension.lower() if dot and stem else _extension_of(head, path)
     if extension not in EXTENSIONS:
         raise UnsupportedType(f"Files of type .{extension[:20]} are not accepted." if extension else _UNKNOWN)
+    extension = READ_AS.get(extension, extension)
     if extension == "pdf":
         if b"%PDF-" not in head[:1024]:
             raise _mismatch(extension, head)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "pdf": ("pdf",),
-    "word": ("docx", "doc", "odt", "rtf"),
-    "sheet": ("xlsx", "xls", "ods", "csv", "tsv"),
-    "slides": ("pptx", "ppt", "odp"),
-    "web": ("html", "htm", "gdoc"),
+    "word": ("docx", "doc", "odt", "rtf", "docm", "dotx", "dotm", "ott"),
+    "sheet": ("xlsx", "xls", "ods", "csv", "tsv", "xlsm", "xltx", "xltm", "ots"),
+    "slides": ("pptx", "ppt", "odp", "ppsx", "pps", "pptm", "ppsm", "potx", "potm", "otp"),
+    "web": ("html", "htm", "xhtml", "gdoc"),
     "markdown": ("md", "markdown"),
     "text": ("txt", "log"),
     "book": ("epub",),
@@ -25,6 +25,13 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The extensions of each kind, without dots, those that people meet most first."""
 
+READ_AS: Mapping[str, str] = {
+    **dict.fromkeys(("docm", "dotx", "dotm"), "docx"),
+    **dict.fromkeys(("xlsm", "xltx", "xltm"), "xlsx"),
+    **dict.fromkeys(("ppsx", "pptm", "ppsm", "potx", "potm"), "pptx"),
+    **{"pps": "ppt", "ott": "odt", "ots": "ods", "otp": "odp", "xhtml": "html"},
+}
+"""Templates, shows and documents with macros: kept as the type that their bytes are in, whose macros nobody runs."""
 EXTENSIONS = tuple(extension for extensions in KINDS.values() for extension in extensions)
 KIND_OF = {extension: kind for kind, extensions in KINDS.items() for extension in extensions}
 CALLED_BY_STEM = tuple(extension for extension in EXTENSIONS if KIND_OF[extension] not in ("code", "data"))
@@ -40,3 +47,8 @@ ARCHIVES: Mapping[str, str] = {
     "txz": "xz",
 }
 """How names of archives end whose members become documents, and how each is packed."""
+
+
+def kept_as(extensions: Iterable[str]) -> tuple[str, ...]:
+    """Return the types as which documents of these extensions are kept, each once."""
+    return tuple(dict.fromkeys(READ_AS.get(extension, extension) for extension in extensions))

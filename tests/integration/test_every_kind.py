@@ -14,7 +14,7 @@ from PIL import Image
 import core
 from core.ingest.parsers.legacy import convert
 from core.model import JobState
-from core.model.file_types import EXTENSIONS, KIND_OF
+from core.model.file_types import EXTENSIONS, KIND_OF, READ_AS
 from tests import programs
 from tests.builders import knowledge_base
 from tests.unit.ingest.compound import outlook
@@ -24,6 +24,7 @@ from tests.unit.ingest.pictures_of_text import picture_of
 SAID = "Whoever opens the turquoise valve of the boiler wears gloves."
 OF_LIBREOFFICE = {
     "doc": "docx", "odt": "docx", "rtf": "docx", "xls": "xlsx", "ods": "xlsx", "ppt": "pptx", "odp": "pptx",
+    "docm": "docx", "ott": "docx", "xlsm": "xlsx", "ots": "xlsx", "ppsx": "pptx", "pps": "pptx", "otp": "pptx",
 }  # fmt: skip
 """Types that LibreOffice writes, and what of."""
 FORMATS = {"png": "PNG", "jpg": "JPEG", "jpeg": "JPEG", "tif": "TIFF", "tiff": "TIFF", "webp": "WEBP"}
@@ -55,8 +56,8 @@ def written(path: Path) -> str:
         folder = path.with_suffix(".folder")
         folder.mkdir()
         convert(source, OF_LIBREOFFICE[kind], kind, folder, 120).replace(path)
-    elif kind in ("docx", "xlsx", "pptx"):
-        office(path)
+    elif (form := READ_AS.get(kind, kind)) in ("docx", "xlsx", "pptx"):
+        office(path.with_name(f"{path.stem}-made.{form}")).replace(path)
     elif kind in FORMATS:
         Image.open(io.BytesIO(picture_of(SAID))).convert("RGB").save(path, FORMATS[kind])
     elif kind in BOOKS:
@@ -68,7 +69,7 @@ def written(path: Path) -> str:
         path.write_text(f'{{"rule": "{SAID}"}}')
     elif kind == "xml":
         path.write_text(f"<rules><rule>{SAID}</rule></rules>")
-    elif kind in ("html", "htm", "gdoc"):
+    elif kind in ("html", "htm", "xhtml", "gdoc"):
         path.write_text(f"<html><body><p>{SAID}</p></body></html>")
     else:
         path.write_text(f"{SAID}\n")
@@ -80,10 +81,14 @@ def check(kb: core.KnowledgeBase, path: Path, said: str) -> None:
     kb.work_off()
     job = kb.job(str(upload.job_id))
     assert job.state is JobState.DONE, job.error
-    found = core.EvoRAG(kb=kb).search(core.Query(said, filters=core.Filters(doc_keys=(path.name,)))).candidates
+    kind = path.suffix[1:]
+    filters = core.Filters(doc_keys=(path.name,), extensions=(kind,))
+    found = core.EvoRAG(kb=kb).search(core.Query(said, filters=filters)).candidates
     hit = next(hit for hit in found if hit.keyword is not None and hit.keyword.rank == 1)
     words = set(hit.placed.chunk.text.replace("|", " ").replace('"', " ").split())
     assert len(set(said.split()) - words) <= 1, hit.placed.chunk.text
+    version = kb.versions(hit.placed.doc_key)[0]
+    assert version.extension == READ_AS.get(kind, kind)
 
 
 WRITTEN_HERE = [each for each in EXTENSIONS if each not in OF_LIBREOFFICE and each not in FORMATS]

@@ -18,9 +18,9 @@ from app.components.shared.icon import icon
 from app.components.shared.states import badge
 from app.i18n import t
 from core.model import Document, Query
-from core.model.file_types import EXTENSIONS, KIND_OF, KINDS
+from core.model.file_types import EXTENSIONS, KIND_OF, KINDS, kept_as
 
-TYPES = tuple(extension for extension in EXTENSIONS if KIND_OF[extension] != "code")
+TYPES = kept_as(extension for extension in EXTENSIONS if KIND_OF[extension] != "code")
 MAX_TOP_K = 50
 NOTHING = Offer()
 

@@ -17,6 +17,7 @@ from core.catalog.documents.isolation import viewer
 from core.catalog.listing_schema import listed, unlisted
 from core.catalog.schema import document_tags
 from core.model import DocumentQuery, DocumentSort
+from core.model.file_types import kept_as
 
 GONE = ("deleted", "purged")
 _AT_ONCE = 500
@@ -111,7 +112,7 @@ def conditions(tx: Connection, wanted: DocumentQuery) -> list[ColumnElement[bool
     if wanted.state:
         found.append(listed.c.state == wanted.state)
     if wanted.extensions:
-        found.append(listed.c.extension.in_(wanted.extensions))
+        found.append(listed.c.extension.in_(kept_as(wanted.extensions)))
     if wanted.language:
         found.append(listed.c.language == wanted.language)
     if wanted.least_versions > 1:

@@ -26,6 +26,7 @@ from core.catalog.revisions import Revision
 from core.catalog.schema import chunks, document_tags, documents, embeddings, publications, version_chunks, versions
 from core.errors import Conflict, NotFound, Purged
 from core.model import BlockKind, Chunk, Filters, Label, Locator, PlacedChunk, Preview, VersionRef
+from core.model.file_types import kept_as
 from core.ports import Vector
 
 Names = tuple[int, str, str, str, int]
@@ -291,7 +292,7 @@ def _filtered(filters: Filters) -> Select[Any]:
         )
     if filters.extensions:
         query = query.where(
-            documents.c.id.in_(select(versions.c.doc_id).where(versions.c.extension.in_(filters.extensions)))
+            documents.c.id.in_(select(versions.c.doc_id).where(versions.c.extension.in_(kept_as(filters.extensions))))
         )
     moments = []
     if filters.updated_after is not None:

@@ -143,10 +143,13 @@ _EXACT = 2**53
 
 
 def general(value: float) -> str:
-    """A number without a format: integers plainly, others with up to 11 significant digits as Excel does."""
+    """A number without a format: integers plainly, others with the 15 significant digits that spreadsheets keep.
+
+    Excel shows as many as its cell has room for, LibreOffice all of them; with eleven a large sum lost its cents.
+    """
     if value == int(value) and abs(value) <= _EXACT:
         return str(int(value))
-    return f"{value:.11g}".replace("e", "E")
+    return f"{value:.15g}".replace("e", "E")
 
 
 def shown(value: float, code: str, epoch_1904: bool = False) -> str:

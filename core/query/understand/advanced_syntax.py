@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 
 from core.model import Filters, PlacedChunk, Syntax
-from core.model.file_types import EXTENSIONS, KINDS
+from core.model.file_types import EXTENSIONS, KINDS, kept_as
 
 FIELDS = ("title", "type", "tag", "doc")
 _MOST = 50
@@ -98,7 +98,7 @@ def _is_field(field: str, value: str) -> bool:
 
 def _extensions(value: str) -> tuple[str, ...]:
     plain = value.lower().lstrip(".")
-    return _TYPES.get(plain, (plain,) if plain in EXTENSIONS else ())
+    return _TYPES.get(plain, kept_as([plain]) if plain in EXTENSIONS else ())
 
 
 def filters_of(syntax: Syntax) -> Filters:
