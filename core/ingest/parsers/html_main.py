@@ -31,6 +31,8 @@ _LARGE_PART, _SMALL_PART = 0.5, 0.3
 _ONLY_LINKS, _MANY_LINKS = 0.75, 0.3
 _SHORT_LINK = 90
 _FEW_WORDS = 200
+_FEW_ENTRIES = 3
+"""Lines of links to the page's own sections from which these are a table of contents."""
 _ENTRY = re.compile(r"(?:^|\s)(?:hentry|h-entry|type-post|type-page)(?=$|\s)")
 """Names of a whole entry of a blog, beside which stand those of its categories."""
 _FURNITURE = re.compile(
@@ -92,6 +94,7 @@ class MainText:
         if marked is None and (title := body.css_first("h1")) is not None:
             found._begin_with(title, measures, body)
         found.left_out.update((node.mem_id, node) for node in _furniture(root, measures, is_marked=marked is not None))
+        found.left_out.update((node.mem_id, node) for node in _entries(root))
         return found
 
     def around(self, body: LexborNode) -> Iterator[str]:
@@ -193,6 +196,42 @@ def _is_furniture(node: LexborNode, measure: _Measure, whole: int, *, is_marked:
         return True
     says_little = measure.running == 0 and measure.text < 2 * _RUNNING
     return is_small and (leads_away or says_little) and _PERHAPS.search(f"{names} {mark}") is not None
+
+
+def _entries(root: LexborNode) -> Iterator[LexborNode]:
+    """Yield the links of tables of contents that are no lists: lines of nothing but links to sections of the page.
+
+    The sections' headings say the same, with what stands below them.
+    """
+    parents: dict[int, list[LexborNode]] = {}
+    for link in root.css('a[href^="#"]'):
+        if link.parent is not None:
+            parents.setdefault(link.parent.mem_id, []).append(link)
+    for links in parents.values():
+        run: list[LexborNode] = []
+        for link in links:
+            if not run or not _stands_below(link, run[-1]):
+                yield from _long(run)
+                run = []
+            run.append(link)
+        yield from _long(run)
+
+
+def _long(run: list[LexborNode]) -> list[LexborNode]:
+    return run if len(run) >= _FEW_ENTRIES else []
+
+
+def _stands_below(link: LexborNode, before: LexborNode) -> bool:
+    """Whether nothing but the end of a line parts a link from the one before it."""
+    is_next_line = False
+    node = before.next
+    while node is not None and node.mem_id != link.mem_id:
+        if node.tag == "br":
+            is_next_line = True
+        elif node.tag != "-text" or (node.text_content or "").strip():
+            return False
+        node = node.next
+    return node is not None and is_next_line
 
 
 def _names(node: LexborNode) -> tuple[str, str]:

@@ -207,6 +207,19 @@ def test_sections_of_a_manual_are_not_taken_for_furniture_by_their_names(tmp_pat
     assert blocks[-1].text.startswith("• the valve: opens") and "left_out" not in metadata
 
 
+def test_lines_of_links_to_the_own_sections_are_no_text(tmp_path: Path) -> None:
+    running = "The pump is cleaned with warm water before the summer, and its filter is put into the drawer. " * 3
+    entries = "".join(f'<a href="#q{n}">Q{n}. How is pump {n} cleaned?</a><br/>\n' for n in range(1, 5))
+    said = f'<p>See <a href="#q1">one</a>, <a href="#q2">two</a> and <a href="#q3">three</a>.<br>{running}</p>'
+    sections = "".join(f"<h2 id=q{n}>Q{n}. How is pump {n} cleaned?</h2><p>{running}</p>" for n in range(1, 5))
+    path = tmp_path / "faq.html"
+    path.write_text(f"<body><h1>Pumps</h1><h2>Contents</h2>{entries}{said}{sections}</body>")
+    blocks, _ = read(path)
+    assert texts(blocks).count("Q2. How is pump 2 cleaned?") == 1
+    assert any("See one, two and three." in text for text in texts(blocks))
+    assert not any("Q1. How is pump 1 cleaned?\nQ2." in text for text in texts(blocks))
+
+
 def test_page_that_is_a_list_of_links_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     path.write_text("<html><body><h1>Links</h1><ul>" + "<li><a href='/x'>A place</a></li>" * 20 + "</ul></body></html>")
