@@ -195,6 +195,7 @@ def test_a_file_that_was_changed_meanwhile_does_not_become_a_version(
 
 def test_a_found_upload_keeps_how_it_is_filed(tab: Page, line: CDPSession, tmp_path: Path) -> None:
     file, _ = manual(tmp_path, "drafted.txt")
+    tab.locator(".upload-options > summary").click()
     tab.locator("[data-upload-publish] input[value=draft]").check(force=True)
     choose(tab, file)
     sent(tab, 30)

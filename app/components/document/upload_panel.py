@@ -44,7 +44,10 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
         [
             zone,
             _all_kinds(),
-            html.Div(choices, className="upload-choice"),
+            html.Details(
+                [html.Summary(t("upload.options")), html.Div(choices, className="upload-choice")],
+                className="upload-options",
+            ),
             html.P(t("upload.note"), className="field-hint upload-hint"),
             html.Div(**dataset(upload_rows=True)),
         ],
