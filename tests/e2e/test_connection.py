@@ -57,7 +57,7 @@ def test_every_page_says_that_the_server_is_lost_and_that_it_is_back(tab: Page, 
     tab.locator("#connection-retry").click()
     expect(tab.locator("#connection")).to_contain_text(LOST)
     tab.context.set_offline(False)
-    expect(tab.locator("#connection")).to_contain_text("The server is there again.")
+    expect(tab.locator("#connection")).to_contain_text("Connected again.")
 
 
 def test_a_slow_server_is_said_within_three_seconds_and_not_for_longer(tab: Page) -> None:

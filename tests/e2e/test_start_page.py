@@ -161,7 +161,7 @@ def test_6_the_palette_finds_a_conversation_and_asks_what_it_does_not_find(tab: 
     tab.wait_for_url(re.compile("conversation="))
     tab.keyboard.press("Control+k")
     tab.keyboard.type("how often is it opened?")
-    expect(tab.locator("#palette-said")).to_have_text("Nothing is called that.")
+    expect(tab.locator("#palette-said")).to_have_text("Nothing found.")
     tab.keyboard.press("Enter")
     tab.wait_for_url(re.compile("how%20often.*|how\\+often.*"))
 

@@ -150,7 +150,7 @@ def test_a_paused_upload_goes_on_after_a_reload_with_the_same_file(
     sent(tab, 40)
     tab.get_by_role("button", name="Pause", exact=True).click()
     expect(tab.locator(ROW)).to_contain_text("Paused at")
-    tab.get_by_role("button", name="Go on", exact=True).click()
+    tab.get_by_role("button", name="Resume", exact=True).click()
     sent(tab, 50)
     tab.get_by_role("button", name="Pause", exact=True).click()
     tab.reload()

@@ -84,7 +84,7 @@ def test_the_environment_that_wins_is_named(tmp_path: Path) -> None:
         kb.generators.set("openai", "https://api.example.com/v1")
         shown = text(open_page(create_app(kb), "/settings"))
     assert "EVORAG_GENERATOR says that “none” writes" in shown and "EVORAG_OPENAI_URL wins" in shown
-    assert "Make it the default" not in shown
+    assert "Make default" not in shown
 
 
 def test_readers_see_none_of_it(window: Dash, kb: core.KnowledgeBase) -> None:

@@ -18,7 +18,7 @@ from tests.unit.app.drawn import by_id, open_page, press, press_one_of, text
 
 
 def test_page_says_what_a_check_is_before_the_first_one(window: Dash) -> None:
-    assert "The stores were not checked yet" in text(open_page(window, "/stores"))
+    assert "Not checked yet" in text(open_page(window, "/stores"))
     assert "検査" in text(open_page(window, "/stores", "ja"))
 
 
