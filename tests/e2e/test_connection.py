@@ -81,7 +81,7 @@ def test_what_does_not_reach_the_server_is_said_where_it_was_asked_for(tab: Page
     button, said = tab.locator("#load-sample").bounding_box(), here.bounding_box()
     assert button and said and 0 <= said["y"] - (button["y"] + button["height"]) < 20
     tab.context.set_offline(False)
-    expect(tab.locator("#connection")).to_contain_text("What you did meanwhile did not reach it.")
+    expect(tab.locator("#connection")).to_contain_text("did not reach the server.")
     expect(tab.locator("#connection").get_by_role("button", name="Load the page again")).to_be_visible()
 
 

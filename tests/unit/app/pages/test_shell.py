@@ -178,7 +178,7 @@ def test_examples_are_headings_of_the_documents_that_are_there(window: Dash, kb:
 
 
 def test_headings_that_any_document_has_are_no_examples(window: Dash, kb: core.KnowledgeBase) -> None:
-    paper = b"# Pumps\n\n## Abstract\n\nWhat follows.\n\n## Ada Byron, Grace Hopper\n\nLondon.\n\n## Seals\n\nReplace them.\n"
+    paper = b"# Pumps\n\n## Abstract\n\nShort.\n\n## Ada Byron, Grace Hopper\n\nLondon.\n\n## Seals\n\nReplace them.\n"
     kb.add_file("paper.md", io.BytesIO(paper))
     kb.add_file("規程.md", io.BytesIO("# 規程\n\n## はじめに\n\n定めます。\n\n## 休暇\n\n20日です。\n".encode()))
     kb.work_off()
