@@ -258,8 +258,9 @@ def _foot(past: Past) -> html.Div:
         rows.append(_row(button, t("version.comes.rollback", number=back, kept=published)))
     if published is not None:
         rows.append(_row(_act("unpublish", "eye-slash", t("version.unpublish")), t("version.comes.unpublish")))
-    delete = _button_of("document-delete", "trash", t("document.delete"))
-    rows.append(_row(delete, t("version.comes.delete"), is_hidden=state in ("deleted", "purged")))
+    is_gone = state in ("deleted", "purged")
+    delete = _button_of("document-delete", "trash", t("document.delete"), is_hidden=is_gone)
+    rows.append(_row(delete, t("version.comes.delete"), is_hidden=is_gone))
     if state != "purged" and not any(version.state == "stored" for version in past.versions):
         rows.append(_row(_act("purge", "slash-circle", t("version.purge_all")), t("version.comes.purge")))
     audit = dcc.Link([icon("journal-text"), t("version.audit")], href=links.audit(past.document.doc_key))
@@ -274,5 +275,11 @@ def _act(action: str, symbol: str, words: str) -> html.Button:
     return _button_of({"type": "document-act", "action": action}, symbol, words)
 
 
-def _button_of(component_id: str | dict[str, str], symbol: str, words: str) -> html.Button:
-    return html.Button([icon(symbol), words], id=component_id, type="button", className="btn btn-secondary btn-sm")
+def _button_of(component_id: str | dict[str, str], symbol: str, words: str, *, is_hidden: bool = False) -> html.Button:
+    return html.Button(
+        [icon(symbol), words],
+        id=component_id,
+        type="button",
+        className="btn btn-secondary btn-sm",
+        hidden=is_hidden,
+    )
