@@ -291,7 +291,7 @@ def test_rollback_is_taken_back_from_the_notice(window: Dash, client: FlaskClien
 def test_what_takes_a_document_away_says_what_comes_of_it_side_by_side(window: Dash, kb) -> None:
     for price in ("900", "1,000"):
         add(kb, "prices.txt", f"A ticket costs {price} yen.")
-    foot = by_class(open_page(window, "/documents/prices.txt"), "timeline-acts")
+    [foot] = by_class(open_page(window, "/documents/prices.txt"), "timeline-acts")
     rows = [text(row) for row in foot.children]
     for row, act, comes in zip(
         rows,
