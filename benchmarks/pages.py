@@ -5,7 +5,9 @@ is measured is the catalogue and the page. ``--documents`` go through the whole 
 catalogue in all: rows like theirs of documents, versions, publications, jobs, tags and questions, under names of their
 own, without text. Each page is drawn once to warm up and then ``--draws`` times, encoded as the browser gets it; told
 are the median of the processor time in ms and the size of the answer in kB. ``window`` is what a browser without
-a cache asks for before its first callback: files, and kB as they are sent.
+a cache asks for before its first callback: files, and kB as they are sent. ``opened`` are pages as headless Chromium
+opens them, where it is installed, ``--looks`` times each: all files and kB without a cache, and ms until the first
+content and until the page can be used, without and with what the browser kept, over loopback and at 10 Mbit/s.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from dash import Dash
 from plotly.io.json import to_json_plotly
 from sqlalchemy import Connection, func, insert, select
@@ -27,16 +30,19 @@ from sqlalchemy import Connection, func, insert, select
 import core
 from app.main import create_app
 from app.static_files import BESIDE
-from benchmarks import runner
+from benchmarks import opening, runner
 from benchmarks.benchmark import Benchmark, Context
 from benchmarks.machine import note
 from core.catalog.schema import document_tags, documents, jobs, publications, questions, versions
 from core.settings import Settings
+from core.snn.recording import save
 from tests.unit.app.drawn import open_page
+from tests.unit.snn.recorded import population, recording
 
 BATCH = 500
 QUESTION = "Which part does supplier 7 deliver?"
 RARE, COMMON, JAPANESE = "00042", "part", "部品"
+NEURONS, NEURONS_SEED = (8, 60, 192), 7
 TAGS = ("machine", "pump", "supplier", "調達")
 
 
@@ -135,6 +141,14 @@ def addresses(kb: core.KnowledgeBase) -> dict[str, str]:
     }
 
 
+def recorded(kb: core.KnowledgeBase, folder: Path) -> str:
+    """Keep a recording of as many neurons as a small model has in one kind, and return its id."""
+    signs = np.random.default_rng(NEURONS_SEED).integers(-1, 2, NEURONS).astype(np.int8)
+    path = folder / "spikes.pt"
+    save(recording({"layers.0.query": population(signs)}), path)
+    return kb.recordings.import_file("spikes", path).id
+
+
 def _drawing(window: Dash, address: str) -> Callable[[], int]:
     """Return what draws a page, or asks the interface, and tells the size of the answer."""
     if not address.startswith("/api/"):
@@ -158,9 +172,11 @@ def weight(window: Dash) -> dict[str, int]:
     return {"files": len(asked), "kB": round(sum(sent) / 1000)}
 
 
-def measure(folder: Path, count: int, listed: int, draws: int) -> dict[str, Any]:
+def measure(folder: Path, count: int, listed: int, draws: int) -> tuple[dict[str, Any], str]:
+    """Return the figures of each page, and the id of a recording that is there."""
     began = time.perf_counter()
     with filled(folder, count) as kb:
+        recording_id = recorded(kb, folder.parent)
         places = addresses(kb)
         multiply(kb, listed)
         note(f"{count} documents, {max(count, listed)} listed, in {time.perf_counter() - began:.0f} s")
@@ -177,28 +193,52 @@ def measure(folder: Path, count: int, listed: int, draws: int) -> dict[str, Any]
                 times.append((time.process_time() - started) * 1000)
             report[name] = {"ms": round(statistics.median(times), 1), "kB": round(size / 1000)}
             note(f"{name}: {report[name]}")
+    return report, recording_id
+
+
+def opened(folder: Path, recording_id: str, looks: int) -> dict[str, Any]:
+    """Open the pages that people see first in a browser; nothing where there is none."""
+    key = "part 000010.txt"
+    row = ".ag-center-cols-container .ag-row"
+    report = opening.opened(
+        folder,
+        {
+            "start": ("/", "#ask-question"),
+            "documents": ("/documents", row),
+            "document": (f"/documents/{key}", ".document-text"),
+            "compare_start": ("/compare", ".compare-start li"),
+            "compare": (f"/compare?doc={key}&old=1&new=2", ".diff-line .line-text"),
+            "neurons": (f"/neurons?recording={recording_id}", "#neurons-raster .main-svg"),
+        },
+        looks,
+    )
+    for name, told in report.items():
+        note(f"opened {name}: {told}")
     return report
 
 
 def figures(context: Context) -> dict[str, Any]:
     logging.disable(logging.WARNING)
     options = context.options
-    pages = measure(context.workspace / "data", options.documents, options.listed, options.draws)
-    return {"documents": options.documents, "listed": options.listed, "pages": pages}
+    pages, recording_id = measure(context.workspace / "data", options.documents, options.listed, options.draws)
+    looks = options.looks if opening.has_browser() else 0
+    seen = opened(context.workspace, recording_id, looks) if looks else {}
+    return {"documents": options.documents, "listed": options.listed, "pages": pages, "opened": seen}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--documents", type=int, default=1_000)
     parser.add_argument("--listed", type=int, default=100_000, help="documents in the catalogue in all")
     parser.add_argument("--draws", type=int, default=5, help="how often each page is drawn in a round")
+    parser.add_argument("--looks", type=int, default=3, help="how often a browser opens each page; 0: not at all")
 
 
 BENCHMARK = Benchmark(
     "pages",
     figures,
     add_options,
-    smallest={"documents": 20, "listed": 40, "draws": 1},
-    small={"documents": 200, "listed": 10_000, "draws": 3},
+    smallest={"documents": 20, "listed": 40, "draws": 1, "looks": 0},
+    small={"documents": 200, "listed": 10_000, "draws": 3, "looks": 1},
     scale="documents",
 )
 

@@ -210,7 +210,7 @@ def warn_degraded(trace: Trace) -> None:
         failed, percent = trace.indexing.failed, trace.indexing.percent
         if going_on := trace.indexing.documents - failed:
             are = "1 document is" if going_on == 1 else f"{going_on:,} documents are"
-            note(f"warning: {are} still being indexed: found by words, by meaning {percent} %.")
+            note(f"warning: {are} still being indexed: found by words, by meaning {percent}%.")
         if failed:
             lost = "1 document" if failed == 1 else f"{failed:,} documents"
             note(f"warning: the embedding of {lost} failed: found by words alone. Start again: evorag jobs --retry ID.")

@@ -111,7 +111,7 @@ def test_escape_stops_the_writing_and_nothing_of_it_is_kept(page: Page) -> None:
     send(page, "How slowly does the orchard grow?")
     expect(page.locator(".live-text")).to_contain_text("The harvest", timeout=TIMEOUT_MS)
     page.keyboard.press("Escape")
-    expect(page.locator(".live-card")).to_contain_text("Stopped. This was not checked, and is not kept")
+    expect(page.locator(".live-card")).to_contain_text("Stopped. This was not checked and is not kept")
     expect(page.locator("#ask-question")).to_be_focused()
     assert "trace=" not in page.url
     kept = page.evaluate("async () => (await (await fetch('/api/v1/questions?limit=50')).json()).questions")
@@ -121,7 +121,7 @@ def test_escape_stops_the_writing_and_nothing_of_it_is_kept(page: Page) -> None:
 @pytest.mark.parametrize(
     ("locale", "summary", "obstacle"),
     [
-        ("en-GB", "A passage is missing?", "Other passages stand before it"),
+        ("en-GB", "Missing a passage?", "Other passages stand before it"),
         ("ja-JP", "あるはずの箇所が見つからない", "ほかの箇所が上位にあります"),
     ],
 )

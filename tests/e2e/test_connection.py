@@ -57,7 +57,7 @@ def test_every_page_says_that_the_server_is_lost_and_that_it_is_back(tab: Page, 
     tab.locator("#connection-retry").click()
     expect(tab.locator("#connection")).to_contain_text(LOST)
     tab.context.set_offline(False)
-    expect(tab.locator("#connection")).to_contain_text("The server is there again.")
+    expect(tab.locator("#connection")).to_contain_text("Connected again.")
 
 
 def test_a_slow_server_is_said_within_three_seconds_and_not_for_longer(tab: Page) -> None:
@@ -81,7 +81,7 @@ def test_what_does_not_reach_the_server_is_said_where_it_was_asked_for(tab: Page
     button, said = tab.locator("#load-sample").bounding_box(), here.bounding_box()
     assert button and said and 0 <= said["y"] - (button["y"] + button["height"]) < 20
     tab.context.set_offline(False)
-    expect(tab.locator("#connection")).to_contain_text("What you did meanwhile did not reach it.")
+    expect(tab.locator("#connection")).to_contain_text("did not reach the server.")
     expect(tab.locator("#connection").get_by_role("button", name="Load the page again")).to_be_visible()
 
 

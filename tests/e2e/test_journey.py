@@ -100,7 +100,7 @@ def test_3_an_answer_cites_the_passage_and_the_citation_opens_it(page: Page, que
 
 def test_4_the_five_cards_open_and_the_trace_is_kept(page: Page) -> None:
     ask(page, "What does the travel policy say about hotels?")
-    page.get_by_text("Show query processing details").click()
+    page.get_by_text("Show how this answer was found").click()
     for title in CARDS:
         expect(page.locator("#ask-cards").get_by_role("heading", name=title)).to_be_visible()
     expect(page.locator("#ask-cards .js-plotly-plot").first).to_be_visible()
@@ -136,7 +136,7 @@ def test_6_hostile_text_is_never_run(page: Page) -> None:
         page.goto(path)
         page.wait_for_timeout(1_500)
         assert page.evaluate("() => window.__xss") is None
-    page.get_by_text("Show query processing details").click()
+    page.get_by_text("Show how this answer was found").click()
     expect(page.locator("#ask-cards .js-plotly-plot").first).to_be_visible()
     assert page.evaluate("() => window.__xss") is None
 

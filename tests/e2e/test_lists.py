@@ -62,7 +62,7 @@ def test_documents_are_searched_as_one_types_and_the_address_says_so(tab: Page) 
     expect(tab.locator(COUNT)).to_have_text("11 documents")
     expect(tab.locator("#documents-search")).to_have_value("部品 00")
     tab.locator("#documents-search").fill("nothing of this")
-    tab.get_by_role("link", name="Show everything").click()
+    tab.get_by_role("link", name="Clear search and filters").click()
     expect(tab.locator(COUNT)).to_have_text("130 documents")
     expect(tab.locator("#documents-search")).to_have_value("")
 

@@ -65,10 +65,10 @@ def test_a_page_whose_scripts_take_long_says_so(tab: Page) -> None:
     held: list[Route] = []
     tab.route("**/modules-*/main.js", lambda route: held.append(route))
     tab.goto("/documents", wait_until="commit")
-    expect(tab.get_by_role("alert")).to_contain_text("The page is taking long to load.", timeout=SAID_WITHIN_MS)
+    expect(tab.get_by_role("alert")).to_contain_text("This page is taking a long time to load.", timeout=SAID_WITHIN_MS)
     held[0].continue_()
     expect(tab.locator("h1")).to_have_text("Documents")
-    expect(tab.get_by_text("The page is taking long to load.")).to_be_hidden()
+    expect(tab.get_by_text("This page is taking a long time to load.")).to_be_hidden()
 
 
 @pytest.mark.parametrize(("scheme", "width", "locale"), [("light", 1280, "en-GB"), ("dark", 400, "ja-JP")])

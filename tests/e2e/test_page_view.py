@@ -119,7 +119,7 @@ def test_zoom_keeps_the_page_and_its_words_in_place(tab: Page) -> None:
     before = word.bounding_box()
     for _ in range(3):
         tab.get_by_role("button", name="Larger").click()
-    expect(tab.locator(".sheet-zoom")).to_have_text("200 %")
+    expect(tab.locator(".sheet-zoom")).to_have_text("200%")
     there(tab, 1)
     after = word.bounding_box()
     assert before and after and after["width"] == pytest.approx(2 * before["width"], rel=0.05)

@@ -46,11 +46,11 @@ def test_1_a_server_is_added_tried_and_made_the_default_by_the_keyboard(tab: Pag
     expect(form.get_by_label("Key", exact=True)).to_have_value("")
     servers.get_by_role("button", name="Try it: house").press("Enter")
     expect(servers.locator(".server-answer")).to_have_text("Nine。")
-    servers.get_by_role("button", name="Make it the default: house").press("Enter")
+    servers.get_by_role("button", name="Make default: house").press("Enter")
     expect(servers.get_by_text("Default", exact=True)).to_be_visible()
     assert "sk-correct" not in tab.content()
     tab.reload()
-    expect(servers.get_by_role("button", name="No longer the default: house")).to_be_visible()
+    expect(servers.get_by_role("button", name="Stop using as default: house")).to_be_visible()
 
 
 @pytest.mark.parametrize(("scheme", "width", "locale"), LOOKS)

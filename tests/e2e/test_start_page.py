@@ -154,14 +154,14 @@ def test_6_the_palette_finds_a_conversation_and_asks_what_it_does_not_find(tab: 
         "() => fetch('/api/v1/conversations', {method: 'POST', headers: {'Content-Type': 'application/json'},"
         " body: JSON.stringify({title: 'About valves'})})"
     )
-    tab.get_by_role("button", name="Find or do").click()
+    tab.get_by_role("button", name="Search").first.click()
     tab.keyboard.type("about val")
     expect(tab.get_by_role("option", name="About valves")).to_be_visible()
     tab.keyboard.press("Enter")
     tab.wait_for_url(re.compile("conversation="))
     tab.keyboard.press("Control+k")
     tab.keyboard.type("how often is it opened?")
-    expect(tab.locator("#palette-said")).to_have_text("Nothing is called that.")
+    expect(tab.locator("#palette-said")).to_have_text("Nothing found.")
     tab.keyboard.press("Enter")
     tab.wait_for_url(re.compile("how%20often.*|how\\+often.*"))
 
@@ -216,7 +216,7 @@ def test_10_an_unknown_address_says_so_in_the_readers_language(
     expect(page.locator("h1")).to_have_text(words)
     expect(page.get_by_text("/no/such/page")).to_be_visible()
     wrong = seen(page, f"not-found-{scheme}-{width}")
-    page.get_by_role("button", name="検索・操作" if locale == "ja-JP" else "Find or do").last.click()
+    page.get_by_role("button", name="検索・操作" if locale == "ja-JP" else "Search").last.click()
     expect(page.locator("#palette-field")).to_be_focused()
     context.close()
     assert wrong == []

@@ -89,6 +89,7 @@ def test_rows_are_there_again_after_another_page_and_after_a_reload(tab: Page, t
 
 def test_tags_are_kept_with_what_is_added(tab: Page, tmp_path: Path) -> None:
     tab.goto("/upload")
+    tab.locator(".upload-options > summary").click()
     tab.get_by_label("Tags for these files").fill("care, 点検、 pump")
     choose(tab, written(tmp_path, ["tagged.txt"], "Words with tags."))
     expect(tab.locator('li.job[data-meaning="ok"]')).to_have_count(1)

@@ -150,7 +150,7 @@ def test_a_paused_upload_goes_on_after_a_reload_with_the_same_file(
     sent(tab, 40)
     tab.get_by_role("button", name="Pause", exact=True).click()
     expect(tab.locator(ROW)).to_contain_text("Paused at")
-    tab.get_by_role("button", name="Go on", exact=True).click()
+    tab.get_by_role("button", name="Resume", exact=True).click()
     sent(tab, 50)
     tab.get_by_role("button", name="Pause", exact=True).click()
     tab.reload()
@@ -195,6 +195,7 @@ def test_a_file_that_was_changed_meanwhile_does_not_become_a_version(
 
 def test_a_found_upload_keeps_how_it_is_filed(tab: Page, line: CDPSession, tmp_path: Path) -> None:
     file, _ = manual(tmp_path, "drafted.txt")
+    tab.locator(".upload-options > summary").click()
     tab.locator("[data-upload-publish] input[value=draft]").check(force=True)
     choose(tab, file)
     sent(tab, 30)

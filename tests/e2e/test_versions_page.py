@@ -34,6 +34,7 @@ def upload(tab: Page, folder: Path, name: str, text: str, *, draft: bool = False
     file.write_text(text, encoding="utf-8")
     tab.goto("/upload")
     expect(tab.locator("[data-upload-picker=files]")).to_be_attached()
+    tab.locator(".upload-options > summary").click()
     tab.get_by_label("Note", exact=True).fill(note)
     if draft:
         tab.get_by_label("Not yet: keep as draft").check()

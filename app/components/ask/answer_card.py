@@ -43,7 +43,7 @@ def answer_card(
 ) -> html.Section:
     """The answer, how it was come by, and how sure it is; an answer without support says what to do instead.
 
-    With ``shown`` its sources say how they stand to what is shown now. ``tool`` stands beside the facts.
+    With ``shown`` its sources say how they stand to what is shown now. ``tool`` stands below it.
     ``first`` is when the first publication was made, where the question was asked of a moment before it. ``names``
     are those of documents that filters name.
     """
@@ -60,8 +60,8 @@ def answer_card(
     body.append(other_answer(answer))
     if answer.citations:
         body.append(citation_notes(answer.citations))
-    header = html.Header([*_facts(trace), *_cached(trace), tool])
-    content = [*degraded_notices(trace, _afresh(trace)), understood(trace, names), header, *body]
+    header = html.Header([*_facts(trace), *_cached(trace)])
+    content = [*degraded_notices(trace, _afresh(trace)), understood(trace, names), header, *body, tool]
     return html.Section(
         [part for part in content if part is not None],
         className="answer-card",

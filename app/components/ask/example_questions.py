@@ -24,6 +24,16 @@ NUMBERING = re.compile(
 )
 BRACKETED = re.compile(r"^[（(](.+)[）)]$")
 ASKS = re.compile(r"[?？]$|(?:です|ます|でしょう|ません|いくら|どこ|いつ|だれ|誰|何|なん)か$")
+SAYS_NOTHING = re.compile(
+    r"(?:abstract|acknowledge?ments?|appendix|background|bibliography|conclusions?|(?:table of )?contents|copyright"
+    r"|credits|disclaimer|foreword|glossary|history|index|introduction|licen[cs]e|miscellaneous|notes?|notice|other"
+    r"|overview|preface|purpose|references|scope|summary|synopsis"
+    r"|まとめ|はじめに|おわりに|概要|序文|前書き|まえがき|あとがき|目次|索引|参考文献|謝辞|付録|背景|目的|その他|備考)",
+    re.IGNORECASE,
+)
+"""Headings that any document may have: asked about, they tell nobody what this one is good for."""
+NAMES = re.compile(r"[,、，;；]|@")
+"""What a list of people has; nobody asks about such a heading."""
 FIRST_WORD = re.compile(r"^[A-Z][a-z]+(?=\s|$)")
 
 
@@ -68,8 +78,14 @@ def _headings(document: Document, chunks: Iterable[Chunk]) -> Iterator[str]:
         if heading in seen:
             continue
         seen.add(heading)
-        if SHORTEST <= len(heading) <= LONGEST and not any(sign.isdigit() for sign in heading):
+        if SHORTEST <= len(heading) <= LONGEST and _is_asked_about(heading):
             yield heading
+
+
+def _is_asked_about(heading: str) -> bool:
+    if any(sign.isdigit() for sign in heading) or SAYS_NOTHING.fullmatch(heading):
+        return False
+    return bool(ASKS.search(heading)) or NAMES.search(heading) is None
 
 
 def _plain(heading: str) -> str:

@@ -66,16 +66,10 @@ def ask_form(
                     _fields(query, documents, tags),
                     scope_fields(query, offered),
                     answer_fields(query, offer),
+                    _depth(query),
                 ],
                 open=bool(limits) and not goes_on,
                 className="filters",
-            ),
-            html.Div(
-                [
-                    html.Label(t("ask.top_k"), htmlFor="ask-k"),
-                    dbc.Input(id="ask-k", type="number", min=1, max=MAX_TOP_K, step=1, value=query.top_k, size="sm"),
-                ],
-                className="top-k",
             ),
         ],
         className="ask-options",
@@ -112,8 +106,9 @@ def _chips(query: Query, documents: Sequence[Document]) -> list[html.Span]:
 def _summary(query: Query, chips: Sequence[html.Span]) -> html.Summary:
     is_filtered = bool(query.filters.doc_keys or query.filters.tags or query.filters.extensions)
     words = t("ask.filters") if is_filtered else t("ask.no_filters")
-    now = html.Span(t("ask.as_shown_now")) if len(chips) == 0 else None
-    return html.Summary([icon("funnel"), html.Span(words), now, html.Span(chips, className="chips")])
+    if not chips:
+        words = t("evidence.everything")
+    return html.Summary([icon("funnel"), html.Span(words), html.Span(chips, className="chips")])
 
 
 def _fields(query: Query, documents: Sequence[Document], tags: Sequence[str]) -> html.Div:
@@ -129,6 +124,12 @@ def _fields(query: Query, documents: Sequence[Document], tags: Sequence[str]) ->
         ],
         className="filter-fields",
     )
+
+
+def _depth(query: Query) -> html.Div:
+    """How many passages are shown."""
+    count = dbc.Input(id="ask-k", type="number", min=1, max=MAX_TOP_K, step=1, value=query.top_k, size="sm")
+    return html.Div([html.Label(t("ask.top_k"), htmlFor="ask-k"), count], className="top-k")
 
 
 def _field(name: str, options: Any, value: list[str]) -> html.Div:

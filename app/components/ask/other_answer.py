@@ -11,16 +11,14 @@ from core.model import Answer, AnswerType, Trace
 
 
 def who_wrote(trace: Trace) -> html.Span | None:
-    """Name what wrote an answer, extraction too; of an insufficient one, what was asked in vain."""
+    """Name what wrote an answer where a generator did, or was asked in vain; that it was extracted says its badge."""
     answer = trace.answer
     if answer.type is AnswerType.HALLUCINATION_FALLBACK:
         model = trace.generation.get("model", "")
         by = f"{trace.generation.get('generator', '')}: {model}" if model else trace.generation.get("generator", "")
         return html.Span(t("answer.instead_of", generator=by), className="user-text")
-    if answer.type is AnswerType.INSUFFICIENT and is_extracted(answer):
-        return None
     if is_extracted(answer):
-        return html.Span(t("answer.by_extraction")) if answer.citations else None
+        return None
     return html.Span(t("answer.by", generator=answer.generator), className="user-text")
 
 

@@ -52,7 +52,6 @@ def document_actions(document: Document, version: Version | None) -> html.Div:
         [
             *shown,
             _button("document-restore", "arrow-counterclockwise", restore, is_hidden=not can_restore),
-            _button("document-delete", "trash", t("document.delete"), is_hidden=is_deleted or is_purged),
         ],
         className="button-row document-actions for-editors",
     )

@@ -70,7 +70,7 @@ def _tools() -> html.Div:
             html.Div(
                 [
                     _button("smaller", html.Span("−"), t("pages.smaller")),
-                    html.Span("100 %", className="sheet-zoom", **aria(live="polite")),
+                    html.Span("100%", className="sheet-zoom", **aria(live="polite")),
                     _button("larger", html.Span("+"), t("pages.larger")),
                 ],
                 className="sheet-tools",

@@ -135,7 +135,7 @@ def _version(version: Version, past: Past, shown: Sequence[Period], form: Form |
 
 
 def _facts(version: Version) -> list[Any]:
-    who = html.Span(version.actor or "—", title=None if version.actor else t("version.no_actor"))
+    who = html.Span(version.actor) if version.actor else None
     facts: list[Any] = [who, when(version.created_at)]
     if version.state != "purged":
         facts.append(html.Span(size(version.size_bytes)))
@@ -248,25 +248,38 @@ def _button(action: str, number: int, symbol: str) -> html.Button:
 
 
 def _foot(past: Past) -> html.Div:
-    """What can be done with the history as a whole."""
-    buttons: list[Any] = []
+    """What can be done with the document as a whole, each with what comes of it, from the mildest to the last."""
+    rows: list[Any] = []
     state, published = past.document.state, past.document.published_version
     back = past.rollback_to
     if back is not None:
         key = "version.show_again" if back > (published or 0) else "version.roll_back_to"
-        buttons.append(_act("rollback", "arrow-counterclockwise", t(key, number=back)))
+        button = _act("rollback", "arrow-counterclockwise", t(key, number=back))
+        rows.append(_row(button, t("version.comes.rollback", number=back, kept=published)))
     if published is not None:
-        buttons.append(_act("unpublish", "eye-slash", t("version.unpublish")))
+        rows.append(_row(_act("unpublish", "eye-slash", t("version.unpublish")), t("version.comes.unpublish")))
+    is_gone = state in ("deleted", "purged")
+    delete = _button_of("document-delete", "trash", t("document.delete"), is_hidden=is_gone)
+    rows.append(_row(delete, t("version.comes.delete"), is_hidden=is_gone))
     if state != "purged" and not any(version.state == "stored" for version in past.versions):
-        buttons.append(_act("purge", "trash", t("version.purge_all")))
+        rows.append(_row(_act("purge", "slash-circle", t("version.purge_all")), t("version.comes.purge")))
     audit = dcc.Link([icon("journal-text"), t("version.audit")], href=links.audit(past.document.doc_key))
-    return html.Div([*buttons, audit], className="timeline-foot")
+    return html.Div([html.Ul(rows, className="timeline-acts for-editors"), audit], className="timeline-foot")
+
+
+def _row(button: html.Button, comes: str, *, is_hidden: bool = False) -> html.Li:
+    return html.Li([button, html.Span(comes)], hidden=is_hidden)
 
 
 def _act(action: str, symbol: str, words: str) -> html.Button:
+    return _button_of({"type": "document-act", "action": action}, symbol, words)
+
+
+def _button_of(component_id: str | dict[str, str], symbol: str, words: str, *, is_hidden: bool = False) -> html.Button:
     return html.Button(
         [icon(symbol), words],
-        id={"type": "document-act", "action": action},
+        id=component_id,
         type="button",
-        className="btn btn-secondary btn-sm for-editors",
+        className="btn btn-secondary btn-sm",
+        hidden=is_hidden,
     )

@@ -27,7 +27,7 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
         [
             icon("cloud-upload", "state-icon"),
             html.P(t("upload.zone"), className="state-title"),
-            html.P(t("upload.kinds", size=size(max_bytes)), className="state-text"),
+            html.P(t("upload.kinds", size=_most(max_bytes)), className="state-text"),
             html.Div(
                 [
                     _pick("files", "plus-lg", t("upload.pick"), "btn btn-primary"),
@@ -44,7 +44,10 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
         [
             zone,
             _all_kinds(),
-            html.Div(choices, className="upload-choice"),
+            html.Details(
+                [html.Summary(t("upload.options")), html.Div(choices, className="upload-choice")],
+                className="upload-options",
+            ),
             html.P(t("upload.note"), className="field-hint upload-hint"),
             html.Div(**dataset(upload_rows=True)),
         ],
@@ -59,6 +62,11 @@ def upload_panel(extensions: Sequence[str], max_bytes: int, part_bytes: int, *, 
             tus=get_asset_url("vendor/tus/tus.min.js"),
         ),
     )
+
+
+def _most(max_bytes: int) -> str:
+    """A limit as people write it: a whole number where it is one."""
+    return size(max_bytes).replace(".0 ", " ")
 
 
 def _all_kinds() -> html.Details:

@@ -66,7 +66,7 @@ def written(name: str, value: float | None, *, signed: bool = False) -> str:
     sign = ("+" if value > 0 else "−") if signed and not is_none else ""
     size = abs(value) if signed else value
     if name in SHARES:
-        points = t("evaluate.points", value=number(size * 100, digits=1)) if signed else f"{number(size * 100)} %"
+        points = t("evaluate.points", value=number(size * 100, digits=1)) if signed else f"{number(size * 100)}%"
         return sign + points
     if name.endswith("_ms"):
         return sign + t("unit.ms", value=number(size))

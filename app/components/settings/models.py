@@ -12,10 +12,12 @@ from app.components.attributes import aria, dataset
 from app.components.shared.generator_choice import MEANINGS, generator_words
 from app.components.shared.states import badge, empty
 from app.components.shared.times import when
-from app.i18n import size, t
+from app.i18n import has, size, t
 from core.model import Artifact, GeneratorHealth
 
 ACTION = "settings-model"
+NOT_SET_UP = ("openai_unset", "command_unset", "trained_none", "trained_unchosen")
+"""Reasons of generators that are there to be set up."""
 COLUMNS = ("model", "spikes", "size", "created", "state")
 
 
@@ -25,12 +27,21 @@ def generator_lines(healths: Sequence[GeneratorHealth], default: str) -> html.Ul
 
 
 def _generator(health: GeneratorHealth, default: str) -> html.Li:
-    words: list[Any] = [html.Strong(health.name), html.Span(health.model, className="settings-model-name")]
+    key = f"settings.generator.{health.name}"
+    words: list[Any] = [html.Strong(t(key) if has(key) else health.name)]
+    if has(key):
+        words.append(html.Code(health.name))
+    words.append(html.Span(health.model, className="settings-model-name"))
     if health.name == default:
         words.append(html.Span(t("settings.default"), className="muted"))
     head: list[Component] = [html.Div(words, className="settings-words")]
-    head.append(badge(MEANINGS[health.state], t(f"ask.generator.state.{health.state}")))
     said = generator_words(health)
+    if health.reason in NOT_SET_UP:
+        # Nothing is wrong with what nobody has wanted yet.
+        head.append(badge("neutral", t("settings.generator_unset")))
+        how = html.Details([html.Summary(t("settings.generator_how")), said], className="settings-how")
+        return html.Li([html.Div(head, className="settings-line"), how])
+    head.append(badge(MEANINGS[health.state], t(f"ask.generator.state.{health.state}")))
     detail = html.P(said, className="hint") if said is not None else None
     return html.Li([html.Div(head, className="settings-line"), detail])
 

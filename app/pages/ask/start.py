@@ -15,10 +15,10 @@ from app.context import kb
 from app.i18n import language, t
 from app.offered_documents import chosen_documents
 from core.errors import NotFound
-from core.model import DocumentQuery, JobState
+from core.model import Document, DocumentQuery, JobState, TraceSummary
 
 TICK_MS = 2_000
-RECENT_QUESTIONS = 5
+RECENT_QUESTIONS, LOOKED_THROUGH = 5, 20
 EXAMPLES = 3
 OFFERED_DOCUMENTS = 60
 """So many are considered for examples, in the order of their names; and of so many of these the text is read."""
@@ -33,7 +33,7 @@ def below(doc_keys: Sequence[str] = ()) -> list[Any]:
     examples = _examples(doc_keys)
     if examples:
         parts.append(example_links(examples, doc_keys))
-    saved, recent = kb().saved_questions(), kb().history(RECENT_QUESTIONS)
+    saved, recent = kb().saved_questions(), _recent()
     lists: list[tuple[str, Any, Any]] = [("ask.saved", saved_links(saved), None)] if saved else []
     if recent:
         every = dcc.Link(t("start.all_questions"), href=links.HISTORY)
@@ -90,17 +90,30 @@ def follow(_: int, seen: list[Any], doc_keys: list[str] | None) -> tuple[Any, ..
     return indexing(), below(doc_keys or ()), is_empty(), now
 
 
+def _recent() -> list[TraceSummary]:
+    """The last answers; of a question that was asked again, the newest."""
+    newest: dict[str, TraceSummary] = {}
+    for asked in kb().history(LOOKED_THROUGH):
+        newest.setdefault(asked.question, asked)
+    return list(newest.values())[:RECENT_QUESTIONS]
+
+
 def _state() -> list[Any]:
     """What the parts below the box depend on."""
     newest = kb().history(1)
     return [kb().sequence(), newest[0].id if newest else "", is_empty()]
 
 
+def _is_titled(document: Document) -> bool:
+    """Whether it has a title that is more than the name of its file."""
+    return document.title not in ("", document.name, document.name.rpartition(".")[0])
+
+
 def _examples(doc_keys: Sequence[str]) -> list[str]:
     """Questions that shown documents answer: one a document, in the reader's language first, or those of the chosen."""
     known = chosen_documents(doc_keys) if doc_keys else kb().documents(limit=OFFERED_DOCUMENTS)
     shown = [each for each in known if each.published_version is not None]
-    shown.sort(key=lambda document: document.language != language())
+    shown.sort(key=lambda document: (document.language != language(), not _is_titled(document)))
     most = EXAMPLES if len(doc_keys) == 1 else 1
     found: list[str] = []
     for document in shown[:READ_DOCUMENTS]:

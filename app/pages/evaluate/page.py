@@ -66,14 +66,10 @@ def layout(
 
 def _sets() -> html.Div:
     standings = [_standing(known) for known in kb().evaluations.sets()]
-    analyser = link_button(t("analyser.title"), links.ANALYSER, "type")
     if not standings:
         first = ways_in() if may_change() else []
-        return named_page(
-            "evaluate", empty("bar-chart", t("evaluate.empty_title"), t("evaluate.empty_text"), first), action=analyser
-        )
-    actions = [*ways_in(), analyser] if may_change() else analyser
-    return named_page("evaluate", sets_list(standings), action=actions)
+        return named_page("evaluate", empty("bar-chart", t("evaluate.empty_title"), t("evaluate.empty_text"), first))
+    return named_page("evaluate", sets_list(standings), action=ways_in() if may_change() else None)
 
 
 def _standing(known: QuestionSet) -> SetStatus:

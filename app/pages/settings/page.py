@@ -23,7 +23,7 @@ from app.components.settings.training import (
     training_form,
     training_list,
 )
-from app.components.shared.states import error_line, link_button, notify, report_callback_error, shows_errors
+from app.components.shared.states import error_line, notify, report_callback_error, shows_errors
 from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import t
@@ -59,8 +59,7 @@ def layout(**_: Any) -> html.Div:
         html.P(id="settings-said", role="status", className="visually-hidden"),
         dcc.Store(id="settings-states", data=_states(kb().training.trainings())),
     ]
-    stores = link_button(t("stores.open"), links.STORES, "database") if _may_change() else None
-    return named_page("settings", [*parts, *ticks], action=stores)
+    return named_page("settings", [*parts, *ticks])
 
 
 def _section(name: str, children: Any) -> html.Section:

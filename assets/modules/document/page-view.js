@@ -275,7 +275,7 @@ class PageView {
     const page = this.current();
     this.zoom = Math.min(Math.max(step, 0), ZOOMS.length - 1);
     this.sheets.style.setProperty("--zoom", ZOOMS[this.zoom]);
-    this.root.querySelector(".sheet-zoom").textContent = `${Math.round(100 * ZOOMS[this.zoom])} %`;
+    this.root.querySelector(".sheet-zoom").textContent = `${Math.round(100 * ZOOMS[this.zoom])}%`;
     this.goTo(page);
     this.sheets.querySelectorAll(".sheet:has(img)").forEach((sheet) => this.draw(sheet));
   }

@@ -27,7 +27,7 @@ const table = (place, heads, rows) => {
 };
 
 const { number, rate } = plots;
-const share = (value) => `${number(value * 100, 1)} %`;
+const share = (value) => `${number(value * 100, 1)}%`;
 const known = (value, digits) => (value === null ? "–" : number(value, digits));
 
 export const populations = (place, rows) => {

@@ -331,7 +331,7 @@ def test_it_starts_with_the_documents_that_have_versions(window: Dash, client: F
     assert names(first)[0] == newest.title and "manual 59" not in " ".join(names(first) + names(second))
     assert len(names(open_page(window, "/compare?q=MANUAL 07"))) == 1
     answer = press(window, client, "compare-asked.data", {"compare-asked.data": {"q": "nothing at all"}})
-    assert "Nothing fits" in json.dumps(answer)
+    assert "No matches" in json.dumps(answer)
 
 
 def test_it_starts_with_an_invitation_where_nothing_has_versions(window: Dash) -> None:

@@ -288,6 +288,20 @@ def test_rollback_is_taken_back_from_the_notice(window: Dash, client: FlaskClien
     assert three.document("hours.txt").published_version == 2
 
 
+def test_what_takes_a_document_away_says_what_comes_of_it_side_by_side(window: Dash, kb) -> None:
+    for price in ("900", "1,000"):
+        add(kb, "prices.txt", f"A ticket costs {price} yen.")
+    [foot] = by_class(open_page(window, "/documents/prices.txt"), "timeline-acts")
+    rows = [text(row) for row in foot.children]
+    for row, act, comes in zip(
+        rows,
+        ("Roll back to version 1", "Unpublish", "Delete", "Purge this document"),
+        ("version 2 is kept", "stays in the list", "You can restore it", "cannot be undone"),
+        strict=True,
+    ):
+        assert act in row and comes in row
+
+
 @pytest.mark.long
 def test_newer_version_is_shown_again_and_not_rolled_back_to(window: Dash, client: FlaskClient, kb) -> None:
     for price in ("900", "1,000"):

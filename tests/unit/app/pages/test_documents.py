@@ -256,7 +256,7 @@ def test_a_list_is_narrowed_by_state_language_and_tag(window: Dash, client: Flas
         assert names_in(shown_at(window, client, query)["documents-grid"]["rowData"]) == ["Orchard.txt"]
     nothing = shown_at(window, client, {"state": "failed"})
     assert nothing["documents-grid"]["rowData"] == [] and nothing["documents-list"]["className"] == "finds-nothing"
-    assert "Show everything" in json.dumps(nothing["documents-pager"])
+    assert "Clear search and filters" in json.dumps(nothing["documents-pager"])
 
 
 @pytest.mark.parametrize("query", [{"page": "-1"}, {"page": "9" * 30}, {"sort": "words"}, {"order": "up"}])

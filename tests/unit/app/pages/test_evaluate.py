@@ -63,7 +63,7 @@ def test_values_carry_their_units_and_zero_has_no_sign() -> None:
     assert written("ndcg_at_10", 0.0123, signed=True) == "+0.012"
     assert written("ndcg_at_10", -0.0001, signed=True) == "0.000"
     assert written("right", -0.176, signed=True) == "−17.6 points"
-    assert written("right", 0.875) == "88 %"
+    assert written("right", 0.875) == "88%"
     assert written("p50_ms", 18.2) == "18 ms"
     assert written("right", None) == "–"
 

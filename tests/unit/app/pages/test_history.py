@@ -39,7 +39,7 @@ def test_history_finds_words_literally(window: Dash, client: FlaskClient, asked,
     answer = press(window, client, "history-asked.data", {"history-asked.data": {"q": search}})["response"]
     assert json.dumps(answer, ensure_ascii=False).count('"className": "question"') == found
     if not found:
-        assert "Nothing fits" in json.dumps(answer)
+        assert "No matches" in json.dumps(answer)
 
 
 def test_pages_of_the_history_are_all_of_it(window: Dash, asked) -> None:
@@ -66,7 +66,7 @@ def test_conversations_are_found_by_title_and_by_what_was_asked_in_them(window: 
         return [text(link) for link in by_class(open_page(window, f"/conversations?q={search}"), "conversation-name")]
 
     assert found("tree") == ["Trees"] and found("harbour deep") == ["Ships"] and found("") != []
-    assert found("nowhere") == [] and "Nothing fits" in text(open_page(window, "/conversations?q=nowhere"))
+    assert found("nowhere") == [] and "No matches" in text(open_page(window, "/conversations?q=nowhere"))
     asking = {"conversations-asked.data": {"q": "harbour"}}
     answer = json.dumps(press(window, client, "conversations-asked.data", asking)["response"])
     assert "Ships" in answer and "Trees" not in answer

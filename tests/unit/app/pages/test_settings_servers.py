@@ -59,7 +59,7 @@ def test_server_is_added_tried_made_the_default_and_removed(
 ) -> None:
     assert "No server yet" in text(open_page(window, "/settings"))
     assert "Tick" in save(client, "house", url=server.url, key=KEY)
-    assert "is set up" in save(client, "house", url=server.url, key=KEY, inside=True)
+    assert "is saved" in save(client, "house", url=server.url, key=KEY, inside=True)
     assert "a generator “house” already" in save(client, "house", url=server.url, inside=True)
     tried = str(press_one_of(client, {"server": "house", "type": "server-try"}, {}))
     assert "Nine。" in tried and "It answered in" in tried and server.asked[-1][1]["Authorization"] == f"Bearer {KEY}"
@@ -83,8 +83,8 @@ def test_the_environment_that_wins_is_named(tmp_path: Path) -> None:
     with knowledge_base(tmp_path, generator="none", openai_url="http://127.0.0.1:1/v1") as kb:
         kb.generators.set("openai", "https://api.example.com/v1")
         shown = text(open_page(create_app(kb), "/settings"))
-    assert "EVORAG_GENERATOR says that “none” writes" in shown and "EVORAG_OPENAI_URL wins" in shown
-    assert "Make it the default" not in shown
+    assert "EVORAG_GENERATOR makes “none” the default" in shown and "EVORAG_OPENAI_URL wins" in shown
+    assert "Make default" not in shown
 
 
 def test_readers_see_none_of_it(window: Dash, kb: core.KnowledgeBase) -> None:

@@ -141,6 +141,18 @@ def test_start_page_shows_last_answers_and_no_details_of_the_operator(window: Da
     assert "1 document" in shown(window, "/stores")
 
 
+def test_a_question_that_was_asked_again_stands_once_among_the_last_answers(
+    window: Dash, kb: core.KnowledgeBase
+) -> None:
+    kb.add_text("note", "The pump is checked every 14 days. The seal is replaced once a year.")
+    kb.work_off()
+    for question in ("How often is the pump checked?", "When is the seal replaced?", "How often is the pump checked?"):
+        core.EvoRAG(kb=kb).ask(question)
+    text = shown(window, "/")
+    assert text.count("How often is the pump checked?") == 1
+    assert text.index("How often is the pump checked?") < text.index("When is the seal replaced?")
+
+
 def test_start_page_says_what_is_being_indexed(window: Dash, kb: core.KnowledgeBase) -> None:
     kb.add_text("note", "The pump is checked every 14 days.")
     text = shown(window, "/")
@@ -163,6 +175,16 @@ def test_examples_are_headings_of_the_documents_that_are_there(window: Dash, kb:
     assert "about cleaning?" in of_one and "Is it loud?" not in of_one
     japanese = shown(window, "/", "ja")
     assert japanese.index("休暇について") < japanese.index("about cleaning?")
+
+
+def test_headings_that_any_document_has_are_no_examples(window: Dash, kb: core.KnowledgeBase) -> None:
+    for name, heading in (("paper.md", "Abstract"), ("team.md", "Ada Byron, Grace Hopper"), ("pump.md", "Seals")):
+        kb.add_file(name, io.BytesIO(f"# {name[:-3].title()}\n\n## {heading}\n\nReplace them.\n".encode()))
+    kb.add_file("規程.md", io.BytesIO("# 規程\n\n## はじめに\n\n定めます。\n".encode()))
+    kb.work_off()
+    text = shown(window, "/")
+    assert "about seals?" in text
+    assert "bstract" not in text and "Byron" not in text and "はじめに" not in text
 
 
 def test_page_that_cannot_be_made_shows_code_remedy_and_try_again(window: Dash) -> None:

@@ -18,7 +18,7 @@ from tests.unit.app.drawn import by_id, open_page, press, press_one_of, text
 
 
 def test_page_says_what_a_check_is_before_the_first_one(window: Dash) -> None:
-    assert "The stores were not checked yet" in text(open_page(window, "/stores"))
+    assert "Not checked yet" in text(open_page(window, "/stores"))
     assert "検査" in text(open_page(window, "/stores", "ja"))
 
 
@@ -124,7 +124,7 @@ def test_reading_that_nobody_used_is_discarded(outdated: core.KnowledgeBase, win
 
 def test_page_says_when_every_document_was_read_by_this_reader(kb: core.KnowledgeBase, window: Dash) -> None:
     add(kb, "rules", RULES)
-    assert "Every document that is shown was read by this EvoRAG" in text(open_page(window, "/stores"))
+    assert "Every document shown was read by this version of EvoRAG" in text(open_page(window, "/stores"))
 
 
 def test_link_of_an_old_citation_shows_the_reading_it_was_made_from(outdated: core.KnowledgeBase, window: Dash) -> None:

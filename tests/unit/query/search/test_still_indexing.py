@@ -175,14 +175,14 @@ def test_nobody_looks_for_such_documents_while_nothing_is_indexed(
     [
         (
             "en",
-            "1 document is still being indexed: found by words, by meaning 0 %",
-            "2 documents are still being indexed: found by words, by meaning 37 %",
+            "1 document is still being indexed: found by words, by meaning 0%",
+            "2 documents are still being indexed: found by words, by meaning 37%",
             "1 document could not be indexed whole: it is found by its words, but not all of it by meaning",
         ),
         (
             "ja",
             "1 件の文書の索引を作成しています",
-            "2 件の文書の索引を作成しています。語句では検索でき、意味での検索は 37 %",
+            "2 件の文書の索引を作成しています。語句では検索でき、意味での検索は 37%",
             "1 件の文書は索引の作成に失敗しました。語句では検索できます",
         ),
     ],
