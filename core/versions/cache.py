@@ -30,7 +30,7 @@ from core.versions.underway import Run, Underway
 
 log = logging.getLogger(__name__)
 
-RULES = 6
+RULES = 7
 """Raised whenever the same two texts are compared to another result; what was kept under earlier ones is not shown."""
 _PART = ".part"
 _IMAGES = "images-"

@@ -50,7 +50,7 @@ _PATTERNS = (
     r"(?P<since>\bsince\s+)(?P<year>20\d\d)-(?P<m>\d\d?)(?:-(?P<d>\d\d?))?\b",
     rf"(?P<since>\bsince\s+){_N}\s+{_UNIT}\s+ago\b",
     rf"{_SINCE}\b(?P<named>yesterday|today)\b(?:['’]s\b)?",
-    rf"(?:過去|直近|最近|ここ)の?{_N}{_JA_UNIT}(?:間|以内)?(?P<particle>[のにで])?",
+    rf"(?:過去|直近|最近|ここ|この)の?{_N}{_JA_UNIT}(?:間|以内)?(?P<particle>[のにで])?",
     rf"(?<![の発日0-9]){_N}{_JA_UNIT}前(?P<since>から|以降|以来)(?P<particle>の)?",
     r"(?<!\d)(?P<year>20\d\d)年(?P<m>\d\d?)月(?:(?P<d>\d\d?)日)?(?P<since>以降|から|以来)(?P<particle>の)?",
     r"\b(?P<bare>recently|lately|of late)\b",

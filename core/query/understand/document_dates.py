@@ -62,6 +62,9 @@ _NEWS = re.compile(
     r"(?:new|happen(?:ed|ing)|said|reported|announced|published|written)\b"
     r"|(?:is|are|was|were)\s+there\s+any(?:thing)?\b|any(?:thing|\s+news|\s+updates?)\b"
     r"|(?:show|list|find|give|tell|search|summari[sz]e)\b(?:\s+(?:me|us))?[^.?!]*\b(?:news|updates?|anything|everything)\b"
+    r"|what\s+(?:did|have|has)\s+(?:[\w-]+\s+){1,3}(?:decided?|announced?|reported?|said|say|published?)\b"
+    r"|(?:show|list|tell|summari[sz]e)\b(?:\s+(?:me|us))?\s+what\s+(?:has\s+|have\s+|was\s+)?(?:happened|changed|said|announced"
+    r"|decided|reported|published)\b"
     r"|(?:news|updates?)\b)",
     re.IGNORECASE,
 )
@@ -94,6 +97,8 @@ _JA_NEWS = re.compile(
     rf"{_D}[^。]{{0,12}}?(?:ニュース|お知らせ|動き|話題|トピック|出来事|新着)"
     rf"|{_D}(?:の間に|[のには])*、?(?:何か|新しいこと|新たに)"
     rf"|{_D}(?:の間に|[のには])*、?(?:何|なに)が[^。]{{0,6}}(?:あり|起き|起こ|決ま|発表|報告)"
+    rf"|{_D}(?:の間に|[のにで])?、?(?:新たに)?(?:発表|公表|報告|決定)された(?:こと|もの|内容|件)"
+    rf"|{_D}(?:の間に|[のにで])?、?[^。、]{{1,16}}(?:について|に関して)、?(?:何か|何が)[^。]{{0,10}}(?:発表|報告|言わ|決ま|書かれ|あり)"
     rf"|(?:について|に関して|の件で|は)、?{_D}(?:の間に|[のには])*、?(?:何|どんな|なに)[^。]{{0,10}}(?:発表|報告|言わ|決ま|書かれ|あり)"
 )
 _JA_PERSONAL = re.compile(r"私|僕|俺|自分|わたし")

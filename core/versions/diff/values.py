@@ -12,7 +12,7 @@ from rapidfuzz.distance import Indel
 
 from core.model import Change, Segment
 from core.text.contents import is_entry
-from core.versions.diff.value_patterns import VALUE, addresses_in, is_value, may_replace, plain
+from core.versions.diff.value_patterns import VALUE, addresses_in, is_clock, is_value, may_replace, plain
 
 _CONTEXT_CHARS = 48
 _MOST_ALIGNED = 40
@@ -50,6 +50,11 @@ class Changed:
 
 def values_in(text: str) -> list[Value]:
     """Return the numbers and dates of a text in order, but those within addresses of the web."""
+    return [value for value in _all_values(text) if is_value(value.text)]
+
+
+def _all_values(text: str) -> list[Value]:
+    """Return "one" alone too, which is a number where it became another one."""
     # Every sign keeps its place, so that spans hold in the text as it is written.
     narrow = text if text.isascii() else text.translate(_NARROW)
     addresses = addresses_in(narrow)
@@ -57,7 +62,7 @@ def values_in(text: str) -> list[Value]:
     for match in VALUE.finditer(narrow):
         start, end = match.span()
         start += len(narrow[start:end]) - len(narrow[start:end].lstrip())
-        if not is_value(narrow[start:end]) or any(first < end and start < last for first, last in addresses):
+        if any(first < end and start < last for first, last in addresses):
             continue
         found.append(Value(str(match.lastgroup), text[start:end].rstrip(), start, end))
     return found
@@ -73,7 +78,7 @@ def changed_values(old: str, new: str, words: Sequence[Segment]) -> list[Changed
     """
     if len(old) > LONGEST_TEXT or len(new) > LONGEST_TEXT or (is_entry(old or new) and is_entry(new or old)):
         return []
-    old_values, new_values = values_in(old), values_in(new)
+    old_values, new_values = _all_values(old), _all_values(new)
     if not old_values and not new_values:
         return []
     if not words:
@@ -200,14 +205,35 @@ def _root(joined: dict[int, int], region: int) -> int:
 
 
 def _paired(before: Sequence[Value], after: Sequence[Value], old: str, new: str) -> Iterable[Changed]:
+    pairs: list[tuple[Value | None, Value | None]] = []
     for kind in ("date", "number"):
         left = [value for value in before if value.kind == kind]
         right = [value for value in after if value.kind == kind]
-        for was, now in _in_pairs(left, right) if kind == "number" else zip_longest(left, right):
-            if was and now and (was.plain == now.plain or _is_cut(was, old, now) or _is_cut(now, new, was)):
-                continue
-            context = _context(new, now) if now else _context(old, was) if was else ""
-            yield Changed(kind, was.text if was else None, now.text if now else None, context)
+        pairs += _in_pairs(left, right) if kind == "number" else zip_longest(left, right)
+    for was, now in _with_bare_hours(pairs):
+        if was and now and (was.plain == now.plain or _is_cut(was, old, now) or _is_cut(now, new, was)):
+            continue
+        value = now or was
+        if value is None or ((was is None or now is None) and not is_value(value.text)):
+            continue
+        kind = "date" if "date" in {one.kind for one in (was, now) if one} else "number"
+        yield Changed(kind, was.text if was else None, now.text if now else None, _context(new if now else old, value))
+
+
+def _with_bare_hours(pairs: list[tuple[Value | None, Value | None]]) -> list[tuple[Value | None, Value | None]]:
+    """Pair the one time of day that has no partner with the one number that says no more than an hour: "at 6"."""
+    sole = [pair for pair in pairs if None in pair]
+    values = [was or now for was, now in sole]
+    if len(sole) == 2 and (sole[0][0] is None) != (sole[1][0] is None):
+        are_one = sum(map(_is_hour, values)) == 1 and any(value and is_clock(value.text) for value in values)
+        if are_one:
+            was, now = sole[0][0] or sole[1][0], sole[0][1] or sole[1][1]
+            return [*(pair for pair in pairs if None not in pair), (was, now)]
+    return pairs
+
+
+def _is_hour(value: Value | None) -> bool:
+    return value is not None and value.kind == "number" and value.plain.isdecimal() and int(value.plain) <= 24
 
 
 def _is_cut(value: Value, text: str, whole: Value) -> bool:

@@ -102,6 +102,9 @@ def test_a_date_of_what_happened_is_no_date_of_documents(question: str) -> None:
         ("この頃更新された資料はどれですか", "この頃"),
         ("最近の議事録の要点は", "最近の"),
         ("最近何か決まりましたか", "最近"),
+        ("What have we decided recently?", "recently"),
+        ("最近発表されたことは", "最近"),
+        ("最近、駐車場について何か決まりましたか", "最近"),
     ],
 )
 def test_recently_is_the_last_thirty_days(question: str, words: str) -> None:
@@ -118,6 +121,9 @@ def test_recently_is_the_last_thirty_days(question: str, words: str) -> None:
         ("In the last 3 days, what was reported about parking?", "2026-11-18"),
         ("What was said about the budget in the past two weeks?", "2026-11-07"),
         ("Show me updates on travel from the last 3 days", "2026-11-18"),
+        ("Summarize what happened in the last 3 days", "2026-11-18"),
+        ("What did the board decide in the last 3 days?", "2026-11-18"),
+        ("この3日間で何が変わりましたか", "2026-11-18"),
         ("駐車場について過去3日間に何か発表されましたか", "2026-11-18"),
     ],
 )
@@ -142,6 +148,11 @@ def test_news_of_the_last_days_stand_in_no_older_document(question: str, after: 
         "最近登録した車の保険は",
         "最近まで社長だった人は",
         "この頃の若者は",
+        "What have I decided recently?",
+        "In the last 3 days of the month, when do banks close?",
+        "What must be done in the last 3 days before departure?",
+        "この3日間の旅程は",
+        "出発前の3日間に何をしますか",
     ],
 )
 def test_what_recently_happened_to_somebody_is_no_date_of_documents(question: str) -> None:

@@ -36,6 +36,15 @@ def test_a_number_that_changed_is_listed_though_its_paragraph_was_wrapped_anew(t
     assert not {"6 years", "15 people"} & {text for pair in found for text in pair}
 
 
+def test_a_date_that_goes_on_in_the_next_line_is_no_other_date(tmp_path: Path) -> None:
+    said = "They met in the old harbour of the town on 20 December 1996 and again on 28 March 2007 in the new one."
+    for width in range(24, 60, 3):
+        assert listed(tmp_path, wrapped(said, 50), wrapped(said, width)) == [], width
+    assert listed(tmp_path, paragraphs("On 20 December 1996 it began."), paragraphs("On 20 December it began.")) == [
+        ("20 December 1996", "20 December")
+    ]
+
+
 def test_the_same_number_of_a_removed_row_and_of_an_added_one_is_listed_twice(tmp_path: Path) -> None:
     old = [table("Item | Weight | State", "Lamp | 7 | new", "Boiler | 12.5 | new", "Chair | 9 | old")]
     new = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from core.model import Block, BlockKind, Change, Row
 from core.versions.diff.difference import diff
 from core.versions.diff.summary import ValueCollector
+from core.versions.diff.value_patterns import plain
 from core.versions.diff.values import Changed, values_in
 from core.versions.diff.writing import write_rows
 from tests.unit.versions.compared import comparison, paragraphs, table
@@ -222,6 +224,47 @@ def test_changed_numbers_of_texts_stand_in_rows_that_the_difference_pairs(tmp_pa
                 assert one.old in texts(was) and one.new in texts(now), seed
             elif row.change is not Change.CHANGED and row.move is None:
                 assert row.change is (Change.REMOVED if one.old is not None else Change.ADDED), seed
+
+
+_KINDS = {
+    "money": ("$1,200.50", "EUR 310", "5,000円", "1万2千円", "$1.5 million", "€5k"),
+    "share": ("12 %", "30％", "five per cent", "三割", "12.5%"),
+    "span": ("three months", "2 weeks", "三か月", "90 days", "twenty-five days", "半年", "1年"),
+    "clock": ("6時", "5時45分", "午後六時半", "6:30 pm", "17:30", "六時"),
+    "range": ("10-20 people", "5 to 10 people", "10〜20人", "three to five people"),
+    "share of one": ("1/2", "two-thirds", "½", "三分の二", "half of it"),
+    "cold": ("-5 °C", "−12 °C", "7 °C", "マイナス5℃"),
+    "count": ("1 234 567 units", "12,345 units", "３００units", "1e-3", "10^4"),
+    "day": ("2027-01-31", "4月1日", "21 November 2026", "四月一日", "令和8年4月1日"),
+    "size": ("5 GB", "750 MB", "10GB"),
+    "release": ("v2.3", "v2.4.1", "v10.0"),
+}  # fmt: skip
+"""Values of one kind, each of which may take the place of another."""
+_FRAMES = (
+    "It is {} by now.",
+    "現在は{}とする。",
+    "Item | {} | new",
+    "What was said of the lamp: {}, as both sides had agreed on in the hall of the town.",
+)
+
+
+@pytest.mark.parametrize("kind", list(_KINDS))
+def test_a_value_that_took_the_place_of_another_is_told_whole(kind: str, tmp_path: Path) -> None:
+    for frame in _FRAMES:
+        for was, now in permutations(_KINDS[kind], 2):
+            old, new = made(frame.format(was)), made(frame.format(now))
+            found = [(one.old, one.new) for _, one in changed(tmp_path, old, new)]
+            was, now = was.removesuffix(" of it"), now.removesuffix(" of it")
+            if plain(was) == plain(now):
+                assert found == [], (was, now)
+            elif len(list(diff(old, new).rows)) == 1:
+                assert found == [(was, now)], frame
+            else:
+                assert frame is not _FRAMES[-1] and found == [(was, None), (None, now)], (was, now)
+
+
+def made(text: str) -> list[Block]:
+    return [table(text)] if " | " in text else paragraphs(text)
 
 
 def test_a_removed_row_beside_an_added_one_is_a_removed_row(tmp_path: Path) -> None:
