@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -23,6 +23,7 @@ from core.query.answer.quotable_units import CELL_JOINT, Unit, quotable_units
 from core.query.answer.trim_clauses import softmax
 from core.text.analysis import analyse
 from core.text.contents import is_contents
+from core.text.language import detect_language
 
 SENTENCE_WEIGHTS = {
     "coverage": 1.14,
@@ -36,16 +37,18 @@ SENTENCE_WEIGHTS = {
     "unit": 1.35,
     "says_little": -1.68,
 }
-SET_WEIGHTS = {"heading": -6.0, "named": 3.0, "first_named": 1.0, "default": 2.0, "notice": -2.0}
+SET_WEIGHTS = {"heading": -6.0, "named": 3.0, "first_named": 1.0, "default": 2.0}
 """Set, not fitted: the question sets hold no headings, options and settings.
 
 ``named``: the question names what the sentence stands under; ``first_named``: and what that means is asked, which
-the first sentence there says; ``default``: a default is asked for, and said; ``notice``: many passages repeat it.
+the first sentence there says; ``default``: a default is asked for, and said.
 """
 _WEIGHTS = tuple((SENTENCE_WEIGHTS | SET_WEIGHTS).items())
 _MOST_UNITS = 80
 _NOTICED, _SHORTEST_NOTICE = 3, 15
 """Passages that repeat a notice, at least, and characters that it has."""
+_ASKED_ABOUT = 0.3
+"""Share of a question's weight that a sentence holds which may answer it, however often it is said."""
 _MEANING = re.compile(
     r"\bwhat (?:do(?:es)?|is|are)\b(?!.*\b(?:default|unit|range|limit|maximum|minimum)\b)|\bmean(?:s|ing)?\b|\bfor\?"
     r"|とは|意味|何を(?:する|し)|どうな[るり]|役割",
@@ -101,7 +104,7 @@ class CandidateFinder:
                 # Held with its hit, whose id is not another one's then.
                 self._known[id(hit)] = hit, list(_of_passage(self.profile, hit))
         found = [candidate for hit in hits for candidate in self._known[id(hit)][1]]
-        return _with_chances(self.profile, _with_notices(found, self._hits))
+        return _with_chances(self.profile, _without_notices(self.profile, found, self._hits))
 
 
 def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candidate]:
@@ -112,14 +115,14 @@ def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candi
     contents.
     """
     found = [candidate for hit in hits for candidate in _of_passage(profile, hit)]
-    return _with_chances(profile, _with_notices(found, hits))
+    return _with_chances(profile, _without_notices(profile, found, hits))
 
 
-def _with_notices(found: Sequence[Candidate], hits: Sequence[Hit]) -> Sequence[Candidate]:
-    """Return the candidates, with those marked that at least three passages of their version repeat.
+def _without_notices(profile: QuestionProfile, found: Sequence[Candidate], hits: Sequence[Hit]) -> Sequence[Candidate]:
+    """Return the candidates but for what at least three passages of a version repeat and the question has no part in.
 
-    What each chapter says alike is about the document, and seldom answers a question about what stands in one. What
-    stands under a term, in a table or says a default is about that, however often it is said.
+    What each chapter says alike is about the document: a reader that meets it takes it for an answer to anything.
+    What stands under a term, in a table or says a default is about that, however often it is said.
     """
     texts: dict[tuple[int, int], dict[int, str]] = {}
     for hit in hits:
@@ -128,9 +131,14 @@ def _with_notices(found: Sequence[Candidate], hits: Sequence[Hit]) -> Sequence[C
 
     def is_notice(each: Candidate) -> bool:
         passages = many.get(_version(each.hit), ())
-        return bool(passages) and _may_be_notice(each) and sum(each.text in text for text in passages) >= _NOTICED
+        return (
+            _may_be_notice(each)
+            and sum(each.text in text for text in passages) >= _NOTICED
+            # No word of a question is in a sentence of another language.
+            and detect_language(each.text) == profile.language
+        )
 
-    return [replace(each, features=each.features | {"notice": -2.0}) if is_notice(each) else each for each in found]
+    return [each for each in found if not is_notice(each)] or found
 
 
 def _version(hit: Hit) -> tuple[int, int]:
@@ -139,7 +147,8 @@ def _version(hit: Hit) -> tuple[int, int]:
 
 def _may_be_notice(candidate: Candidate) -> bool:
     is_sentence = len(candidate.text) >= _SHORTEST_NOTICE and not candidate.above and not candidate.unit.is_row
-    return is_sentence and not candidate.features["heading"] and not says_default(candidate.text)
+    is_beside_it = candidate.features["coverage"] < _ASKED_ABOUT and not candidate.features["heading"]
+    return is_sentence and is_beside_it and not says_default(candidate.text)
 
 
 def _with_chances(profile: QuestionProfile, found: Sequence[Candidate]) -> list[Candidate]:
@@ -256,7 +265,6 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "named": sure[order],
             "first_named": sure[order] * (asks_meaning and (order == 0 or cut[order - 1].label != unit.label)),
             "default": float(wants_default and says_default(unit.text)),
-            "notice": 0.0,
         }
         gives_orders = sentences.gives_orders[order]
         yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit, features, gives_orders)

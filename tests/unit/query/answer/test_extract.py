@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.model import AnswerType, BlockKind, Chunk, Hit, LegRank, Locator, PlacedChunk, TermScore
+from core.query.answer.candidates import CandidateFinder
 from core.query.answer.extract import DEFAULT_THRESHOLD, extract_answer
 from core.text.analysis import analyse, analyse_query
 from tests.builders import hit
@@ -366,14 +367,18 @@ def test_the_number_of_a_footnote_is_no_part_of_an_answer() -> None:
     assert "dupload" in found.text and "⁴" not in found.text and "---" not in found.text
 
 
-def test_a_notice_that_each_chapter_repeats_answers_only_what_nothing_else_does() -> None:
-    notice = "A newer guide to uploading packages is at the project's site."
+def test_a_notice_that_each_chapter_repeats_answers_nothing_that_the_chapters_do() -> None:
+    notice = "Please see the project's site for a guide that is newer."
     chapters = [f"{text} {notice}" for text in ("Sources are unpacked.", "Bugs are closed.", "Files are signed.")]
-    answering = f"Once signed, packages go to the archive with dupload. {notice}"
-    question = "How does one go about uploading packages to the archive of the project?"
+    fee = "The yearly fee for the archive is twelve euros."
+    told = [f"{chapter} {fee}" for chapter in chapters]
 
-    def answered(*texts: str, question: str = question) -> str:
-        return extract_answer(question, [hit(n, text, doc_id=1, rank=n) for n, text in enumerate(texts, 1)]).text
+    def sentences(question: str, texts: list[str]) -> set[str]:
+        hits = [hit(n, text, doc_id=1, rank=n) for n, text in enumerate(texts, 1)]
+        return {each.text for each in CandidateFinder(question, hits).find(hits)}
 
-    assert answered(*chapters, answering).startswith("Once signed, packages go to the archive")
-    assert "newer guide" in answered(*chapters, answering, question="Where is a newer guide to uploading?")
+    assert notice not in sentences("How are sources unpacked?", chapters)
+    assert notice in sentences("How are sources unpacked?", chapters[:2])
+    assert notice in sentences("Where is the newer guide of the project?", chapters)
+    assert fee in sentences("What is the yearly fee for the archive?", told)
+    assert notice in sentences("展開するにはどうすればよいですか", chapters)
