@@ -155,7 +155,7 @@ def test_a_paused_upload_goes_on_after_a_reload_with_the_same_file(
     tab.get_by_role("button", name="Pause", exact=True).click()
     tab.reload()
     row = tab.locator(f'{ROW}[data-state="found"]')
-    expect(row).to_contain_text("Choose the file again to go on")
+    expect(row).to_contain_text("Choose the same file again to resume")
     assert serious_violations(tab) == []
     offset = uploads(tab)[0]["offset_bytes"]
     assert offset >= PART_BYTES  # type: ignore[operator]
