@@ -94,7 +94,7 @@ def columns() -> list[dict[str, Any]]:
             "flex": 2,
             "minWidth": 84,
         },
-        {"field": "state", "headerName": t("documents.state"), "cellRenderer": "DocumentState", "width": 150},
+        {"field": "state", "headerName": t("documents.state"), "cellRenderer": "DocumentState", "width": 138},
         {
             "field": "versions",
             "headerName": t("documents.versions"),
@@ -103,7 +103,7 @@ def columns() -> list[dict[str, Any]]:
             "width": 74,
             **number,
         },
-        {"field": "size", "headerName": t("documents.size"), "valueFormatter": _js("evoSize"), "width": 76, **number},
+        {"field": "size", "headerName": t("documents.size"), "valueFormatter": _js("evoSize"), "width": 88, **number},
         {
             "field": "chunks",
             "headerName": t("documents.chunks"),

@@ -29,7 +29,8 @@ _NO_TITLE = re.compile(
     r"\(?(?:anonymous|untitled(?:[- ]?(?:document|\d+))?|(?:no )?title|unbenannt|sans titre|無題|名称未設定)\)?\.?"
     r"|(?:microsoft )?(?:word|excel|powerpoint)(?: - .*|-(?:präsentation|dokument))?"
     r"|powerpoint (?:presentation|プレゼンテーション)"
-    r"|(?:document|slide|presentation) ?\d*",
+    r"|(?:document|slide|presentation) ?\d*"
+    r"|\S+\.(?:dvi|tex|ltx|ps|eps|indd|qxd|fm)",
     re.IGNORECASE,
 )
 """What programs write as the title of a document that was given none."""

@@ -309,7 +309,7 @@ def test_pdf_metadata(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "title",
-    ["(anonymous)", "Untitled", "untitled document", "無題", "Microsoft Word - draft 3.doc", "PowerPoint Presentation"],
+    ["(anonymous)", "Untitled", "untitled document", "無題", "Microsoft Word - draft 3.doc", "quick.dvi"],
 )
 def test_what_programs_write_where_no_title_was_given_is_none(tmp_path: Path, title: str) -> None:
     document = pymupdf.open()
@@ -320,7 +320,8 @@ def test_what_programs_write_where_no_title_was_given_is_none(tmp_path: Path, ti
 
 
 @pytest.mark.parametrize(
-    "title", ["The Anonymous Letters", "Word processing in 1984", "Slide rules", "Untitled: a memoir"]
+    "title",
+    ["The Anonymous Letters", "Word processing in 1984", "Slide rules", "Untitled: a memoir", "From a.tex to a.dvi"],
 )
 def test_titles_that_only_begin_like_those_are_kept(tmp_path: Path, title: str) -> None:
     document = pymupdf.open()
