@@ -41,6 +41,11 @@ _USUAL_CHARS, _ENTRY_CHARS = 250, 600
 """All that stands under a term is given where it has at most so many characters for every so many of an answer."""
 _CUT_MARK = "…"
 _ITEM_MARK = re.compile(r"\A(?:\(?\d{1,2}[.)]|[•‣・●○■□◆◇▪]|[-*–](?=\s))\s*(?=[^\W\d_])")
+_UNFINISHED = re.compile(
+    r"\b(?:commands?|run(?:ning)?|typ(?:e|ing)|us(?:e|ing)|enter(?:ing)?|execut(?:e|ing)|call(?:ing)?|with|by)\Z",
+    re.IGNORECASE,
+)
+"""How a sentence ends that goes on with a command on a line of its own."""
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
@@ -256,18 +261,21 @@ def _entry(best: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart
 
 
 def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, more: int) -> tuple[AnswerPart, int]:
-    """Add to a sentence that ends with a colon what it announces, a command or the items of a list, as they fit.
+    """Add to a sentence that ends with a colon, or in its midst, what it announces as it fits: a command, or items.
 
     They may take ``more`` characters than ``room``, which is what is left for other sentences.
     """
     source = part.source
-    if source.unit.is_row or not part.text.endswith((":", "：")):
+    is_unfinished = _UNFINISHED.search(part.text) is not None
+    if source.unit.is_row or not (is_unfinished or part.text.endswith((":", "："))):
         return part, room
     after = [each for each in found if each.hit is source.hit and each.order > source.order]
     is_list = len(after) > 1 and all(map(is_item, after[:2]))
     for at, candidate in enumerate(sorted(after, key=lambda each: each.order)):
         text = said(candidate)
-        is_term = any(candidate.text.strip() in label.text for label in source.hit.placed.chunk.labels)
+        is_term = not is_unfinished and any(
+            candidate.text.strip() in label.text for label in source.hit.placed.chunk.labels
+        )
         if is_term or candidate.unit.label not in (source.unit.label, "") or len(text) + 1 > room + more:
             break
         if at > 0 and (not is_list or candidate.features["heading"] or not is_item(candidate)):

@@ -345,6 +345,8 @@ def test_further_sentences_are_given_whole_or_not_at_all() -> None:
 def test_what_a_colon_announces_belongs_to_the_sentence() -> None:
     steps = "To empty the tank, issue the following command:\n\n$ tank --empty now\n\nThe tank is empty then."
     assert "$ tank --empty now" in ask("How is the tank emptied?", steps, CANTEEN).text
+    open_end = "To see how full the tank is, execute the command\n\ntank --level\n\nThis prints a number."
+    assert "execute the command tank --level" in ask("How do I see how full the tank is?", open_end, CANTEEN).text
     listed = "The pump knows these states:\n\n- idle\n- running\n- stopped by heat\n\nIt is painted blue."
     answer = ask("Which states does the pump know?", listed, CANTEEN)
     assert all(state in answer.text for state in ("idle", "running", "stopped by heat"))
