@@ -97,7 +97,7 @@ def check_type(name: str, head: bytes, path: Path) -> str:
     extension = extension.lower() if dot and stem else _extension_of(head, path)
     if extension not in EXTENSIONS:
         raise UnsupportedType(f"Files of type .{extension[:20]} are not accepted." if extension else _UNKNOWN)
-    extension = READ_AS.get(extension, extension)
+    kept_as = READ_AS.get(extension, extension)
     if extension == "pdf":
         if b"%PDF-" not in head[:1024]:
             raise _mismatch(extension, head)
@@ -107,13 +107,13 @@ def check_type(name: str, head: bytes, path: Path) -> str:
     elif extension == "rtf":
         if not head.lstrip().startswith(b"{\\rtf"):
             raise _mismatch(extension, head)
-    elif extension in _PACKAGES or extension in _NAMED_PACKAGES:
-        _check_package(extension, head, path)
-    elif extension in _STREAMS:
-        _check_compound(extension, head, path)
+    elif kept_as in _PACKAGES or kept_as in _NAMED_PACKAGES:
+        _check_package(extension, kept_as, head, path)
+    elif kept_as in _STREAMS:
+        _check_compound(extension, kept_as, head, path)
     else:
         _check_text(extension, head)
-    return extension
+    return kept_as
 
 
 _UNKNOWN = "The file has no extension, and its content does not tell its type."
@@ -180,7 +180,7 @@ def _package_type(path: Path) -> str:
     return ""
 
 
-def _check_package(extension: str, head: bytes, path: Path) -> None:
+def _check_package(extension: str, kept_as: str, head: bytes, path: Path) -> None:
     if head.startswith(_OLE) and _contains(path, "EncryptedPackage"):
         raise Encrypted("The document is protected by a password.")
     if not head.startswith(_ZIP):
@@ -189,19 +189,19 @@ def _check_package(extension: str, head: bytes, path: Path) -> None:
         found = _package_type(path)
     except ParserFailed as error:
         raise TypeMismatch(f"The file ends in .{extension}, but its content is damaged.") from error
-    if found != extension:
+    if found != kept_as:
         what = f"that of a .{found} file" if found else "another kind of archive"
         raise TypeMismatch(f"The file ends in .{extension}, but its content is {what}.")
 
 
-def _check_compound(extension: str, head: bytes, path: Path) -> None:
+def _check_compound(extension: str, kept_as: str, head: bytes, path: Path) -> None:
     if extension == "doc" and head.startswith(b"{\\rtf"):
         return
     if extension == "xls" and head.startswith(_OLD_SHEETS):
         return
     if not head.startswith(_OLE):
         raise _mismatch(extension, head)
-    if _has_stream(extension, path):
+    if _has_stream(kept_as, path):
         return
     for other in _STREAMS:
         if _has_stream(other, path):

@@ -94,7 +94,7 @@ class MainText:
         if marked is None and (title := body.css_first("h1")) is not None:
             found._begin_with(title, measures, body)
         found.left_out.update((node.mem_id, node) for node in _furniture(root, measures, is_marked=marked is not None))
-        found.left_out.update((node.mem_id, node) for node in _entries(root))
+        found.left_out.update((node.mem_id, node) for node in _bare_contents(root))
         return found
 
     def around(self, body: LexborNode) -> Iterator[str]:
@@ -198,27 +198,18 @@ def _is_furniture(node: LexborNode, measure: _Measure, whole: int, *, is_marked:
     return is_small and (leads_away or says_little) and _PERHAPS.search(f"{names} {mark}") is not None
 
 
-def _entries(root: LexborNode) -> Iterator[LexborNode]:
-    """Yield the links of tables of contents that are no lists: lines of nothing but links to sections of the page.
+def _bare_contents(root: LexborNode) -> list[LexborNode]:
+    """Return the links of tables of contents that are no lists: lines of nothing but links to sections of the page.
 
     The sections' headings say the same, with what stands below them.
     """
-    parents: dict[int, list[LexborNode]] = {}
+    runs: list[list[LexborNode]] = []
     for link in root.css('a[href^="#"]'):
-        if link.parent is not None:
-            parents.setdefault(link.parent.mem_id, []).append(link)
-    for links in parents.values():
-        run: list[LexborNode] = []
-        for link in links:
-            if not run or not _stands_below(link, run[-1]):
-                yield from _long(run)
-                run = []
-            run.append(link)
-        yield from _long(run)
-
-
-def _long(run: list[LexborNode]) -> list[LexborNode]:
-    return run if len(run) >= _FEW_ENTRIES else []
+        if runs and _stands_below(link, runs[-1][-1]):
+            runs[-1].append(link)
+        else:
+            runs.append([link])
+    return [link for run in runs if len(run) >= _FEW_ENTRIES for link in run]
 
 
 def _stands_below(link: LexborNode, before: LexborNode) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -79,6 +79,9 @@ class Candidate:
         return self.unit.header or self.unit.label
 
 
+IsNotice = Callable[[Candidate], bool]
+
+
 def says_default(text: str) -> bool:
     """Tell whether a text is about a default, be it a question for one or what says it."""
     return _DEFAULT.search(text) is not None
@@ -92,6 +95,7 @@ class CandidateFinder:
         self.question = question
         self._hits = hits
         self._known: dict[int, tuple[Hit, list[Candidate]]] = {}
+        self._notices: set[Candidate] = set()
 
     @cached_property
     def profile(self) -> QuestionProfile:
@@ -103,8 +107,13 @@ class CandidateFinder:
             if id(hit) not in self._known:
                 # Held with its hit, whose id is not another one's then.
                 self._known[id(hit)] = hit, list(_of_passage(self.profile, hit))
+                self._notices.update(filter(self._is_notice, self._known[id(hit)][1]))
         found = [candidate for hit in hits for candidate in self._known[id(hit)][1]]
-        return _with_chances(self.profile, _without_notices(self.profile, found, self._hits))
+        return _with_chances(self.profile, [each for each in found if each not in self._notices] or found)
+
+    @cached_property
+    def _is_notice(self) -> IsNotice:
+        return _notices_among(self.profile, self._hits)
 
 
 def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candidate]:
@@ -115,11 +124,12 @@ def find_candidates(profile: QuestionProfile, hits: Sequence[Hit]) -> list[Candi
     contents.
     """
     found = [candidate for hit in hits for candidate in _of_passage(profile, hit)]
-    return _with_chances(profile, _without_notices(profile, found, hits))
+    is_notice = _notices_among(profile, hits)
+    return _with_chances(profile, [each for each in found if not is_notice(each)] or found)
 
 
-def _without_notices(profile: QuestionProfile, found: Sequence[Candidate], hits: Sequence[Hit]) -> Sequence[Candidate]:
-    """Return the candidates but for what at least three passages of a version repeat and the question has no part in.
+def _notices_among(profile: QuestionProfile, hits: Sequence[Hit]) -> IsNotice:
+    """Return what tells whether three passages of a version, or more, say a sentence that the question has no part in.
 
     What each chapter says alike is about the document: a reader that meets it takes it for an answer to anything.
     What stands under a term, in a table or says a default is about that, however often it is said.
@@ -138,7 +148,7 @@ def _without_notices(profile: QuestionProfile, found: Sequence[Candidate], hits:
             and detect_language(each.text) == profile.language
         )
 
-    return [each for each in found if not is_notice(each)] or found
+    return is_notice
 
 
 def _version(hit: Hit) -> tuple[int, int]:

@@ -109,6 +109,9 @@ def test_office_documents_are_known_by_what_is_inside(tmp_path: Path) -> None:
         for other in made.keys() - {extension}:
             with pytest.raises(TypeMismatch, match=extension):
                 checked(tmp_path, f"a.{other}", content)
+    assert checked(tmp_path, "a.xlsm", made["xlsx"].read_bytes()) == "xlsx"
+    with pytest.raises(TypeMismatch, match=r"ends in \.docm"):
+        checked(tmp_path, "a.docm", made["xlsx"].read_bytes())
 
 
 @pytest.mark.parametrize(
