@@ -61,8 +61,8 @@ def milvus_server(folder: Path) -> Iterator[Opened]:
 
 
 @contextmanager
-def in_memory(_folder: Path) -> Iterator[Opened]:
-    with closing(HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION, limit=10_000_000)) as store:
+def in_memory(folder: Path) -> Iterator[Opened]:
+    with closing(HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION, limit=10_000_000, folder=folder)) as store:
         store.load([])
         yield store, []
 

@@ -109,7 +109,7 @@ def run(chunks: int, queries: int, seed: int, *, with_store: bool) -> dict[str, 
     result: dict[str, Any] = {"chunks": chunks, "queries": queries, "depth": DEPTH, "vectors": "synthetic, clustered"}
     with tempfile.TemporaryDirectory() as folder:
         store = MilvusVectorIndex(Path(folder) / "vectors", DIMENSION)
-        hot = HotVectors(store, DIMENSION, limit=max(300_000, chunks))
+        hot = HotVectors(store, DIMENSION, chunks, Path(folder))
         try:
             result["hot"] = measure_hot(hot, vectors, asked, truth)
             if with_store:

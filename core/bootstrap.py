@@ -26,6 +26,7 @@ from core.model import Generation, GeneratorAccess, Task
 from core.platform.data_folder import DataFolder
 from core.platform.disk_room import starting_on
 from core.platform.malloc import share_heaps
+from core.platform.memory import usable_memory
 from core.platform.processors import usable_processors
 from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, Signal, VectorIndex
 from core.query.answer.reading import PassageReaders
@@ -238,7 +239,9 @@ def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str
         return store
     from core.adapters.vector.hot_vectors import HotVectors
 
-    return HotVectors(store, dimension, settings.hot_vector_limit)
+    limit = settings.hot_vector_limit
+    most = usable_memory() // HotVectors.room(dimension) if limit is None else limit
+    return HotVectors(store, dimension, most, folder.root)
 
 
 def _milvus(settings: Settings, folder: DataFolder, dimension: int, suffix: str, mends: bool = True) -> VectorIndex:

@@ -262,8 +262,8 @@ class SearchSettings(Group):
         "auto",
         description="`auto`: in memory up to `EVORAG_HOT_VECTOR_LIMIT` chunks; `store`: always the vector store.",
     )
-    hot_vector_limit: int = Field(
-        300_000, ge=0, description="Maximum number of head chunks searched in memory; unused with a vector server."
+    hot_vector_limit: int | None = Field(
+        None, ge=0, description="Most head chunks searched in memory, without a vector server; empty: a quarter of it."
     )
     vector_nlist: int = Field(128, ge=1, description="Number of clusters of the IVF_FLAT index.")
     vector_nprobe: int = Field(0, ge=0, description="Clusters that one vector search reads; 0: the measured default.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core.adapters.vector.gate import Gate
 from core.model import IndexHit
 from core.ports import Vector
 
@@ -23,6 +22,8 @@ TIE_MARGIN = 16
 class FlatVectors:
     """Rows of (chunk id, document id, vector); searches run beside each other, writes alone."""
 
+    engine = "exact scan in memory (FAISS fp16)"
+
     def __init__(self, dimension: int) -> None:
         import faiss
 
@@ -32,13 +33,16 @@ class FlatVectors:
         self._ids: Ids = np.empty(0, dtype=np.int64)
         self._doc_ids: Ids = np.empty(0, dtype=np.int64)
         self._slots: dict[int, int] = {}
-        self._gate = _Gate()
+        self._gate = Gate()
 
     def __len__(self) -> int:
         return len(self._slots)
 
-    def __contains__(self, chunk_id: int) -> bool:
-        return chunk_id in self._slots
+    def rows(self, most: int) -> Iterator[tuple[list[int], list[int], Halves]]:
+        """Give all rows, at most so many at a time, with their ids and documents'; nothing is written meanwhile."""
+        for start in range(0, len(self._slots), most):
+            some = slice(start, min(start + most, len(self._slots)))
+            yield self._ids[some].tolist(), self._doc_ids[some].tolist(), self._codes()[some].copy()
 
     def put(self, ids: Sequence[int], doc_ids: Sequence[int], vectors: Halves) -> None:
         """Add the rows, each in the place of the one with the same id; ``vectors`` is ``(n, dimension)`` float16."""
@@ -134,38 +138,3 @@ def _grown(values: Ids, room: int) -> Ids:
     grown = np.zeros(room, dtype=np.int64)
     grown[: len(values)] = values
     return grown
-
-
-class _Gate:
-    """Lets many readers in at once, or one writer, who is not kept waiting by new readers."""
-
-    def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self._writers = threading.Lock()
-        self._readers = 0
-        self._closed = False
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        with self._condition:
-            self._condition.wait_for(lambda: not self._closed)
-            self._readers += 1
-        try:
-            yield
-        finally:
-            with self._condition:
-                self._readers -= 1
-                self._condition.notify_all()
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        with self._writers:
-            with self._condition:
-                self._closed = True
-                self._condition.wait_for(lambda: self._readers == 0)
-            try:
-                yield
-            finally:
-                with self._condition:
-                    self._closed = False
-                    self._condition.notify_all()
