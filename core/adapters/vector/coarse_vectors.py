@@ -122,10 +122,9 @@ class CoarseVectors:
         ]
 
     def _allowed(self, doc_ids: Sequence[int] | None) -> Mask:
-        alive = self._ids[: self._used] != NO_ID
-        if doc_ids is None:
-            return alive
-        allowed: Mask = alive & np.isin(self._doc_ids[: self._used], np.asarray(doc_ids, dtype=np.int64))
+        allowed: Mask = self._ids[: self._used] != NO_ID
+        if doc_ids is not None:
+            allowed &= np.isin(self._doc_ids[: self._used], np.asarray(doc_ids, dtype=np.int64))
         return allowed
 
     def _nearest(self, query: Vector, wanted: int, allowed: Mask, count: int) -> Ids:

@@ -1,0 +1,133 @@
+"""What a knowledge base keeps in memory after a restart, and how soon it answers then.
+
+The collection is that of ``benchmarks.latency``, written by one process and opened by another, as a restart does; an
+empty folder is opened by a third. Told are the resident memory of the process with all that it has started once a
+first question was answered and after 200 more, and what of it lies above the empty folder's; and the seconds from the
+start of the process to the first answer and to vectors that are searched in memory. ``files_mb`` is what of the memory
+are pages of files, which the machine takes back where it needs them. The reference ``libraries``, or ``direct``, is
+tantivy and FAISS filled and asked directly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from benchmarks import libraries, runner
+from benchmarks.benchmark import Benchmark, Context
+from benchmarks.latency import TimedEmbedder, fill, knowledge_base
+from core import EvoRAG
+from core.indexes.readiness import wait_until_ready
+from core.model import Part
+
+MEGABYTE = 2**20
+EMPTY_QUESTION = "Which part does supplier 7 deliver?"
+
+
+def used() -> dict[str, float]:
+    """Return the megabytes that this process and those that it has started hold, and which of them are of files."""
+    own = psutil.Process()
+    total = files = 0
+    for process in (own, *own.children(recursive=True)):
+        try:
+            held = process.memory_info()
+        except psutil.NoSuchProcess:
+            continue
+        total, files = total + held.rss, files + held.shared
+    return {"mb": round(total / MEGABYTE, 1), "files_mb": round(files / MEGABYTE, 1)}
+
+
+def write(folder: Path, kept: Path, count: int, seed: int) -> None:
+    """Write the collection, and keep its questions."""
+    embedder = TimedEmbedder()
+    with knowledge_base(folder, embedder) as kb:
+        asked = fill(kb, embedder, count, seed)
+    np.savez(kept, questions=[question for question, _ in asked], vectors=[vector for _, vector in asked])
+
+
+def reopen(end: Connection, folder: Path, kept: Path | None) -> None:
+    """Open a folder, ask, and tell what that took."""
+    began = psutil.Process().create_time()
+    embedder = TimedEmbedder()
+    questions = [EMPTY_QUESTION]
+    if kept is not None:
+        with np.load(kept) as held:
+            questions = [str(question) for question in held["questions"]]
+            embedder.known = dict(zip(questions, held["vectors"], strict=True))
+    with knowledge_base(folder, embedder) as kb:
+        rag = EvoRAG(kb=kb)
+        rag.search(questions[0])
+        told: dict[str, Any] = {"first_answer_s": round(time.time() - began, 2)}
+        wait_until_ready(kb)
+        told["loaded_s"] = round(time.time() - began, 2)
+        rag.search(questions[0])
+        told["after_one"] = used()
+        for question in questions[:200]:
+            rag.search(question)
+        told["after_all"] = used()
+        told["engine"] = kb._vectors.engine_for([Part.HEAD])
+    end.send(told)
+
+
+def child(target: Any, *given: Any) -> Any:
+    """Run what another process does, and return what it tells."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=target, args=(there, *given))
+    process.start()
+    there.close()
+    try:
+        return here.recv()
+    finally:
+        process.join()
+
+
+def written(end: Connection, folder: Path, kept: Path, count: int, seed: int) -> None:
+    write(folder, kept, count, seed)
+    end.send(True)
+
+
+def of_libraries(end: Connection, folder: Path, count: int, seed: int) -> None:
+    libraries.run(count, seed, folder, 200)
+    end.send(used())
+
+
+def measured(context: Context) -> dict[str, Any]:
+    count = context.options.chunks
+    folder, kept = context.workspace / "data", context.workspace / "questions.npz"
+    empty = child(reopen, context.workspace / "empty", None)
+    child(written, folder, kept, count, context.seed)
+    full = child(reopen, folder, kept)
+    above = {name: round(full[name]["mb"] - empty[name]["mb"], 1) for name in ("after_one", "after_all")}
+    return {"chunks": count, "empty": empty, "full": full, "above_empty_mb": above}
+
+
+def reference(context: Context) -> dict[str, Any]:
+    return {"full": {"after_all": child(of_libraries, context.workspace, context.options.chunks, context.seed)}}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--chunks", type=int, default=10_000)
+
+
+BENCHMARK = Benchmark(
+    "memory",
+    measured,
+    add_options,
+    smallest={"chunks": 60},
+    small={"chunks": 2_000},
+    scale="chunks",
+    seed=7,
+    references={"libraries": reference, "direct": reference},
+)
+
+
+if __name__ == "__main__":
+    runner.main(BENCHMARK)
