@@ -76,7 +76,17 @@ class StaticFiles:
         self._named: dict[tuple[tuple[str, int], ...], str] = {}
         """The names of packs, by the files in them and when these were written."""
         self._compressed: dict[tuple[str, bytes], bytes] = {}
+        self._hashes: dict[tuple[str, int], str] = {}
+        """Of single files, by when they were written."""
         self._changing = Lock()
+
+    def hash_of(self, name: str) -> str:
+        """Return the hash of a file's bytes; asked for with it as the query, the file may be kept for ever."""
+        path = self._assets / name
+        key = name, path.stat().st_mtime_ns
+        if key not in self._hashes:
+            self._hashes[key] = sha256(path.read_bytes()).hexdigest()[:_HASH_CHARS]
+        return self._hashes[key]
 
     def register(self, server: flask.Flask) -> None:
         """Serve the packs, and send what is static as small as it can be."""
@@ -131,6 +141,8 @@ class StaticFiles:
         if "max-age=31536000" in kept and "immutable" not in kept:
             # Dash's own names have the version and the date of the file.
             answer.headers["Cache-Control"] = f"{kept}, immutable"
+        elif request.query_string.decode("ascii", "replace") in self._hashes.values():
+            answer.headers["Cache-Control"] = FOR_EVER
         if answer.mimetype not in TYPES or "Content-Encoding" in answer.headers:
             return answer
         answer.vary.add("Accept-Encoding")

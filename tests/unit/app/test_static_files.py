@@ -84,6 +84,16 @@ def test_a_file_that_is_kept_is_not_sent_again(client: FlaskClient) -> None:
     assert first.headers["Content-Encoding"] == "gzip" and again.status_code == 304 and again.data == b""
 
 
+def test_what_a_page_waits_for_is_named_by_its_bytes_and_kept_for_ever(client: FlaskClient) -> None:
+    head = client.get("/").text.split("</head>")[0]
+    addresses = re.findall(r'<(?:script|link rel="stylesheet"|link rel="icon"[^>]*?)[^>]* (?:src|href)="([^"]+)"', head)
+    assert len(addresses) >= 4 and any("boot.js" in address for address in addresses)
+    for address in addresses:
+        assert client.get(address).headers["Cache-Control"] == "public, max-age=31536000, immutable", address
+    for address in ("/assets/head/boot.js", "/assets/head/boot.js?0123456789abcdef0123"):
+        assert "immutable" not in client.get(address).headers.get("Cache-Control", "")
+
+
 def test_answers_about_documents_are_not_kept(client: FlaskClient) -> None:
     answer = client.get("/api/v1/documents", headers=GZIP)
     assert answer.headers["Cache-Control"] == "private, no-store" and "Content-Encoding" not in answer.headers
