@@ -15,7 +15,7 @@ from app.context import kb
 from app.i18n import language, t
 from app.offered_documents import chosen_documents
 from core.errors import NotFound
-from core.model import Document, DocumentQuery, JobState, TraceSummary
+from core.model import Document, JobFilter, JobState, TraceSummary
 
 TICK_MS = 2_000
 RECENT_QUESTIONS, LOOKED_THROUGH = 5, 20
@@ -51,8 +51,7 @@ def below(doc_keys: Sequence[str] = ()) -> list[Any]:
 def indexing() -> Any:
     """What is being indexed, beside the box."""
     jobs = kb().jobs(active=True, limit=200)
-    counts = kb().job_counts()
-    count = counts.get(JobState.QUEUED, 0) + counts.get(JobState.RUNNING, 0)
+    count = sum(kb().job_counts(JobFilter(states=(JobState.QUEUED, JobState.RUNNING))).values())
     # What runs stands behind what waits in the list of jobs, which has the newest first.
     running = sorted(jobs, key=lambda job: job.state is not JobState.RUNNING)
     return being_indexed(running, max(count, len(jobs[:NAMED])))
@@ -65,8 +64,8 @@ def ticking() -> list[Any]:
 
 def is_empty() -> bool:
     """Say whether there is nothing to ask about, and nothing on its way."""
-    # Everything is counted only where the list does not tell at once that there is something.
-    if kb().document_list(DocumentQuery(state="published", limit=0)).total:
+    # Everything is counted only where the first document does not tell at once that there is something.
+    if any(document.published_version is not None for document in kb().documents(limit=1)):
         return False
     counts = kb().counts()
     return counts.documents == 0 and counts.running_jobs == 0
