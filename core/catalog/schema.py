@@ -25,7 +25,7 @@ from sqlalchemy import (
     text,
 )
 
-from core.catalog.columns import ROW_ID, Instant, SharedJson
+from core.catalog.columns import ROW_ID, Instant, SharedJson, only
 
 MOVES_TO_HEAD = text("moves AND part = 'head'")
 IS_LACKING_VECTORS = text("state = 'ready' AND embedded_chunks < chunk_count")
@@ -100,8 +100,8 @@ versions = Table(
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
     Index("versions_publish_at", "publish_at"),
     Index("versions_counted", "state", "number", "reader", "size_bytes", "doc_id"),
-    Index("versions_readings", "id", sqlite_where=IS_OTHER_READING, postgresql_where=IS_OTHER_READING),
-    Index("versions_lacking", "id", sqlite_where=IS_LACKING_VECTORS, postgresql_where=IS_LACKING_VECTORS),
+    Index("versions_readings", "id", **only(IS_OTHER_READING)),
+    Index("versions_lacking", "id", **only(IS_LACKING_VECTORS)),
 )
 
 NUMBER: ColumnElement[Any] = func.coalesce(versions.c.reading_of, versions.c.number).label("number")
@@ -182,7 +182,7 @@ outbox = Table(
     Column("part", String(16)),
     Column("moves", Boolean, nullable=False, server_default="1"),
     Index("outbox_store", "store", "id"),
-    Index("outbox_moves", "store", sqlite_where=MOVES_TO_HEAD, postgresql_where=MOVES_TO_HEAD),
+    Index("outbox_moves", "store", **only(MOVES_TO_HEAD)),
     sqlite_autoincrement=True,
 )
 
@@ -351,13 +351,8 @@ questions = Table(
     Index("questions_owner", "owner_id", "asked_at"),
     Index("questions_conversation", "conversation_id", "turn"),
     # What the history is searched in, without the accounts, which are a hundred times as large.
-    Index(
-        "questions_short",
-        *("asked_at", "id", "owner_id", "question"),
-        sqlite_where=IS_SHORT_QUESTION,
-        postgresql_where=IS_SHORT_QUESTION,
-    ),
-    Index("questions_long", "asked_at", "id", sqlite_where=IS_LONG_QUESTION, postgresql_where=IS_LONG_QUESTION),
+    Index("questions_short", "asked_at", "id", "owner_id", "question", **only(IS_SHORT_QUESTION)),
+    Index("questions_long", "asked_at", "id", **only(IS_LONG_QUESTION)),
 )
 
 saved_questions = Table(

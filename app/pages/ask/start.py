@@ -8,7 +8,7 @@ from typing import Any
 from dash import Input, Output, State, callback, dcc, html, no_update
 
 from app import links
-from app.components.ask.example_questions import example_links, examples_of
+from app.components.ask.example_questions import example_links, examples_of, own_questions
 from app.components.ask.question_list import question_list, saved_links
 from app.components.ask.start import NAMED, being_indexed, first_documents
 from app.context import kb
@@ -109,18 +109,26 @@ def _is_titled(document: Document) -> bool:
 
 
 def _examples(doc_keys: Sequence[str]) -> list[str]:
-    """Questions that shown documents answer: one a document, in the reader's language first, or those of the chosen."""
+    """Questions that shown documents answer: one a document, those that documents ask themselves first.
+
+    Documents in the reader's language come first, or the chosen ones alone.
+    """
     known = chosen_documents(doc_keys) if doc_keys else kb().documents(limit=OFFERED_DOCUMENTS)
     shown = [each for each in known if each.published_version is not None]
     shown.sort(key=lambda document: (document.language != language(), not _is_titled(document)))
     most = EXAMPLES if len(doc_keys) == 1 else 1
-    found: list[str] = []
+    own: list[str] = []
+    others: list[str] = []
     for document in shown[:READ_DOCUMENTS]:
         try:
             preview = kb().preview(document.doc_key, document.published_version or 0, 0, READ_CHUNKS)
         except NotFound:
             continue
-        found += examples_of(document, (placed.chunk for placed in preview.chunks), most)
-        if len(found) >= EXAMPLES:
+        chunks = [placed.chunk for placed in preview.chunks]
+        if own_questions(document, chunks):
+            own += examples_of(document, chunks, most)
+        else:
+            others += examples_of(document, chunks, most)
+        if len(own) >= EXAMPLES:
             break
-    return list(dict.fromkeys(found))[:EXAMPLES]
+    return list(dict.fromkeys([*own, *others]))[:EXAMPLES]
