@@ -170,8 +170,7 @@ class KnowledgeBase:
         self._worker = parts.ingest.worker
         self._jobs = parts.ingest.jobs
         self._reader = parts.versions.reader
-        self._versions = parts.versions.control
-        self.readings = parts.versions.readings
+        self._versions, self.readings = parts.versions.control, parts.versions.readings
         self._schedule = parts.versions.schedule
         self._purge = parts.versions.purge
         self._comparison_service = parts.versions.comparing
@@ -186,8 +185,7 @@ class KnowledgeBase:
         self.asking = parts.questions.asking
         self.evaluations = parts.questions.evaluations
         self.insight = parts.questions.insight
-        self._background = parts.background
-        self._row_counts = RowCounts()
+        self._background, self._row_counts = parts.background, RowCounts()
         self._closed = threading.Lock()
 
     @property
@@ -210,6 +208,7 @@ class KnowledgeBase:
     document_languages = _by("_reader", DocumentReader.document_languages)
     document = _by("_reader", DocumentReader.document)
     versions = _by("_reader", DocumentReader.versions)
+    histories = _by("_reader", DocumentReader.histories)
     version = _by("_reader", DocumentReader.version)
     preview = _by("_reader", DocumentReader.preview)
     blocks_within = _by("_reader", DocumentReader.blocks_within)
@@ -240,6 +239,7 @@ class KnowledgeBase:
 
     publications = _by("_versions", Publishing.publications)
     audit = _by("_versions", Publishing.audit)
+    replaced = _by("_versions", Publishing.replaced)
     sequence = _by("_versions", Publishing.sequence)
     annotate = _by("_versions", Publishing.annotate)
     publish = _by("_versions", Publishing.publish)

@@ -50,7 +50,7 @@ def layout(doc: str | list[str] = "", action: str | list[str] = "", **_: Any) ->
     ]
     if found:
         content += [
-            html.Div(audit_table(_rows(found, chosen)), className="card-plain audit-card"),
+            html.Div(audit_table(_rows(found)), className="card-plain audit-card"),
             html.Div(
                 [
                     html.Button(
@@ -88,22 +88,9 @@ def _page(doc: str | None, action: str | None, before: int | None) -> tuple[list
     return found[:PAGE_ROWS], rest
 
 
-def _rows(publications: Sequence[Publication], action: str | None) -> list[html.Tr]:
-    """Rows that say what each publication replaced: the next one of its document where all actions are listed."""
-    replaced: dict[int, int | None] = {}
-    waiting: dict[str, int] = {}
-    open_rows = []
-    for publication in publications:
-        key = publication.doc_key
-        if action is None and key in waiting:
-            replaced[waiting[key]] = publication.version
-        elif key in waiting:
-            open_rows.append((key, waiting[key]))
-        waiting[key] = publication.seq
-    for key, seq in [*open_rows, *waiting.items()]:
-        older = kb().audit(limit=1, before=seq, key=key)
-        replaced[seq] = older[0].version if older else None
-    return audit_rows(publications, replaced)
+def _rows(publications: Sequence[Publication]) -> list[html.Tr]:
+    """Rows that say what each publication replaced."""
+    return audit_rows(publications, kb().replaced([publication.seq for publication in publications]))
 
 
 def _count(shown: int, before: int | None) -> str:
@@ -126,7 +113,7 @@ def load_more(clicks: int | None, place: dict[str, Any]) -> tuple[Any, ...]:
         raise PreventUpdate
     found, before = _page(place["doc"], place["action"], place["before"])
     rows = Patch()
-    rows.extend(_rows(found, place["action"]))
+    rows.extend(_rows(found))
     shown = int(place.get("shown", PAGE_ROWS)) + len(found)
     return rows, {**place, "before": before, "shown": shown}, before is None, _count(shown, before)
 

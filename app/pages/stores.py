@@ -194,7 +194,7 @@ def _shown(job_id: str) -> tuple[Any, ...]:
 def _readings(at_work: str = "") -> tuple[list[Any], bool, str]:
     """Return what to show of the readings, whether nothing changes by itself, and what is being done."""
     found = kb().readings.report()
-    waiting = [] if at_work else kb().readings.list(ReadingState.WAITING, limit=LISTED)
+    waiting = [] if at_work or not found.waiting else kb().readings.list(ReadingState.WAITING, limit=LISTED)
     return readings_of(found, waiting, at_work), not (at_work or found.reading), at_work
 
 

@@ -21,6 +21,7 @@ from core.catalog.documents.first_versions import FirstVersions
 from core.catalog.documents.indexing import IndexingTable
 from core.catalog.documents.isolation import seen, viewer
 from core.catalog.documents.leftovers import FileKind, Leftovers
+from core.catalog.documents.listed import shown_totals
 from core.catalog.documents.listing import Documents
 from core.catalog.documents.naming import Naming
 from core.catalog.documents.office_checks import OfficeCheckTable
@@ -50,7 +51,7 @@ from core.catalog.questions.question_sets import QuestionSets
 from core.catalog.questions.recordings import RecordingTable
 from core.catalog.questions.saved import SavedQuestions
 from core.catalog.retention import Retention
-from core.catalog.schema import IS_CURRENT, chunks, documents, shown_now, version_chunks, versions
+from core.catalog.schema import IS_CURRENT, chunks, documents, versions
 from core.catalog.vocabulary import VocabularyTable
 from core.errors import CatalogDamaged
 from core.model import Counts, JobFilter, StoreHealth
@@ -149,16 +150,13 @@ class Catalog:
 
             limited = viewer() is not None
             mine = select(documents.c.id).where(seen())
-            shown = select(func.count()).select_from(versions).where(versions.c.id.in_(shown_now))
-            placed = select(func.count()).select_from(version_chunks).where(version_chunks.c.version_id.in_(shown_now))
-            if limited:
-                placed = placed.join(versions, versions.c.id == version_chunks.c.version_id)
+            shown, chunks_shown = shown_totals(tx)
             return Counts(
-                documents=total(shown),
+                documents=shown,
                 versions=total(
                     select(func.count()).select_from(versions).where(versions.c.state == "ready", IS_CURRENT)
                 ),
-                chunks=total(placed),
+                chunks=chunks_shown,
                 questions=self.questions.count(),
                 running_jobs=sum(self.jobs.counts(JobFilter(states=ACTIVE)).values()),
                 size_bytes=total(_kept_bytes),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Integer, Text
+from sqlalchemy import BigInteger, Integer, Text, TextClause
 from sqlalchemy.types import TypeDecorator
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,3 +46,8 @@ def _read_json(written: str) -> Any:
 
 ROW_ID = BigInteger().with_variant(Integer, "sqlite")
 """SQLite numbers rows by itself only in a column that is exactly INTEGER."""
+
+
+def only(rows: TextClause) -> dict[str, Any]:
+    """Return what an index of some rows alone is made with, on either database."""
+    return {"sqlite_where": rows, "postgresql_where": rows}

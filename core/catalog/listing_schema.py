@@ -26,7 +26,12 @@ listed = Table(
     Index("listed_documents_updated", "updated_at", "doc_id", "state", "owner_id"),
     Index("listed_documents_name", "name", "doc_id", "state", "owner_id"),
     Index("listed_documents_key", "doc_key", "state", "owner_id"),
-    Index("listed_documents_state", "state", "owner_id"),
+    Index("listed_documents_state", "state", "doc_id", "owner_id"),
+    Index("listed_documents_type", "extension", "doc_id", "state", "owner_id"),
+    Index("listed_documents_language", "language", "doc_id", "state", "owner_id"),
+    Index("listed_documents_versions", "version_count", "doc_id", "state", "owner_id"),
+    Index("listed_documents_size", "size_bytes", "doc_id", "state", "owner_id"),
+    Index("listed_documents_chunks", "chunk_count", "doc_id", "state", "owner_id"),
 )
 """What the other tables tell of each document, so that a list of 100,000 is searched and sorted where it is kept.
 

@@ -25,11 +25,14 @@ from sqlalchemy import (
     text,
 )
 
-from core.catalog.columns import ROW_ID, Instant, SharedJson
+from core.catalog.columns import ROW_ID, Instant, SharedJson, only
 
 MOVES_TO_HEAD = text("moves AND part = 'head'")
 IS_LACKING_VECTORS = text("state = 'ready' AND embedded_chunks < chunk_count")
 """What a version is that can be shown but was not embedded whole; written out, or SQLite would not take the index."""
+IS_OTHER_READING = text("number < 0")
+IS_SHORT_QUESTION, IS_LONG_QUESTION = text("length(question) <= 500"), text("length(question) > 500")
+"""Of questions: no index of PostgreSQL holds texts of any length; written out as the index is, or it is not taken."""
 metadata = MetaData()
 
 documents = Table(
@@ -96,7 +99,9 @@ versions = Table(
     Column("reader", String(32), nullable=False, default="", server_default=""),
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
     Index("versions_publish_at", "publish_at"),
-    Index("versions_lacking", "id", sqlite_where=IS_LACKING_VECTORS, postgresql_where=IS_LACKING_VECTORS),
+    Index("versions_counted", "state", "number", "reader", "size_bytes", "doc_id"),
+    Index("versions_readings", "id", **only(IS_OTHER_READING)),
+    Index("versions_lacking", "id", **only(IS_LACKING_VECTORS)),
 )
 
 NUMBER: ColumnElement[Any] = func.coalesce(versions.c.reading_of, versions.c.number).label("number")
@@ -177,7 +182,7 @@ outbox = Table(
     Column("part", String(16)),
     Column("moves", Boolean, nullable=False, server_default="1"),
     Index("outbox_store", "store", "id"),
-    Index("outbox_moves", "store", sqlite_where=MOVES_TO_HEAD, postgresql_where=MOVES_TO_HEAD),
+    Index("outbox_moves", "store", **only(MOVES_TO_HEAD)),
     sqlite_autoincrement=True,
 )
 
@@ -215,6 +220,9 @@ jobs = Table(
     Index("jobs_version", "version_id"),
     Index("jobs_parent", "parent_id"),
     Index("jobs_change", "change"),
+    Index("jobs_document", "doc_id", "state"),
+    # In the order of the list.
+    Index("jobs_listed", "created_at", "id", "doc_id", "state", "kind"),
 )
 """Background work. An archive's job has no document: ``payload`` says what it works on.
 
@@ -342,6 +350,9 @@ questions = Table(
     Index("questions_asked_at", "asked_at"),
     Index("questions_owner", "owner_id", "asked_at"),
     Index("questions_conversation", "conversation_id", "turn"),
+    # What the history is searched in, without the accounts, which are a hundred times as large.
+    Index("questions_short", "asked_at", "id", "owner_id", "question", **only(IS_SHORT_QUESTION)),
+    Index("questions_long", "asked_at", "id", **only(IS_LONG_QUESTION)),
 )
 
 saved_questions = Table(

@@ -166,6 +166,11 @@ class DocumentReader:
         return self._catalog.documents.versions(self._catalog.documents.id_of(key))
 
     @needs(Role.READER)
+    def histories(self, keys: Sequence[str]) -> dict[str, list[Version]]:
+        """Return what ``versions`` does of several documents, by their keys, of those that there are."""
+        return self._catalog.documents.histories(keys)
+
+    @needs(Role.READER)
     def version(self, key: str, number: int) -> Version:
         for version in self.versions(key):
             if version.number == number:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -59,6 +60,11 @@ class Publishing:
         """Return the publications of all documents (of one, of one action), newest first, before a sequence number."""
         doc_id = None if key is None else self._catalog.documents.id_of(key)
         return self._catalog.publications.audit(min(max(limit, 0), _LONGEST_AUDIT), before, doc_id, action)
+
+    @needs(Role.READER)
+    def replaced(self, numbers: Sequence[int]) -> dict[int, int | None]:
+        """Return which version the document of each publication showed before it, by their sequence numbers."""
+        return self._catalog.publications.replaced(numbers)
 
     @needs(Role.READER)
     def sequence(self) -> int:

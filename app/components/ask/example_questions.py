@@ -1,6 +1,7 @@
 """Questions that a document answers, made from its own headings: what somebody may ask who does not know it yet.
 
-A heading that is a question is asked as it stands; any other one is asked about, with the title of its document.
+A question of the document is asked as it stands, where it says by itself what it is about: a heading, or an entry of
+questions and answers. Any other heading is asked about, with the title of its document; then its options are.
 """
 
 from __future__ import annotations
@@ -24,10 +25,25 @@ NUMBERING = re.compile(
 )
 BRACKETED = re.compile(r"^[（(](.+)[）)]$")
 ASKS = re.compile(r"[?？]$|(?:です|ます|でしょう|ません|いくら|どこ|いつ|だれ|誰|何|なん)か$")
+POINTS_AWAY = re.compile(
+    r"\b(?:this|these|that|those|it|its|they|them|their|he|she|here|there|above|below|following|former|latter)\b"
+    r"|これ|この|それ|その|あれ|あの|ここ|そこ|上記|下記|前述|後述|次の|本[書稿章節項]",
+    re.IGNORECASE,
+)
+"""What only the text around it explains: “What is this?”"""
+NO_SUBJECT = re.compile(
+    r"^(?:after|at|before|by|during|for|from|if|in|inside|on|outside|to|when|while|with|without|within)\b"
+    r"|(?:とき|場合|ため|まで|から|ました|ます|ません|です|ない|った)$",
+    re.IGNORECASE,
+)
+"""Headings that cannot follow “about”: when something is, and whole sentences."""
+OPTION = re.compile(r"^--?[A-Za-z][\w-]*(?=$|[\s,=\[<|])")
+TITLE_CASE = re.compile(r"\s[A-Z][a-z]")
 SAYS_NOTHING = re.compile(
-    r"(?:abstract|acknowledge?ments?|appendix|background|bibliography|conclusions?|(?:table of )?contents|copyright"
-    r"|credits|disclaimer|foreword|glossary|history|index|introduction|licen[cs]e|miscellaneous|notes?|notice|other"
-    r"|overview|preface|purpose|references|scope|summary|synopsis"
+    r"(?:abstract|acknowledge?ments?|appendix|authors?|background|bibliography|bugs|conclusions?"
+    r"|(?:table of )?contents|copyright|credits|description|disclaimer|environment|examples?|exit status|files"
+    r"|foreword|glossary|history|index|introduction|licen[cs]e|miscellaneous|name|notes?|notice|options|other"
+    r"|overview|preface|purpose|references|scope|see also|summary|synopsis|usage"
     r"|まとめ|はじめに|おわりに|概要|序文|前書き|まえがき|あとがき|目次|索引|参考文献|謝辞|付録|背景|目的|その他|備考)",
     re.IGNORECASE,
 )
@@ -37,15 +53,28 @@ NAMES = re.compile(r"[,、，;；]|@")
 FIRST_WORD = re.compile(r"^[A-Z][a-z]+(?=\s|$)")
 
 
-def examples_of(document: Document, chunks: Iterable[Chunk], most: int = 1) -> list[str]:
-    """Return questions that ``document`` answers, its own before those about its headings."""
-    found = list(_headings(document, chunks))
-    asked = [heading if heading.endswith(("?", "？")) else heading + "？" for heading in found if ASKS.search(heading)]
+def own_questions(document: Document, chunks: Sequence[Chunk]) -> list[str]:
+    """Return the questions that ``document`` itself asks and answers, and that can be understood without it."""
+    entries = (_plain(label.text) for chunk in chunks for label in chunk.labels)
+    found = dict.fromkeys([*_headings(document, chunks), *(entry for entry in entries if _is_asked_about(entry))])
+    asked = (question for question in found if ASKS.search(question))
+    return [question if question.endswith(("?", "？")) else question + "？" for question in asked]
+
+
+def examples_of(document: Document, chunks: Sequence[Chunk], most: int = 1) -> list[str]:
+    """Return questions that ``document`` answers: its own, then about its headings, then about its options."""
     lang = document.language if document.language in LANGUAGES else language()
     title = document.title or document.name
-    told = [heading for heading in found if not ASKS.search(heading)][: max(0, most - len(asked))]
-    about = [FIRST_WORD.sub(lambda word: word[0].lower(), heading) if lang == "en" else heading for heading in told]
-    return [*asked[:most], *(t("start.example", lang, title=title, heading=heading) for heading in about)]
+    about = [heading for heading in _headings(document, chunks) if not ASKS.search(heading)]
+    about = [_within_a_sentence(heading) if lang == "en" else heading for heading in about]
+    told = [t("start.example", lang, title=title, heading=heading) for heading in about]
+    labels = (label.text for chunk in chunks for label in chunk.labels)
+    options = dict.fromkeys(option[0] for label in labels if (option := OPTION.match(label)))
+    return [
+        *own_questions(document, chunks),
+        *told,
+        *(t("start.example_option", lang, option=option) for option in options),
+    ][:most]
 
 
 def example_links(questions: Sequence[str], doc_keys: Sequence[str] = ()) -> html.Section:
@@ -78,14 +107,21 @@ def _headings(document: Document, chunks: Iterable[Chunk]) -> Iterator[str]:
         if heading in seen:
             continue
         seen.add(heading)
-        if SHORTEST <= len(heading) <= LONGEST and _is_asked_about(heading):
+        if _is_asked_about(heading):
             yield heading
 
 
 def _is_asked_about(heading: str) -> bool:
-    if any(sign.isdigit() for sign in heading) or SAYS_NOTHING.fullmatch(heading):
+    if not SHORTEST <= len(heading) <= LONGEST or any(sign.isdigit() for sign in heading):
         return False
-    return bool(ASKS.search(heading)) or NAMES.search(heading) is None
+    if SAYS_NOTHING.fullmatch(heading) or POINTS_AWAY.search(heading):
+        return False
+    return bool(ASKS.search(heading)) or not (NAMES.search(heading) or NO_SUBJECT.search(heading))
+
+
+def _within_a_sentence(heading: str) -> str:
+    """A heading as it stands in the middle of a sentence; where each word is large, so is the first."""
+    return heading if TITLE_CASE.search(heading) else FIRST_WORD.sub(lambda word: word[0].lower(), heading)
 
 
 def _plain(heading: str) -> str:

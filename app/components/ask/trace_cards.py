@@ -26,6 +26,7 @@ from app.components.ask.waterfall import spans, waterfall
 from app.components.attributes import aria
 from app.components.shared.icon import icon
 from app.components.shared.states import error_line
+from app.components.shared.wording import engine_name
 from app.i18n import t
 from core.model import Leg, TermScore, Trace
 
@@ -159,7 +160,7 @@ def _leg_content(name: str, leg: Leg, table: html.Div, plot: html.Figure) -> lis
 
 
 def _leg_note(leg: Leg) -> str:
-    note = t("trace.leg_note", engine=leg.engine, ms=f"{leg.duration_ms:.1f}", count=len(leg.hits))
+    note = t("trace.leg_note", engine=engine_name(leg.engine), ms=f"{leg.duration_ms:.1f}", count=len(leg.hits))
     return note + (" · " + t("trace.hidden", count=leg.hidden) if leg.hidden else "")
 
 

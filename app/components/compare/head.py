@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import dash_bootstrap_components as dbc
@@ -50,8 +51,8 @@ def pickers(
 
 
 def version_label(version: Version) -> str:
-    """A version as a choice: number, label, what became of it, and its date."""
-    parts = [t("version.number", number=version.number), version.label, _state(version), _date(version)]
+    """A version as a choice: number, label, what became of it, and its date, as short as they are told apart by."""
+    parts = [t("compare.version_number", number=version.number), version.label, _state(version), _date(version)]
     return " · ".join(part for part in parts if part)
 
 
@@ -135,4 +136,7 @@ def _state(version: Version) -> str:
 
 def _date(version: Version) -> str:
     at = version.created_at
-    return f"{at.year}年{at.month}月{at.day}日" if language() == "ja" else f"{at.day} {at:%b %Y}"
+    is_lately = at.year == datetime.now(UTC).year
+    if language() == "ja":
+        return f"{at.month}月{at.day}日" if is_lately else f"{at.year}年{at.month}月{at.day}日"
+    return f"{at.day} {at:%b}" if is_lately else f"{at.day} {at:%b %Y}"

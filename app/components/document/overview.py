@@ -7,6 +7,7 @@ from dash import dcc, html
 from app import links
 from app.components.attributes import aria
 from app.components.shared.states import badge
+from app.components.shared.wording import engine_name
 from app.i18n import has, number, size, t
 from core.model import Counts, Health, StoreHealth
 
@@ -63,7 +64,8 @@ def _store(store: StoreHealth) -> html.Li:
     return html.Li(
         [
             html.Span(
-                [html.Span(name), html.Span(store.engine, className="muted store-engine")], className="line-link"
+                [html.Span(name), html.Span(engine_name(store.engine), className="muted store-engine")],
+                className="line-link",
             ),
             *rows,
             badge(STORE_MEANINGS.get(store.state, "neutral"), t(f"overview.store.{store.state}"), store.detail or None),

@@ -13,6 +13,7 @@ from app.components.settings.file_check import files_section
 from app.components.shared.icon import icon
 from app.components.shared.states import badge
 from app.components.shared.times import when
+from app.components.shared.wording import engine_name
 from app.i18n import number, t
 from core.model import Fault, Job, StoreAct, StoreCheck, StoreReport
 
@@ -63,7 +64,7 @@ def _named(check: StoreCheck) -> html.Div:
     words = [
         html.Strong(t(f"overview.store.name.{check.store}")),
         html.Br(),
-        html.Span(check.engine, className="muted"),
+        html.Span(engine_name(check.engine), className="muted"),
     ]
     return html.Div([*words, *([html.P(check.error, className="hint")] if check.error else [])])
 

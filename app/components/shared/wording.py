@@ -8,6 +8,12 @@ from app.i18n import has, t
 from core.model.documents import SHEETS, SLIDES
 
 EDGE = "\x00"
+_ENGINES = {
+    "data folder": "engine.folder",
+    "exact scan in memory (FAISS fp16)": "engine.exact_faiss",
+    "exact scan in memory (NumPy)": "engine.exact_numpy",
+    "memory": "engine.memory",
+}
 
 
 def on_one_line(text: str, most: int) -> str:
@@ -59,3 +65,8 @@ def sentence(key: str, **values: Any) -> list[Any]:
     words = {name: value for name, value in values.items() if name not in parts}
     text = t(key, **words, **{name: f"{EDGE}{name}{EDGE}" for name in parts})
     return [parts[piece] if index % 2 else piece for index, piece in enumerate(text.split(EDGE)) if piece]
+
+
+def engine_name(engine: str) -> str:
+    """Return what a store works with in the reader's language; the names of programs are those of all languages."""
+    return t(_ENGINES[engine]) if engine in _ENGINES else engine

@@ -8,14 +8,14 @@ from typing import Any
 from dash import Input, Output, State, callback, dcc, html, no_update
 
 from app import links
-from app.components.ask.example_questions import example_links, examples_of
+from app.components.ask.example_questions import example_links, examples_of, own_questions
 from app.components.ask.question_list import question_list, saved_links
 from app.components.ask.start import NAMED, being_indexed, first_documents
 from app.context import kb
 from app.i18n import language, t
 from app.offered_documents import chosen_documents
 from core.errors import NotFound
-from core.model import Document, DocumentQuery, JobState, TraceSummary
+from core.model import Document, JobFilter, JobState, TraceSummary
 
 TICK_MS = 2_000
 RECENT_QUESTIONS, LOOKED_THROUGH = 5, 20
@@ -51,8 +51,7 @@ def below(doc_keys: Sequence[str] = ()) -> list[Any]:
 def indexing() -> Any:
     """What is being indexed, beside the box."""
     jobs = kb().jobs(active=True, limit=200)
-    counts = kb().job_counts()
-    count = counts.get(JobState.QUEUED, 0) + counts.get(JobState.RUNNING, 0)
+    count = sum(kb().job_counts(JobFilter(states=(JobState.QUEUED, JobState.RUNNING))).values())
     # What runs stands behind what waits in the list of jobs, which has the newest first.
     running = sorted(jobs, key=lambda job: job.state is not JobState.RUNNING)
     return being_indexed(running, max(count, len(jobs[:NAMED])))
@@ -65,8 +64,8 @@ def ticking() -> list[Any]:
 
 def is_empty() -> bool:
     """Say whether there is nothing to ask about, and nothing on its way."""
-    # Everything is counted only where the list does not tell at once that there is something.
-    if kb().document_list(DocumentQuery(state="published", limit=0)).total:
+    # Everything is counted only where the first document does not tell at once that there is something.
+    if any(document.published_version is not None for document in kb().documents(limit=1)):
         return False
     counts = kb().counts()
     return counts.documents == 0 and counts.running_jobs == 0
@@ -110,18 +109,26 @@ def _is_titled(document: Document) -> bool:
 
 
 def _examples(doc_keys: Sequence[str]) -> list[str]:
-    """Questions that shown documents answer: one a document, in the reader's language first, or those of the chosen."""
+    """Questions that shown documents answer: one a document, those that documents ask themselves first.
+
+    Documents in the reader's language come first, or the chosen ones alone.
+    """
     known = chosen_documents(doc_keys) if doc_keys else kb().documents(limit=OFFERED_DOCUMENTS)
     shown = [each for each in known if each.published_version is not None]
     shown.sort(key=lambda document: (document.language != language(), not _is_titled(document)))
     most = EXAMPLES if len(doc_keys) == 1 else 1
-    found: list[str] = []
+    own: list[str] = []
+    others: list[str] = []
     for document in shown[:READ_DOCUMENTS]:
         try:
             preview = kb().preview(document.doc_key, document.published_version or 0, 0, READ_CHUNKS)
         except NotFound:
             continue
-        found += examples_of(document, (placed.chunk for placed in preview.chunks), most)
-        if len(found) >= EXAMPLES:
+        chunks = [placed.chunk for placed in preview.chunks]
+        if own_questions(document, chunks):
+            own += examples_of(document, chunks, most)
+        else:
+            others += examples_of(document, chunks, most)
+        if len(own) >= EXAMPLES:
             break
-    return list(dict.fromkeys(found))[:EXAMPLES]
+    return list(dict.fromkeys([*own, *others]))[:EXAMPLES]

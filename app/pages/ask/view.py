@@ -87,7 +87,8 @@ def offered_versions(search: str, chosen: str | None = None) -> Offered:
     if chosen is not None and "#v" in chosen:
         key = chosen.rpartition("#v")[0]
         found = {**{document.doc_key: document for document in chosen_documents([key])}, **found}
-    return [(document, kb().versions(key)) for key, document in found.items()]
+    versions = kb().histories(list(found))
+    return [(document, versions.get(key, [])) for key, document in found.items()]
 
 
 def before(talk: Talk | None, doc_keys: Sequence[str] = ()) -> list[Any]:

@@ -89,6 +89,25 @@ const sign = (line, kind, words) => {
   );
 };
 
+/* Lines are broken for letters of the usual width. Wider ones, as capitals may be, are set closer; far wider ones have
+   the face in which all are of one width. */
+const CLOSEST = 0.85;
+const fitted = (text) => {
+  if (!text) {
+    return;
+  }
+  text.classList.remove("is-tight");
+  text.style.letterSpacing = "";
+  const lacking = text.scrollWidth - text.clientWidth;
+  if (lacking <= 0) {
+    return;
+  }
+  text.classList.toggle("is-tight", text.clientWidth < CLOSEST * text.scrollWidth);
+  if (!text.classList.contains("is-tight")) {
+    text.style.letterSpacing = `${-(lacking + 1) / text.textContent.length}px`;
+  }
+};
+
 components.CompareText = (props) => {
   const line = props.data;
   const column = props.column.getColId();
@@ -106,7 +125,7 @@ components.CompareText = (props) => {
     "div",
     { className: name },
     sign(line, kind, words),
-    element("span", { className: "line-text" }, ...(line[column] || []).map(piece(words, whole))),
+    element("span", { className: "line-text", ref: fitted }, ...(line[column] || []).map(piece(words, whole))),
   );
 };
 

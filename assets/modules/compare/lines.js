@@ -12,16 +12,21 @@ const FOOT = 96;
 const NUMBERS = { narrow: 40, wide: 56 };
 
 /* ---- layout --------------------------------------------------------------------------------------------------------- */
+/* Letters of prose as often as they come, for the width that they have on average. */
+const PROSE = "The committee approved 12 of the 34 requests for repair, and asked each department for its plan by May. ";
 export const cellWidth = () => {
   const probe = document.createElement("span");
   probe.className = "line-probe";
   document.body.append(probe);
-  const widths = ["0", "\u3042"].map((sign) => {
-    probe.textContent = sign.repeat(100);
-    return probe.getBoundingClientRect().width / 100;
-  });
+  const width = (text, cells) => {
+    probe.textContent = text;
+    return probe.getBoundingClientRect().width / cells;
+  };
+  const even = [width("0".repeat(100), 100), width("\u3042".repeat(100), 200)];
+  probe.classList.add("is-prose");
+  const found = Math.max(...even, width(PROSE, PROSE.length));
   probe.remove();
-  return Math.max(widths[0], widths[1] / 2) || 8;
+  return found || 8;
 };
 const isNarrow = () => Boolean(at(GRID).clientWidth) && at(GRID).clientWidth < NARROW;
 export const fittingMode = () => state.chosenMode || (isNarrow() ? "inline" : "side");

@@ -104,11 +104,9 @@ def owner_of(doc_key: str) -> str:
 
 def tags_of(tx: Connection, doc_ids: Collection[int] | None) -> dict[int, list[str]]:
     """Return the tags of documents (None: of all) by document."""
-    query = select(document_tags.c.doc_id, document_tags.c.tag).order_by(document_tags.c.tag)
-    if doc_ids is not None:
-        query = query.where(document_tags.c.doc_id.in_(doc_ids))
+    rows = tx.execute(_TAGS) if doc_ids is None else tx.execute(_SOME_TAGS, {"doc_ids": list(doc_ids)})
     found: dict[int, list[str]] = {}
-    for doc_id, tag in tx.execute(query):
+    for doc_id, tag in rows:
         found.setdefault(doc_id, []).append(tag)
     return found
 
@@ -141,3 +139,5 @@ def _was_deleted_meanwhile() -> ColumnElement[bool]:
 
 SOME_DOCUMENTS = document_rows(bindparam("doc_ids", expanding=True))
 """Written out once, since every write transaction that touches a document asks for it; ``doc_ids`` are given to it."""
+_TAGS = select(document_tags.c.doc_id, document_tags.c.tag).order_by(document_tags.c.tag)
+_SOME_TAGS = _TAGS.where(document_tags.c.doc_id.in_(bindparam("doc_ids", expanding=True)))

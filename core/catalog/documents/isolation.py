@@ -30,3 +30,8 @@ def seen_by(user_id: int | None) -> ColumnElement[bool]:
 def seen() -> ColumnElement[bool]:
     """Select the documents that whoever acts sees."""
     return seen_by(viewer())
+
+
+def sees(owner_id: int | None) -> bool:
+    """Tell of a document that was read with its owner whether whoever acts sees it."""
+    return owner_id is None or viewer() in (None, owner_id)

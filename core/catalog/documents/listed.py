@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, or_, select, true
 
 from core.catalog.documents.document_rows import SOME_DOCUMENTS, document_of, tags_of
 from core.catalog.documents.isolation import viewer
@@ -87,14 +87,32 @@ def listed_ids(tx: Connection, wanted: DocumentQuery) -> tuple[list[int], int]:
     is_turned = offset > total // 2
     if is_turned:
         offset, is_down = total - offset - count, not is_down
-    order = (column.desc(), listed.c.doc_id.desc()) if is_down else (column, listed.c.doc_id)
-    page = select(listed.c.doc_id).where(*fitting).order_by(*order).offset(offset).limit(count)
+    page = _page(fitting, column, is_down=is_down).offset(offset).limit(count)
     ids = list(tx.scalars(page)) if count > 0 else []
     return (ids[::-1] if is_turned else ids), total
 
 
+def first_ids(tx: Connection, wanted: DocumentQuery) -> list[int]:
+    """Return the ids of the first documents of ``wanted`` in its order, without counting the others."""
+    page = _page(conditions(tx, wanted), _COLUMNS[wanted.sort], is_down=wanted.descending)
+    return list(tx.scalars(page.limit(max(0, wanted.limit))))
+
+
+def _page(fitting: Sequence[ColumnElement[bool]], column: ColumnElement[Any], *, is_down: bool) -> Select[Any]:
+    order = (column.desc(), listed.c.doc_id.desc()) if is_down else (column, listed.c.doc_id)
+    return select(listed.c.doc_id).where(*fitting).order_by(*order)
+
+
 def counted(tx: Connection, fitting: Sequence[ColumnElement[bool]]) -> int:
     return int(tx.scalar(select(func.count()).select_from(listed).where(*fitting)) or 0)
+
+
+def shown_totals(tx: Connection) -> tuple[int, int]:
+    """Return how many documents that whoever acts sees are shown now, and how many passages they have."""
+    # What is shown has passages: ``publications._check_chunks``.
+    shown = select(func.count(), func.coalesce(func.sum(listed.c.chunk_count), 0)).where(listed.c.chunk_count > 0)
+    row = tx.execute(shown.where(_seen())).one()
+    return int(row[0]), int(row[1])
 
 
 def listed_languages(tx: Connection) -> list[str]:
@@ -117,10 +135,8 @@ def conditions(tx: Connection, wanted: DocumentQuery) -> list[ColumnElement[bool
         found.append(listed.c.language == wanted.language)
     if wanted.least_versions > 1:
         found.append(listed.c.version_count >= wanted.least_versions)
-    if wanted.tags:
-        having = select(document_tags.c.doc_id).where(document_tags.c.tag.in_(wanted.tags))
-        having = having.group_by(document_tags.c.doc_id).having(func.count() == len(set(wanted.tags)))
-        found.append(listed.c.doc_id.in_(having))
+    for tag in dict.fromkeys(wanted.tags):
+        found.append(listed.c.doc_id.in_(select(document_tags.c.doc_id).where(document_tags.c.tag == tag)))
     return found
 
 

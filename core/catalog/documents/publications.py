@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, Select, and_, case, exists, func, insert
 from core.catalog.documents.completing import complete
 from core.catalog.documents.isolation import seen
 from core.catalog.documents.placing import place, shelve
+from core.catalog.documents.replaced import replaced
 from core.catalog.documents.rereading import swap
 from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
@@ -168,6 +169,11 @@ class Publications:
             query = query.where(publications.c.action == action)
         with self._database.read() as tx:
             return [_publication(row) for row in tx.execute(query)]
+
+    def replaced(self, numbers: Sequence[int]) -> dict[int, int | None]:
+        """Return what the document of each publication showed before it, by sequence number: a version, or nothing."""
+        with self._database.read() as tx:
+            return replaced(tx, numbers)
 
     # ---- appending
 

@@ -7,7 +7,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    case,
+    exists,
+    func,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from core.catalog.documents.isolation import seen
 from core.catalog.engine import Database
@@ -39,6 +52,17 @@ _STATE: ColumnElement[Any] = case(
     (exists().where(publications.c.version_id == versions.c.id), ReadingState.WITHDRAWN.value),
     else_=ReadingState.WAITING.value,
 )
+
+
+_SHOWN = (
+    select(publications.c.version_id)
+    .where(publications.c.doc_id == versions.c.doc_id)
+    .order_by(publications.c.seq.desc())
+    .limit(1)
+    .correlate(versions)
+    .scalar_subquery()
+)
+"""What the document shows now; looked for of the few that another reader has read, not of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +229,7 @@ def _outdated(reader: str, doc_keys: Collection[str] | None, of: str | None = No
     query = (
         select(versions, documents.c.owner_id, documents.c.doc_key)
         .join(documents, documents.c.id == versions.c.doc_id)
-        .where(IS_CURRENT, versions.c.id.in_(shown_now), _by_another(reader, of), ~is_there)
+        .where(IS_CURRENT, _by_another(reader, of), versions.c.id == _SHOWN, ~is_there)
         # What is embedded still ends first: its job would go on with a row that is not the version's any more.
         .where(versions.c.state == "ready", versions.c.embedded_chunks >= versions.c.chunk_count, seen())
         .order_by(versions.c.id)
@@ -269,9 +293,10 @@ def _begin(tx: Connection, rows: Sequence[Row[Any]], reader: str, actor: str, no
 
 
 def _joined(query: Select[Any]) -> Select[Any]:
+    # Not a bound 0: SQLite takes the index of these few only where it sees the index's own words.
     return (
         query.select_from(versions)
         .join(documents, documents.c.id == versions.c.doc_id)
         .join(_present, _of_present)
-        .where(versions.c.number < 0, versions.c.state != "purged", _present.c.state != "purged")
+        .where(versions.c.number < literal_column("0"), versions.c.state != "purged", _present.c.state != "purged")
     )

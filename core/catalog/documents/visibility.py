@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, and_, func, or_, select
+from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
 from core.catalog.documents.isolation import seen, seen_by
 from core.catalog.documents.known_passages import UNREAD, KnownPassages
@@ -38,6 +38,11 @@ _MOST_IDS = 10_000
 _MOST_USERS = 1_000
 _SHOWN_BY = tuple(table.name for table in (chunks, documents, publications, version_chunks, versions))
 """The tables that tell what a view shows."""
+_OF_VERSION = version_chunks.c.version_id == bindparam("version_id")
+_TOTAL = select(func.count()).select_from(version_chunks).where(_OF_VERSION)
+_STRETCH = PLACED.where(
+    _OF_VERSION, version_chunks.c.position >= bindparam("start"), version_chunks.c.position < bindparam("end")
+).order_by(version_chunks.c.position)
 
 
 class Visibility:
@@ -236,19 +241,12 @@ class Visibility:
 
     def preview(self, doc_key: str, version_id: int, number: int, start: int, count: int) -> Preview:
         """Return ``count`` chunks of a version from position ``start`` on."""
-        total = select(func.count()).select_from(version_chunks).where(version_chunks.c.version_id == version_id)
-        query = (
-            PLACED.where(
-                version_chunks.c.version_id == version_id,
-                version_chunks.c.position >= start,
-                version_chunks.c.position < start + count,
-            )
-        ).order_by(version_chunks.c.position)
+        of = {"version_id": version_id}
         with self._database.read() as tx:
-            rows = tx.execute(query).all()
+            rows = tx.execute(_STRETCH, {**of, "start": start, "end": start + count}).all()
             names = self._names_of(tx, {version_id})
             placed = tuple(_placed_chunk(row, names[version_id]) for row in rows)
-            return Preview(doc_key, number, int(tx.scalar(total) or 0), placed, names[version_id][4])
+            return Preview(doc_key, number, int(tx.scalar(_TOTAL, of) or 0), placed, names[version_id][4])
 
     def texts_within(self, version_id: int, start: int, end: int, limit: int) -> list[tuple[int, str]]:
         """Return where each chunk of a version begins that holds some of these characters, and its text, in order."""

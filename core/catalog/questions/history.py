@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from sqlalchemy import (
     ColumnElement,
+    CompoundSelect,
     Connection,
     Row,
     and_,
@@ -20,6 +21,7 @@ from sqlalchemy import (
     or_,
     select,
     true,
+    union_all,
     update,
 )
 
@@ -31,7 +33,15 @@ from core.catalog.questions.conversation_turns import next_turn
 from core.catalog.questions.lately_read import LatelyRead
 from core.catalog.questions.own_parts import REDACTED, account, has_rest, own_part
 from core.catalog.questions.packing import CHECKSUM, Packer, checksum, packed, unpacked
-from core.catalog.schema import documents, publications, questions, users, versions
+from core.catalog.schema import (
+    IS_LONG_QUESTION,
+    IS_SHORT_QUESTION,
+    documents,
+    publications,
+    questions,
+    users,
+    versions,
+)
 from core.errors import NotFound, Purged
 from core.model import AnswerType, Role, Trace, TraceSummary, format_as_of
 from core.model.codec import from_dict, to_dict, to_json
@@ -56,6 +66,7 @@ _NEWER_PURGE = (
     .limit(1)
 )
 
+_NEWEST = questions.c.asked_at.desc(), questions.c.id.desc()
 _PURGED_BY = (publications.name, versions.name, documents.name)
 
 Named = tuple[str, int]
@@ -220,8 +231,7 @@ class Questions:
         Each word of ``search`` stands somewhere in the question, in letters of either case. Raises: ``NotFound``.
         """
         columns = [column for column in questions.c if column.name != "trace"]
-        newest = questions.c.asked_at.desc(), questions.c.id.desc()
-        query = select(*columns).where(own(), *holds_words(questions.c.question, search)).order_by(*newest)
+        fitting = [own(), *holds_words(questions.c.question, search)]
         with self._database.read() as tx:
             if before:
                 place = select(questions.c.asked_at).where(questions.c.id == before, own())
@@ -229,14 +239,25 @@ class Questions:
                 if asked_at is None:
                     raise NotFound("This question is not in the history.", remedy="Begin again without “before”.")
                 beside = and_(questions.c.asked_at == asked_at, questions.c.id < before)
-                query = query.where(or_(questions.c.asked_at < asked_at, beside))
-            rows = tx.execute(query.limit(limit)).all()
+                fitting.append(or_(questions.c.asked_at < asked_at, beside))
+            if search.strip():
+                fitting = [questions.c.id.in_(_newest_ids(fitting, limit))]
+            rows = tx.execute(select(*columns).where(*fitting).order_by(*_NEWEST).limit(limit)).all()
             hidden = hidden_rows(tx, [row.id for row in rows])
         return [summary_of(row, is_hidden=row.id in hidden) for row in rows]
 
     def count(self) -> int:
         with self._database.read() as tx:
             return int(tx.scalar(select(func.count()).select_from(questions).where(own())) or 0)
+
+
+def _newest_ids(fitting: Sequence[ColumnElement[bool]], limit: int) -> CompoundSelect[Any]:
+    """Select the ids of the newest short and the newest long questions, each from an index."""
+    parts = (
+        select(questions.c.id).where(length, *fitting).order_by(*_NEWEST).limit(limit).subquery()
+        for length in (IS_SHORT_QUESTION, IS_LONG_QUESTION)
+    )
+    return union_all(*(select(part.c.id) for part in parts))
 
 
 def holds_words(column: ColumnElement[str], search: str) -> list[ColumnElement[bool]]:

@@ -142,7 +142,7 @@ def test_insufficient_answer_says_what_was_found_and_what_to_try(window: Dash, c
         trace, answer=Answer("", AnswerType.INSUFFICIENT), query=replace(trace.query, filters=Filters(tags=("x",)))
     )
     shown = text(answer_card(nothing))
-    assert "Not enough information" in shown and "passages came nearest" in shown
+    assert "Not enough information" in shown and "passages come near" in shown
     assert "Ask again without the filters." in shown and "confidence" not in shown
 
 

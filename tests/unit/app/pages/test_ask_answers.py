@@ -182,7 +182,7 @@ def test_a_generator_that_failed_is_told_above_the_extracted_answer(window: Dash
     ("lang", "words"),
     [
         ("en", ("The generator queued did not write this answer", "does not answer", "EVORAG_OPENAI_URL")),
-        ("ja", ("生成器 queued はこの回答を書けませんでした", "応答しません", "EVORAG_OPENAI_URL")),
+        ("ja", ("生成器 queued は回答を作成できませんでした", "応答しません", "EVORAG_OPENAI_URL")),
     ],
 )
 def test_a_generator_that_is_down_is_told_in_the_readers_language(
