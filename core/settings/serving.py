@@ -78,6 +78,10 @@ class SecuritySettings(Group):
         ge=0,
         description="Minutes after a sign-in in which keys, users and backups need no new password; 0: no limit.",
     )
+    second_factor: Literal["auto", "required", "optional"] = Field(
+        "auto",
+        description="Second factor at sign-in: `required` of all, `optional`, or `auto`: as administrators choose.",
+    )
     rate_limit: int = Field(
         1200,
         ge=0,

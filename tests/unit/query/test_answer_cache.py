@@ -353,7 +353,7 @@ def test_a_version_that_cannot_be_asked_is_refused_though_an_answer_is_kept(rag:
 
 ELSEWHERE_LINES = """
     data_dir test_mode log_level url key host port server_threads header_timeout_s body_rate_bytes stream_limit access
-    trusted_proxies public_names session_hours rate_limit sign_in_limit max_upload_bytes max_request_bytes log_format
+    trusted_proxies public_names session_hours rate_limit sign_in_limit max_upload_bytes max_request_bytes log_format second_factor
     upload_part_bytes upload_expiry_hours user_quota_bytes min_free_bytes archive_members archive_bytes
     archive_ratio max_text_chars parser_timeout_s parser_patience_s parser_memory_bytes parser_output_bytes
     table_cell_budget ocr office_check chunk_tokens diff_timeout_s diff_memory_bytes diff_cache_bytes page_cache_bytes
