@@ -37,13 +37,13 @@ SYSTEMS = (
 
 def device_of(request: flask.Request) -> Device:
     """Return from where a request comes; without an address where a proxy sent it that is not believed."""
-    sent = request.headers.get("User-Agent", "")[:READ_CHARS]
     address = "" if UNKNOWN_PROXY in request.environ else site_of(request.remote_addr or "")
-    return Device(browser_of(sent), address)
+    return Device(browser_of(request.headers.get("User-Agent", "")), address)
 
 
 def browser_of(sent: str) -> str:
     """Return a family such as ``Firefox on Linux``, empty where none is known."""
+    sent = sent[:READ_CHARS]
     browser = next((name for mark, name in BROWSERS if mark in sent), "")
     system = next((name for mark, name in SYSTEMS if mark in sent), "")
     return f"{browser} on {system}" if browser and system else browser or system
