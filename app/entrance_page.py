@@ -36,7 +36,7 @@ FORM = Markup(
     """<form method="post" action="{action}">
         <input type="hidden" name="next" value="{after}">
         {fields}
-        <button class="btn btn-primary entrance-button" type="submit">{button}</button>
+        <button class="btn {look} entrance-button" type="submit">{button}</button>
       </form>"""
 )
 STYLE = Markup('<link rel="stylesheet" href="{}">')
@@ -62,9 +62,9 @@ def entrance_page(title: str, content: Markup, address: str, *, said: Markup = E
     )
 
 
-def entrance_form(action: str, after: str, fields: Markup, button: str) -> Markup:
+def entrance_form(action: str, after: str, fields: Markup, button: str, look: str = "btn-primary") -> Markup:
     """Return a form that leads to ``after`` in the end."""
-    return FORM.format(action=action, after=after, fields=fields, button=button)
+    return FORM.format(action=action, after=after, fields=fields, button=button, look=look)
 
 
 def error_said(text: str) -> Markup:

@@ -106,7 +106,7 @@ def _secret(after: str) -> Shown:
 
 
 def _code_again(after: str, error: str) -> Shown:
-    anew = entrance_form(links.SET_UP, after, EMPTY, t("set_up.anew"))
+    anew = entrance_form(links.SET_UP, after, EMPTY, t("set_up.anew"), "btn-secondary")
     return Shown(_code_form(after, DESCRIBED) + anew, error_said(error))
 
 
