@@ -65,24 +65,27 @@ def test_originals_alone_are_missed(tmp_path: Path, caplog: pytest.LogCaptureFix
         assert "of an earlier day" in caplog.text and told(kb) == "degraded"
 
 
-def test_folder_without_its_originals_elsewhere_says_what_it_does_not_know(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_a_place_elsewhere_has_besides_an_earlier_folder_is_in_quarantine(tmp_path: Path) -> None:
     url = f"file://{tmp_path / 'far'}"
     yesterday(tmp_path, blob_url=url)
     put_back(tmp_path, "*")
     with knowledge_base(tmp_path, blob_url=url) as kb:
         kb._background.join()
-        print("LOG", caplog.text, told(kb), kb.check_files())
+        assert kb.check_files().unnamed == 2 and kb.check_files().missing == 0
+        assert add(kb, "later", "The quaggaquoll came on another day.").version == 1
+        assert kb.check_files().unnamed == 0
 
 
-@pytest.mark.parametrize("name", ["keywords*", "vectors*"])
-def test_index_alone_is_brought_up_to_date(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(("folder", "store"), [("keywords*", "keyword"), ("vectors*", "vector")])
+def test_index_alone_is_found_by_a_check_and_brought_up_to_date_by_a_repair(
+    tmp_path: Path, folder: str, store: str
+) -> None:
     yesterday(tmp_path, **KEPT)
-    put_back(tmp_path, name)
+    put_back(tmp_path, folder)
     with knowledge_base(tmp_path, **KEPT) as kb:
         kb._background.join()
+        (found,) = kb.check(store)
+        assert (found.missing, [each.doc_key for each in found.versions]) == (1, ["later.txt"])
+        kb.repair(store, dry_run=False)
         kb.work_off()
-        print("LOG", caplog.text, told(kb), kb.check())
-        found = core.EvoRAG(kb).search("quaggaquoll") if hasattr(core.EvoRAG, "search") else None
-        print(found)
+        assert all(each.is_sound for each in kb.check())
