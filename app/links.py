@@ -19,6 +19,7 @@ SETTINGS = "/settings"
 STORES = "/stores"
 SIGN_IN = "/sign-in"
 SIGN_OUT = "/sign-out"
+SET_UP = "/second-factor"
 COMPARE = "/compare"
 EVALUATE = "/evaluate"
 ANALYSER = "/analyser"
@@ -70,9 +71,14 @@ def analyser(text: str | None = None, *, saved: bool = False) -> str:
     return ANALYSER + _search({"text": text, "saved": 1 if saved else None})
 
 
-def sign_in(after: str | None = None) -> str:
-    """Return the address of the sign-in page, which goes on to ``after``."""
-    return SIGN_IN + _search({"next": after if after != HOME else None})
+def sign_in(after: str | None = None, *, again: bool = False) -> str:
+    """Return the address of the sign-in page, which goes on to ``after``, for a known user only with ``again``."""
+    return SIGN_IN + _search({"next": after if after != HOME else None, "again": 1 if again else None})
+
+
+def set_up(after: str | None = None) -> str:
+    """Return the address of the page that sets up a second factor which is demanded, and goes on to ``after``."""
+    return SET_UP + _search({"next": after if after != HOME else None})
 
 
 def audit(doc_key: str | None = None, action: str | None = None) -> str:

@@ -22,6 +22,7 @@ from app.components.shared.states import report_callback_error
 from app.components.shell.shell import shell, watch_navigation
 from app.script_modules import ScriptModules, scripts_of
 from app.security import protect
+from app.set_up import set_up
 from app.sign_in import entrance
 from app.static_files import StaticFiles, without_grid, without_table
 
@@ -171,6 +172,7 @@ def create_app(kb: KnowledgeBase, rag: EvoRAG | None = None) -> Dash:
     watch_navigation(app)
     register_api(app.server)
     app.server.register_blueprint(entrance)
+    app.server.register_blueprint(set_up)
     i18n.register(app.server)
     protect(app, kb)
     app.static_files.register(app.server)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from core import KnowledgeBase
 
+log = logging.getLogger(__name__)
+
 CANNOT_START = 4
 """The exit status by which gunicorn's master knows that starting again would not help."""
 
@@ -78,6 +80,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> int:
 
 def gunicorn_options(settings: Settings, as_json: bool) -> dict[str, Any]:
     """Return gunicorn's settings; there is no request timeout, because a killed worker would take its jobs along."""
+    from app.server_log import logger_of
     from app.worker import worker_of
 
     return {
@@ -94,13 +97,14 @@ def gunicorn_options(settings: Settings, as_json: bool) -> dict[str, Any]:
         # Whom to believe about the client's address is decided in one place, app.security.proxies.
         "forwarded_allow_ips": "",
         "loglevel": "warning",
+        "logger_class": logger_of(settings.log_format),
         "post_worker_init": lambda worker: announce(settings, as_json),
     }
 
 
 def start(settings: Settings) -> tuple[KnowledgeBase, Callable[..., Any]]:
     """Build the knowledge base and the application; ends the process with a readable message when that fails."""
-    begin_log()
+    begin_log(settings.log_format)
     for name in OUR_LOGGERS:
         logging.getLogger(name).setLevel(settings.log_level)
     from app.main import create_app
@@ -147,12 +151,14 @@ def stop(kb: KnowledgeBase | None) -> None:
 
 
 def announce(settings: Settings, as_json: bool) -> None:
-    """Say where the pages are: a line for people on stderr, or one of JSON on stdout."""
+    """Say where the pages are: a line for people on stderr, one of the log where that is JSON, or JSON on stdout."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{settings.port}"
     if as_json:
         sys.stdout.write(json.dumps({"url": url, "data_dir": str(settings.data_dir)}) + "\n")
         sys.stdout.flush()
+    elif settings.log_format == "json":
+        log.info("EvoRAG is at %s", url)
     else:
         sys.stderr.write(f"EvoRAG is at {url} (data in “{settings.data_dir}”). Press Ctrl+C to stop.\n")
 

@@ -9,10 +9,12 @@ from app import links
 from app.api.system.errors import problem
 from app.components.shared.states import error_words
 from app.context import kb
-from app.i18n import LANGUAGES, language, t
+from app.entrance_page import EMPTY, entrance_form, entrance_page, error_said
+from app.i18n import t
 from app.security import cookie
+from app.security.devices import device_of
 from app.security.proxies import site_of
-from app.security.public_paths import ASSETS, ICON, SCRIPT, STYLES, safe_path
+from app.security.public_paths import safe_path
 from app.security.rates import rates, stranger, user
 from core.errors import CodeNeeded, RateLimited, Unauthorized
 from core.model import Session
@@ -23,35 +25,6 @@ NAME_CHARS = 64
 PASSWORD_CHARS = 1024
 TICKET_CHARS = 200
 
-PAGE = Markup(
-    """<!DOCTYPE html>
-<html lang="{lang}" data-bs-theme="light">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>{title} · EvoRAG</title>
-    <link rel="icon" type="image/svg+xml" href="{icon}">
-    <script src="{script}"></script>
-    {styles}
-  </head>
-  <body class="entrance">
-    <main class="entrance-card">
-      <p class="entrance-brand"><span class="entrance-mark" aria-hidden="true">E</span>EvoRAG</p>
-      <h1 class="entrance-title">{title}</h1>
-      {said}
-      <form method="post" action="{action}">
-        <input type="hidden" name="next" value="{after}">
-        {fields}
-        <button class="btn btn-primary entrance-button" type="submit">{button}</button>
-      </form>
-      {below}
-    </main>
-    <nav class="entrance-languages" aria-label="{languages_label}">{languages}</nav>
-  </body>
-</html>
-"""
-)
 FIELDS = Markup(
     """<label class="form-label" for="name">{name_label}</label>
         <input class="form-control" id="name" name="name" value="{name}" maxlength="64" required
@@ -68,13 +41,9 @@ CODE_FIELDS = Markup(
         <p class="field-hint" id="code-hint">{code_hint}</p>"""
 )
 AGAIN = Markup('<p class="entrance-other"><a href="{}">{}</a></p>')
-STYLE = Markup('<link rel="stylesheet" href="{}">')
-ERROR = Markup('<p class="entrance-said entrance-error" id="said" role="alert">{}</p>')
 HINT = Markup('<p class="entrance-said">{}<br><code>evorag user add {} --role admin</code></p>')
 FOCUS = Markup(" autofocus")
 DESCRIBED = Markup(' aria-describedby="said" aria-invalid="true"')
-LANGUAGE = Markup('<a href="{}" lang="{}" hreflang="{}"{}>{}</a>')
-HERE = Markup(' aria-current="true"')
 
 
 @entrance.get(links.SIGN_IN)
@@ -115,7 +84,8 @@ def enter() -> flask.typing.ResponseReturnValue:
                 return _code_wanted(ticket, after, is_wrong=True)
             return _refused(Unauthorized(t("sign_in.wrong"), remedy=t("sign_in.wrong_remedy")), after, name)
     if _wants_json():
-        response = flask.jsonify(name=session.principal.name, role=session.principal.role)
+        lacks = {"set_up": links.SET_UP} if session.lacks_factor else {}
+        response = flask.jsonify(name=session.principal.name, role=session.principal.role, **lacks)
     else:
         response = flask.make_response(flask.redirect(after, 303))
     cookie.keep(response, token)
@@ -127,12 +97,13 @@ def _by_password(name: str) -> tuple[str, Session]:
     password = flask.request.form.get("password", "")
     if len(name) > NAME_CHARS or len(password) > PASSWORD_CHARS:
         raise Unauthorized("Name or password is wrong.")
-    return kb().accounts.sign_in(name, password, old_token=cookie.token_of(flask.request) or "")
+    old, device = cookie.token_of(flask.request) or "", device_of(flask.request)
+    return kb().accounts.sign_in(name, password, old_token=old, device=device)
 
 
 def _by_code(ticket: str) -> tuple[str, Session]:
-    old = cookie.token_of(flask.request) or ""
-    return kb().accounts.sign_in_by_code(ticket, flask.request.form.get("code", ""), old_token=old)
+    old, device = cookie.token_of(flask.request) or "", device_of(flask.request)
+    return kb().accounts.sign_in_by_code(ticket, flask.request.form.get("code", ""), old_token=old, device=device)
 
 
 @entrance.post(links.SIGN_OUT)
@@ -194,28 +165,16 @@ def _refused(error: Unauthorized | RateLimited, after: str, name: str) -> flask.
     return _page(after, name=name[:NAME_CHARS], error=error.message), error.status
 
 
-def _page(after: str, *, name: str = "", error: str = "", fields: str = "", below: str = "") -> str:
-    said = ERROR.format(error) if error else Markup("")
+def _page(after: str, *, name: str = "", error: str = "", fields: Markup = EMPTY, below: Markup = EMPTY) -> str:
+    said = error_said(error) if error else EMPTY
     if not error and not kb().accounts.has_users():
         said = HINT.format(t("sign_in.no_users"), t("sign_in.name").upper())
-    return PAGE.format(
-        lang=language(),
-        title=t("sign_in.title"),
-        icon=ASSETS + ICON,
-        script=ASSETS + SCRIPT,
-        styles=Markup("\n    ").join(STYLE.format(ASSETS + style) for style in STYLES),
-        said=said,
-        action=links.SIGN_IN,
-        after=after,
-        fields=fields or _fields(name, is_refused=bool(error)),
-        below=below,
-        button=t("sign_in.button"),
-        languages_label=t("shell.language"),
-        languages=Markup(" ").join(_language_link(code, word, after) for code, word in LANGUAGES.items()),
-    )
+    fields = fields or _fields(name, is_refused=bool(error))
+    form = entrance_form(links.SIGN_IN, after, fields, t("sign_in.button"))
+    return entrance_page(t("sign_in.title"), form, links.sign_in(after), said=said, below=below)
 
 
-def _fields(name: str, *, is_refused: bool) -> str:
+def _fields(name: str, *, is_refused: bool) -> Markup:
     return FIELDS.format(
         name=name,
         name_label=t("sign_in.name"),
@@ -224,9 +183,3 @@ def _fields(name: str, *, is_refused: bool) -> str:
         password_focus=FOCUS if name else Markup(""),
         described=DESCRIBED if is_refused else Markup(""),
     )
-
-
-def _language_link(code: str, word: str, after: str) -> Markup:
-    address = links.sign_in(after)
-    address += ("&" if "?" in address else "?") + f"lang={code}"
-    return LANGUAGE.format(address, code, code, HERE if code == language() else Markup(""), word)

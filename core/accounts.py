@@ -21,16 +21,16 @@ from core.access import current, needs, require
 from core.catalog import Catalog
 from core.catalog.people.own_data import OwnData
 from core.errors import Conflict, Forbidden, InvalidInput, PasswordNeeded, RateLimited, Unauthorized
-from core.model import ApiKey, Principal, Role, Session, User
+from core.model import ApiKey, Device, Principal, Role, Session, User
 from core.ports import Passwords
 from core.second_factors import SecondFactors
+from core.sessions import OpenSessions
+from core.settings import SecuritySettings
 from core.text.language import is_storable
-from core.text.password_strength import is_guessable
+from core.text.password_rules import LONGEST_PASSWORD, new_password
 
 log = logging.getLogger(__name__)
 
-SHORTEST_PASSWORD = 12
-LONGEST_PASSWORD = 1_024
 MOST_KEYS = 50
 KEY_PREFIX = "evo_"
 _SECRET_CHARS = 43
@@ -41,6 +41,7 @@ _LONGEST_SESSION = timedelta(days=30)
 _NOTED_EVERY = timedelta(minutes=1)
 _HASHED_AT_ONCE = 2  # each takes 32 MiB
 _HASH_WAIT_S = 10.0
+_UNKNOWN = Device()
 
 
 def _now() -> datetime:
@@ -56,7 +57,9 @@ class Accounts:
         passwords: Passwords,
         session_hours: float,
         clock: Callable[[], datetime] = _now,
+        *,
         confirm_minutes: float = 0.0,
+        factor_rule: str = "auto",
     ) -> None:
         self.own_data = OwnData(catalog.database)
         self._users = catalog.users
@@ -68,7 +71,15 @@ class Accounts:
         self._confirmed_for = timedelta(minutes=confirm_minutes)
         self._hashing = threading.BoundedSemaphore(_HASHED_AT_ONCE)
         self._has_users: bool | None = None
-        self.second_factors = SecondFactors(catalog, clock, self.require_recent_password, _note)
+        self.second_factors = SecondFactors(catalog, clock, self.require_recent_password, _note, factor_rule)
+        self.sessions = OpenSessions(catalog, clock, self.require_recent_password, _note)
+
+    @classmethod
+    def of(cls, catalog: Catalog, passwords: Passwords, settings: SecuritySettings) -> Accounts:
+        """Return the accounts of a catalogue as the settings want them."""
+        confirm_minutes, factor_rule = settings.confirm_minutes, settings.second_factor
+        hours = settings.session_hours
+        return cls(catalog, passwords, hours, confirm_minutes=confirm_minutes, factor_rule=factor_rule)
 
     # ---- users
 
@@ -100,7 +111,7 @@ class Accounts:
         name, role = _user_name(name), _role(role)
         if role is not Role.ADMIN and not self.has_users():
             raise InvalidInput("The first user has to be an administrator.", remedy="Give them the role admin.")
-        user = self._users.add(name, role, self._hash(_new_password(password, name)))
+        user = self._users.add(name, role, self._hash(new_password(password, name)))
         self._has_users = True
         _note("user “%s” was made, as %s", name, role)
         return user
@@ -121,7 +132,7 @@ class Accounts:
             require(Role.ADMIN)
             self.require_recent_password()
         user = self._users.named(name)
-        hashed = self._hash(_new_password(password, name))
+        hashed = self._hash(new_password(password, name))
         self._users.change(name, keep_session=_digest(keep_token), password_hash=hashed)
         _note("user “%s” has another password", name)
         if who.name != name:
@@ -160,7 +171,9 @@ class Accounts:
 
     # ---- sessions
 
-    def sign_in(self, name: str, password: str, *, code: str = "", old_token: str = "") -> tuple[str, Session]:
+    def sign_in(
+        self, name: str, password: str, *, code: str = "", old_token: str = "", device: Device = _UNKNOWN
+    ) -> tuple[str, Session]:
         """Return the token of a new session, which ends that of ``old_token``.
 
         An unknown name takes as long as a wrong password. Raises: ``Unauthorized``; ``CodeNeeded`` where the user has
@@ -170,22 +183,24 @@ class Accounts:
         if user.is_disabled:
             raise _refused()
         self.second_factors.check(user, code)
-        return self._begin(user, old_token)
+        return self._begin(user, old_token, device)
 
-    def sign_in_by_code(self, ticket: str, code: str, *, old_token: str = "") -> tuple[str, Session]:
+    def sign_in_by_code(
+        self, ticket: str, code: str, *, old_token: str = "", device: Device = _UNKNOWN
+    ) -> tuple[str, Session]:
         """Return the token of a new session of who gave the password before. Raises: as ``sign_in`` does."""
         user = self.second_factors.user_of(ticket)
         self.second_factors.check(user, code)
-        return self._begin(user, old_token)
+        return self._begin(user, old_token, device)
 
-    def _begin(self, user: User, old_token: str) -> tuple[str, Session]:
+    def _begin(self, user: User, old_token: str, device: Device) -> tuple[str, Session]:
         if old_token:
             self.sign_out(old_token)
         now = self._clock()
         token, expires_at = _secret(), now + min(self._session_time, _LONGEST_SESSION)
-        self._sessions.add(_digest(token), user.id, now, expires_at)
+        self._sessions.add(_digest(token), user.id, now, expires_at, device)
         log.info("user “%s” signed in", user.name)
-        return token, Session(_principal(user, now), expires_at)
+        return token, self.session(token) or Session(_principal(user, now), expires_at)
 
     def require_recent_password(self) -> None:
         """Raises: ``PasswordNeeded`` where a person who signed in gave their password too long ago."""
@@ -225,7 +240,8 @@ class Accounts:
         if now - found.seen_at >= _NOTED_EVERY:
             expires_at = min(now + self._session_time, found.created_at + _LONGEST_SESSION)
             self._sessions.touch(_digest(token), found.user.id, now, expires_at)
-        return Session(_principal(found.user, found.created_at), expires_at)
+        lacks_factor = self.second_factors.is_lacking(found.has_factor, found.is_factor_demanded)
+        return Session(_principal(found.user, found.created_at), expires_at, lacks_factor)
 
     def rotate(self, token: str) -> str:
         """Return another token for the same session; the old one ends. Raises: ``Unauthorized``."""
@@ -362,23 +378,6 @@ def _user_name(name: str) -> str:
             remedy="Choose such a name.",
         )
     return folded
-
-
-def _new_password(password: str, name: str) -> str:
-    """Return a password as it is hashed. Raises: ``InvalidInput``."""
-    plain = unicodedata.normalize("NFKC", password) if isinstance(password, str) and is_storable(password) else ""
-    if not SHORTEST_PASSWORD <= len(plain) <= LONGEST_PASSWORD:
-        raise InvalidInput(
-            f"A password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD:,} characters.", remedy="Choose another one."
-        )
-    if plain.casefold().strip() == name:
-        raise InvalidInput("The password is the user's name.", remedy="Choose another one.")
-    if is_guessable(plain, name, "evorag"):
-        raise InvalidInput(
-            "The password is among those that are guessed first.",
-            remedy="Choose a longer one, such as several words that do not belong together.",
-        )
-    return plain
 
 
 def _role(role: Role | str) -> Role:

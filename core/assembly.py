@@ -171,7 +171,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         low_bytes=settings.low_disk_bytes,
         min_free_bytes=settings.min_free_bytes,
     )
-    accounts = Accounts(catalog, adapters.passwords, settings.session_hours, confirm_minutes=settings.confirm_minutes)
+    accounts = Accounts.of(catalog, adapters.passwords, settings.security)
     storage = StorageParts(folder, catalog, blobs, accounts, room)
 
     # What is searched.

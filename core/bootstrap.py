@@ -91,7 +91,7 @@ def opened_accounts(settings: Settings) -> Iterator[Accounts]:
     """Give the users and keys of a data folder, without its stores and models. Raises: ``DataFolderInUse``."""
     folder = _folder(settings)
     with closing(folder), closing(opened_catalog(settings.stores, folder, originals_of(settings, folder))) as catalog:
-        yield Accounts(catalog, _passwords(), settings.session_hours)
+        yield Accounts.of(catalog, _passwords(), settings.security)
 
 
 @contextmanager

@@ -7,6 +7,7 @@
     │   └── QueryTooLong           query_too_long
     ├── Unauthorized          401  unauthorized (nobody knows who asks)
     │   ├── CodeNeeded             code_needed (the password was right, and a code of the second factor is wanted)
+    │   ├── FactorNeeded           factor_needed (the password was right, and a second factor has to be set up)
     │   └── WrongCode              wrong_code (of the second factor)
     ├── Forbidden             403  forbidden (it is known who asks, and that is not enough)
     │   └── PasswordNeeded         password_needed (who asks gave their password too long ago)
@@ -137,6 +138,11 @@ class CodeNeeded(Unauthorized):
     def __init__(self, message: str, *, ticket: str = "") -> None:
         super().__init__(message)
         self.ticket = ticket
+
+
+class FactorNeeded(Unauthorized):
+    code = "factor_needed"
+    remedy = "Sign in on the page and set up a second factor (/second-factor); keys of programs go on without one."
 
 
 class WrongCode(Unauthorized):

@@ -21,7 +21,7 @@ from urllib.parse import quote
 from core.access import current, needs
 from core.catalog import Catalog
 from core.errors import CodeNeeded, Conflict, Forbidden, Unauthorized, WrongCode
-from core.model import Role, SecondFactor, SecondFactorSetup, User
+from core.model import Role, SecondFactor, SecondFactorRule, SecondFactorSetup, User
 
 STEP_S = 30
 DIGITS = 6
@@ -35,6 +35,7 @@ _GROUP = 6
 _SETUP_TIME = timedelta(minutes=15)
 _TICKET_S = 300
 _ISSUER = "EvoRAG"
+_VARIABLE = "EVORAG_SECOND_FACTOR"
 
 
 class SecondFactors:
@@ -46,12 +47,15 @@ class SecondFactors:
         clock: Callable[[], datetime],
         require_recent_password: Callable[[], None],
         note: Callable[..., None],
+        rule: str,
     ) -> None:
+        """``rule`` is ``required`` or ``optional``; ``auto`` leaves it to administrators."""
         self._table = catalog.second_factors
         self._users = catalog.users
         self._clock = clock
         self._require_recent_password = require_recent_password
         self._note = note
+        self._rule = rule
 
     # ---- one's own
 
@@ -111,6 +115,30 @@ class SecondFactors:
         user = self._users.named(name)
         self._table.remove(user.id, ends_sessions=True)
         self._note("user “%s” has no second factor any more", name)
+
+    def rule(self) -> SecondFactorRule:
+        """Return whether everybody has to have one; the setting wins over what administrators have chosen."""
+        if self._rule != "auto":
+            return SecondFactorRule(self._rule == "required", _VARIABLE)
+        return SecondFactorRule(self._table.is_demanded())
+
+    @needs(Role.ADMIN)
+    def demand(self, is_demanded: bool) -> SecondFactorRule:
+        """Demand one of everybody who signs in, or of nobody: who has none reaches nothing but the page to set it up.
+
+        Raises: ``Conflict`` where the setting decides it, ``PasswordNeeded``.
+        """
+        self._require_recent_password()
+        if self._rule != "auto":
+            raise Conflict(f"{_VARIABLE} decides it, and wins.", remedy=f"Remove {_VARIABLE}, and start again.")
+        self._table.demand(is_demanded)
+        self._note("second factors are %s", "demanded of everybody" if is_demanded else "everybody's own choice")
+        return self.rule()
+
+    def is_lacking(self, has_factor: bool, is_chosen: bool) -> bool:
+        """Tell whether somebody needs a factor that they do not have, where administrators chose so or did not."""
+        is_demanded = is_chosen if self._rule == "auto" else self._rule == "required"
+        return is_demanded and not has_factor
 
     # ---- signing in
 

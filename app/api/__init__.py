@@ -24,6 +24,7 @@ from app.api.system.generations import generations
 from app.api.system.generators import generators
 from app.api.system.metrics import measure
 from app.api.system.seed_names import seed_names
+from app.api.system.sessions import sessions
 from app.api.system.state import state
 from app.api.system.stores import stores
 from app.api.system.unknown import refuse_unknown
@@ -58,6 +59,7 @@ BLUEPRINTS = (
     recordings,
     search,
     seed_names,
+    sessions,
     state,
     stores,
     training,

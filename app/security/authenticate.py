@@ -30,6 +30,8 @@ class Caller:
 
     principal: Principal
     way: Literal["key", "session", "open"]
+    lacks_factor: bool = False
+    """They have signed in, and nothing is open to them before they have set up a second factor."""
 
 
 def caller_of(request: flask.Request, kb: KnowledgeBase) -> Caller | None:
@@ -41,7 +43,7 @@ def caller_of(request: flask.Request, kb: KnowledgeBase) -> Caller | None:
     token = cookie.token_of(request)
     session = kb.accounts.session(token) if token else None
     if session is not None:
-        return Caller(session.principal, "session")
+        return Caller(session.principal, "session", session.lacks_factor)
     return Caller(ANYBODY, "open") if is_open(request, kb) else None
 
 

@@ -36,7 +36,7 @@ from app.security.proxies import (
 from app.security.public_paths import OPEN
 from app.security.rates import KEY, Rates, stranger, user
 from core import access
-from core.errors import RateLimited, Unauthorized
+from core.errors import FactorNeeded, RateLimited, Unauthorized
 
 if TYPE_CHECKING:
     from core import KnowledgeBase
@@ -47,6 +47,8 @@ FREE = ("/assets/", "/_dash-component-suites/")
 """Files of the pages do not count as requests."""
 NO_PAGES = ("/api", "/health", "/assets/", "/_dash")
 """What programs and scripts ask for, and nobody reads."""
+UNTIL_SET_UP = (links.SET_UP, links.SIGN_OUT)
+"""What is there, beside what is open to all, for who has to set up a second factor first."""
 ALIVE = ("/health/live", "/api/v1/health/live")
 
 
@@ -74,6 +76,8 @@ def protect(app: Dash, kb: KnowledgeBase) -> None:
         if _needs_own_origin(caller, request) and not is_same_origin(request, unknown=caller.way == "open"):
             raise Forbidden("This request came from another site.")
         flask.g.evorag_caller = caller
+        if caller.lacks_factor and request.path not in OPEN and request.path not in UNTIL_SET_UP:
+            return _without_factor(request)
         access.begin(caller.principal)
         described = operation_of(server.view_functions.get(request.endpoint or ""))
         if described is not None:
@@ -126,7 +130,7 @@ def _without_caller(request: flask.Request) -> flask.typing.ResponseReturnValue 
         if closed is not None:
             return closed
     if _is_page(request):
-        return flask.redirect(links.sign_in(request.full_path if request.query_string else request.path))
+        return flask.redirect(links.sign_in(_address(request)))
     flask.g.evorag_for_programs = True
     if UNKNOWN_PROXY in request.environ:
         raise Unauthorized(
@@ -136,12 +140,29 @@ def _without_caller(request: flask.Request) -> flask.typing.ResponseReturnValue 
     raise Unauthorized("Nobody can tell who asks.")
 
 
+def _without_factor(request: flask.Request) -> flask.typing.ResponseReturnValue:
+    """What somebody gets who has signed in and needs a second factor. Raises: ``FactorNeeded``."""
+    if is_socket(request):
+        closed = sockets.refuse(request, sockets.UNAUTHORIZED, "Set up a second factor.")
+        if closed is not None:
+            return closed
+    if _is_page(request):
+        return flask.redirect(links.set_up(_address(request)))
+    raise FactorNeeded("A second factor is needed here, and you have none yet.")
+
+
+def _address(request: flask.Request) -> str:
+    return request.full_path if request.query_string else request.path
+
+
 def _is_page(request: flask.Request) -> bool:
     """Say whether a browser asks for a page that it wants to show."""
     if request.path == links.SIGN_OUT:
         return True
     if request.method not in ("GET", "HEAD"):
         return False
+    if request.path == links.SET_UP:
+        return True
     wants = request.headers.get("Sec-Fetch-Dest")
     known = {page["path"].split("/")[1] for page in page_registry.values()}
     if request.path.split("/")[1] in known:

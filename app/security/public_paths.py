@@ -10,7 +10,7 @@ SCRIPT = "head/boot.js"
 ICON = "head/evorag.svg"
 OPEN = frozenset({links.SIGN_IN, *(ASSETS + name for name in (*STYLES, SCRIPT, ICON))})
 AFTER_LIMIT = 2_000
-NEVER_AFTER = ("/api/", "/_dash", links.SIGN_IN, links.SIGN_OUT)
+NEVER_AFTER = ("/api/", "/_dash", links.SIGN_IN, links.SIGN_OUT, links.SET_UP)
 
 
 def safe_path(after: str) -> str:

@@ -299,6 +299,8 @@ sessions = Table(
     Column("created_at", Instant, nullable=False),
     Column("seen_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
+    Column("browser", String(48), nullable=False, server_default=""),
+    Column("address", String(64), nullable=False, server_default=""),
     Index("sessions_user", "user_id"),
 )
 

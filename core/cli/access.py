@@ -97,6 +97,45 @@ def remove_second_factor(name: Who, data_dir: DataDir = None) -> None:
         accounts.second_factors.reset(name)
 
 
+@users.command("demand-second-factor")
+def demand_second_factor(
+    off: Annotated[bool, typer.Option("--off", help="Leave it to everybody.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Demand a second factor of everybody who signs in; who has none sets one up first. Keys go on."""
+    with _accounts(data_dir) as accounts:
+        rule = accounts.second_factors.demand(not off)
+    if as_json:
+        return output.print_json(rule)
+    output.note("A second factor is demanded of everybody." if rule.is_demanded else "A second factor is optional.")
+
+
+@users.command("sessions")
+def list_sessions(name: Who, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List where somebody is signed in."""
+    with _accounts(data_dir) as accounts:
+        found = accounts.sessions.all(name)
+    if as_json:
+        return output.print_json(found)
+    header = ("session", "browser", "address", "signed in", "last seen")
+    output.print_rows(header, ([s.id, s.browser, s.address, _day(s.began_at), _day(s.seen_at)] for s in found))
+
+
+@users.command("end-sessions")
+def end_sessions(
+    name: Who,
+    session: Annotated[str | None, typer.Option("--session", help="Only this one, by its id.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Sign somebody out everywhere; their keys go on."""
+    with _accounts(data_dir) as accounts:
+        if session is not None:
+            return accounts.sessions.end(session, name)
+        ended = accounts.sessions.end_all(name)
+    output.note(f"{ended} sessions ended.")
+
+
 @users.command("remove")
 def remove_user(name: Who, data_dir: DataDir = None) -> None:
     """Remove somebody with their keys; their private documents stay, for administrators alone."""

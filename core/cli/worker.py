@@ -23,6 +23,6 @@ def worker(
 
     given = {} if concurrency is None else {"job_workers": concurrency}
     chosen = settings(data_dir, **given)
-    begin_log()
+    begin_log(chosen.log_format)
     logging.getLogger("core").setLevel(chosen.log_level)
     work(chosen)

@@ -3,7 +3,18 @@
 A file becomes blocks, blocks become chunks; a question becomes a query, a query becomes hits, hits become an answer.
 """
 
-from core.model.access import ApiKey, Principal, Role, SecondFactor, SecondFactorSetup, Session, User
+from core.model.access import (
+    ApiKey,
+    Device,
+    Principal,
+    Role,
+    SecondFactor,
+    SecondFactorRule,
+    SecondFactorSetup,
+    Session,
+    User,
+    UserSession,
+)
 from core.model.addresses import is_inside, is_key, is_server_address
 from core.model.answer_changes import AnswerComparison, Evidence, EvidenceChange, Impact, Reason
 from core.model.as_of import format_as_of, parse_as_of
@@ -155,7 +166,10 @@ __all__ = [
     "AnswerStep",
     "AnswerType",
     "SecondFactor",
+    "SecondFactorRule",
     "SecondFactorSetup",
+    "Device",
+    "UserSession",
     "ApiKey",
     "Artifact",
     "AsOf",

@@ -87,3 +87,38 @@ class Session:
 
     principal: Principal
     expires_at: datetime
+    lacks_factor: bool = False
+    """A second factor is demanded, and the user has none: nothing but setting one up is open to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """From where somebody signs in, as far as it is kept: a browser's family with its system, and an address."""
+
+    browser: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UserSession:
+    """A session as lists show it, to its user and to administrators; ``id`` ends it, and opens nothing."""
+
+    id: str
+    began_at: datetime
+    seen_at: datetime
+    """Within a minute."""
+    expires_at: datetime
+    browser: str = ""
+    """Such as ``Firefox on Linux``, empty where it is not known."""
+    address: str = ""
+    """Where it was begun: an IPv4 address, or the /64 network of an IPv6 one; empty where it is not known."""
+    is_present: bool = False
+    """It is that of whoever asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactorRule:
+    """Whether everybody has to have a second factor, and the setting that decides it, if one does."""
+
+    is_demanded: bool = False
+    decided_by: str = ""

@@ -1,7 +1,7 @@
 """The settings of EvoRAG: the only reader of the environment and of ``.env`` (prefix ``EVORAG_``).
 
-``groups`` declares the fields; ``Settings`` is all of them under one flat name each, as the environment has them, and
-hands them out again by group.
+``serving`` and ``groups`` declare the fields; ``Settings`` is all of them under one flat name each, as the environment
+has them, and hands them out again by group.
 """
 
 from __future__ import annotations
@@ -29,17 +29,15 @@ from core.settings.groups import (
     CacheSettings,
     ComparisonSettings,
     GeneratorSettings,
-    Group,
     IndexingSettings,
     LimitSettings,
     NeuronSettings,
     RetentionSettings,
     SearchSettings,
-    SecuritySettings,
-    ServerSettings,
     StoreSettings,
 )
-from core.settings.log import begin_log
+from core.settings.log import begin_log, formatter_of
+from core.settings.serving import Group, SecuritySettings, ServerSettings
 
 __all__ = [
     "AnswerSettings",
@@ -57,6 +55,7 @@ __all__ = [
     "Settings",
     "StoreSettings",
     "begin_log",
+    "formatter_of",
 ]
 
 DOT_ENV = Path(".env")

@@ -1,7 +1,8 @@
-"""What an error says in the log: its place and its kind, never the values that it was raised for."""
+"""The lines of the log, as text or as JSON; of an error its place and its kind, never what it was raised for."""
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
 import traceback
@@ -40,11 +41,37 @@ class DiscreetFormatter(logging.Formatter):
         return "".join(_told(ei[1], set())).rstrip("\n") if ei[1] is not None else ""
 
 
-def begin_log() -> None:
+class JsonFormatter(DiscreetFormatter):
+    """Writes a line as one JSON object: ``time``, ``level``, ``logger``, ``message``, and ``error`` where there is."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; it says what the line of text says."""
+        told = {
+            "time": self.formatTime(record),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info and record.exc_info[1] is not None:
+            told["error"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            told["stack"] = record.stack_info
+        return json.dumps(told)
+
+
+def formatter_of(log_format: str) -> DiscreetFormatter:
+    """Return what writes the lines of a format, ``text`` or ``json``."""
+    return JsonFormatter() if log_format == "json" else DiscreetFormatter(LOG_FORMAT)
+
+
+def begin_log(log_format: str = "text") -> None:
     """Write what is a warning or worse to stderr, and no value of a caller with it."""
     handler = logging.StreamHandler()
-    handler.setFormatter(DiscreetFormatter(LOG_FORMAT))
+    handler.setFormatter(formatter_of(log_format))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    if log_format == "json":
+        # Python writes its own warnings over several lines.
+        logging.captureWarnings(True)
 
 
 def kind_of(error: BaseException) -> str:

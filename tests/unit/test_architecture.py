@@ -27,6 +27,7 @@ LAYERS = (
         "core.indexes",
         "core.recordings",
         "core.second_factors",
+        "core.sessions",
         "core.training",
     ),
     ("core.ingest", "core.query"),

@@ -10,7 +10,7 @@ from dash import dcc, html
 from app.components.access.users import new_password
 from app.i18n import t
 
-QUESTIONS = ("revoke", "remove", "password", "factor")
+QUESTIONS = ("revoke", "remove", "password", "factor", "sessions")
 
 
 def access_dialog() -> html.Div:

@@ -67,6 +67,7 @@ def _row(user: User, is_own: bool) -> html.Tr:
             "enable" if user.is_disabled else "disable", "access.enable" if user.is_disabled else "access.disable", user
         ),
         *([_action("factor", "access.reset_factor", user)] if user.has_second_factor else []),
+        _action("sessions", "access.sessions", user),
         _action("remove", "access.remove", user),
     ]
     cells: list[tuple[str, Any]] = [

@@ -21,6 +21,7 @@ from app.components.shell.frame import named_page, tab_title
 from app.context import kb, principal
 from app.i18n import number, t
 from app.pages.access.second_factor import second_factor_part
+from app.pages.access.sessions import rule_part, sessions_part
 from app.security import cookie
 from app.security.rates import counted
 from core.errors import EvoRAGError, InvalidInput
@@ -48,9 +49,11 @@ def layout(**_: Any) -> html.Div:
     if who.role is Role.ADMIN:
         users = [user_form(is_first=False), html.Div(id="access-user-error"), html.Div(_users(), id="access-users")]
         parts.append(_section("person-circle", "users", users))
+        parts.append(_section("shield-lock", "demand", rule_part()))
     if who.user_id is not None:
         parts.append(_section("shield-lock", "password", [_password_form(), html.Div(id="access-password-error")]))
         parts.append(_section("shield-lock", "factor", second_factor_part()))
+        parts.append(_section("person-circle", "own_sessions", sessions_part()))
         parts.append(_section("person-circle", "data", [html.Div(_own_data(), id="access-data"), *_data_buttons()]))
     return named_page("access", [*parts, access_dialog()])
 
@@ -231,7 +234,7 @@ def act(_users_clicks: list[int | None], _keys_clicks: list[int | None]) -> None
         kb().accounts.disable(name, action == "disable")
         set_props("access-users", {"children": _users()})
         notify("ok", t(f"access.was_{action}d", name=name))
-    elif action in ("remove", "password", "factor"):
+    elif action in ("remove", "password", "factor", "sessions"):
         _ask(action, name, name)
 
 
@@ -268,6 +271,8 @@ def answer(_confirm: int | None, _cancel: int | None, asked: dict[str, str], pas
             accounts.remove(about)
         elif question == "factor":
             accounts.second_factors.reset(about)
+        elif question == "sessions":
+            accounts.sessions.end_all(about)
         else:
             accounts.set_password(about, password or "")
     except EvoRAGError as error:

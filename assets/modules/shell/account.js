@@ -73,6 +73,9 @@ const enter = async () => {
     part("error").textContent = said.ticket && !ticket ? "" : said.detail || dialog.dataset.failed;
     second(said.ticket ?? "");
     part(ticket ? "code" : "password").focus();
+  } else if (said.set_up) {
+    /* Nothing is open before a second factor is set up. */
+    window.location.assign(said.set_up);
   } else if (said.name !== dialog.dataset.user) {
     window.location.reload();
   } else {

@@ -6,14 +6,32 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
+from sqlalchemy import Row, Select, bindparam, delete, func, insert, or_, select, update
 
 from core.catalog.engine import Database
 from core.catalog.journal import acknowledge, revocation
+from core.catalog.people.second_factors import FACTOR_DEMANDED
 from core.catalog.people.users import user_of
-from core.catalog.schema import api_keys, sessions, users
+from core.catalog.schema import api_keys, index_settings, second_factors, sessions, users
 from core.errors import NotFound
-from core.model import ApiKey, Role, User
+from core.model import ApiKey, Device, Role, User
+
+_SESSION = (
+    select(
+        users,
+        sessions.c.created_at.label("began_at"),
+        sessions.c.seen_at,
+        sessions.c.expires_at,
+        second_factors.c.confirmed_at.label("factor_since"),
+        select(index_settings.c.value)
+        .where(index_settings.c.key == FACTOR_DEMANDED)
+        .scalar_subquery()
+        .label("demanded"),
+    )
+    .join(sessions, sessions.c.user_id == users.c.id)
+    .outerjoin(second_factors, second_factors.c.user_id == users.c.id)
+    .where(sessions.c.token_hash == bindparam("token_hash"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,29 +40,52 @@ class SessionRow:
     created_at: datetime
     seen_at: datetime
     expires_at: datetime
+    has_factor: bool
+    is_factor_demanded: bool
+    """Administrators have chosen so."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A session among those of its user."""
+
+    token_hash: bytes
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    device: Device
 
 
 class Sessions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, token_hash: bytes, user_id: int, now: datetime, expires_at: datetime) -> None:
+    def add(self, token_hash: bytes, user_id: int, now: datetime, expires_at: datetime, device: Device) -> None:
         """Begin a session, and forget those of everybody that have expired."""
         values = {"user_id": user_id, "created_at": now, "seen_at": now, "expires_at": expires_at}
+        values |= {"browser": device.browser, "address": device.address}
         with self._database.write() as tx:
             tx.execute(delete(sessions).where(sessions.c.expires_at <= now))
             tx.execute(insert(sessions).values(token_hash=token_hash, **values))
             tx.execute(update(users).where(users.c.id == user_id).values(last_seen_at=now))
 
     def get(self, token_hash: bytes) -> SessionRow | None:
-        query = (
-            select(users, sessions.c.created_at.label("began_at"), sessions.c.seen_at, sessions.c.expires_at)
-            .join(sessions, sessions.c.user_id == users.c.id)
-            .where(sessions.c.token_hash == token_hash)
-        )
         with self._database.read() as tx:
-            row = tx.execute(query).one_or_none()
-        return None if row is None else SessionRow(user_of(row), row.began_at, row.seen_at, row.expires_at)
+            row = tx.execute(_SESSION, {"token_hash": token_hash}).one_or_none()
+        if row is None:
+            return None
+        has_factor, is_demanded = row.factor_since is not None, row.demanded is not None
+        return SessionRow(user_of(row), row.began_at, row.seen_at, row.expires_at, has_factor, is_demanded)
+
+    def open(self, user_id: int, now: datetime) -> list[OpenSession]:
+        """Return the sessions of a user that have not expired, lately seen first."""
+        query = select(sessions).where(sessions.c.user_id == user_id, sessions.c.expires_at > now)
+        with self._database.read() as tx:
+            rows = tx.execute(query.order_by(sessions.c.seen_at.desc(), sessions.c.token_hash)).all()
+        return [
+            OpenSession(row.token_hash, row.created_at, row.seen_at, row.expires_at, Device(row.browser, row.address))
+            for row in rows
+        ]
 
     def touch(self, token_hash: bytes, user_id: int, now: datetime, expires_at: datetime) -> None:
         with self._database.write() as tx:
@@ -61,6 +102,13 @@ class Sessions:
     def remove(self, token_hash: bytes) -> None:
         with self._database.write() as tx:
             tx.execute(delete(sessions).where(sessions.c.token_hash == token_hash))
+
+    def remove_all(self, user_id: int, kept: bytes, now: datetime) -> int:
+        """End the sessions of a user but one; return how many had not expired."""
+        others = sessions.c.user_id == user_id, sessions.c.token_hash != kept
+        with self._database.write() as tx:
+            tx.execute(delete(sessions).where(*others, sessions.c.expires_at <= now))
+            return int(tx.execute(delete(sessions).where(*others)).rowcount)
 
 
 class Keys:

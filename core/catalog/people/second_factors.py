@@ -10,8 +10,11 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from core.catalog.engine import Database
 from core.catalog.journal import acknowledge, change_of
-from core.catalog.schema import second_factors, sessions
+from core.catalog.schema import index_settings, second_factors, sessions
 from core.errors import Conflict
+
+FACTOR_DEMANDED = "second_factor_demanded"
+"""A setting of the catalogue that is there where everybody has to have a second factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,18 @@ class SecondFactorTable:
             if ends_sessions:
                 tx.execute(delete(sessions).where(sessions.c.user_id == user_id))
         return bool(there)
+
+    def is_demanded(self) -> bool:
+        """Tell whether administrators have chosen that everybody has to have one."""
+        with self._database.read() as tx:
+            return tx.scalar(select(index_settings.c.key).where(index_settings.c.key == FACTOR_DEMANDED)) is not None
+
+    def demand(self, is_demanded: bool) -> None:
+        """Demand a factor of everybody, or of nobody."""
+        with self._database.write() as tx:
+            tx.execute(delete(index_settings).where(index_settings.c.key == FACTOR_DEMANDED))
+            if is_demanded:
+                tx.execute(insert(index_settings).values(key=FACTOR_DEMANDED, value="1"))
 
 
 def _row(tx: Connection, user_id: int) -> FactorRow | None:

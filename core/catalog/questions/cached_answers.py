@@ -18,6 +18,7 @@ from core.catalog.asking_schema import cached_answers, cached_documents
 from core.catalog.documents.views import LACKS_VECTORS
 from core.catalog.engine import Database, inserted_id
 from core.catalog.outbox import REFILL, waits_to_serve
+from core.catalog.people.second_factors import FACTOR_DEMANDED
 from core.catalog.questions.packing import CHECKSUM
 from core.catalog.schema import index_settings, jobs, outbox, publications, questions, versions
 
@@ -56,7 +57,7 @@ _NOW = select(
 )
 _MADE_BY = (
     select(index_settings.c.key, index_settings.c.value)
-    .where(index_settings.c.key.not_like(f"{REFILL}%"))
+    .where(index_settings.c.key.not_like(f"{REFILL}%"), index_settings.c.key != FACTOR_DEMANDED)
     .order_by(index_settings.c.key)
 )
 _same = (

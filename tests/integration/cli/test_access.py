@@ -8,7 +8,10 @@ import sys
 
 import pytest
 
+from core.bootstrap import opened_accounts
+from core.model import Device
 from core.platform.data_folder import DataFolder
+from core.settings import Settings
 
 PASSWORD = "correct horse battery"
 
@@ -151,3 +154,23 @@ def test_a_server_is_not_taken_for_the_folder_of_this_machine(evorag, monkeypatc
     status, _, err = evorag("user", "list")
     assert status == 1
     assert "--data-dir" in err
+
+
+def test_sessions_of_a_user_are_listed_and_ended(evorag, typed, root):
+    with opened_accounts(Settings()) as accounts:
+        accounts.sign_in("root", PASSWORD, device=Device("Firefox on Linux", "192.0.2.7"))
+        accounts.sign_in("root", PASSWORD)
+    told = json.loads(evorag("user", "sessions", "root", "--json")[1])
+    assert {(each["browser"], each["address"]) for each in told} == {("Firefox on Linux", "192.0.2.7"), ("", "")}
+    assert evorag("user", "sessions", "root")[1].count("\n") == 2
+    assert evorag("user", "end-sessions", "root", "--session", told[0]["id"])[0] == 0
+    assert [each["id"] for each in json.loads(evorag("user", "sessions", "root", "--json")[1])] == [told[1]["id"]]
+    assert evorag("user", "end-sessions", "root")[0] == 0
+    assert json.loads(evorag("user", "sessions", "root", "--json")[1]) == []
+    assert evorag("user", "sessions", "nobody")[0] != 0
+
+
+def test_a_second_factor_is_demanded_and_left_to_everybody_again(evorag, typed, root):
+    rule = json.loads(evorag("user", "demand-second-factor", "--json")[1])
+    assert rule == {"is_demanded": True, "decided_by": ""}
+    assert json.loads(evorag("user", "demand-second-factor", "--off", "--json")[1])["is_demanded"] is False

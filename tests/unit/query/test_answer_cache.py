@@ -353,7 +353,7 @@ def test_a_version_that_cannot_be_asked_is_refused_though_an_answer_is_kept(rag:
 
 ELSEWHERE_LINES = """
     data_dir test_mode log_level url key host port server_threads header_timeout_s body_rate_bytes stream_limit access
-    trusted_proxies public_names session_hours rate_limit sign_in_limit max_upload_bytes max_request_bytes
+    trusted_proxies public_names session_hours rate_limit sign_in_limit max_upload_bytes max_request_bytes log_format
     upload_part_bytes upload_expiry_hours user_quota_bytes min_free_bytes archive_members archive_bytes
     archive_ratio max_text_chars parser_timeout_s parser_patience_s parser_memory_bytes parser_output_bytes
     table_cell_budget ocr office_check chunk_tokens diff_timeout_s diff_memory_bytes diff_cache_bytes page_cache_bytes
@@ -361,7 +361,7 @@ ELSEWHERE_LINES = """
     llm_device llm_threads openai_key
     cache_answers cache_similarity cache_entries recording_bytes recording_upload_bytes recording_prompt_tokens
     recording_traces confirm_minutes keep_questions_days keep_conversations_days keep_jobs_days keep_audit_days
-    low_disk_bytes disk_reserve_bytes
+    low_disk_bytes disk_reserve_bytes second_factor
 """
 
 
