@@ -30,7 +30,6 @@ from core.catalog.columns import ROW_ID, Instant, SharedJson, only
 MOVES_TO_HEAD = text("moves AND part = 'head'")
 IS_LACKING_VECTORS = text("state = 'ready' AND embedded_chunks < chunk_count")
 """What a version is that can be shown but was not embedded whole; written out, or SQLite would not take the index."""
-IS_OTHER_READING = text("number < 0")
 IS_SHORT_QUESTION, IS_LONG_QUESTION = text("length(question) <= 500"), text("length(question) > 500")
 """Of questions: no index of PostgreSQL holds texts of any length; written out as the index is, or it is not taken."""
 metadata = MetaData()
@@ -100,7 +99,7 @@ versions = Table(
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
     Index("versions_publish_at", "publish_at"),
     Index("versions_counted", "state", "number", "reader", "size_bytes", "doc_id"),
-    Index("versions_readings", "id", **only(IS_OTHER_READING)),
+    Index("versions_readings", "id", **only(text("number < 0"))),
     Index("versions_lacking", "id", **only(IS_LACKING_VECTORS)),
 )
 
@@ -221,7 +220,6 @@ jobs = Table(
     Index("jobs_parent", "parent_id"),
     Index("jobs_change", "change"),
     Index("jobs_document", "doc_id", "state"),
-    # In the order of the list.
     Index("jobs_listed", "created_at", "id", "doc_id", "state", "kind"),
 )
 """Background work. An archive's job has no document: ``payload`` says what it works on.

@@ -24,8 +24,8 @@ Ids = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 MEASURED_PER_HIT, LEAST_MEASURED = 16, 512
-"""Rows that are measured for a search. Of 13,700 vectors of questions 512 held .9997 of the true ten neighbours and .993
-of the true fifty, 1,024 held all and .999; two bits a number need a fourth of the rows and three times as long."""
+"""Rows that are measured for a search. Of 13,700 vectors of questions 512 held .9997 of the true ten neighbours and
+.993 of the true fifty, 1,024 all and .999; two bits a number need a fourth of the rows and three times as long."""
 MOST_SCANNED = 16_384
 """Rows that a scan is asked for at most; a filter that leaves fewer among them has all of its rows measured."""
 BLOCK = 8_192
