@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from core.blobs.pinned import PinnedBlobs
 from core.blobs.removal import remove_unless_named
 from core.catalog.outbox import place_of
-from core.errors import EvoRAGError, StoreUnavailable
+from core.errors import EvoRAGError, IndexLost, StoreUnavailable
 from core.indexes.active import Store
 from core.indexes.projector import Projector
 from core.platform.disk_room import DiskRoom
@@ -171,7 +171,13 @@ class Purge:
         """Have the stores drop the files in which deleted rows are left, writing their other rows anew if need be."""
         lost = self._catalog.purges.lost_chunks(pending)
         for name, store in self._stores():
-            if not store.expunge(lost):
+            try:
+                is_expunged = store.expunge(lost)
+            except IndexLost:
+                # Tried again, it would fail again: what else it has is in the catalogue.
+                self._projector.lost(place_of(name)[0])
+                raise
+            if not is_expunged:
                 self._catalog.outbox.add_everything(name)
                 _, beside = place_of(name)
                 if beside is None:

@@ -19,7 +19,7 @@ from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER, LiteCollect
 from core.adapters.vector.milvus_lite_server import MilvusLiteServer, is_of_the_system
 from core.adapters.vector.milvus_rows import as_row, as_stored, batches, filters, slices
 from core.adapters.vector.milvus_server import ServerCollection
-from core.errors import StoreUnavailable, WrongIndex
+from core.errors import IndexLost, StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part
 from core.ports import HeadVector, StoredRows, Vector, VectorRow
 
@@ -156,9 +156,17 @@ class MilvusVectorIndex:
             self._counts = dict.fromkeys(Part, 0)
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:
-        """Have the files written anew without the rows; a server does it in its own time."""
-        with self._write_lock:
-            return self._call(lambda client: self._of().expunge(client, chunk_ids))
+        """Have the files written anew without the rows; a server does it in its own time.
+
+        Raises: ``IndexLost`` where the files of the other rows are damaged; ``StoreUnavailable``.
+        """
+        try:
+            with self._write_lock:
+                return self._call(lambda client: self._of().expunge(client, chunk_ids))
+        except StoreUnavailable as error:
+            if self._is_embedded and error.__cause__ is not None and not is_of_the_system(error.__cause__):
+                raise IndexLost("The files of the vector store are damaged.") from error
+            raise
 
     def close(self) -> None:
         client, self._client = self._client, None
