@@ -12,6 +12,7 @@ _ENGINES = {
     "data folder": "engine.folder",
     "exact scan in memory (FAISS fp16)": "engine.exact_faiss",
     "exact scan in memory (NumPy)": "engine.exact_numpy",
+    "1-bit scan in memory, the nearest measured in 16 bits (FAISS RaBitQ)": "engine.coarse_faiss",
     "memory": "engine.memory",
 }
 
