@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -15,13 +14,12 @@ from core.blobs.orphans import UnclaimedBlobs
 from core.blobs.pinned import PinnedBlobs
 from core.blobs.pins import BlobPins
 from core.blobs.quota import StorageQuota
-from core.blobs.scrub import BlobVerifier, Scrub
+from core.blobs.scrub import Scrub
 from core.blobs.watched import WatchedBlobs
 from core.catalog import KEYWORD, VECTOR, Catalog
 from core.catalog.consistency import Making
 from core.catalog.reached import Reached
 from core.catalog.snapshots import Snapshots
-from core.errors import StoreUnavailable
 from core.evaluation.facade import Evaluations
 from core.explain.facade import Explain
 from core.explain.why_not import WhyNots
@@ -29,6 +27,7 @@ from core.generators.kept import KeptGenerators
 from core.indexes.active import ActiveIndex, IndexFactories
 from core.indexes.active_vocabulary import ActiveVocabulary
 from core.indexes.consistency import Watched
+from core.indexes.earlier_day import look_for_earlier_days
 from core.indexes.facade import StoreFacade
 from core.indexes.file_check import FileChecker
 from core.indexes.generations import Generations
@@ -311,8 +310,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         warm_up(active, adapters.readers.reader)
         if is_alone:
             blobs.unclaimed.sweep(closing)
-            with suppress(StoreUnavailable):
-                BlobVerifier(catalog, blobs.store).look_at_newest()
+            look_for_earlier_days(catalog, blobs.store, _watched(active, vocabulary), repair_jobs)
         if ledger.has_threads:
             upkeep.start()
             checking.start()

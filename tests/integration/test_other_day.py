@@ -77,15 +77,36 @@ def test_what_a_place_elsewhere_has_besides_an_earlier_folder_is_in_quarantine(t
 
 
 @pytest.mark.parametrize(("folder", "store"), [("keywords*", "keyword"), ("vectors*", "vector")])
-def test_index_alone_is_found_by_a_check_and_brought_up_to_date_by_a_repair(
-    tmp_path: Path, folder: str, store: str
+@pytest.mark.parametrize("later", ["added", "deleted"])
+def test_index_alone_is_said_and_brought_up_to_date(
+    tmp_path: Path, folder: str, store: str, later: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     yesterday(tmp_path, **KEPT)
+    if later == "deleted":
+        # What was purged since is in the index of the earlier day again, and has to leave it.
+        with knowledge_base(tmp_path, **KEPT) as kb:
+            kb.purge("later.txt")
+            kb.purge("fees 1.txt")
+            kb.work_off()
     put_back(tmp_path, folder)
     with knowledge_base(tmp_path, **KEPT) as kb:
         kb._background.join()
-        (found,) = kb.check(store)
-        assert (found.missing, [each.doc_key for each in found.versions]) == (1, ["later.txt"])
-        kb.repair(store, dry_run=False)
+        assert [record.levelname for record in caplog.records if "earlier day" in record.message] == ["ERROR"]
+        assert f"The {store} index has 3 rows" in caplog.text
         kb.work_off()
         assert all(each.is_sound for each in kb.check())
+    caplog.clear()
+    with knowledge_base(tmp_path, **KEPT) as kb:
+        kb._background.join()
+        assert "earlier day" not in caplog.text
+
+
+def test_indexes_of_today_are_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    yesterday(tmp_path, **KEPT)
+    with knowledge_base(tmp_path, **KEPT) as kb:
+        kb.delete("fees 1.txt")
+        add(kb, "fees 2", "The fee number 2 is 99 euros.")
+    with knowledge_base(tmp_path, **KEPT) as kb:
+        kb._background.join()
+        assert "earlier day" not in caplog.text
+        assert not [job for job in kb.jobs() if job.kind == "repair"]

@@ -1,0 +1,50 @@
+"""What was put back from an earlier day than the catalogue: originals and indexes, which a start looks for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from core.blobs.scrub import BlobVerifier
+from core.errors import EvoRAGError, StoreUnavailable
+from core.indexes.consistency import Watched
+from core.model import StoreAct
+
+if TYPE_CHECKING:
+    from core.catalog import Catalog
+    from core.indexes.repair_jobs import RepairJobs
+    from core.ports import BlobStore
+
+log = logging.getLogger(__name__)
+
+
+def look_for_earlier_days(
+    catalog: Catalog, blobs: BlobStore, stores: Callable[[], Mapping[str, Watched]], repairs: RepairJobs
+) -> None:
+    """Note which of the newest originals are gone, and have indexes repaired that have too many rows or too few.
+
+    Both are said in the log. An index of an earlier day that happens to hold as many is found by a check alone.
+    """
+    with suppress(StoreUnavailable):
+        BlobVerifier(catalog, blobs).look_at_newest()
+    for name, watched in stores().items():
+        try:
+            bounds = catalog.consistency.bounds(name, watched.making())
+            rows = sum(watched.index.count().values())
+            is_still = bounds == catalog.consistency.bounds(name, watched.making())
+        except EvoRAGError:
+            continue
+        # An empty one is filled anyhow; what a store has yet to be told, or is just told, explains a difference.
+        if bounds is None or not rows or rows in bounds or not is_still:
+            continue
+        log.error(
+            "The %s index has %d rows, and by the catalogue it has %d to %d: it may be of an earlier day. It is checked"
+            " and repaired.",
+            name,
+            rows,
+            bounds.start,
+            bounds.stop - 1,
+        )
+        repairs.queue(StoreAct.REPAIR, name)
