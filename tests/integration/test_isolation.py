@@ -184,6 +184,10 @@ LISTS: dict[str, Call] = {
     "texts": lambda kb, it: list(kb.texts()),
     "tags": lambda kb, it: kb.tags(),
     "audit": lambda kb, it: kb.audit(),
+    "histories": lambda kb, it: [
+        version.state for own in kb.histories([it.key, "open.txt"]).values() for version in own
+    ],
+    "replaced": lambda kb, it: kb.replaced(list(range(1, 20))),
     "counts": lambda kb, it: kb.counts(),
     "health": lambda kb, it: [store.rows for store in kb.health().stores],
     "history": lambda kb, it: kb.history(),
