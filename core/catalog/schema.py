@@ -98,7 +98,7 @@ versions = Table(
     Column("reader", String(32), nullable=False, default="", server_default=""),
     UniqueConstraint("doc_id", "number", name="versions_doc_number"),
     Index("versions_publish_at", "publish_at"),
-    Index("versions_counted", "state", "number", "reader", "size_bytes", "doc_id"),
+    Index("versions_counted", "size_bytes", "state", "number", "reader", "doc_id"),  # no search is by its first
     Index("versions_readings", "id", **only(text("number < 0"))),
     Index("versions_lacking", "id", **only(IS_LACKING_VECTORS)),
 )

@@ -11,7 +11,7 @@ depends_on = None
 _INDEXES = {
     "jobs_listed": ("jobs", ["created_at", "id", "doc_id", "state", "kind"]),
     "jobs_document": ("jobs", ["doc_id", "state"]),
-    "versions_counted": ("versions", ["state", "number", "reader", "size_bytes", "doc_id"]),
+    "versions_counted": ("versions", ["size_bytes", "state", "number", "reader", "doc_id"]),
     "listed_documents_type": ("listed_documents", ["extension", "doc_id", "state", "owner_id"]),
     "listed_documents_language": ("listed_documents", ["language", "doc_id", "state", "owner_id"]),
     "listed_documents_versions": ("listed_documents", ["version_count", "doc_id", "state", "owner_id"]),
