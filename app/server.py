@@ -158,7 +158,7 @@ def announce(settings: Settings, as_json: bool) -> None:
         sys.stdout.write(json.dumps({"url": url, "data_dir": str(settings.data_dir)}) + "\n")
         sys.stdout.flush()
     elif settings.log_format == "json":
-        log.info("EvoRAG is at %s", url)
+        log.info("EvoRAG listens at port %d", settings.port)
     else:
         sys.stderr.write(f"EvoRAG is at {url} (data in “{settings.data_dir}”). Press Ctrl+C to stop.\n")
 

@@ -29,22 +29,23 @@ def look_for_earlier_days(
     """
     with suppress(StoreUnavailable):
         BlobVerifier(catalog, blobs).look_at_newest()
-    for name, watched in stores().items():
+    for store, watched in stores().items():
         try:
-            bounds = catalog.consistency.bounds(name, watched.making())
+            bounds = catalog.consistency.bounds(store, watched.making())
             rows = sum(watched.index.count().values())
-            is_still = bounds == catalog.consistency.bounds(name, watched.making())
+            is_still = bounds == catalog.consistency.bounds(store, watched.making())
         except EvoRAGError:
             continue
         # An empty one is filled anyhow; what a store has yet to be told, or is just told, explains a difference.
         if bounds is None or not rows or rows in bounds or not is_still:
             continue
+        least, most = bounds.start, bounds.stop - 1
         log.error(
             "The %s index has %d rows, and by the catalogue it has %d to %d: it may be of an earlier day. It is checked"
             " and repaired.",
-            name,
+            store,
             rows,
-            bounds.start,
-            bounds.stop - 1,
+            least,
+            most,
         )
-        repairs.queue(StoreAct.REPAIR, name)
+        repairs.queue(StoreAct.REPAIR, store)

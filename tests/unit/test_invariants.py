@@ -14,7 +14,8 @@ LOGGED = {
     # Names of errors, and what they say of stores, models and files of our own.
     "__name__", "code", "error_id", "incident", "message", "remedy", "strerror",
     # Numbers.
-    "changed", "id", "number", "refused", "removed", "version_id", "wait", "wait_s", "_LONGEST_WAIT_S", "_RECOVERY_S",
+    "changed", "id", "least", "most", "number", "port", "rows", "refused", "removed",
+    "version_id", "wait", "wait_s", "_LONGEST_WAIT_S", "_RECOVERY_S",
     # A store, a folder of ours, the limit that a comparison broke, the kind of an error, a variable of the environment.
     "store", "root", "reason", "type", "told", "error", "variable",
 }  # fmt: skip
