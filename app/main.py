@@ -86,9 +86,6 @@ class Window(Dash):
         found, values = _path_to_page(self.strip_relative_path(flask.request.path) or "")
         return found or dash.page_registry["app.pages.not_found_404"], values or {}
 
-    def _kept_url(self, name: str) -> str:
-        return f"{self.get_asset_url(name)}?{self.static_files.hash_of(name)}"
-
     def interpolate_index(
         self,
         metas: str = "",
@@ -104,11 +101,13 @@ class Window(Dash):
         app_entry = app_entry.replace(DASH_LOADING, i18n.t("state.loading_page"))
         scripts, grid = without_grid(without_table(scripts))
         modules, main = self.script_modules.tags(self._page()[0])
-        links = "\n    ".join(f'<link rel="stylesheet" href="{self._kept_url(name)}">' for name in HEAD_FILES)
+        links = "\n    ".join(
+            f'<link rel="stylesheet" href="{self.static_files.address(name)}">' for name in HEAD_FILES
+        )
         return WINDOW.format(
             lang=i18n.language(),
-            icon=self._kept_url("head/evorag.svg"),
-            boot=self._kept_url("head/boot.js"),
+            icon=self.static_files.address("head/evorag.svg"),
+            boot=self.static_files.address("head/boot.js"),
             links=links,
             grid=grid,
             pages=escape(scripts_of(dash.page_registry.values())),

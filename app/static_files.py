@@ -76,17 +76,21 @@ class StaticFiles:
         self._named: dict[tuple[tuple[str, int], ...], str] = {}
         """The names of packs, by the files in them and when these were written."""
         self._compressed: dict[tuple[str, bytes], bytes] = {}
-        self._hashes: dict[tuple[str, int], str] = {}
-        """Of single files, by when they were written."""
+        self._hashed: dict[tuple[str, int], str] = {}
+        """The addresses of single files with the hash of their bytes, by when these were written."""
+        self._addresses: set[str] = set()
         self._changing = Lock()
 
-    def hash_of(self, name: str) -> str:
-        """Return the hash of a file's bytes; asked for with it as the query, the file may be kept for ever."""
+    def address(self, name: str) -> str:
+        """Return the address of a file with the hash of its bytes as the query, where it may be kept for ever."""
         path = self._assets / name
         key = name, path.stat().st_mtime_ns
-        if key not in self._hashes:
-            self._hashes[key] = sha256(path.read_bytes()).hexdigest()[:_HASH_CHARS]
-        return self._hashes[key]
+        known = self._hashed.get(key)
+        if known is None:
+            known = f"/assets/{name}?{sha256(path.read_bytes()).hexdigest()[:_HASH_CHARS]}"
+            self._hashed[key] = known
+            self._addresses.add(known)
+        return known
 
     def register(self, server: flask.Flask) -> None:
         """Serve the packs, and send what is static as small as it can be."""
@@ -141,7 +145,7 @@ class StaticFiles:
         if "max-age=31536000" in kept and "immutable" not in kept:
             # Dash's own names have the version and the date of the file.
             answer.headers["Cache-Control"] = f"{kept}, immutable"
-        elif request.query_string.decode("ascii", "replace") in self._hashes.values():
+        elif request.full_path in self._addresses:
             answer.headers["Cache-Control"] = FOR_EVER
         if answer.mimetype not in TYPES or "Content-Encoding" in answer.headers:
             return answer

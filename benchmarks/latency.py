@@ -104,6 +104,21 @@ def fill(kb: KnowledgeBase, embedder: TimedEmbedder, count: int, seed: int) -> l
     return asked
 
 
+def write(folder: Path, kept: Path, embedder: TimedEmbedder, count: int, seed: int) -> None:
+    """Write a collection into ``folder``, and its questions with their vectors into the file ``kept``."""
+    with knowledge_base(folder, embedder) as kb:
+        asked = fill(kb, embedder, count, seed)
+    np.savez(kept, questions=[question for question, _ in asked], vectors=[vector for _, vector in asked])
+
+
+def known_questions(kept: Path, embedder: TimedEmbedder) -> list[str]:
+    """Return the questions that ``write`` kept, whose vectors the embedder knows from then on."""
+    with np.load(kept) as held:
+        questions = [str(question) for question in held["questions"]]
+        embedder.known = dict(zip(questions, held["vectors"], strict=True))
+    return questions
+
+
 def _write_document(
     kb: KnowledgeBase, embedder: TimedEmbedder, number: int, few: Sequence[Passage], vectors: Floats
 ) -> tuple[int, int, str]:
@@ -162,14 +177,11 @@ def run(count: int, seed: int, folder: Path, asked_count: int = QUESTIONS) -> di
     writing_s = None
     if not kept.exists():
         started = time.perf_counter()
-        with knowledge_base(folder, embedder) as kb:
-            asked = fill(kb, embedder, count, seed)
-        np.savez(kept, questions=[question for question, _ in asked], vectors=[vector for _, vector in asked])
+        write(folder, kept, embedder, count, seed)
         writing_s = time.perf_counter() - started
     # Opened again, so that what answers is what a started server has: settled indexes, vectors from the catalogue.
-    with np.load(kept) as held, knowledge_base(folder, embedder) as kb:
-        questions = [str(question) for question in held["questions"]]
-        embedder.known = dict(zip(questions, held["vectors"], strict=True))
+    with knowledge_base(folder, embedder) as kb:
+        questions = known_questions(kept, embedder)
         questions = questions[:: max(1, len(questions) // asked_count)][:asked_count]
         wait_until_ready(kb)
         freeze_memory(kb)

@@ -44,6 +44,19 @@ def resident_mb() -> float:
     return float(psutil.Process().memory_info().rss) / 2**20
 
 
+def resident_mb_of_all() -> tuple[float, float]:
+    """Return the resident memory of this process and of all that it has started, and what of it are files, in MB."""
+    own = psutil.Process()
+    total = files = 0
+    for process in (own, *own.children(recursive=True)):
+        try:
+            held = process.memory_info()
+        except psutil.NoSuchProcess:
+            continue
+        total, files = total + held.rss, files + held.shared
+    return total / 2**20, files / 2**20
+
+
 def note(text: str) -> None:
     """Say on stderr what is being done."""
     sys.stderr.write(text + "\n")

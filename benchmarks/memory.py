@@ -17,39 +17,23 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 
 from benchmarks import libraries, runner
 from benchmarks.benchmark import Benchmark, Context
-from benchmarks.latency import TimedEmbedder, fill, knowledge_base
+from benchmarks.latency import TimedEmbedder, knowledge_base, known_questions, write
+from benchmarks.machine import resident_mb_of_all
 from core import EvoRAG
 from core.indexes.readiness import wait_until_ready
 from core.model import Part
 
-MEGABYTE = 2**20
 EMPTY_QUESTION = "Which part does supplier 7 deliver?"
 
 
 def used() -> dict[str, float]:
     """Return the megabytes that this process and those that it has started hold, and which of them are of files."""
-    own = psutil.Process()
-    total = files = 0
-    for process in (own, *own.children(recursive=True)):
-        try:
-            held = process.memory_info()
-        except psutil.NoSuchProcess:
-            continue
-        total, files = total + held.rss, files + held.shared
-    return {"mb": round(total / MEGABYTE, 1), "files_mb": round(files / MEGABYTE, 1)}
-
-
-def write(folder: Path, kept: Path, count: int, seed: int) -> None:
-    """Write the collection, and keep its questions."""
-    embedder = TimedEmbedder()
-    with knowledge_base(folder, embedder) as kb:
-        asked = fill(kb, embedder, count, seed)
-    np.savez(kept, questions=[question for question, _ in asked], vectors=[vector for _, vector in asked])
+    total, files = resident_mb_of_all()
+    return {"mb": round(total, 1), "files_mb": round(files, 1)}
 
 
 def reopen(end: Connection, folder: Path, kept: Path | None) -> None:
@@ -58,9 +42,7 @@ def reopen(end: Connection, folder: Path, kept: Path | None) -> None:
     embedder = TimedEmbedder()
     questions = [EMPTY_QUESTION]
     if kept is not None:
-        with np.load(kept) as held:
-            questions = [str(question) for question in held["questions"]]
-            embedder.known = dict(zip(questions, held["vectors"], strict=True))
+        questions = known_questions(kept, embedder)
     with knowledge_base(folder, embedder) as kb:
         rag = EvoRAG(kb=kb)
         rag.search(questions[0])
@@ -90,7 +72,7 @@ def child(target: Any, *given: Any) -> Any:
 
 
 def written(end: Connection, folder: Path, kept: Path, count: int, seed: int) -> None:
-    write(folder, kept, count, seed)
+    write(folder, kept, TimedEmbedder(), count, seed)
     end.send(True)
 
 

@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
 from benchmarks import runner
 from benchmarks.benchmark import Benchmark, Context
 from benchmarks.corpus import WORDS, Writer
-from benchmarks.machine import note
+from benchmarks.machine import note, resident_mb_of_all
 from benchmarks.vectors import DEPTH, DIMENSION, ROWS_PER_CENTRE, around_centres
 from core.adapters.keyword.elastic import ElasticKeywordIndex
 from core.adapters.keyword.fts5 import Fts5KeywordIndex
@@ -90,18 +89,6 @@ VECTORS = {"memory": (in_memory, None), "milvus lite": (milvus_lite, None), "mil
 KEYWORDS = {"tantivy": (tantivy, None), "fts5": (fts5, None), "elasticsearch": (elasticsearch, elastic.missing)}
 
 
-def resident_mb() -> float:
-    """Return the memory of this process and of all that it has started."""
-    own = psutil.Process()
-    total = 0
-    for process in (own, *own.children(recursive=True)):
-        try:
-            total += process.memory_info().rss
-        except psutil.NoSuchProcess:
-            continue
-    return total / 2**20
-
-
 def disk_bytes(folders: Sequence[Path]) -> int:
     files = (file for folder in folders for file in folder.rglob("*"))
     return sum(file.stat().st_blocks * 512 for file in files if file.is_file())
@@ -113,7 +100,7 @@ def measure(kind: str, name: str, rows: Sequence[Any], asked: Sequence[Any], tru
     if missing is not None and (reason := missing()):
         return {"left out": reason}
     note(f"{name}: {len(rows)} rows")
-    before = resident_mb()
+    before = resident_mb_of_all()[0]
     with tempfile.TemporaryDirectory() as folder, opening(Path(folder)) as (store, folders):
         began, used = time.perf_counter(), time.process_time()
         for first in range(0, len(rows), BATCHES[kind]):
@@ -127,7 +114,7 @@ def measure(kind: str, name: str, rows: Sequence[Any], asked: Sequence[Any], tru
             "p50_ms": round(statistics.median(times), 2),
             "p95_ms": round(float(np.percentile(times, 95)), 2),
             f"agreement_{DEPTH}": round(statistics.mean(map(share, hits, truth)), 4),
-            "memory_mb": round(resident_mb() - before),
+            "memory_mb": round(resident_mb_of_all()[0] - before),
             "disk_bytes_per_row": round(disk_bytes(folders) / len(rows)),
         }
 

@@ -107,27 +107,27 @@ class ConsistencyTable:
         with self._database.read() as tx:
             return tx.scalar(select(func.count()).select_from(chunks)) or 0
 
-    def bounds(self, store: str, making: Making) -> range | None:
-        """Return how many rows a store may hold: those that have to be there, and at most all that there are.
+    def miscounted(self, store: str, making: Making, rows: int) -> range | None:
+        """Return how many rows a store may hold where ``rows`` are too many or too few, else None.
 
-        None while the store has yet to be told of any, or a running job changes what its rows are made by.
+        It may hold those that have to be there, and at most all that there are. None, too, while the store has yet to
+        be told of any, or a running job changes what its rows are made by.
         """
         if making.former:
             return None
-        is_row = [_embedded(making.model)] if store == VECTOR else []
+        count = select(func.count()).select_from(chunks)
+        count = count.where(_embedded(making.model)) if store == VECTOR else count
         needed = versions.c.id.in_(shown_now) | (versions.c.state == "ready")
-        required = (
-            select(version_chunks.c.chunk_id)
-            .join(versions, versions.c.id == version_chunks.c.version_id)
-            .where(needed)
-            .distinct()
-        )
-        rows = select(func.count()).select_from(chunks).where(*is_row)
+        members = select(version_chunks.c.chunk_id).join(versions, versions.c.id == version_chunks.c.version_id)
         with self._database.read() as tx:
             if tx.scalar(select(outbox.c.id).where(outbox.c.store == store).limit(1)) is not None:
                 return None
-            least, most = tx.scalar(rows.where(chunks.c.id.in_(required))) or 0, tx.scalar(rows) or 0
-        return range(least, most + 1)
+            most = tx.scalar(count) or 0
+            if rows == most:
+                return None
+            least = tx.scalar(count.where(chunks.c.id.in_(members.where(needed)))) or 0
+        allowed = range(least, most + 1)
+        return None if rows in allowed else allowed
 
     def waiting(self, store: str) -> Ids:
         """Return the ids of the chunks of which a store has yet to be told, in order."""

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.adapters.vector.arrays import Halves, Ids, nearest
 from core.adapters.vector.gate import Gate
 from core.adapters.vector.slot_table import SlotTable
-from core.adapters.vector.vector_file import Halves, VectorFile
+from core.adapters.vector.vector_file import VectorFile
 from core.model import IndexHit
 from core.ports import Vector
 
-Ids = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 MEASURED_PER_HIT, LEAST_MEASURED = 16, 512
@@ -110,16 +110,11 @@ class CoarseVectors:
             while True:
                 slots = self._nearest(query, wanted, allowed, count)
                 squares, ids = self._measured(query, slots), self._ids[slots]
-                order = np.lexsort((ids, squares))[:limit]
                 # Equal distances at the edge of what was measured: the one with the least id may be beyond it.
-                if len(slots) == count or squares[order[-1]] < squares.max():
+                if len(slots) == count or np.partition(squares, limit - 1)[limit - 1] < squares.max():
                     break
                 wanted *= 4
-        distances = np.sqrt(squares[order])
-        return [
-            IndexHit(chunk_id, distance)
-            for chunk_id, distance in zip(ids[order].tolist(), distances.tolist(), strict=True)
-        ]
+        return nearest(ids, squares, limit)
 
     def _allowed(self, doc_ids: Sequence[int] | None) -> Mask:
         allowed: Mask = self._ids[: self._used] != NO_ID

@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.adapters.vector.arrays import Halves, Ids, nearest
 from core.adapters.vector.gate import Gate
 from core.model import IndexHit
 from core.ports import Vector
-
-Ids = npt.NDArray[np.int64]
-Halves = npt.NDArray[np.float16]
 
 TIE_MARGIN = 16
 """Hits read beyond the limit, so that equal distances at its edge are told apart by id."""
@@ -100,12 +97,7 @@ class FlatVectors:
                     break
                 wanted = min(4 * wanted, allowed)
             ids = self._ids[slots]
-        order = np.lexsort((ids, squares))[:limit]
-        distances = np.sqrt(np.maximum(squares[order], 0.0))
-        return [
-            IndexHit(chunk_id, distance)
-            for chunk_id, distance in zip(ids[order].tolist(), distances.tolist(), strict=True)
-        ]
+        return nearest(ids, squares, limit)
 
     def _append(self, ids: list[int], doc_ids: list[int], vectors: Halves) -> None:
         start, end = len(self._slots), len(self._slots) + len(ids)

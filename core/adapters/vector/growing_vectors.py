@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from core.adapters.vector.arrays import Halves
 from core.adapters.vector.coarse_vectors import CoarseVectors
-from core.adapters.vector.flat_vectors import FlatVectors, Halves
+from core.adapters.vector.flat_vectors import FlatVectors
 from core.model import IndexHit
 from core.ports import Vector
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.adapters.vector.flat_vectors import FlatVectors, Halves
+from core.adapters.vector.arrays import Halves
+from core.adapters.vector.flat_vectors import FlatVectors
 from core.adapters.vector.growing_vectors import GrowingVectors
 from core.model import IndexHit, Part
 from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow

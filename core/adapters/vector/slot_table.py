@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Ids = npt.NDArray[np.int64]
+from core.adapters.vector.arrays import Ids
+
 Slots = npt.NDArray[np.int32]
 
 NOWHERE = -1

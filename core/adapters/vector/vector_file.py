@@ -11,12 +11,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from core.adapters.vector.arrays import Halves
+from core.adapters.vector.arrays import Ids as Rows
 from core.ports import Vector
-
-Rows = npt.NDArray[np.int64]
-Halves = npt.NDArray[np.float16]
 
 MOST_BETWEEN = 8
 """Rows that nobody asked for and that are read with those around them, which takes less than reading twice."""
