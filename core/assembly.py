@@ -252,7 +252,8 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     readings = Rereading(catalog, readable, history, purge, worker, reader_of(settings.chunk_tokens))
 
     # How a question is answered.
-    retriever = Retriever(catalog, active.now, settings.leg_timeout_s, projector.lost)
+    near = not settings.keyword_url
+    retriever = Retriever(catalog, active.now, settings.leg_timeout_s, projector.lost, words_are_near=near)
     stage = RerankStage(catalog, adapters.readers.reranker)
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.has_moved_since)
     reading = ReadingStage(adapters.readers.reader) if adapters.readers.reader is not None else None

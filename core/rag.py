@@ -94,8 +94,8 @@ class EvoRAG:
 
         ``AnalysisStep``, ``PassagesStep``, a ``WritingStep`` for every piece that a generator writes (``""`` while it
         goes on without a word, also first of all), the pieces of the answer as ``AnswerStep``, and ``DoneStep`` with
-        the trace, which the history has kept unless ``keep`` is false. Closing the iterator stops the generator, and
-        nothing is kept.
+        the trace, which the history has kept unless ``keep`` is false. Closing the iterator before the first
+        ``AnswerStep`` stops the generator, and nothing is kept.
         """
         who = current()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -52,10 +52,11 @@ class QuestionAnswering:
         self._recordings = recordings
 
     def steps(self, query: Query, *, keep: bool) -> Generator[AskStep, None, None]:
-        """Yield the steps of an answer; its trace is kept before its first ``AnswerStep``.
+        """Yield the steps of an answer; its trace is kept once it is out, before the ``DoneStep``.
 
         What is not to be kept is answered afresh. An empty ``WritingStep``, which may come first, says that a generator
-        goes on. Whoever closes this stops the generator, and nothing is kept, no recording either.
+        goes on. Whoever closes this before the first ``AnswerStep`` stops the generator, and nothing is kept, no
+        recording either; what somebody has seen of an answer is kept, whole.
 
         Raises: what ``QueryPipeline.run`` raises; ``NotFound`` for a conversation that is not there, ``Conflict`` for
         one that is full; ``QuotaExceeded`` and ``DiskFull`` where there is no room for a recording.
@@ -74,8 +75,10 @@ class QuestionAnswering:
             trace = answered_again(cached, asked)
             yield AnalysisStep(trace.analysis)
             yield PassagesStep(trace.hits)
-            self._kept(trace, None, 0, heard_at)
-        yield from (AnswerStep(piece) for piece in pieces_of(trace.answer.text))
+            try:
+                yield from _pieces(trace)
+            finally:
+                self._kept(trace, None, 0, heard_at)
         yield DoneStep(trace)
 
     def search(self, query: Query) -> Trace:
@@ -117,13 +120,20 @@ class QuestionAnswering:
             into = None if recording is None else recording.into
             trace = yield from self._queries.steps(asked, answering=True, into=into)
             trace = trace if recording is None else recording.account(trace)
-            is_whole = True
-            if keep:
-                kept_under = self._cache.to_keep(key, trace) if key is not None else None
-                is_whole = self._kept(trace, kept_under, self._cache.most, heard_at)
-            if recording is not None and is_whole:
-                recording.finalize(trace.id if keep else "")
+            try:
+                yield from _pieces(trace)
+            finally:
+                is_whole = True
+                if keep:
+                    kept_under = self._cache.to_keep(key, trace) if key is not None else None
+                    is_whole = self._kept(trace, kept_under, self._cache.most, heard_at)
+                if recording is not None and is_whole:
+                    recording.finalize(trace.id if keep else "")
         return trace
+
+
+def _pieces(trace: Trace) -> Iterator[AnswerStep]:
+    return (AnswerStep(piece) for piece in pieces_of(trace.answer.text))
 
 
 def pieces_of(text: str) -> list[str]:

@@ -18,10 +18,13 @@ from core.catalog.engine import Database
 from core.catalog.revisions import Revision, removal_from
 from core.catalog.schema import chunks, version_chunks
 from core.model import Chunk, PlacedChunk
+from core.platform.memory import usable_memory
 from core.platform.precedence import give_way
 
-_MOST_BYTES = 32_000_000
-"""Of all texts together; some fourteen thousand passages."""
+_LEAST_BYTES, _MOST_BYTES = 32_000_000, 128_000_000
+"""Of all texts together; some fourteen thousand passages, and fifty-five thousand."""
+_SHARE = 200
+"""The part of the memory that passages may take between these, one in so many."""
 _BESIDE_TEXT = 1_000
 """Bytes of a passage besides its text, about."""
 _MOST_ROWS = 20_000
@@ -37,9 +40,10 @@ ReadVersions = Callable[[list[int]], Sequence[tuple[int, PlacedChunk]]]
 
 
 class ShownPassages:
-    def __init__(self, database: Database, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, database: Database, most_bytes: int | None = None) -> None:
+        """``most_bytes`` is what the passages may take; where it is None, as much as the machine has room for."""
         self._database = database
-        self._most_bytes = most_bytes
+        self._most_bytes = most_bytes or min(max(usable_memory() // _SHARE, _LEAST_BYTES), _MOST_BYTES)
         self._shown = ShownChunks()
         self._removals: Revision | None = None
         self._known: dict[int, tuple[int, PlacedChunk]] = {}

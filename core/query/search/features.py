@@ -84,13 +84,15 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
     places: list[tuple[int, int]] = []
     coverage = 0.0
     for number, (term, form, weight) in enumerate(looked.terms):
-        if form in body:
-            places += [(at, number) for at in _places(body, form)]
+        if found := _places(body, form):
+            places += [(at, number) for at in found]
             coverage += weight
         elif term in known or form in above:
             coverage += weight
-    held = len([pair for pair in looked.pairs if pair in body or pair in above])
-    exact = len([text for text in looked.exact if text in body or text in above])
+    # Neither holds a line break, so that nothing is found across the two.
+    whole = f"{body}\n{above}"
+    held = len([pair for pair in looked.pairs if pair in whole])
+    exact = len([text for text in looked.exact if text in whole])
     return {
         "coverage": coverage,
         "window": _best_window(looked, places),

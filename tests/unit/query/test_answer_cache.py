@@ -290,6 +290,20 @@ def test_whoever_goes_while_it_is_written_stops_the_generator_and_leaves_nothing
     assert rag.kb.history() == [] and rag.kb.catalog.answers.count() == 0
 
 
+def test_account_is_kept_once_the_answer_is_out_and_also_for_whoever_goes_then(rag: core.EvoRAG) -> None:
+    for _ in ("answered", "from the cache"):
+        before = len(rag.kb.history())
+        steps = rag.ask_events(QUESTION)
+        assert next(step for step in steps if isinstance(step, AnswerStep)).text
+        assert len(rag.kb.history()) == before
+        assert isinstance(list(steps)[-1], DoneStep)
+        assert len(rag.kb.history()) == before + 1
+        seen = rag.ask_events(QUESTION)
+        assert any(isinstance(step, AnswerStep) for step in seen)
+        seen.close()
+        assert len(rag.kb.history()) == before + 2
+
+
 def test_answers_are_not_kept_while_rows_wait_for_an_index(rag: core.EvoRAG) -> None:
     rag.kb.catalog.outbox.add_everything("vector")
     rag.ask(QUESTION)
