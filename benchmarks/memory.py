@@ -17,8 +17,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from benchmarks import libraries, runner
 from benchmarks.benchmark import Benchmark, Context
 from benchmarks.latency import TimedEmbedder, knowledge_base, known_questions, write
@@ -36,9 +34,8 @@ def used() -> dict[str, float]:
     return {"mb": round(total, 1), "files_mb": round(files, 1)}
 
 
-def reopen(end: Connection, folder: Path, kept: Path | None) -> None:
-    """Open a folder, ask, and tell what that took."""
-    began = psutil.Process().create_time()
+def reopen(end: Connection, began: float, folder: Path, kept: Path | None) -> None:
+    """Open a folder, ask, and tell what that took since the moment at which the process was started."""
     embedder = TimedEmbedder()
     questions = [EMPTY_QUESTION]
     if kept is not None:
@@ -62,7 +59,7 @@ def child(target: Any, *given: Any) -> Any:
     """Run what another process does, and return what it tells."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=target, args=(there, *given))
+    process = context.Process(target=target, args=(there, time.time(), *given))
     process.start()
     there.close()
     try:
@@ -71,12 +68,12 @@ def child(target: Any, *given: Any) -> Any:
         process.join()
 
 
-def written(end: Connection, folder: Path, kept: Path, count: int, seed: int) -> None:
+def written(end: Connection, began: float, folder: Path, kept: Path, count: int, seed: int) -> None:
     write(folder, kept, TimedEmbedder(), count, seed)
     end.send(True)
 
 
-def of_libraries(end: Connection, folder: Path, count: int, seed: int) -> None:
+def of_libraries(end: Connection, began: float, folder: Path, count: int, seed: int) -> None:
     libraries.run(count, seed, folder, 200)
     end.send(used())
 

@@ -36,7 +36,7 @@ from core.indexes.projector import Projector
 from core.indexes.quarantine import Quarantine
 from core.indexes.reindex_jobs import ReindexJobs
 from core.indexes.repair_jobs import RepairJobs
-from core.indexes.warm_up import warm_up
+from core.indexes.warm_up import loading_models
 from core.ingest.add_documents import DocumentIntake
 from core.ingest.archives import ArchiveLimits
 from core.ingest.archives.store_archive import ArchiveIntake
@@ -252,8 +252,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     readings = Rereading(catalog, readable, history, purge, worker, reader_of(settings.chunk_tokens))
 
     # How a question is answered.
-    near = not settings.keyword_url
-    retriever = Retriever(catalog, active.now, settings.leg_timeout_s, projector.lost, words_are_near=near)
+    retriever = Retriever(catalog, active.now, settings.leg_timeout_s, projector.lost, not settings.keyword_url)
     stage = RerankStage(catalog, adapters.readers.reranker)
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.has_moved_since)
     reading = ReadingStage(adapters.readers.reader) if adapters.readers.reader is not None else None
@@ -293,8 +292,9 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     def start() -> None:
         is_alone = folder.is_alone
         room.refill()
+        models = loading_models(active, adapters.readers.reader)
         try:
-            projector.start()
+            projector.start(after=models.join)  # it imports Milvus Lite, which takes as long from the models
             archives.sweep()
             worker.start()
             if is_alone:
@@ -308,7 +308,9 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         if folder.is_shared:
             tidying.start()
         generations.start(in_background=ledger.has_threads)
-        warm_up(active, adapters.readers.reader)
+        active.load()
+        models.join()
+        catalog.visibility.warm_up()
         if is_alone:
             blobs.unclaimed.sweep(closing)
             look_for_earlier_days(catalog, blobs.store, _watched(active, vocabulary), repair_jobs)

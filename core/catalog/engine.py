@@ -9,29 +9,22 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from weakref import WeakValueDictionary
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, insert, make_url, select
 
-from core.catalog import postgresql
 from core.catalog.documents.listed import bring_up_to_date
 from core.catalog.jobs.changes import Changes, newest_change, noted
 from core.catalog.journal import Journal, Point, acknowledged, point_of
+from core.catalog.migrating import NEWEST, known_revision, moved
 from core.catalog.revisions import Remembered, Revisions
 from core.catalog.schema import index_settings
-from core.errors import CatalogDamaged, Conflict, DiskFull, EvoRAGError, StoreUnavailable
+from core.errors import CatalogDamaged, DiskFull, EvoRAGError, StoreUnavailable
 
 log = logging.getLogger(__name__)
-
-# Its own start-up is no news to anyone who runs EvoRAG.
-logging.getLogger("alembic").setLevel(logging.WARNING)
 
 PRAGMAS = (
     "journal_mode=WAL",
@@ -67,11 +60,12 @@ class Database:
     def __init__(self, url: str | URL, journal: Journal | None = None) -> None:
         address = make_url(url)
         self.is_sqlite = address.get_backend_name() == "sqlite"
-        self.engine = _sqlite(address) if self.is_sqlite else postgresql.opened(address)
+        self._server = None if self.is_sqlite else _server()
+        self.engine = _sqlite(address) if self._server is None else self._server.opened(address)
         event.listen(self.engine, "begin", self._begin)
         self._reads = self.engine if self.is_sqlite else self.engine.execution_options(**_SNAPSHOT)
         self._writes = self.engine.execution_options(**_WRITES)
-        self._sessions = None if self.is_sqlite else postgresql.SessionParts(address)
+        self._sessions = None if self._server is None else self._server.SessionParts(address)
         self._journal = journal
         self.is_damaged = False
         """Whether the file of the catalogue has turned out to be damaged since it was opened."""
@@ -95,11 +89,10 @@ class Database:
 
     def migrate(self) -> None:
         """Bring the schema to the newest migration. Raises: ``Conflict`` where a newer release has written it."""
-        config = migrations()
         with _connected(self._writes) as connection, connection.begin():
             before = known_revision(connection)
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            if before != NEWEST:
+                moved(connection, "upgrade", NEWEST)
             bring_up_to_date(connection)
             if before is None:
                 connection.execute(insert(index_settings).values(_CLEAN))
@@ -112,14 +105,12 @@ class Database:
         """Tell whether there is a schema, and it is an earlier one. Raises: as ``migrate`` does."""
         with self.read() as connection:
             current = known_revision(connection)
-        return current is not None and current != known_migrations().get_current_head()
+        return current not in (None, NEWEST)
 
     def take_back(self, revision: str) -> None:
         """Bring the schema back to an earlier migration, all of it or nothing."""
-        config = migrations()
         with self._writer, _connected(self._writes) as connection, connection.begin():
-            config.attributes["connection"] = connection
-            command.downgrade(config, revision)
+            moved(connection, "downgrade", revision)
         self.revisions.ended()
 
     def _clean(self) -> None:
@@ -262,38 +253,15 @@ class Database:
     def _begin(self, connection: Connection) -> None:
         if self.is_sqlite:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if _is_writing(connection) else "BEGIN")
-        elif _is_writing(connection):
-            postgresql.begin_write(connection)
+        elif self._server is not None and _is_writing(connection):
+            self._server.begin_write(connection)
 
 
-def migrations() -> Config:
-    """Return where Alembic finds the migrations."""
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    return config
+def _server() -> ModuleType:
+    # Its driver takes a tenth of a second to import, and a catalogue in a file has no use for it.
+    from core.catalog import postgresql
 
-
-@cache
-def known_migrations() -> ScriptDirectory:
-    """Return the migrations of this release, read from their files once."""
-    return ScriptDirectory.from_config(migrations())
-
-
-def known_revision(connection: Connection) -> str | None:
-    """Return the migration that a schema is of, None before the first.
-
-    Raises: ``Conflict`` for one that only a newer release knows.
-    """
-    current = MigrationContext.configure(connection).get_current_revision()
-    script = known_migrations()
-    if current is None or current in {each.revision for each in script.walk_revisions()}:
-        return current
-    raise Conflict(
-        "The catalogue was written by a newer release.",
-        code="newer_catalog",
-        remedy="Start that release; or have it go back by `evorag downgrade"
-        f" {script.get_current_head()} --yes`, then start this one.",
-    )
+    return postgresql
 
 
 def _is_writing(connection: Connection) -> bool:

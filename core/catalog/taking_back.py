@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import URL
 
-from core.catalog.engine import Database, known_migrations, known_revision
+from core.catalog.engine import Database
+from core.catalog.migrating import known_migrations, known_revision
 from core.errors import InvalidInput
 
 

@@ -185,7 +185,6 @@ class ActiveIndex:
                 log.error("generation %d cannot be opened: %s", number, error.message)
                 continue
             opened.vectors.load(self._catalog.embeddings.head_vectors(opened.model.id))
-        self._catalog.visibility.warm_up()
 
     def forget(self, found: Generation) -> None:
         """Empty, close and remove the stores of a generation that is being removed.

@@ -244,12 +244,14 @@ class Projector:
         number = self._active.now().number
         return {store for store in STORES if (store, number) not in self._known}
 
-    def start(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="evorag-projector", daemon=True)
+    def start(self, after: Callable[[], None] = lambda: None) -> None:
+        """Drain the outbox in a thread from now on, the first time once ``after`` has returned."""
+        self._thread = threading.Thread(target=self._run, args=(after,), name="evorag-projector", daemon=True)
         self._thread.start()
         self._wake.set()
 
-    def _run(self) -> None:
+    def _run(self, after: Callable[[], None]) -> None:
+        after()
         wait = _FIRST_WAIT_S
         while not self._stop.is_set():
             self._wake.wait()

@@ -1,8 +1,9 @@
-"""What is done when a knowledge base is opened, before its workers begin."""
+"""What is taken into memory when a knowledge base is opened, so that the first question does not wait for it."""
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def warm_up(active: ActiveIndex, open_reader: Callable[[], Reader] | None = None) -> None:
-    """Take into memory what the first question would otherwise wait for."""
-    active.load()
+def loading_models(active: ActiveIndex, open_reader: Callable[[], Reader] | None = None) -> threading.Thread:
+    """Load the models in a thread, which is returned: they take as long as the stores, and neither needs the other."""
+    thread = threading.Thread(target=_load, args=(active, open_reader), name="evorag-models", daemon=True)
+    thread.start()
+    return thread
+
+
+def _load(active: ActiveIndex, open_reader: Callable[[], Reader] | None) -> None:
     try:
         active.embedder.load()
     except ModelUnavailable as error:

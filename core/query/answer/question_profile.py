@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from core.model import Hit, TermScore
 from core.query.answer.answer_types import Expectation, expected_answer
@@ -22,12 +22,10 @@ _PAIRED = tuple(language for language in _UNSPACED if language != "ja")
 _READ = 10
 _UNSEEN_PAIR = 0.3
 """Weight of a pair of signs that no passage holds, to those that one does: most are the ends of two words."""
-_FILLERS = frozenset(
-    analyse(
-        "tell know explain describe please give name list say mention according document show find want need question "
-        "answer information inform many much long old often far kind type sort year time date number amount person "
-        "term word 教え 説明 質問 知り 文書 資料 名前 答え ください"
-    )
+_FILLERS = (
+    "tell know explain describe please give name list say mention according document show find want need question "
+    "answer information inform many much long old often far kind type sort year time date number amount person "
+    "term word 教え 説明 質問 知り 文書 資料 名前 答え ください"
 )
 _LONGEST_SMALL_TALK = 80
 _SMALL_TALK = re.compile(
@@ -72,7 +70,8 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
     language = language_asked(question)
     terms = analyse_query(question, language)
     terms = [*terms, *_further_names(question, terms)]
-    spoken = [term for term in terms if term not in _FILLERS] or terms
+    fillers = _fillers()
+    spoken = [term for term in terms if term not in fillers] or terms
     known = {score.term: score for hit in hits if hit.keyword for score in hit.keyword.terms}
     sizes = [_corpus_size(score.idf, score.document_frequency) for score in known.values() if score.idf > 0]
     unseen = math.log(1 + (max(sizes, default=0.0) + 0.5) / 0.5) if sizes else 1.0
@@ -108,6 +107,12 @@ def is_small_talk(question: str) -> bool:
     """Tell whether a question is nothing but greetings, thanks and the like."""
     text = question.strip()
     return len(text) <= _LONGEST_SMALL_TALK and _SMALL_TALK.fullmatch(text) is not None
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    # Not while this is imported: a dictionary of Japanese is read for it.
+    return frozenset(analyse(_FILLERS))
 
 
 @lru_cache(maxsize=4_000)

@@ -75,7 +75,6 @@ class Retriever:
         serving: Callable[[], IndexHandle],
         timeout_s: float,
         lost: Callable[[str], None],
-        *,
         words_are_near: bool = False,
     ) -> None:
         """``lost`` is called with the name of a leg whose store turns out to be damaged.

@@ -19,10 +19,10 @@ from sqlalchemy import Connection
 from core.catalog import (
     Catalog,
     asking_schema,  # noqa: F401 (its tables join the metadata)
-    engine,
 )
 from core.catalog.engine import Database
 from core.catalog.generations import Made
+from core.catalog.migrating import migrations as configured
 from core.catalog.schema import metadata
 
 _VERSION = (
@@ -44,7 +44,7 @@ LEFT = b"left-over-text"
 
 
 def migrations(connection: Connection) -> Config:
-    config = engine.migrations()
+    config = configured()
     config.attributes["connection"] = connection
     return config
 

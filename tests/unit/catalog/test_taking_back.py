@@ -15,7 +15,7 @@ from alembic.script import ScriptDirectory
 
 import core
 from core.catalog import Catalog
-from core.catalog.engine import migrations
+from core.catalog.migrating import migrations
 from core.catalog.taking_back import TakingBack
 from core.cli.commands import main
 from core.errors import Conflict, InvalidInput
