@@ -310,7 +310,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         generations.start(in_background=ledger.has_threads)
         active.load()
         models.join()
-        catalog.visibility.warm_up()
+        active.load_rest()
         if is_alone:
             blobs.unclaimed.sweep(closing)
             look_for_earlier_days(catalog, blobs.store, _watched(active, vocabulary), repair_jobs)

@@ -134,7 +134,7 @@ class VectorRow:
 
 
 HeadVector = tuple[int, int, Vector]
-"""Chunk id, document id and vector of a row of the head part."""
+"""Chunk id, document id and vector of a row of one part."""
 
 
 class VectorIndex(Protocol):
@@ -147,8 +147,8 @@ class VectorIndex(Protocol):
 
     engine: str
 
-    def load(self, rows: Iterable[HeadVector]) -> None:
-        """Take the head part into memory, where it is searched there; what was written meanwhile wins.
+    def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
+        """Take a part into memory, where it is searched there; what was written meanwhile wins.
 
         ``rows`` are that part as the catalogue has it; they are not read where only the store is searched.
         """

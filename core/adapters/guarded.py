@@ -117,8 +117,8 @@ class GuardedVectorIndex(_Guarded[VectorIndex]):
 
     _called = "The vector store"
 
-    def load(self, rows: Iterable[HeadVector]) -> None:
-        self._inner.load(rows)
+    def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
+        self._inner.load(rows, part)
 
     def is_loaded(self, parts: Sequence[Part]) -> bool:
         return self._inner.is_loaded(parts)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from core.catalog.outbox import STORES, place_of, stores_beside
 from core.errors import EvoRAGError, NotFound, StoreUnavailable, WrongIndex
 from core.indexes.query_embedding_cache import LastQuestions
-from core.model import Generation, GenerationState
+from core.model import Generation, GenerationState, Part
 from core.ports import Embedder, KeywordIndex, VectorIndex
 from core.text.vocabulary import PLAIN, Words
 
@@ -177,6 +177,14 @@ class ActiveIndex:
 
     def load(self) -> None:
         """Take into memory the vectors of every generation, those that serve first, where they are searched there."""
+        self._load(Part.HEAD)
+
+    def load_rest(self) -> None:
+        """Take into memory passages, and the vectors of what is not shown, which questions about the past search."""
+        self._catalog.visibility.warm_up()
+        self._load(Part.HISTORY)
+
+    def _load(self, part: Part) -> None:
         numbers = self._catalog.generations.states().keys() - {self._now.number}
         for number in (self._now.number, *sorted(numbers)):
             try:
@@ -184,7 +192,9 @@ class ActiveIndex:
             except EvoRAGError as error:
                 log.error("generation %d cannot be opened: %s", number, error.message)
                 continue
-            opened.vectors.load(self._catalog.embeddings.head_vectors(opened.model.id))
+            embeddings = self._catalog.embeddings
+            vectors_of = embeddings.head_vectors if part is Part.HEAD else embeddings.past_vectors
+            opened.vectors.load(vectors_of(opened.model.id), part)
 
     def forget(self, found: Generation) -> None:
         """Empty, close and remove the stores of a generation that is being removed.

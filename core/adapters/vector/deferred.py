@@ -46,7 +46,7 @@ class DeferredVectorIndex:
         opened.close()
         raise StoreUnavailable("The vector store is closed.")
 
-    def load(self, rows: Iterable[HeadVector]) -> None:
+    def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
         """Do nothing: what is opened later searches its store."""
 
     def is_loaded(self, parts: Sequence[Part]) -> bool:

@@ -1,7 +1,8 @@
-"""A vector index whose head part is also held in memory and searched there: exactly, and by bits where it is large.
+"""A vector index whose rows are also held in memory and searched there: exactly, and by bits where they are many.
 
-Writes go to the inner index first, so that what it acknowledged is durable, then to memory. Searches of the history
-part, and all searches until ``load`` has ended or when the head part has outgrown the limit, go to the inner index.
+Writes go to the inner index first, so that what it acknowledged is durable, then to memory. Searches of a part go to
+the inner index until ``load`` of it has ended. Where both parts outgrow the limit the history part is let go, and both
+where the head part alone does.
 """
 
 from __future__ import annotations
@@ -30,82 +31,88 @@ log = logging.getLogger(__name__)
 
 
 class HotVectors:
-    """Decorates a ``VectorIndex``; ``load`` has to be called once before memory answers.
+    """Decorates a ``VectorIndex``; ``load`` has to be called once for each part before memory answers.
 
-    In ``folder`` is the file of vectors of a large head part; without one all stay in memory. Where its disk fails,
+    In ``folder`` are the files of vectors of large parts; without one all stay in memory. Where its disk fails,
     the inner index answers from then on.
     """
 
     def __init__(self, inner: VectorIndex, dimension: int, limit: int = 300_000, folder: Path | None = None) -> None:
         self._inner = inner
         self._limit = limit
-        self._memory: GrowingVectors | None = GrowingVectors(dimension, folder)
+        self._memory: Mapping[Part, GrowingVectors] = {part: GrowingVectors(dimension, folder) for part in Part}
+        """Replaced and never changed: searches go on with what they hold."""
         self._writes = threading.RLock()
-        self._loaded = False
-        self._is_whole = False
-        """Whether memory was loaded and not cleared since."""
+        self._loaded: frozenset[Part] = frozenset()
+        self._whole: frozenset[Part] = frozenset()
+        """The parts that were loaded and not cleared since."""
         self._written: set[int] = set()
         self.engine = inner.engine
 
     @staticmethod
     def room(dimension: int) -> int:
-        """Return the bytes of memory that a machine has to have for each head chunk, of which it takes a quarter."""
+        """Return the bytes of memory that a machine has to have for each chunk, of which it takes a quarter."""
         return 4 * (2 * dimension + _BESIDE)
 
-    def load(self, rows: Iterable[HeadVector]) -> None:
-        """Take the head part into memory; what was written meanwhile wins."""
+    def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
+        """Take a part into memory; what was written meanwhile wins."""
         remaining = iter(rows)
         while batch := list(islice(remaining, LOAD_BATCH)):
             vectors = np.stack([np.asarray(vector, dtype=np.float16) for _, _, vector in batch])
             with self._writes:
-                if self._loaded or self._memory is None:
+                if part in self._loaded or part not in self._memory:
                     return
                 kept = [row for row, (chunk_id, _, _) in enumerate(batch) if chunk_id not in self._written]
-                self._put([batch[row][0] for row in kept], [batch[row][1] for row in kept], vectors[kept])
+                self._put(part, [batch[row][0] for row in kept], [batch[row][1] for row in kept], vectors[kept])
         with self._writes:
-            self._finish_loading()
-            self._is_whole = True
+            self._finish_loading(part)
+            self._whole |= {part}
 
     def is_loaded(self, parts: Sequence[Part]) -> bool:
-        return self._is_whole and self._answering(parts) is not None
+        return self._whole.issuperset(parts) and self._answering(parts) is not None
 
     def engine_for(self, parts: Sequence[Part]) -> str:
         """Name what would answer a search of these parts now."""
-        memory = self._answering(parts)
-        return self._inner.engine_for(parts) if memory is None else memory.engine
+        memories = self._answering(parts)
+        return self._inner.engine_for(parts) if memories is None else _largest(memories).engine
 
     def in_memory(self, chunk_ids: Sequence[int]) -> Mapping[int, Vector]:
-        memory = self._memory
+        found: dict[int, Vector] = {}
         try:
-            return {} if memory is None else memory.held(chunk_ids)
+            for memory in self._memory.values():
+                if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in found]:
+                    found.update(memory.held(missing))
         except OSError as error:
             self._give_up(error)
-            return {}
+        return found
 
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._writes:
             self._inner.upsert(rows)
             last = {row.chunk_id: row for row in rows}
             self._note(last)
-            head = [row for row in last.values() if row.part is Part.HEAD]
-            self._remove([chunk_id for chunk_id, row in last.items() if row.part is not Part.HEAD])
-            if head:
-                vectors = np.stack([row.vector for row in head]).astype(np.float16)
-                self._put([row.chunk_id for row in head], [row.doc_id for row in head], vectors)
+            for part in Part:
+                own = [row for row in last.values() if row.part is part]
+                if own:
+                    vectors = np.stack([row.vector for row in own]).astype(np.float16)
+                    self._put(part, [row.chunk_id for row in own], [row.doc_id for row in own], vectors)
+                # Only now: whoever searches both parts finds a row that moves in one of them at least.
+                self._remove(part, [chunk_id for chunk_id, row in last.items() if row.part is not part])
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         with self._writes:
             self._inner.delete(chunk_ids)
             self._note(chunk_ids)
-            self._remove(chunk_ids)
+            for part in Part:
+                self._remove(part, chunk_ids)
 
     def search(
         self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:
-        memory = self._answering(parts)
-        if memory is not None:
+        memories = self._answering(parts)
+        if memories is not None:
             try:
-                return memory.search(vector, limit, doc_ids)
+                return _nearest([memory.search(vector, limit, doc_ids) for memory in memories], limit)
             except OSError as error:
                 self._give_up(error)
         return self._inner.search(vector, limit, parts, doc_ids)
@@ -122,10 +129,10 @@ class HotVectors:
     def clear(self) -> None:
         with self._writes:
             self._inner.clear()
-            if self._memory is not None:
-                self._memory.clear()
-                self._is_whole = False
-                self._finish_loading()
+            self._whole = frozenset()
+            for part, memory in self._memory.items():
+                memory.clear()
+                self._finish_loading(part)
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:
         with self._writes:
@@ -133,48 +140,72 @@ class HotVectors:
 
     def close(self) -> None:
         with self._writes:
-            self._let_go()
+            self._let_go(Part)
             self._inner.close()
 
-    def _put(self, ids: Sequence[int], doc_ids: Sequence[int], vectors: Halves) -> None:
-        if self._memory is None:
+    def _put(self, part: Part, ids: Sequence[int], doc_ids: Sequence[int], vectors: Halves) -> None:
+        memory = self._memory.get(part)
+        if memory is None:
             return
         try:
-            self._memory.put(ids, doc_ids, vectors)
+            memory.put(ids, doc_ids, vectors)
         except OSError as error:
             self._give_up(error)
-        if self._memory is not None and len(self._memory) > self._limit:
-            self._let_go()
-        elif self._memory is not None and self._loaded:
-            self.engine = self._memory.engine
+            return
+        if len(self._memory[Part.HEAD]) > self._limit:
+            self._let_go(Part)
+        elif sum(map(len, self._memory.values())) > self._limit:
+            self._let_go([Part.HISTORY])
+        self._say_engine()
 
-    def _remove(self, ids: Sequence[int]) -> None:
-        if self._memory is not None:
+    def _remove(self, part: Part, ids: Sequence[int]) -> None:
+        memory = self._memory.get(part)
+        if memory is not None and ids:
             try:
-                self._memory.remove(ids)
+                memory.remove(ids)
             except OSError as error:
                 self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:
         with self._writes:
-            if self._memory is not None:
+            if self._memory:
                 log.warning("vectors in memory: %s, so the vector store answers alone", type(error).__name__)
-                self._let_go()
+                self._let_go(Part)
 
-    def _let_go(self) -> None:
-        # Searches that have begun go on with what they hold.
-        self._memory = None
-        self.engine = self._inner.engine
+    def _let_go(self, parts: Iterable[Part]) -> None:
+        gone = set(parts)
+        self._memory = {part: memory for part, memory in self._memory.items() if part not in gone}
+        self._say_engine()
 
-    def _answering(self, parts: Sequence[Part]) -> GrowingVectors | None:
-        return self._memory if self._loaded and set(parts) == {Part.HEAD} else None
+    def _answering(self, parts: Sequence[Part]) -> list[GrowingVectors] | None:
+        memory, wanted = self._memory, set(parts)
+        if not wanted or not wanted <= self._loaded & memory.keys():
+            return None
+        return [memory[part] for part in wanted]
 
     def _note(self, chunk_ids: Iterable[int]) -> None:
-        if not self._loaded:
+        if not self._loaded.issuperset(self._memory):
             self._written.update(chunk_ids)
 
-    def _finish_loading(self) -> None:
-        if self._memory is not None:
-            self._loaded = True
-            self._written = set()
-            self.engine = self._memory.engine
+    def _finish_loading(self, part: Part) -> None:
+        if part in self._memory:
+            self._loaded |= {part}
+            if self._loaded.issuperset(self._memory):
+                self._written = set()
+            self._say_engine()
+
+    def _say_engine(self) -> None:
+        memory = self._memory.get(Part.HEAD) if Part.HEAD in self._loaded else None
+        self.engine = self._inner.engine if memory is None else memory.engine
+
+
+def _largest(memories: Sequence[GrowingVectors]) -> GrowingVectors:
+    return max(memories, key=len)
+
+
+def _nearest(found: Sequence[list[IndexHit]], limit: int) -> list[IndexHit]:
+    """Return the nearest of several searches, each chunk once, ties by id."""
+    if len(found) == 1:
+        return found[0]
+    once = {hit.chunk_id: hit for hits in found for hit in hits}
+    return sorted(once.values(), key=lambda hit: (hit.score, hit.chunk_id))[:limit]

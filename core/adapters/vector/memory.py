@@ -25,7 +25,7 @@ class MemoryVectorIndex:
         self._lock = threading.Lock()
         self._closed = False
 
-    def load(self, rows: Iterable[HeadVector]) -> None:
+    def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
         """Do nothing: all rows are in memory."""
 
     def is_loaded(self, parts: Sequence[Part]) -> bool:

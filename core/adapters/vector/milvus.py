@@ -90,7 +90,7 @@ class MilvusVectorIndex:
         self.engine = LiteCollection.engine if self._is_embedded else ServerCollection.engine
         self._connect(token, patience.attempts, patience.pause_s)
 
-    def load(self, rows: Iterable[HeadVector]) -> None:
+    def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
         """Do nothing: Milvus is what is searched."""
 
     def is_loaded(self, parts: Sequence[Part]) -> bool:

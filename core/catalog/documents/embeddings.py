@@ -58,6 +58,15 @@ _OF_HASHES = Prepared(
 )
 
 
+_IN_HEAD = select(version_chunks.c.chunk_id).where(
+    or_(
+        version_chunks.c.version_id.in_(shown_now),
+        version_chunks.c.version_id.in_(select(versions.c.id).where(versions.c.is_prepared)),
+    )
+)
+"""The chunks of the head part."""
+
+
 class Embeddings:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -197,12 +206,19 @@ class Embeddings:
 
     def head_vectors(self, model: str) -> Iterator[HeadVector]:
         """Yield id, document id and vector of every chunk of a version that is shown, or about to be."""
-        prepared = select(versions.c.id).where(versions.c.is_prepared)
-        belonging = or_(version_chunks.c.version_id.in_(shown_now), version_chunks.c.version_id.in_(prepared))
+        yield from self._vectors(model, chunks.c.id.in_(_IN_HEAD))
+
+    def past_vectors(self, model: str) -> Iterator[HeadVector]:
+        """Yield id, document id and vector of every chunk that versions have, none of them shown or about to be."""
+        past = select(versions.c.id).where(versions.c.id.not_in(shown_now), ~versions.c.is_prepared)
+        members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(past))
+        yield from self._vectors(model, and_(chunks.c.id.in_(members), chunks.c.id.not_in(_IN_HEAD)))
+
+    def _vectors(self, model: str, chosen: ColumnElement[bool]) -> Iterator[HeadVector]:
         query = (
             select(chunks.c.id, chunks.c.doc_id, embeddings.c.vector)
             .join(embeddings, and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model))
-            .where(chunks.c.id.in_(select(version_chunks.c.chunk_id).where(belonging)))
+            .where(chosen)
         )
         with self._database.read() as tx:
             for row in tx.execute(query.execution_options(yield_per=5000)):

@@ -315,3 +315,13 @@ def test_legs_that_gave_nothing_visible_in_time_are_an_error_and_never_no_hits(
         monkeypatch.setattr(kb._vectors, "search", down)
         with pytest.raises(StoreUnavailable, match="Neither"):
             core.EvoRAG(kb=kb).search(Query("medlar", depth=4, as_of=1))
+
+
+def test_what_is_loaded_of_the_past_is_what_the_store_has_of_it(shop: core.EvoRAG) -> None:
+    kb = shop.kb
+    kb._projector.flush()
+    held = {part: {number for number, of in kb._vectors.ids() if of is part} for part in Part}
+    model = kb._active.now().model.id
+    shown = {chunk_id for chunk_id, _, _ in kb.catalog.embeddings.head_vectors(model)}
+    past = {chunk_id for chunk_id, _, _ in kb.catalog.embeddings.past_vectors(model)}
+    assert (shown, past) == (held[Part.HEAD], held[Part.HISTORY]) and past

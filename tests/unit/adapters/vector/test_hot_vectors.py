@@ -18,11 +18,35 @@ from core.model import Part
 from tests.contracts.vector_index import BOTH, DIMENSION, VectorIndexContract, ids_of, row, rows_of, unit_vectors
 
 
+class Unreachable(MemoryVectorIndex):
+    """An index that is down for searches."""
+
+    def search(self, *_args: object, **_more: object) -> list:
+        raise StoreUnavailable("down")
+
+
+class Unsearched(MemoryVectorIndex):
+    """An index that nothing is asked of; what is closed says so."""
+
+    def search(self, *args: object, **more: object) -> list:
+        super().search(*args, **more)
+        raise AssertionError("Memory had all of it.")
+
+
 class TestHotVectorsOverMemory(VectorIndexContract):
     @pytest.fixture
     def index(self) -> HotVectors:
         hot = HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION)
         hot.load([])
+        return hot
+
+
+class TestHotVectorsWithHistory(VectorIndexContract):
+    @pytest.fixture
+    def index(self) -> HotVectors:
+        hot = HotVectors(Unsearched(DIMENSION), DIMENSION)
+        hot.load([])
+        hot.load([], Part.HISTORY)
         return hot
 
 
@@ -39,13 +63,6 @@ class TestHotVectorsOverMilvusLite(VectorIndexContract):
         hot.load([])
         yield hot
         hot.close()
-
-
-class Unreachable(MemoryVectorIndex):
-    """An index that is down for searches."""
-
-    def search(self, *_args: object, **_more: object) -> list:
-        raise StoreUnavailable("down")
 
 
 class ReadOnly(MemoryVectorIndex):
@@ -66,6 +83,36 @@ def test_loaded_head_is_searched_in_memory_and_history_in_the_store() -> None:
         assert hot.engine_for(parts) == MemoryVectorIndex.engine
         with pytest.raises(StoreUnavailable):
             hot.search(vectors[0], 1, parts)
+
+
+def test_history_that_was_loaded_is_searched_in_memory_alone_and_beside_the_head() -> None:
+    vectors = unit_vectors(6)
+    hot = HotVectors(Unreachable(DIMENSION), DIMENSION)
+    hot.load([(n, 1, vector) for n, vector in enumerate(vectors[:3], start=1)])
+    hot.load([(n, 1, vector) for n, vector in enumerate(vectors[3:], start=4)], Part.HISTORY)
+    assert hot.engine_for(BOTH) == hot.engine_for([Part.HISTORY]) == ENGINE and hot.is_loaded(BOTH)
+    assert ids_of(hot, vectors[4], limit=1, parts=[Part.HISTORY]) == [5]
+    assert ids_of(hot, vectors[4], limit=1, parts=[Part.HEAD]) != [5]
+    found = hot.search(vectors[4], 6, BOTH)
+    assert found[0].chunk_id == 5 and {hit.chunk_id for hit in found} == {1, 2, 3, 4, 5, 6}
+    assert [hit.score for hit in found] == sorted(hit.score for hit in found)
+    hot.upsert([row(1, vectors[0], Part.HISTORY), row(5, vectors[4], Part.HEAD)])
+    assert set(ids_of(hot, vectors[4], limit=9, parts=[Part.HEAD])) == {2, 3, 5}
+    assert set(ids_of(hot, vectors[4], limit=9, parts=[Part.HISTORY])) == {1, 4, 6}
+    assert set(hot.in_memory([1, 5, 7])) == {1, 5}
+
+
+def test_history_is_let_go_before_the_head() -> None:
+    vectors = unit_vectors(12)
+    inner = MemoryVectorIndex(DIMENSION)
+    hot = HotVectors(inner, DIMENSION, limit=10)
+    hot.load([])
+    hot.load([], Part.HISTORY)
+    hot.upsert(rows_of(vectors[:8]))
+    hot.upsert([row(number, vectors[number - 1], Part.HISTORY) for number in (9, 10, 11)])
+    assert hot.engine_for([Part.HEAD]) == ENGINE and hot.engine_for(BOTH) == inner.engine
+    assert not hot.is_loaded(BOTH) and hot.is_loaded([Part.HEAD])
+    assert len(ids_of(hot, vectors[0], limit=20, parts=BOTH)) == 11
 
 
 def test_store_answers_until_loading_has_ended() -> None:
