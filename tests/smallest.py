@@ -39,6 +39,7 @@ ALONE: Mapping[str, Smallest] = {
         ("sets/sample/en/questions", "sets/sample/en/right/extraction_first", "sets/sample/en/given/generative"),
         needs=("tail",),
     ),
+    "as_of": Smallest((), ("questions", "wrong", "missed", "p50_ms")),
     "beside": Smallest((), ("idle/p95_ms", "beside_ingest/p95_ms", "p95_ratio")),
     "clusters": Smallest((SET,), ("40 rows, nlist 25/5", "80 rows, nlist 35/32")),
     "consistency": Smallest((), ("chunks_per_second", "found_missing")),
