@@ -94,7 +94,7 @@ class Retriever:
         pushed = self._pushed_down(scope)
         # Read before the stores: what ends while they are searched is told of all the same.
         indexing = self._catalog.indexing.awaited(scope.view, scope.doc_ids) if scope.lacks_vectors else None
-        stores = _Stores(served, self._catalog.outbox.refills(served.number), served.vectors.is_loaded(scope.parts))
+        stores = _Stores(served, self._catalog.outbox.refills(served.number))
         started = time.perf_counter()
         deadline = time.monotonic() + self._timeout_s
         by_words = _Run(lambda limit: served.keywords.search(text, limit, scope.parts, pushed))
@@ -162,8 +162,13 @@ class Retriever:
         except EvoRAGError as error:
             return _Run(error=error.as_dict())
         embed_ms = (time.perf_counter() - started) * 1000
-        run = _Run(lambda limit: served.vectors.search(vector, limit, parts, doc_ids), vector=vector, embed_ms=embed_ms)
-        return run.deeper(depth)
+        # Only now: at a start they are taken into memory while the first question waits for the model.
+        is_whole = served.vectors.is_loaded(parts)
+
+        def search(limit: int) -> list[IndexHit]:
+            return served.vectors.search(vector, limit, parts, doc_ids)
+
+        return _Run(search, vector=vector, embed_ms=embed_ms, is_whole=is_whole).deeper(depth)
 
     def _deeper(self, run: _Run, limit: int, deadline: float, name: str) -> _Run:
         if time.monotonic() >= deadline:
@@ -230,13 +235,13 @@ class Retriever:
             hidden=hidden,
             duration_ms=run.search_ms,
             error=run.error,
-            refilling=None if run.error or engine == EXACT else self._refilling(name, stores, not run.hits),
+            refilling=None
+            if run.error or run.is_whole or engine == EXACT
+            else self._refilling(name, stores, not run.hits),
         )
 
     def _refilling(self, name: str, stores: _Stores, is_empty: bool) -> Refilling | None:
         """Tell whether the store that a leg searched is being refilled; an empty leg is looked into."""
-        if name == "vector" and stores.holds_vectors:
-            return None
         refill = before = stores.refills.get(name)
         is_short = before is not None and before.waiting > 0
         if is_empty and not is_short:
@@ -285,8 +290,6 @@ class _Stores:
 
     served: IndexHandle
     refills: Mapping[str, Refill]
-    holds_vectors: bool
-    """Whether vectors are searched in memory, which lacks nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +303,8 @@ class _Run:
     error: Mapping[str, Any] | None = None
     vector: Vector | None = None
     embed_ms: float = 0.0
+    is_whole: bool = False
+    """Whether memory was searched, which lacks nothing."""
     is_lost: bool = False
     """Whether the store is damaged, and has to be written anew."""
 
