@@ -26,7 +26,7 @@ from core.model import Generation, GeneratorAccess, Task
 from core.platform.data_folder import DataFolder
 from core.platform.disk_room import starting_on
 from core.platform.malloc import share_heaps
-from core.platform.memory import usable_memory
+from core.platform.memory import giving_back, usable_memory
 from core.platform.processors import usable_processors
 from core.ports import BlobStore, Embedder, Generator, JobQueue, KeywordIndex, Passwords, Reranker, Signal, VectorIndex
 from core.query.answer.reading import PassageReaders
@@ -241,7 +241,7 @@ def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str
 
     limit = settings.hot_vector_limit
     most = usable_memory() // HotVectors.room(dimension) if limit is None else limit
-    return HotVectors(store, dimension, most, folder.root)
+    return HotVectors(store, dimension, most, folder.root, giving_back(deferred.rest))
 
 
 def _milvus(settings: Settings, folder: DataFolder, dimension: int, suffix: str, mends: bool = True) -> VectorIndex:

@@ -1,9 +1,14 @@
-"""A vector index that is opened when it is first needed, so that the pages are there before the store is."""
+"""A vector index that is open while it is needed, so that the pages are there before the store is, and memory is free.
+
+It is opened at the first call that needs it, and again after it was put to rest: its rows take some ten kilobytes of
+memory each as long as it is open.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from core.errors import StoreUnavailable
 from core.model import IndexHit, Part
@@ -18,9 +23,12 @@ class DeferredVectorIndex:
         self._opening = opening
         self._opened: VectorIndex | None = None
         self._opens = threading.Lock()
-        """Held while the index is opened, however long that takes."""
+        """Held while the index is opened, however long that takes, or goes to rest."""
         self._state = threading.Lock()
         self._closed = False
+        self._users = 0
+        self._counted: Mapping[Part, int] | None = None
+        """How many rows it had when it went to rest: nobody else writes it."""
 
     def open(self) -> VectorIndex:
         """Return the index, opening it where that has not been done. Raises: ``StoreUnavailable``."""
@@ -32,6 +40,16 @@ class DeferredVectorIndex:
                     found = self._keep(self._opening())
         return found
 
+    @contextmanager
+    def _using(self) -> Iterator[VectorIndex]:
+        with self._state:
+            self._users += 1
+        try:
+            yield self.open()
+        finally:
+            with self._state:
+                self._users -= 1
+
     def _found(self) -> VectorIndex | None:
         with self._state:
             if self._closed:
@@ -41,10 +59,25 @@ class DeferredVectorIndex:
     def _keep(self, opened: VectorIndex) -> VectorIndex:
         with self._state:
             if not self._closed:
-                self._opened, self.engine = opened, opened.engine
+                self._opened, self._counted, self.engine = opened, None, opened.engine
                 return opened
         opened.close()
         raise StoreUnavailable("The vector store is closed.")
+
+    def rest(self) -> bool:
+        """Close the index where nobody is using it, until it is needed again; tell whether it is closed."""
+        with self._opens:
+            with self._state:
+                resting = None if self._users else self._opened
+            if resting is not None and (counted := _counted(resting)) is not None:
+                with self._state:
+                    # Who has come meanwhile waits for the index, or has it.
+                    resting = None if self._users else resting
+                    if resting is not None:
+                        self._opened, self._counted = None, counted
+                if resting is not None:
+                    resting.close()
+        return self._opened is None
 
     def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
         """Do nothing: what is opened later searches its store."""
@@ -59,30 +92,41 @@ class DeferredVectorIndex:
         return {}
 
     def upsert(self, rows: Sequence[VectorRow]) -> None:
-        self.open().upsert(rows)
+        with self._using() as index:
+            index.upsert(rows)
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
-        self.open().delete(chunk_ids)
+        with self._using() as index:
+            index.delete(chunk_ids)
 
     def search(
         self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:
-        return self.open().search(vector, limit, parts, doc_ids)
+        with self._using() as index:
+            return index.search(vector, limit, parts, doc_ids)
 
     def count(self) -> Mapping[Part, int]:
-        return self.open().count()
+        with self._state:
+            if self._counted is not None and not self._closed:
+                return self._counted
+        with self._using() as index:
+            return index.count()
 
     def ids(self) -> Iterator[tuple[int, Part]]:
-        return self.open().ids()
+        with self._using() as index:
+            yield from index.ids()
 
     def stored(self) -> Iterator[StoredRows]:
-        return self.open().stored()
+        with self._using() as index:
+            yield from index.stored()
 
     def clear(self) -> None:
-        self.open().clear()
+        with self._using() as index:
+            index.clear()
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:
-        return self.open().expunge(chunk_ids)
+        with self._using() as index:
+            return index.expunge(chunk_ids)
 
     def close(self) -> None:
         """Close the index; one that is just being opened is closed by whoever opens it, and not waited for."""
@@ -91,3 +135,10 @@ class DeferredVectorIndex:
             opened, self._opened = self._opened, None
         if opened is not None:
             opened.close()
+
+
+def _counted(index: VectorIndex) -> Mapping[Part, int] | None:
+    try:
+        return index.count()
+    except StoreUnavailable:
+        return None

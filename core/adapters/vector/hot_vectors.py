@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -24,6 +25,9 @@ from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 ENGINE = FlatVectors.engine
 LOAD_BATCH = 4096
 
+RESTS_AFTER_S = 120.0
+"""How long nothing is asked of an inner index that is put to rest."""
+
 _BESIDE = 256
 """Bytes for the bits and ids of a chunk, beside its vector."""
 
@@ -34,11 +38,23 @@ class HotVectors:
     """Decorates a ``VectorIndex``; ``load`` has to be called once for each part before memory answers.
 
     In ``folder`` are the files of vectors of large parts; without one all stay in memory. Where its disk fails,
-    the inner index answers from then on.
+    the inner index answers from then on. ``rest`` puts the inner index to rest and tells whether it rests; it is
+    called when nothing was asked of that for a while, and memory answers whatever may be.
     """
 
-    def __init__(self, inner: VectorIndex, dimension: int, limit: int = 300_000, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        inner: VectorIndex,
+        dimension: int,
+        limit: int = 300_000,
+        folder: Path | None = None,
+        rest: Callable[[], bool] | None = None,
+    ) -> None:
         self._inner = inner
+        self._rest = rest
+        self._used_at = 0.0
+        self._watch: threading.Timer | None = None
+        self._watching = threading.Lock()
         self._limit = limit
         self._memory: Mapping[Part, GrowingVectors] = {part: GrowingVectors(dimension, folder) for part in Part}
         """Replaced and never changed: searches go on with what they hold."""
@@ -88,7 +104,7 @@ class HotVectors:
 
     def upsert(self, rows: Sequence[VectorRow]) -> None:
         with self._writes:
-            self._inner.upsert(rows)
+            self._store().upsert(rows)
             last = {row.chunk_id: row for row in rows}
             self._note(last)
             for part in Part:
@@ -101,7 +117,7 @@ class HotVectors:
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         with self._writes:
-            self._inner.delete(chunk_ids)
+            self._store().delete(chunk_ids)
             self._note(chunk_ids)
             for part in Part:
                 self._remove(part, chunk_ids)
@@ -115,20 +131,20 @@ class HotVectors:
                 return _nearest([memory.search(vector, limit, doc_ids) for memory in memories], limit)
             except OSError as error:
                 self._give_up(error)
-        return self._inner.search(vector, limit, parts, doc_ids)
+        return self._store().search(vector, limit, parts, doc_ids)
 
     def count(self) -> Mapping[Part, int]:
-        return self._inner.count()
+        return self._store().count()
 
     def ids(self) -> Iterator[tuple[int, Part]]:
-        return self._inner.ids()
+        return self._store().ids()
 
     def stored(self) -> Iterator[StoredRows]:
-        return self._inner.stored()
+        return self._store().stored()
 
     def clear(self) -> None:
         with self._writes:
-            self._inner.clear()
+            self._store().clear()
             self._whole = frozenset()
             for part, memory in self._memory.items():
                 memory.clear()
@@ -136,12 +152,36 @@ class HotVectors:
 
     def expunge(self, chunk_ids: Collection[int]) -> bool:
         with self._writes:
-            return self._inner.expunge(chunk_ids)
+            return self._store().expunge(chunk_ids)
 
     def close(self) -> None:
+        with self._watching:
+            self._rest, watch = None, self._watch
+        if watch is not None:
+            watch.cancel()
         with self._writes:
             self._let_go(Part)
             self._inner.close()
+
+    def _store(self) -> VectorIndex:
+        """Return the inner index, which is being used."""
+        self._used_at = time.monotonic()
+        self._rest_later()
+        return self._inner
+
+    def _rest_later(self) -> None:
+        with self._watching:
+            if self._rest is not None and self._watch is None:
+                self._watch = threading.Timer(RESTS_AFTER_S, self._put_to_rest, (self._rest,))
+                self._watch.daemon = True
+                self._watch.start()
+
+    def _put_to_rest(self, rest: Callable[[], bool]) -> None:
+        """Have the inner index rest, or look again later."""
+        self._watch = None
+        is_idle = time.monotonic() - self._used_at >= RESTS_AFTER_S
+        if not (is_idle and self._answering(tuple(Part)) is not None and rest()):
+            self._rest_later()
 
     def _put(self, part: Part, ids: Sequence[int], doc_ids: Sequence[int], vectors: Halves) -> None:
         memory = self._memory.get(part)

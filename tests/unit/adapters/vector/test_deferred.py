@@ -11,7 +11,7 @@ from core.adapters.vector.deferred import DeferredVectorIndex
 from core.adapters.vector.memory import MemoryVectorIndex
 from core.errors import StoreUnavailable
 from core.ports import VectorIndex
-from tests.contracts.vector_index import DIMENSION
+from tests.contracts.vector_index import DIMENSION, rows_of, unit_vectors
 
 
 class Opening:
@@ -52,6 +52,24 @@ def test_the_index_is_opened_at_the_first_call_and_once(opening: Opening) -> Non
     assert opening.closed == 1
     with pytest.raises(StoreUnavailable, match="closed"):
         index.count()
+
+
+def test_what_rests_is_opened_again_for_whoever_comes_and_nobody_is_interrupted(opening: Opening) -> None:
+    opening.may_end.set()
+    index = DeferredVectorIndex(opening, "later")
+    assert index.rest() and opening.opened == 0
+    index.upsert(rows_of(unit_vectors(3)))
+    reading = index.stored()
+    next(reading)
+    assert not index.rest() and opening.closed == 0, "somebody reads it"
+    assert list(reading) == []
+    assert index.rest() and opening.closed == 1
+    assert sum(index.count().values()) == 3 and opening.opened == 1, "its rows are known while it rests"
+    index.upsert(rows_of(unit_vectors(1)))
+    assert (opening.opened, opening.closed) == (2, 1) and sum(index.count().values()) == 1
+    assert index.rest() and opening.closed == 2
+    index.close()
+    assert opening.closed == 2
 
 
 def test_closing_does_not_wait_for_an_opening_that_hangs_and_what_it_opens_is_closed(opening: Opening) -> None:

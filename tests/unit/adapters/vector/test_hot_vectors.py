@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.adapters.vector import hot_vectors
 from core.adapters.vector.hot_vectors import ENGINE, HotVectors
 from core.adapters.vector.memory import MemoryVectorIndex
 from core.adapters.vector.milvus import MilvusVectorIndex
@@ -113,6 +114,26 @@ def test_history_is_let_go_before_the_head() -> None:
     assert hot.engine_for([Part.HEAD]) == ENGINE and hot.engine_for(BOTH) == inner.engine
     assert not hot.is_loaded(BOTH) and hot.is_loaded([Part.HEAD])
     assert len(ids_of(hot, vectors[0], limit=20, parts=BOTH)) == 11
+
+
+def test_store_is_put_to_rest_once_memory_answers_alone_and_nothing_was_asked_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hot_vectors, "RESTS_AFTER_S", 0.05)
+    rested = threading.Event()
+    hot = HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION, rest=lambda: not rested.set())
+    hot.upsert(rows_of(unit_vectors(2)))
+    hot.load([])
+    assert not rested.wait(0.3), "nothing has the history part but the store"
+    hot.load([], Part.HISTORY)
+    assert rested.wait(10)
+    rested.clear()
+    assert not rested.wait(0.3), "it rests"
+    hot.delete([1])
+    assert rested.wait(10)
+    hot.close()
+    rested.clear()
+    assert not rested.wait(0.3)
 
 
 def test_store_answers_until_loading_has_ended() -> None:
