@@ -25,7 +25,7 @@ from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 ENGINE = FlatVectors.engine
 LOAD_BATCH = 4096
 
-RESTS_AFTER_S = 120.0
+RESTS_AFTER_S = 600.0
 """How long nothing is asked of an inner index that is put to rest."""
 
 _BESIDE = 256

@@ -32,6 +32,8 @@ LITE_NPROBE, SERVER_NPROBE = 10, 20
 TIE_MARGIN = 16
 """Hits read beyond the limit, so that equal distances at its edge are told apart by id."""
 COUNT_AGE_S = 60.0
+LITE_TIMEOUT_S = 3_600.0
+"""A folder's own server cannot be away, and takes minutes for what a million rows need when it is opened."""
 
 Result = TypeVar("Result")
 
@@ -80,7 +82,7 @@ class MilvusVectorIndex:
         self._dimension = dimension
         self._nlist = clusters.nlist or NLIST
         self._nprobe = min(clusters.nprobe or (LITE_NPROBE if self._is_embedded else SERVER_NPROBE), self._nlist)
-        self._timeout_s = patience.timeout_s
+        self._timeout_s = LITE_TIMEOUT_S if self._is_embedded else patience.timeout_s
         self._search_timeout_s = patience.search_timeout_s
         self._write_lock = threading.Lock()
         self._counts = dict.fromkeys(Part, 0)

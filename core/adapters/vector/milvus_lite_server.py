@@ -20,9 +20,12 @@ logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
 
 _REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE})
 _REFUSED = re.compile(
-    r"No space left|quota exceeded|Permission denied|Read-only file|Too many open|\bLOCK(ED)?\b", re.I
+    r"No space left|quota exceeded|Permission denied|Read-only file|Too many open|\bLOCK(ED)?\b"
+    r"|deadline|time-?out|timed out",
+    re.I,
 )
-"""The same as words, where the error came over the socket; and what Milvus Lite says where another has the folder."""
+"""The same as words, where the error came over the socket; what Milvus Lite says where another has the folder, and
+what its client says where an answer takes too long."""
 MESSAGE_BYTES = 256 * 1024 * 1024
 SOCKET_PATH_BYTES = 100
 """Sockets cannot have longer names; one that would is put into a temporary folder."""
@@ -118,7 +121,7 @@ def _holds(file: Path, key: str, ids: Set[int]) -> bool:
 
 
 def is_of_the_system(error: BaseException) -> bool:
-    """Tell whether the system refused something, such as room or a lock, so that nothing is wrong with the files."""
+    """Tell whether the system refused something, such as room, a lock or time, so that no file need be damaged."""
     found: BaseException | None = error
     seen: set[int] = set()
     # The errors of grpc may have each other as their cause.

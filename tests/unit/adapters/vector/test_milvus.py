@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pymilvus import DataType
+from pymilvus import DataType, MilvusException
 
 from core.adapters.vector.milvus import Clusters, MilvusVectorIndex, Patience
 from core.adapters.vector.milvus_rows import as_row, batches
@@ -248,3 +248,22 @@ def test_a_search_neither_waits_for_a_count_nor_fails_with_it(folder: Path, monk
         assert counted.wait(60)
     finally:
         index.close()
+
+
+def test_a_folder_that_takes_long_to_open_is_not_taken_for_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "vectors"
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(unit_vectors(3)))
+    index.close()
+
+    def late(*_args: object) -> int:
+        raise MilvusException(message="<_MultiThreadedRendezvous: StatusCode.DEADLINE_EXCEEDED, Deadline Exceeded>")
+
+    with monkeypatch.context() as patch, pytest.raises(StoreUnavailable):
+        patch.setattr(MilvusVectorIndex, "_count_of", late)
+        MilvusVectorIndex(folder, DIMENSION, patience=Patience(attempts=1))
+    again = MilvusVectorIndex(folder, DIMENSION)
+    assert sum(again.count().values()) == 3
+    again.close()
