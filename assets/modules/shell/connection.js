@@ -143,6 +143,11 @@ const sayIncomplete = () => {
   }
   throw Object.assign(new Error("a module is missing"), { isSaid: true });
 };
+/* Done when the page that is shown has its module; who has left the page that has none meanwhile waits for the next. */
+const drawable = async () => {
+  const path = window.location.pathname;
+  await ready(path).catch(() => (path === window.location.pathname ? sayIncomplete() : drawable()));
+};
 
 const beneath = window.fetch.bind(window);
 window.fetch = async (...given) => {
@@ -159,7 +164,7 @@ window.fetch = async (...given) => {
   }
   try {
     /* A page is drawn when its module is there, so that its callbacks, cells and listeners are never late. */
-    const [answer] = await Promise.all([beneath(...given), ready(window.location.pathname).catch(sayIncomplete)]);
+    const [answer] = await Promise.all([beneath(...given), drawable()]);
     const failed = answer.headers.get(FAILED);
     if (failed) {
       say(cause(given[1]?.body), decodeURIComponent(failed));

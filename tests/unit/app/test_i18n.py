@@ -77,7 +77,7 @@ def test_every_error_has_a_title_and_a_remedy() -> None:
 
 @pytest.mark.parametrize(
     ("lang", "count", "expected"),
-    [("en", 1, "1 minute ago"), ("en", 2, "2 minutes ago"), ("ja", 1, "1 分前"), ("en", 12_345, "12,345 minutes ago")],
+    [("en", 1, "1 minute ago"), ("en", 2, "2 minutes ago"), ("ja", 1, "1分前"), ("en", 12_345, "12,345 minutes ago")],
 )
 def test_count_chooses_the_form(lang: str, count: int, expected: str) -> None:
     assert i18n.t("time.minutes", lang, count=count) == expected
@@ -112,9 +112,9 @@ def test_durations_carry_their_unit(duration_s: float, expected: str) -> None:
     [
         (timedelta(seconds=2), "just now", "たった今"),
         (timedelta(seconds=-5), "just now", "たった今"),
-        (timedelta(minutes=59), "59 minutes ago", "59 分前"),
-        (timedelta(hours=1), "1 hour ago", "1 時間前"),
-        (timedelta(days=29), "29 days ago", "29 日前"),
+        (timedelta(minutes=59), "59 minutes ago", "59分前"),
+        (timedelta(hours=1), "1 hour ago", "1時間前"),
+        (timedelta(days=29), "29 days ago", "29日前"),
         (timedelta(days=31), "21 Oct 2026, 12:00 UTC", "2026年10月21日 12:00 UTC"),
     ],
 )
