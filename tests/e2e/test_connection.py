@@ -108,8 +108,29 @@ def test_a_callback_that_fails_says_so_where_it_failed(tab: Page) -> None:
     expect(here).to_be_visible()
     box, said = field.bounding_box(), here.bounding_box()
     assert box and said and 0 <= said["y"] - (box["y"] + box["height"]) < 20
+    expect(tab.locator("#notice .notice")).to_have_count(0)
     here.get_by_role("button", name="Close").click()
     expect(here).to_have_count(0)
+
+
+def test_what_a_store_caused_is_said_at_the_button_that_was_pressed(tab: Page) -> None:
+    def refuse(route: Route) -> None:
+        if '"documents-chosen.data"' in (route.request.post_data or ""):
+            route.fulfill(status=500, json={})
+        else:
+            route.continue_()
+
+    tab.goto("/documents")
+    tab.locator("#door-documents").click(trial=True)
+    tab.locator(".ag-row .ag-checkbox-input").first.check()
+    tab.route("**/_dash-update-component", refuse)
+    button = tab.locator("#documents-delete")
+    place = button.bounding_box()
+    button.click()
+    here = tab.locator(".failed-here")
+    expect(here).to_contain_text("The server could not do this.")
+    said = here.bounding_box()
+    assert place and said and 0 <= said["y"] - (place["y"] + place["height"]) < 20
 
 
 def test_typed_text_survives_a_reload_another_language_and_leaving_the_page(tab: Page) -> None:

@@ -34,6 +34,13 @@ test("times are relative until a month has passed", () => {
   assert.match(ago(86400 * 31), /\d{4}/);
 });
 
+test("Japanese times have no blank between figure and unit", () => {
+  document.documentElement.lang = "ja";
+  const at = new Date(Date.now() - 61_000);
+  assert.deepEqual([relative(at), relative(at, "short")], ["1分前", "1分前"]);
+  document.documentElement.lang = "en";
+});
+
 test("a moment that is none is no instant", () => {
   assert.equal(instant("2026-01-01T00:00:00Z"), "2026-01-01T00:00:00.000Z");
   assert.equal(instant("soon"), null);
