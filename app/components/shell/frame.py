@@ -16,7 +16,7 @@ TAB_CHARS = 80
 
 
 def page(
-    title: str, purpose: str, children: Any, *, action: Any = None, wide: bool = False, above: Any = None
+    title: Any, purpose: str, children: Any, *, action: Any = None, wide: bool = False, above: Any = None
 ) -> html.Div:
     """Return a page; ``title`` and ``purpose`` are finished texts, ``above`` stands over the title (a way back)."""
     head = [

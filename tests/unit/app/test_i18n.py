@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import i18n
-from app.components.shared.times import relative
+from app.components.shared.times import left_of, relative
 from core import errors
 
 APP = Path(i18n.__file__).parent
@@ -145,3 +145,11 @@ def test_address_with_a_language_sets_it_and_goes_on_without(client: FlaskClient
 def test_language_address_leads_to_no_other_host(client: FlaskClient, path: str) -> None:
     location = client.get(path).headers.get("Location", "/")
     assert location.startswith("/") and not location.startswith(("//", "/\\"))
+
+
+def test_time_left_follows_what_was_done_since_the_beginning_and_is_not_said_before() -> None:
+    began = NOW - timedelta(seconds=30)
+    assert left_of(10, 40, began, NOW) == "2 min left"
+    assert left_of(10, 11, began, NOW) == "3 s left"
+    for done, total, at in ((0, 40, began), (40, 40, began), (1, 40, NOW), (1, 40, None)):
+        assert left_of(done, total, at, NOW) == ""
