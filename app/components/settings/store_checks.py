@@ -125,7 +125,9 @@ def progress(job: Job, act: StoreAct) -> html.Div:
     told = joined(told, left_of(job.done, job.total, job.started_at))
     share = f"{100 * job.done / job.total:.1f}" if job.total else "0"
     bar = html.Div(
-        html.Div(className="bar-fill", style={"width": f"{share}%"}),
+        html.Div(className="bar-fill", style={"width": f"{share}%"})
+        if job.done
+        else html.Div(className="bar-fill bar-unknown", style={"width": "100%"}),
         className="bar",
         role="progressbar",
         **aria(label=title, valuemin="0", valuemax="100", valuenow=share),
