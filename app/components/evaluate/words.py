@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.components.shared.times import exactly
+from app.components.shared.wording import sentence
 from app.i18n import has, number, t
 from core.model import WRONG_SET, EvaluationRun, QuestionSet
 
@@ -83,8 +84,7 @@ def run_title(run: EvaluationRun) -> Any:
     """Return what ``run_name`` says as something to show: its moment is one in the reader's own zone."""
     if run.label:
         return run.label
-    before, after = t("evaluate.run_of", at="\n").split("\n")
-    return [before, exactly(run.started_at), after]
+    return sentence("evaluate.run_of", at=exactly(run.started_at))
 
 
 def options_of(settings: Mapping[str, Any]) -> list[str]:

@@ -147,7 +147,7 @@ const jobView = (entry, common, acts) => {
   const isDone = sign === "ok";
   const isEmbedding = job.state === "running" && job.stage === "embedding" && job.total > 1;
   const left = remaining(job.seconds_left);
-  const embedding = isEmbedding ? text("upload.embedding", { percent: percent(job.share || 0) }) : "";
+  const embedding = isEmbedding ? text("upload.embedding", { percent: percent(job.done / job.total) }) : "";
   const usually = isEmbedding ? [embedding, left].filter(Boolean).join(" · ") : usual;
   /* A draft is finished and not published: its last bar stays empty. */
   const isDraft = isDone && Boolean(entry.filing?.draft || entry.filing?.publish_at);
