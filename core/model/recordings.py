@@ -81,6 +81,8 @@ class Training:
     loss: float | None = None
     held_out_loss: float | None = None
     tokens_per_s: float = 0.0
+    seconds_left: float | None = None
+    """About how long it still runs; None where it does not, and before its first step is told."""
     error: str = ""
     code: str = ""
     remedy: str = ""

@@ -47,6 +47,8 @@ class TrainingProgress:
     loss: float
     held_out_loss: float | None
     tokens_per_s: float
+    seconds_left: float
+    """If it goes on like this to its last step; one that learns nothing more ends before."""
 
 
 Tell = Callable[[TrainingProgress], None]
@@ -105,8 +107,9 @@ def train(course: TrainingCourse, work: Path, tell: Tell, stopped: Stopped) -> T
                 run.save(best_file, step + 1, digest, held_out)
             run.save(file, step + 1, digest)
         if is_check or (step + 1) % told_every == 0:
-            speed = tokens / max(time.monotonic() - began, 1e-9)
-            tell(TrainingProgress(step + 1, course.steps, loss, held_out, speed))
+            took = max(time.monotonic() - began, 1e-9)
+            left = took / (step + 1 - done) * (course.steps - step - 1)
+            tell(TrainingProgress(step + 1, course.steps, loss, held_out, tokens / took, left))
     if best is None:
         # Of an earlier release's last checkpoint no best one is known.
         best = done, run.held_out_loss()

@@ -343,6 +343,7 @@ class Trainings:
             loss=told.get("loss"),
             held_out_loss=told.get("held_out_loss"),
             tokens_per_s=float(told.get("tokens_per_s", 0.0)),
+            seconds_left=told.get("seconds_left") if state is TrainingState.RUNNING else None,
             error=str(failed.get("error", "")),
             code=str(failed.get("code", "")),
             remedy=str(failed.get("remedy", "")),
@@ -353,8 +354,7 @@ class Trainings:
         return int(read_json(self._work / name / JOB).get("course", {}).get("steps", 0))
 
     def _left_out(self, name: str, folder: Path | None) -> int:
-        told = read_json(folder / MANIFEST if folder is not None else self._work / name / JOB)
-        return int(told.get("left_out", 0))
+        return int(read_json(folder / MANIFEST if folder is not None else self._work / name / JOB).get("left_out", 0))
 
     def _note(self, name: str, **told: str) -> None:
         with suppress(OSError), (self._work / name / PROGRESS).open("a", encoding="utf-8") as file:

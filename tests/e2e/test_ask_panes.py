@@ -230,7 +230,7 @@ def test_an_answer_with_its_evidence_fits_and_is_accessible_in_japanese(
     try:
         tab = context.new_page()
         ask(tab)
-        expect(tab.locator(".evidence .rank").first).to_have_text(re.compile(r"^\d+ 位$"))
+        expect(tab.locator(".evidence .rank").first).to_have_text(re.compile(r"^\d+位$"))
         assert seen(tab, f"ask-panes-{width}-ja") == []
     finally:
         context.close()

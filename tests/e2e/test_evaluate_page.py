@@ -124,7 +124,7 @@ def test_run_shows_whether_the_confidence_can_be_believed(
         " return [layout.xaxis.range, layout.yaxis.range, data[1].text.map(Number).reduce((sum, n) => sum + n, 0)]; }"
     )
     assert plot == [[0, 1], [0, 1], 3]
-    words = "採点できた回答 3 件" if locale == "ja-JP" else "3 judged answers"
+    words = "採点できた回答3件" if locale == "ja-JP" else "3 judged answers"
     expect(tab.get_by_text(words)).to_be_visible()
     wrong = seen(tab, f"evaluate-run-{scheme}-{width}")
     context.close()

@@ -61,6 +61,24 @@ def test_a_missing_module_keeps_only_its_own_page_away(tab: Page) -> None:
     assert tab.evaluate("() => window.stays") is True
 
 
+def test_a_module_that_fails_when_its_page_was_left_is_not_said_on_the_next(tab: Page) -> None:
+    held: list[Route] = []
+    # It is asked for twice, the second time half a second after the first one failed.
+    tab.route(OWN, lambda route: route.abort() if held else held.append(route))
+    tab.goto("/")
+    expect(tab.locator("h1")).to_be_visible()
+    with tab.expect_request(OWN):
+        tab.get_by_role("link", name="Documents").first.click()
+    tab.get_by_role("link", name="Compare").first.click()
+    expect(tab.locator("h1")).to_have_text("Compare")
+    for abort in (lambda: held[0].abort(), lambda: None):
+        with tab.expect_event("requestfailed", lambda request: request.url.endswith("documents/page.js")):
+            abort()
+    tab.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    expect(tab.get_by_text(SAID["en-GB"])).to_be_hidden()
+    expect(tab.locator("h1")).to_be_visible()
+
+
 def test_a_page_whose_scripts_take_long_says_so(tab: Page) -> None:
     held: list[Route] = []
     tab.route("**/modules-*/main.js", lambda route: held.append(route))

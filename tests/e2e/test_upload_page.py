@@ -155,6 +155,17 @@ def test_files_of_an_archive_become_documents_and_refused_ones_are_named(tab: Pa
     assert len([document for document in documents if document["name"].startswith("pump ")]) == 3
 
 
+def test_a_later_version_leads_to_what_changed_in_it(tab: Page, tmp_path: Path) -> None:
+    tab.goto("/upload")
+    for words in ("The bus leaves at seven.", "The bus leaves at eight."):
+        choose(tab, written(tmp_path, ["bus.txt"], words))
+        expect(tab.locator('li.job[data-meaning="ok"]', has_text="bus.txt").last).to_be_visible()
+    rows = tab.locator("li.job", has_text="bus.txt")
+    expect(rows.first.get_by_role("link", name="See what changed")).to_have_count(0)
+    rows.last.get_by_role("link", name="See what changed").click()
+    expect(tab.locator("#compare-sentence")).to_contain_text("1 line changed")
+
+
 def test_theme_and_language_are_kept(tab: Page) -> None:
     tab.goto("/jobs")
     tab.get_by_role("button", name="Dark").click()

@@ -34,6 +34,13 @@ test("times are relative until a month has passed", () => {
   assert.match(ago(86400 * 31), /\d{4}/);
 });
 
+test("Japanese times have no blank between figure and unit", () => {
+  document.documentElement.lang = "ja";
+  const at = new Date(Date.now() - 61_000);
+  assert.deepEqual([relative(at), relative(at, "short")], ["1分前", "1分前"]);
+  document.documentElement.lang = "en";
+});
+
 test("a moment that is none is no instant", () => {
   assert.equal(instant("2026-01-01T00:00:00Z"), "2026-01-01T00:00:00.000Z");
   assert.equal(instant("soon"), null);
@@ -55,6 +62,16 @@ test("the time left is said in the unit that fits, and not at all where nobody k
   ]);
 });
 
+test("a job says the count or the share of what it does, and when it recognises text", () => {
+  const job = { state: "running", stage: "parsing", done: 3, total: 12, share: 0.1, seconds_left: 60 };
+  assert.equal(meaning(job)[1], "Reading 3 of 12 · 1 min left");
+  assert.equal(meaning({ ...job, resources: { peak_pictures: 12 } })[1], "Recognising text 3 of 12 · 1 min left");
+  assert.equal(meaning({ ...job, resources: { peak_pictures: 12 }, total: 40 })[1], "Reading 3 of 40 · 1 min left");
+  assert.equal(meaning(job)[0], "working");
+  assert.equal(meaning({ ...job, state: "failed" })[0], "error");
+  assert.equal(meaning({ ...job, done: 0, total: 0 })[1], "Reading · 10% · 1 min left");
+});
+
 test("the bars of a job are full up to its stage, and say where nobody knows how far it is", () => {
   const at = STAGES.indexOf("embedding");
   const bars = (job) => shares({ stage: "embedding", state: "running", done: 0, total: 0, ...job });
@@ -68,12 +85,4 @@ test("the bars of a job are full up to its stage, and say where nobody knows how
     bars({ state: "done" }),
     STAGES.map(() => 1),
   );
-});
-
-test("a job says its stage, its share and what is left", () => {
-  const job = { state: "running", stage: "embedding", done: 3, total: 4, share: 0.5, seconds_left: 61 };
-  const [sign, words] = meaning(job);
-  assert.equal(sign, "working");
-  assert.ok(words.endsWith(text("job.left.minutes", { count: 1 })) && words.includes("50"));
-  assert.equal(meaning({ ...job, state: "failed" })[0], "error");
 });

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import flask
 from dash.exceptions import CallbackException
+from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 
 from app.api.description.describe import operation_of
-from app.components.shared.states import error_words, unknown_error
+from app.components.shared.states import error_words, one_text, unknown_error
+from app.entrance_page import entrance_page, error_said
+from app.i18n import t
+from app.security.public_paths import safe_path
 from app.security.refusals import refusals_of
 from core.errors import DiskFull, EvoRAGError, is_for_want_of_room
 
@@ -33,6 +37,7 @@ CODES = {
 UNKNOWN_ADDRESS = "unknown_address"
 KEPT_HEADERS = ("Allow", "Content-Range", "Retry-After", "WWW-Authenticate")
 ADDRESSES = ("/api/", "/health")
+AGAIN = Markup('<p><a class="btn btn-primary entrance-button" href="{}">{}</a></p>')
 
 
 def problem(words: dict[str, str], status: int, **more: str) -> flask.Response:
@@ -52,7 +57,7 @@ def problem(words: dict[str, str], status: int, **more: str) -> flask.Response:
 
 
 def answer_errors(server: flask.Flask) -> None:
-    """Turn what the routes raise, and what the guards refuse, into problems; pages get a line of text instead."""
+    """Turn what routes raise, and what guards refuse, into problems; a window gets a page, a file a line of text."""
 
     @server.errorhandler(EvoRAGError)
     def known(error: EvoRAGError) -> flask.Response:
@@ -85,8 +90,16 @@ def _answer(words: dict[str, str], status: int) -> flask.Response:
     refusals_of(flask.current_app).note(status, words["code"])
     if _is_for_programs():
         return problem(words, status)
+    if flask.request.method == "GET" and "text/html" in flask.request.accept_mimetypes.values():
+        return flask.Response(_page(words), status, mimetype="text/html")
     line = " ".join(words[part] for part in ("title", "detail", "remedy") if words[part])
     return flask.Response(f"{line}\n", status, mimetype="text/plain")
+
+
+def _page(words: dict[str, str]) -> str:
+    here = safe_path(flask.request.full_path.removesuffix("?"))
+    said = error_said(one_text(words["detail"], words["remedy"]))
+    return entrance_page(words["title"], AGAIN.format(here, t("state.again")), here, said=said)
 
 
 def _is_for_programs() -> bool:

@@ -160,7 +160,9 @@ def _cached(trace: Trace) -> list[Component]:
     similar = t("answer.cache.semantic", question=use.question, percent=round(use.similarity * 100))
     title = t("answer.cache.exact") if use.kind == "exact" else similar
     words = html.Span(
-        [icon("clock-history"), *sentence("answer.cached", when=when(use.asked_at))], className="cached", title=title
+        [icon("clock-history"), html.Span(sentence("answer.cached", when=when(use.asked_at)))],
+        className="cached",
+        title=title,
     )
     return [words, _afresh(trace)]
 

@@ -34,6 +34,8 @@ AXIS = {"gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False, "automargin": T
 """What the layout and the axes of every plot have in common."""
 ROW_PX = 26
 LABEL_CHARS = 26
+LABEL_GAP_PX = 6
+"""Between a label and its bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,9 @@ def dots(labels: Sequence[str], values: Sequence[float], axis: str) -> go.Figure
         showlegend=False,
     )
     begins = t("trace.axis_begins", axis=axis, value=f"{low - pad:.2f}")
-    figure.update_xaxes(title={"text": escape(begins)}, range=[low - pad, high + pad], tickformat=".2f", nticks=5)
+    figure.update_xaxes(
+        title={"text": escape(begins).replace("\n", "<br>")}, range=[low - pad, high + pad], tickformat=".2f", nticks=5
+    )
     return _with_rows(figure, [f"#{row}" for row in range(1, len(labels) + 1)])
 
 
@@ -131,6 +135,7 @@ def _with_rows(figure: go.Figure, labels: Sequence[str]) -> go.Figure:
         tickmode="array",
         tickvals=list(range(len(labels))),
         ticktext=texts,
+        ticklabelstandoff=LABEL_GAP_PX,
         range=[len(labels) - 0.4, -0.6],
         showgrid=False,
     )

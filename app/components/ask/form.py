@@ -68,7 +68,6 @@ def ask_form(
                     answer_fields(query, offer),
                     _depth(query),
                 ],
-                open=bool(limits) and not goes_on,
                 className="filters",
             ),
         ],

@@ -28,7 +28,7 @@ def first_documents() -> html.Div:
 
 
 def being_indexed(jobs: Sequence[Job], count: int) -> html.Section | None:
-    """The documents that cannot be asked about yet, ``count`` in all; None where there is none."""
+    """The files that cannot be asked about yet, ``count`` in all; None where there is none."""
     if not jobs:
         return None
     share, seconds_left = together(jobs)

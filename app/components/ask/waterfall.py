@@ -8,7 +8,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from app.components.ask.figures import AXIS, GROUND, NEUTRAL, ROW_PX, SERIES
+from app.components.ask.figures import AXIS, GROUND, LABEL_GAP_PX, NEUTRAL, ROW_PX, SERIES
 from app.components.ask.trace_facts import named
 from app.i18n import number, t
 
@@ -103,6 +103,7 @@ def waterfall(timings_ms: Mapping[str, float]) -> go.Figure:
         tickmode="array",
         tickvals=list(range(len(rows))),
         ticktext=[escape(name) for name in names],
+        ticklabelstandoff=LABEL_GAP_PX,
         range=[len(rows) - 0.4, -0.6],
         fixedrange=True,
     )

@@ -91,7 +91,7 @@ def wrong_panel(
     return html.Section(
         [
             title,
-            html.Div(_kept(marked), role="status"),
+            html.Div(kept(marked), role="status"),
             *fields,
             html.Div(problem, id="ask-wrong-problem", role="alert"),
             html.Div([keep, back], className="button-row"),
@@ -111,7 +111,8 @@ def point_button(chunk_id: int) -> html.Button:
     )
 
 
-def _kept(marked: JudgedQuestion | None) -> list[Any]:
+def kept(marked: JudgedQuestion | None) -> list[Any]:
+    """That a question is kept, and where."""
     if marked is None:
         return [html.P(t("wrong.not_yet"), className="hint")]
     where = dcc.Link(t("wrong.set"), href=links.evaluate(WRONG_SET))

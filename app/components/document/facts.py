@@ -18,7 +18,7 @@ from app.components.shared.states import badge
 from app.components.shared.times import time_left, when
 from app.components.shared.wording import in_part_words, loss_words
 from app.i18n import has, number, size, t
-from core.model import Document, Job, Version
+from core.model import Document, Job, Stage, Version
 
 HIDDEN_METADATA = frozenset({"source_path", "language", "title", "blocks", "in_part", "losses", "left_out"})
 
@@ -99,7 +99,10 @@ def tags_editor(document: Document) -> html.Div:
 def indexing(job: Job) -> html.Div:
     """The stage that a new version is in, with what is done of how much."""
     share = int(100 * job.share)
-    stage = t(f"job.stage.{job.stage}") if has(f"job.stage.{job.stage}") else job.stage
+    # Pages that are pictures are counted while their text is recognised, within the stage of reading.
+    is_recognising = job.stage is Stage.PARSING and job.total and job.resources.get("peak_pictures") == job.total
+    stage = "recognising" if is_recognising else str(job.stage)
+    stage = t(f"job.stage.{stage}") if has(f"job.stage.{stage}") else stage
     count = t("document.done_of", done=job.done, total=job.total) if job.total else ""
     bar = html.Div(
         html.Div(className="bar-fill" if share else "bar-fill bar-unknown", style={"width": f"{share or 100}%"}),

@@ -11,7 +11,16 @@ from dash.development.base_component import Component
 from app import links
 from app.components.attributes import dataset
 from app.components.evaluate.run_outcomes import last_rank, outcome_badge
-from app.components.evaluate.words import LEGS, MEASURES, NOTHING, leg_name, measure_name, options_of, run_name, written
+from app.components.evaluate.words import (
+    LEGS,
+    MEASURES,
+    NOTHING,
+    leg_name,
+    measure_name,
+    options_of,
+    run_title,
+    written,
+)
 from app.components.shared.states import badge
 from app.components.shared.times import when
 from app.i18n import t
@@ -90,7 +99,7 @@ def _run(run: EvaluationRun, told: str) -> html.Section:
     return html.Section(
         [
             html.P(told, className="hint"),
-            dcc.Link(run_name(run), href=links.evaluate(run=run.id), className="question"),
+            dcc.Link(run_title(run), href=links.evaluate(run=run.id), className="question"),
             html.Div(
                 [when(run.started_at), *[html.Span(said) for said in options_of(run.settings)]],
                 className="question-facts",

@@ -9,8 +9,9 @@ import dash_bootstrap_components as dbc
 from dash import html
 
 from app.components.attributes import aria
-from app.components.evaluate.words import run_name
+from app.components.evaluate.words import run_name, run_title
 from app.components.shared.icon import icon
+from app.components.shared.times import joined, left_of
 from app.i18n import has, t
 from core.model import EvaluationRun
 
@@ -71,9 +72,13 @@ def progress(runs: Sequence[EvaluationRun], cancel: str = "") -> list[html.Div]:
 
 def _progress(run: EvaluationRun, cancel: str) -> html.Div:
     share = run.done / run.total if run.total else 0.0
-    told = t("evaluate.asked_of", done=run.done, total=run.total) if run.done else t("evaluate.waits")
+    told = t("evaluate.waits")
+    if run.done:
+        asked = t("evaluate.asked_of", done=run.done, total=run.total)
+        told = joined(asked, left_of(run.done, run.total, run.started_at))
+    width = f"{share * 100:.1f}%" if run.done else "100%"
     bar = html.Div(
-        html.Div(className="bar-fill", style={"width": f"{share * 100:.1f}%"}),
+        html.Div(className="bar-fill" if run.done else "bar-fill bar-unknown", style={"width": width}),
         className="bar",
         role="progressbar",
         **aria(label=run_name(run), valuemin="0", valuemax=str(run.total), valuenow=str(run.done), valuetext=told),
@@ -84,7 +89,7 @@ def _progress(run: EvaluationRun, cancel: str) -> html.Div:
         type="button",
         className="btn btn-secondary btn-sm",
     )
-    words = html.Div([html.Strong(run_name(run)), html.Span(told, className="muted numbers")], className="run-words")
+    words = html.Div([html.Strong(run_title(run)), html.Span(told, className="muted numbers")], className="run-words")
     goes_on = html.P(t("evaluate.goes_on"), className="hint")
     return html.Div(
         [html.Div([words, button if cancel else None], className="run-head"), bar, goes_on],

@@ -10,7 +10,16 @@ from dash import dcc, html
 
 from app import links
 from app.components.attributes import dataset
-from app.components.evaluate.words import LEGS, leg_name, measure_name, measured, options_of, run_name, written
+from app.components.evaluate.words import (
+    LEGS,
+    leg_name,
+    measure_name,
+    measured,
+    options_of,
+    run_name,
+    run_title,
+    written,
+)
 from app.components.shared.icon import icon
 from app.components.shared.states import badge
 from app.components.shared.times import when
@@ -128,7 +137,7 @@ def run_badge(run: EvaluationRun) -> html.Span:
 def _row(run: EvaluationRun, number: int | None, before: EvaluationRun | None) -> html.Tr:
     name: list[Any] = [
         html.Span(f"#{number} ", className="muted numbers") if number else None,
-        dcc.Link(run_name(run), href=links.evaluate(run=run.id), className="passage-name"),
+        dcc.Link(run_title(run), href=links.evaluate(run=run.id), className="passage-name"),
         html.Div(
             [when(run.started_at), *[html.Span(said) for said in options_of(run.settings)]], className="question-facts"
         ),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.components.shared.times import exactly
+from app.components.shared.wording import sentence
 from app.i18n import has, number, t
 from core.model import WRONG_SET, EvaluationRun, QuestionSet
 
@@ -76,6 +78,13 @@ def written(name: str, value: float | None, *, signed: bool = False) -> str:
 def run_name(run: EvaluationRun) -> str:
     """Return the label of a run, or its moment where it has none."""
     return run.label or t("evaluate.run_of", at=run.started_at)
+
+
+def run_title(run: EvaluationRun) -> Any:
+    """Return what ``run_name`` says as something to show: its moment is one in the reader's own zone."""
+    if run.label:
+        return run.label
+    return sentence("evaluate.run_of", at=exactly(run.started_at))
 
 
 def options_of(settings: Mapping[str, Any]) -> list[str]:

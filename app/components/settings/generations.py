@@ -11,7 +11,7 @@ from dash import dcc, html
 from app.components.attributes import aria
 from app.components.shared.icon import icon
 from app.components.shared.states import badge, error_words, one_text
-from app.components.shared.times import when
+from app.components.shared.times import joined, left_of, when
 from app.i18n import number, t
 from core.model import Generation, GenerationState
 
@@ -115,7 +115,7 @@ def _generation(each: Generation) -> html.Div:
 def _facts(each: Generation) -> list[Any]:
     facts: list[Any] = [t("settings.dimensions", count=number(each.dimension)), each.analyser]
     if each.state is GenerationState.BUILDING:
-        facts.append(told(each))
+        facts.append(joined(told(each), left_of(each.done, each.total, each.created_at)))
     else:
         facts.append(t("settings.passages", count=number(each.total)))
     if each.waiting:

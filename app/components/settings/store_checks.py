@@ -12,7 +12,7 @@ from app.components.attributes import aria, dataset
 from app.components.settings.file_check import files_section
 from app.components.shared.icon import icon
 from app.components.shared.states import badge
-from app.components.shared.times import when
+from app.components.shared.times import joined, left_of, when
 from app.components.shared.wording import engine_name
 from app.i18n import number, t
 from core.model import Fault, Job, StoreAct, StoreCheck, StoreReport
@@ -122,9 +122,12 @@ def progress(job: Job, act: StoreAct) -> html.Div:
     """How far a job is; it goes on without the page."""
     title = t(f"stores.act.{act}")
     told = t("stores.progress", title=title, done=number(job.done), total=number(job.total)) if job.total else title
+    told = joined(told, left_of(job.done, job.total, job.started_at))
     share = f"{100 * job.done / job.total:.1f}" if job.total else "0"
     bar = html.Div(
-        html.Div(className="bar-fill", style={"width": f"{share}%"}),
+        html.Div(className="bar-fill", style={"width": f"{share}%"})
+        if job.done
+        else html.Div(className="bar-fill bar-unknown", style={"width": "100%"}),
         className="bar",
         role="progressbar",
         **aria(label=title, valuemin="0", valuemax="100", valuenow=share),

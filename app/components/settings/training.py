@@ -11,6 +11,7 @@ from dash import dcc, html
 from app.components.attributes import aria
 from app.components.shared.icon import icon
 from app.components.shared.states import badge, error_words, one_text
+from app.components.shared.times import time_left
 from app.i18n import number, t
 from core.model import (
     PRECISIONS,
@@ -69,6 +70,8 @@ def told(training: Training) -> str:
         parts.append(t("settings.loss", loss=number(training.loss, digits=2)))
     if training.held_out_loss is not None:
         parts.append(t("settings.held_out", loss=number(training.held_out_loss, digits=2)))
+    if training.seconds_left is not None:
+        parts.append(time_left(training.seconds_left))
     return " · ".join(parts) if training.step else t("settings.begins")
 
 
@@ -81,7 +84,7 @@ def _training(training: Training, may_change: bool) -> html.Div:
     actions = ("cancel",) if is_running else ("resume", "discard")
     buttons = html.Div([_action(name, training) for name in actions], className="button-row") if may_change else None
     parts: list[Any] = [html.Div([html.Div(words, className="run-words"), buttons], className="run-head")]
-    parts.append(_bar(training, said or t("settings.begins")))
+    parts.append(_bar(training, said or t("settings.begins"), is_open=is_running and not training.step))
     if is_running:
         parts.append(html.P(t("settings.goes_on"), className="hint"))
     if training.left_out:
@@ -94,10 +97,11 @@ def _training(training: Training, may_change: bool) -> html.Div:
     return html.Div(parts, className="run-progress settings-training")
 
 
-def _bar(training: Training, said: str) -> html.Div:
+def _bar(training: Training, said: str, *, is_open: bool) -> html.Div:
     share = training.step / training.steps if training.steps else 0.0
+    width = "100%" if is_open else f"{share * 100:.1f}%"
     return html.Div(
-        html.Div(className="bar-fill", style={"width": f"{share * 100:.1f}%"}),
+        html.Div(className="bar-fill bar-unknown" if is_open else "bar-fill", style={"width": width}),
         className="bar",
         role="progressbar",
         **aria(

@@ -44,3 +44,14 @@ def time_left(seconds: float) -> str:
     if seconds < 5_400:
         return t("job.left.minutes", count=round(seconds / 60))
     return t("job.left.hours", count=round(seconds / 3_600))
+
+
+def left_of(done: int, total: int, began: datetime | None, now: datetime | None = None) -> str:
+    """About how long the rest takes if it goes on as since ``began``, in words; nothing where too little is known."""
+    took_s = ((now or datetime.now(UTC)) - began).total_seconds() if began is not None else 0.0
+    return time_left(took_s * (total - done) / done) if 0 < done < total and took_s > 1 else ""
+
+
+def joined(*parts: str) -> str:
+    """Facts beside each other in one line; empty ones are left out."""
+    return " · ".join(filter(None, parts))

@@ -11,13 +11,12 @@ from dash import html
 
 from app.components.shared.wording import on_one_line
 from app.i18n import t
-from core.errors import EvoRAGError
 
 TAB_CHARS = 80
 
 
 def page(
-    title: str, purpose: str, children: Any, *, action: Any = None, wide: bool = False, above: Any = None
+    title: Any, purpose: str, children: Any, *, action: Any = None, wide: bool = False, above: Any = None
 ) -> html.Div:
     """Return a page; ``title`` and ``purpose`` are finished texts, ``above`` stands over the title (a way back)."""
     head = [
@@ -45,14 +44,15 @@ def named_page(name: str, children: Any, *, action: Any = None, wide: bool = Fal
 def tab_title(key: str, name_of: Callable[[Mapping[str, str]], str] | None = None) -> Any:
     """Return what ``register_page(title=…)`` wants: the browser tab's title in the language of the request.
 
-    ``name_of`` says what the page at an address is about, from the address's values; an error of ours leaves it out.
+    ``name_of`` says what the page at an address is about, from the address's values; an error leaves it out: the page
+    says what failed, and it comes only where its title does.
     """
 
     def title(**path: str) -> str:
         parts = [t(key), "EvoRAG"]
         try:
             name = name_of({**asked_for()[1], **path}) if name_of is not None else ""
-        except EvoRAGError:
+        except Exception:
             name = ""
         return " · ".join([_short(name), *parts] if name else parts)
 

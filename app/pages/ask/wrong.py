@@ -7,7 +7,7 @@ from typing import Any
 from dash import Input, Output, State, callback, html, no_update
 from dash.exceptions import PreventUpdate
 
-from app.components.ask.wrong_answer import NOWHERE, OTHER, wrong_button, wrong_panel
+from app.components.ask.wrong_answer import NOWHERE, OTHER, kept, wrong_button, wrong_panel
 from app.components.shared.document_options import document_options
 from app.components.shared.states import error_line
 from app.context import kb
@@ -63,14 +63,15 @@ def keep(
     right: str | None,
     doc_key: str | None,
 ) -> tuple[Any, Any, Any]:
-    """Keep what would have been right, and the word about it; what is refused stays in the fields."""
+    """Keep what would have been right, with a word, and close the panel; what is refused stays in its fields."""
     if not (clicks or submits) or not trace_id:
         raise PreventUpdate
     try:
         kb().evaluations.mark_wrong(trace_id, _right(right, doc_key), note or "", text or "")
     except EvoRAGError as error:
         return no_update, no_update, error_line(error)
-    return *_drawn(kb().trace(trace_id)), None
+    marked = kb().evaluations.marked_wrong(trace_id)
+    return html.P(kept(marked), role="status"), wrong_button(is_marked=marked is not None), no_update
 
 
 @callback(

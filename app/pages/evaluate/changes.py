@@ -211,6 +211,7 @@ def delete_set(clicks: int | None, known: dict[str, Any]) -> tuple[str, bool]:
 
 @callback(
     Output("evaluate-progress", "children"),
+    Output("evaluate-runs", "children", allow_duplicate=True),
     Output("evaluate-tick", "disabled"),
     Output("evaluate-run-error", "children"),
     Input("evaluate-run", "n_clicks"),
@@ -248,8 +249,10 @@ def start(
         )
         kb().evaluations.run(known["id"], query, (label or "").strip())
     except EvoRAGError as error:
-        return no_update, no_update, error_line(error)
-    return runs_part(known["id"])[0], False, None
+        return no_update, no_update, no_update, error_line(error)
+    going, results, _, _ = runs_part(known["id"])
+    # While the first run goes, nothing says any more that there is none.
+    return going, no_update if results else results, False, None
 
 
 @callback(

@@ -22,7 +22,7 @@ from app.components.evaluate.sets import (
     set_actions,
     sets_list,
 )
-from app.components.evaluate.words import run_name, set_name
+from app.components.evaluate.words import run_name, run_title, set_name
 from app.components.shared.icon import icon
 from app.components.shared.sharing import is_own, sharing_switch
 from app.components.shared.states import empty, link_button, shows_errors
@@ -142,7 +142,7 @@ def _run(run_id: str) -> html.Div:
         dcc.Store(id="evaluate-run-set", data={"id": run.set_id, "name": run_name(run)}),
         _go(),
     ]
-    return page(run_name(run), run.set_name, content, above=_back(run.set_id, run.set_name))
+    return page(run_title(run), run.set_name, content, above=_back(run.set_id, run.set_name))
 
 
 def _run_dialog(run: EvaluationRun) -> dbc.Modal:

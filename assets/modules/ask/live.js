@@ -93,6 +93,8 @@ class LiveAnswer {
     this.note = make("p", "live-note");
     this.written = make("p", "answer-text live-text");
     this.asking = make("p", "live-question", this.question.body.question ?? "");
+    /* Options that were chosen fold away: their chips say them, and the answer comes below the box. */
+    document.querySelector("details.filters")?.removeAttribute("open");
     this.card = make("section", "answer-card live-card", [
       this.asking,
       make("header", "", [this.state, this.clock, this.stopButton]),

@@ -2,7 +2,7 @@
    ever text. */
 import { go, offer, setProps, skip } from "../shared/dash.js";
 import { chooseInList, showList } from "../shared/lists.js";
-import { exact } from "../shared/texts.js";
+import { exact, relative } from "../shared/texts.js";
 import { whenGrid } from "../shell/grid.js";
 
 const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
@@ -34,25 +34,13 @@ functions.evoSize = (params) => {
   return `${amount.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
 };
 functions.evoVersions = (params) => `${params.data.published ?? "–"} / ${params.value}`;
-const STEPS = [
-  [60, 1, "second"],
-  [3600, 60, "minute"],
-  [86400, 3600, "hour"],
-  [2592000, 86400, "day"],
-];
-const timeWords = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto", style: "short" });
-const dates = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium" });
 const shortly = new Intl.DateTimeFormat(document.documentElement.lang, {
   month: "short",
   day: "numeric",
   hour: "numeric",
   minute: "2-digit",
 });
-functions.evoAgo = (params) => {
-  const age = Math.max(0, (Date.now() - Date.parse(params.value)) / 1000);
-  const step = STEPS.find(([limit]) => age < limit);
-  return step ? timeWords.format(-Math.floor(age / step[1]), step[2]) : dates.format(new Date(params.value));
-};
+functions.evoAgo = (params) => relative(new Date(params.value), "short");
 functions.evoMoment = (params) => (params.value ? exact(new Date(params.value)) : "");
 functions.evoWord = (params, name) => params.context.words[name];
 

@@ -34,13 +34,16 @@ export const remaining = (seconds) => {
   const [unit, count] = seconds < 5400 ? ["minutes", Math.round(seconds / 60)] : ["hours", Math.round(seconds / 3600)];
   return text(`job.left.${unit}`, { count });
 };
+/* What is counted says how far a stage is; the share of the whole beside it would be another number for the same. */
 export const meaning = (job) => {
   const [sign, word] = stageOf(job);
   const isActive = job.state === "queued" || job.state === "running";
   const part = Math.floor(100 * (job.share || 0));
-  const share = isActive && part > 0 ? text("job.share", { percent: part }) : "";
+  const share = isActive && part > 0 && !(job.total > 1) ? text("job.share", { percent: part }) : "";
   return [sign, [word, share, isActive ? remaining(job.seconds_left) : ""].filter(Boolean).join(" · ")];
 };
+/* Pages that are pictures are counted while their text is recognised, within the stage of reading. */
+const isRecognising = (job) => job.stage === "parsing" && job.total > 0 && job.resources?.peak_pictures === job.total;
 const stageOf = (job) => {
   if (job.state === "done") {
     return ["ok", text("job.state.done")];
@@ -54,7 +57,7 @@ const stageOf = (job) => {
   if (job.state === "queued" && job.stage === "stored") {
     return ["neutral", text("job.state.queued")];
   }
-  const stage = text(`job.stage.${job.stage}`);
+  const stage = text(`job.stage.${isRecognising(job) ? "recognising" : job.stage}`);
   if (job.total > 1) {
     return ["working", text("job.of", { stage, done: job.done, total: job.total })];
   }
@@ -87,6 +90,16 @@ let fileIcons;
 const fileIcon = (name) => {
   fileIcons ||= JSON.parse(document.getElementById("script-texts").dataset.fileIcons);
   return fileIcons[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] || "file-earmark-text";
+};
+
+/* What a row says, in parts that stay whole at the end of a line. */
+const inParts = (words) => {
+  const said = make("span", "");
+  const parts = words.split(" · ");
+  parts.forEach((part, index) => {
+    said.append(index ? " " : "", make("span", "job-part", index < parts.length - 1 ? `${part} ·` : part));
+  });
+  return said;
 };
 
 /* ---- one row ------------------------------------------------------------------------------------------------------ */
@@ -143,7 +156,7 @@ export class Row {
     const focused = this.element.contains(document.activeElement) && document.activeElement !== this.link;
     this.element.dataset.meaning = view.meaning;
     this.state.className = `meaning meaning-${view.meaning}`;
-    this.state.replaceChildren(icon(MEANINGS[view.meaning]), make("span", "", view.word));
+    this.state.replaceChildren(icon(MEANINGS[view.meaning]), inParts(view.word));
     if (view.href) {
       this.link.href = view.href;
     } else {

@@ -32,15 +32,17 @@ const UNITS = [
   [86400, 3600, "hour"],
   [2592000, 86400, "day"],
 ];
-export const relative = (moment) => {
+/* Browsers put a blank between figure and unit in Japanese, too: "1 分前". */
+const together = (words) => (root.lang === "ja" ? words.replaceAll(" ", "") : words);
+export const relative = (moment, style = "long") => {
   const age = (Date.now() - moment.getTime()) / 1000;
-  const words = new Intl.RelativeTimeFormat(root.lang, { numeric: "auto" });
+  const words = new Intl.RelativeTimeFormat(root.lang, { numeric: "auto", style });
   if (age < 10) {
     return words.format(0, "second");
   }
   for (const [limit, unit, name] of UNITS) {
     if (age < limit) {
-      return words.format(-Math.floor(age / unit), name);
+      return together(words.format(-Math.floor(age / unit), name));
     }
   }
   return new Intl.DateTimeFormat(root.lang, { dateStyle: "medium" }).format(moment);

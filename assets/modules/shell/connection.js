@@ -77,19 +77,45 @@ const close = () => {
   bubble?.remove();
   bubble = null;
 };
-const cause = (body) => {
+/* What was last pressed or chosen: much of what fails was caused by a store or a list, which have no place. */
+const RECENT_MS = 2000;
+const CONTROLS = "button, a, input, select, textarea, summary, [role=option], [role=tab]";
+let pressed = null;
+let pressedAt = 0;
+for (const name of ["click", "change"]) {
+  document.addEventListener(
+    name,
+    (event) => {
+      const control = event.target.closest?.(CONTROLS);
+      if (control && !control.closest(".failed-here, .notice")) {
+        pressed = control;
+        pressedAt = performance.now();
+      }
+    },
+    true,
+  );
+}
+const isDrawn = (element) => Boolean(element?.isConnected && element.getBoundingClientRect().width);
+/* Where the callback was asked for; no place for what the page asks by itself. */
+const cause = (body, askedAt) => {
+  let changed = "";
   try {
-    const changed = JSON.parse(body).changedPropIds?.[0] ?? "";
-    return document.getElementById(changed.slice(0, changed.lastIndexOf(".")));
+    changed = JSON.parse(body).changedPropIds?.[0] ?? "";
   } catch {
     return null;
   }
+  const named = document.getElementById(changed.slice(0, changed.lastIndexOf(".")));
+  if (isDrawn(named)) {
+    return named;
+  }
+  const isByItself = !changed || changed.endsWith(".n_intervals") || changed.startsWith("_pages");
+  return !isByItself && askedAt - pressedAt < RECENT_MS && isDrawn(pressed) ? pressed : null;
 };
 const say = (element, words) => {
-  const box = element?.getBoundingClientRect();
-  if (!box?.width) {
-    return;
+  if (!isDrawn(element)) {
+    return false;
   }
+  const box = element.getBoundingClientRect();
   close();
   bubble = document.createElement("div");
   bubble.className = "failed-here error-line";
@@ -110,6 +136,13 @@ const say = (element, words) => {
   if (box.bottom + bubble.offsetHeight > window.innerHeight || box.top < 0) {
     bubble.scrollIntoView({ block: "nearest" });
   }
+  return true;
+};
+/* What is said where it failed is not said at the foot of the window as well. */
+const withoutNotice = async (answer) => {
+  const body = await answer.json();
+  delete body.sideUpdate?.notice;
+  return new Response(JSON.stringify(body), answer);
 };
 window.addEventListener("_dashprivate_pushstate", close);
 window.addEventListener("popstate", close);
@@ -143,6 +176,11 @@ const sayIncomplete = () => {
   }
   throw Object.assign(new Error("a module is missing"), { isSaid: true });
 };
+/* Done when the page that is shown has its module; who has left the page that has none meanwhile waits for the next. */
+const drawable = async () => {
+  const path = window.location.pathname;
+  await ready(path).catch(() => (path === window.location.pathname ? sayIncomplete() : drawable()));
+};
 
 const beneath = window.fetch.bind(window);
 window.fetch = async (...given) => {
@@ -157,20 +195,23 @@ window.fetch = async (...given) => {
       throw error;
     }
   }
+  const askedAt = performance.now();
   try {
     /* A page is drawn when its module is there, so that its callbacks, cells and listeners are never late. */
-    const [answer] = await Promise.all([beneath(...given), ready(window.location.pathname).catch(sayIncomplete)]);
+    const [answer] = await Promise.all([beneath(...given), drawable()]);
     const failed = answer.headers.get(FAILED);
     if (failed) {
-      say(cause(given[1]?.body), decodeURIComponent(failed));
-    } else if (answer.status >= 500) {
-      say(cause(given[1]?.body), text("connection.refused"));
+      const isSaid = say(cause(given[1]?.body, askedAt), decodeURIComponent(failed));
+      return isSaid && answer.status === 200 ? await withoutNotice(answer) : answer;
+    }
+    if (answer.status >= 500) {
+      say(cause(given[1]?.body, askedAt), text("connection.refused"));
     }
     return answer;
   } catch (error) {
     if (!error.isSaid) {
       hasMissed = true;
-      say(cause(given[1]?.body), text("connection.missed"));
+      say(cause(given[1]?.body, askedAt), text("connection.missed"));
     }
     look();
     throw error;

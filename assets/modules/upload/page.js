@@ -269,7 +269,10 @@ const attach = (element) => {
 const takeAll = (found) => {
   const filing = page.filing();
   if (filing) {
+    const first = entries.length;
     take(found, page.tags(), filing);
+    /* Others may stand before it: what was just chosen is in sight. */
+    entries[first]?.row?.element.scrollIntoView({ block: "nearest" });
   }
 };
 const detach = () => {

@@ -126,10 +126,9 @@ const finished = ({ filing }) => {
   }
   return text(filing?.draft ? "upload.done_draft" : "job.state.done");
 };
-/* What is shown can be asked about; a draft cannot yet. */
-const askLink = ({ receipt }) => {
-  const link = make("a", "upload-ask", text("upload.ask"));
-  link.href = `/ask?doc=${encodeURIComponent(receipt.doc_key)}`;
+const leading = (words, address) => {
+  const link = make("a", "upload-ask", words);
+  link.href = address;
   link.addEventListener("click", (event) => {
     if (!event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
@@ -137,6 +136,13 @@ const askLink = ({ receipt }) => {
     }
   });
   return link;
+};
+/* What is shown can be asked about, and a later version compared; a draft cannot yet. */
+const nextSteps = ({ receipt: { doc_key, version } }) => {
+  const doc = encodeURIComponent(doc_key);
+  const asks = leading(text("upload.ask"), `/ask?doc=${doc}`);
+  const compares = `/compare?doc=${doc}&old=${version - 1}&new=${version}`;
+  return version > 1 ? [asks, leading(text("upload.compare"), compares)] : [asks];
 };
 const jobView = (entry, common, acts) => {
   const job = entry.job || { id: entry.receipt.job_id, state: "queued", stage: "stored", done: 0, total: 0 };
@@ -147,7 +153,7 @@ const jobView = (entry, common, acts) => {
   const isDone = sign === "ok";
   const isEmbedding = job.state === "running" && job.stage === "embedding" && job.total > 1;
   const left = remaining(job.seconds_left);
-  const embedding = isEmbedding ? text("upload.embedding", { percent: percent(job.share || 0) }) : "";
+  const embedding = isEmbedding ? text("upload.embedding", { percent: percent(job.done / job.total) }) : "";
   const usually = isEmbedding ? [embedding, left].filter(Boolean).join(" · ") : usual;
   /* A draft is finished and not published: its last bar stays empty. */
   const isDraft = isDone && Boolean(entry.filing?.draft || entry.filing?.publish_at);
@@ -162,7 +168,7 @@ const jobView = (entry, common, acts) => {
     detail: [
       ...common.detail,
       ...words([text("job.version", { version: entry.receipt.version }), ready]),
-      ...(isDone && !isDraft ? [askLink(entry)] : []),
+      ...(isDone && !isDraft ? nextSteps(entry) : []),
     ],
     meaning: isDraft ? "neutral" : sign,
     isDone,

@@ -11,6 +11,13 @@ import pytest
 from app import i18n
 
 GLOSSARY = Path(__file__).parents[3] / "docs" / "glossary.md"
+COUNTERS = (
+    "か所|ステップ|スパイク|トークン|ニューロン|バイト|ビット|ページ|ポイント|ミリ秒|人|件|個|倍|列|分|割|台|回|増|減|層|年|文|日|時間|枚|桁|次元|段階|"
+    "版|番目|秒|種類|箇所|組|行|語|集団"
+)
+FIGURE = r"(?:\{[^{}]+\}|[0-9][0-9.,]*)"
+PARTED = re.compile(rf"{FIGURE} (?:{COUNTERS}|つ)|第 {FIGURE}|[\u3040-\u30ff\u4e00-\u9fff] {FIGURE}(?:{COUNTERS})")
+"""A figure with a blank between it and its counter, or before it."""
 IN_LATIN = re.compile(r"[a-z ]+")
 
 
@@ -85,3 +92,29 @@ def test_where_english_says_a_word_japanese_says_its_own(entry: Entry) -> None:
         and not any(w in japanese[key] for w in entry.japanese)
     ]
     assert left == []
+
+
+def test_japanese_figures_stand_at_their_counters_without_a_blank() -> None:
+    found = {
+        key: parted[0]
+        for key, message in i18n.messages("ja").items()
+        for form in ([message] if isinstance(message, str) else message.values())
+        if (parted := PARTED.search(form))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_parted"),
+    [
+        ("約 20件", True),
+        ("約20 件", True),
+        ("第 {number}版", True),
+        ("{minutes}分 {seconds} 秒", True),
+        ("約20件", False),
+        ("公開番号 12 の時点", False),
+        ("「{name}」と {path} の第{number}版", False),
+    ],
+)
+def test_a_blank_at_a_counter_is_found(text: str, is_parted: bool) -> None:
+    assert bool(PARTED.search(text)) is is_parted

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import i18n
-from app.components.shared.times import relative
+from app.components.shared.times import left_of, relative
 from core import errors
 
 APP = Path(i18n.__file__).parent
@@ -77,7 +77,7 @@ def test_every_error_has_a_title_and_a_remedy() -> None:
 
 @pytest.mark.parametrize(
     ("lang", "count", "expected"),
-    [("en", 1, "1 minute ago"), ("en", 2, "2 minutes ago"), ("ja", 1, "1 分前"), ("en", 12_345, "12,345 minutes ago")],
+    [("en", 1, "1 minute ago"), ("en", 2, "2 minutes ago"), ("ja", 1, "1分前"), ("en", 12_345, "12,345 minutes ago")],
 )
 def test_count_chooses_the_form(lang: str, count: int, expected: str) -> None:
     assert i18n.t("time.minutes", lang, count=count) == expected
@@ -112,9 +112,9 @@ def test_durations_carry_their_unit(duration_s: float, expected: str) -> None:
     [
         (timedelta(seconds=2), "just now", "たった今"),
         (timedelta(seconds=-5), "just now", "たった今"),
-        (timedelta(minutes=59), "59 minutes ago", "59 分前"),
-        (timedelta(hours=1), "1 hour ago", "1 時間前"),
-        (timedelta(days=29), "29 days ago", "29 日前"),
+        (timedelta(minutes=59), "59 minutes ago", "59分前"),
+        (timedelta(hours=1), "1 hour ago", "1時間前"),
+        (timedelta(days=29), "29 days ago", "29日前"),
         (timedelta(days=31), "21 Oct 2026, 12:00 UTC", "2026年10月21日 12:00 UTC"),
     ],
 )
@@ -145,3 +145,11 @@ def test_address_with_a_language_sets_it_and_goes_on_without(client: FlaskClient
 def test_language_address_leads_to_no_other_host(client: FlaskClient, path: str) -> None:
     location = client.get(path).headers.get("Location", "/")
     assert location.startswith("/") and not location.startswith(("//", "/\\"))
+
+
+def test_time_left_follows_what_was_done_since_the_beginning_and_is_not_said_before() -> None:
+    began = NOW - timedelta(seconds=30)
+    assert left_of(10, 40, began, NOW) == "2 min left"
+    assert left_of(10, 11, began, NOW) == "3 s left"
+    for done, total, at in ((0, 40, began), (40, 40, began), (1, 40, NOW), (1, 40, None)):
+        assert left_of(done, total, at, NOW) == ""

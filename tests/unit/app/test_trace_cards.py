@@ -223,7 +223,7 @@ def test_headings_say_the_order() -> None:
 def test_axis_that_does_not_begin_at_zero_says_so() -> None:
     near = figures.dots(["a", "b"], [0.8, 0.9], "Cosine")
     low = near.layout.xaxis.range[0]
-    assert low > 0 and near.layout.xaxis.title.text == f"Cosine; the axis begins at {low:.2f}"
+    assert low > 0 and near.layout.xaxis.title.text == f"Cosine;<br>the axis begins at {low:.2f}"
 
 
 def test_times_add_up_to_the_whole() -> None:

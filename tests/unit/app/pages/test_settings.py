@@ -107,7 +107,7 @@ def test_index_that_another_embedder_built_is_told_and_a_generation_is_built(
     press(window, client, "settings-build.n_clicks", values)
     page = open_page(window, "/settings", "ja")
     (bar,) = [each for each in by_class(page, "bar") if each.role == "progressbar"]
-    assert getattr(bar, "aria-valuetext") == "1 件中 0 件"
+    assert getattr(bar, "aria-valuetext") == "1件中0件"
     kb.work_off()
     answered = click(client, GENERATION, "2", "switch")
     assert "Generation 2 serves now. Generation 1 is kept up" in str(answered)

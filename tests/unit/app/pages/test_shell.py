@@ -156,7 +156,7 @@ def test_a_question_that_was_asked_again_stands_once_among_the_last_answers(
 def test_start_page_says_what_is_being_indexed(window: Dash, kb: core.KnowledgeBase) -> None:
     kb.add_text("note", "The pump is checked every 14 days.")
     text = shown(window, "/")
-    assert "1 document is being indexed" in text and "note.txt" in text
+    assert "1 file is being indexed" in text and "note.txt" in text
     kb.work_off()
     assert "being indexed" not in shown(window, "/")
 

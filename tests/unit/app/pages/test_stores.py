@@ -96,7 +96,7 @@ def test_documents_of_an_earlier_reader_are_read_anew_used_and_taken_back(
 ) -> None:
     kb = outdated
     assert "1 document was read by an earlier EvoRAG" in text(open_page(window, "/stores"))
-    assert "1 件の文書は以前の EvoRAG" in text(open_page(window, "/stores", "ja"))
+    assert "1件の文書は以前の EvoRAG" in text(open_page(window, "/stores", "ja"))
     press_one_of(client, {"type": "readings-act", "act": "begin"}, {})
     assert "1 document is being read anew" in text(open_page(window, "/stores"))
     kb.work_off()

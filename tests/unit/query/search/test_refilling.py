@@ -134,7 +134,7 @@ def test_how_many_rows_there_are_is_told_to_those_who_see_all(filled: core.Knowl
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", ("being refilled", "2 of 6 rows")), ("ja", ("再構築しています", "6 行のうち 2 行"))],
+    [("en", ("being refilled", "2 of 6 rows")), ("ja", ("再構築しています", "6行のうち2行"))],
 )
 def test_people_are_told(
     filled: core.KnowledgeBase, capsys: pytest.CaptureFixture[str], language: str, words: tuple[str, str]
