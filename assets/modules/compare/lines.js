@@ -13,7 +13,8 @@ const NUMBERS = { narrow: 40, wide: 56 };
 
 /* ---- layout --------------------------------------------------------------------------------------------------------- */
 /* Letters of prose as often as they come, for the width that they have on average. */
-const PROSE = "The committee approved 12 of the 34 requests for repair, and asked each department for its plan by May. ";
+const PROSE =
+  "The committee approved 12 of the 34 requests for repair, and asked each department for its plan by May. ";
 export const cellWidth = () => {
   const probe = document.createElement("span");
   probe.className = "line-probe";

@@ -283,7 +283,7 @@ export const uploadView = (entry, act) => {
           : text(outcome === "restored" ? "upload.restored" : "upload.received");
       return {
         ...common,
-        detail: [...common.detail, askLink(entry)],
+        detail: [...common.detail, ...nextSteps(entry)],
         meaning: "ok",
         isDone: true,
         word,
