@@ -10,6 +10,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -32,6 +33,7 @@ BLOCK_BYTES = 256 * 1024
 SMALL_BYTES = 32 * 1024
 """A body that is no longer than this is waited for without a thread."""
 HEAD_BYTES = 32 * 1024
+GONE = 0
 AGAIN_S = 2
 Headers = list[tuple[bytes, bytes]]
 Send = Callable[[Message], Awaitable[None]]
@@ -114,56 +116,48 @@ class Bridge:
 
     async def answer(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request, to its end."""
-        headers: Headers = scope["headers"]
-        named = {name: value for name, value in headers if name in (b"content-length", b"transfer-encoding")}
-        if len(named) == 2:
-            # RFC 9112, section 6.3: nobody can tell which of the two a proxy in front has believed.
-            await _refuse(send, 400)
-            return
-        if sum(len(name) + len(value) for name, value in headers) + len(scope["query_string"]) > HEAD_BYTES:
-            await _refuse(send, 431)
-            return
+        status = refusal_of(scope)
         body = Body(Pace(self._settings.body_rate_bytes, self._settings.header_timeout_s))
-        length = int(named.get(b"content-length", b"0"))
-        filling: asyncio.Task[None] | None = None
-        threads = self._threads
-        if not named:
-            body.has_ended = True
-        elif length <= SMALL_BYTES and b"transfer-encoding" not in named:
-            try:
-                async with asyncio.timeout(self._settings.header_timeout_s):
-                    if not await _arrived(body, receive):
-                        return
-            except TimeoutError:
-                await _refuse(send, 408)
-                return
-        elif self._readers.is_full:
-            body.fail(ServiceUnavailable("Too many clients are sending at the same time.", retry_after=AGAIN_S))
-        else:
-            threads = self._readers
-            filling = asyncio.create_task(body.fill(receive))
+        threads, filling = self._threads, None
+        if status is None and is_large(scope):
+            if self._readers.is_full:
+                body.fail(ServiceUnavailable("Too many clients are sending at the same time.", retry_after=AGAIN_S))
+            else:
+                threads, filling = self._readers, asyncio.create_task(body.fill(receive))
+        elif status is None:
+            status = await self._arrived(scope, body, receive)
+        if status == GONE:
+            return
+        if status is not None:
+            await _refuse(send, status)
+            return
         answer = Answer(self._application, environ_of(scope, body))
         try:
             block, is_last = await threads.run(answer.begin)
-            if not body.has_ended and CLOSE not in answer.headers:
-                answer.headers.append(CLOSE)
-            await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-            if is_last and not answer.continuations:
-                await send({"type": "http.response.body", "body": block, "more_body": False})
-                return
-            gone = filling or asyncio.create_task(_gone(receive))
-            filling = gone
+        finally:
+            if filling is not None:
+                filling.cancel()
+        if not body.has_ended and CLOSE not in answer.headers:
+            answer.headers.append(CLOSE)
+        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        if is_last and not answer.continuations:
+            await send({"type": "http.response.body", "body": block, "more_body": False})
+            return
+        gone = asyncio.create_task(_gone(receive))
+        try:
             if answer.continuations:
                 await self._go_on(answer.continuations[0], gone, send)
             else:
                 await self._send_on(answer, block, gone, send)
         finally:
-            if filling is not None:
-                filling.cancel()
+            gone.cancel()
 
     async def open(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Open a WebSocket, or answer why it is not opened, and talk over it to its end."""
         await receive()
+        if refusal_of(scope) is not None:
+            await send({"type": "websocket.close"})
+            return
         answer = Answer(self._application, environ_of({**scope, "method": "GET"}, Body.empty()))
         refusal = await self._threads.run(answer.opening)
         if not answer.talks:
@@ -176,6 +170,20 @@ class Bridge:
             await self._talks.run(_talk, answer.talks[0], conversation)
         finally:
             listening.cancel()
+
+    async def _arrived(self, scope: Mapping[str, Any], body: Body, receive: Receive) -> int | None:
+        """Wait for a small body; return the status of a refusal where it does not come."""
+        body.has_ended = not _sizes(scope)
+        try:
+            async with asyncio.timeout(self._settings.header_timeout_s):
+                while not body.has_ended:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        return GONE
+                    body.put(message.get("body", b""), is_last=not message.get("more_body", False))
+        except TimeoutError:
+            return HTTPStatus.REQUEST_TIMEOUT
+        return None
 
     async def _go_on(self, continuation: Continuation, gone: asyncio.Task[None], send: Send) -> None:
         channel = Channel()
@@ -211,6 +219,27 @@ class Bridge:
         self._threads.close()
         self._readers.close()
         self._talks.close()
+
+
+def refusal_of(scope: Mapping[str, Any]) -> int | None:
+    """Return the status by which a request is refused that no server should have passed on."""
+    if len(_sizes(scope)) > 1:
+        # RFC 9112, section 6.3: nobody can tell which of the two a proxy in front has believed.
+        return HTTPStatus.BAD_REQUEST
+    head = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    if head + sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_BYTES:
+        return HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+    return None
+
+
+def is_large(scope: Mapping[str, Any]) -> bool:
+    """Say whether the body of a request may be large."""
+    sizes = _sizes(scope)
+    return b"transfer-encoding" in sizes or int(sizes.get(b"content-length", b"0")) > SMALL_BYTES
+
+
+def _sizes(scope: Mapping[str, Any]) -> dict[bytes, bytes]:
+    return {name: value for name, value in scope["headers"] if name in (b"content-length", b"transfer-encoding")}
 
 
 def environ_of(scope: Mapping[str, Any], body: Body) -> WSGIEnvironment:
@@ -265,16 +294,6 @@ async def _deny(scope: Mapping[str, Any], send: Send, answer: Answer, body: byte
     headers = [*answer.headers, CLOSE]
     await send({"type": "websocket.http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "websocket.http.response.body", "body": body})
-
-
-async def _arrived(body: Body, receive: Receive) -> bool:
-    """Wait for a small body; False where the client has gone."""
-    while not body.has_ended:
-        message = await receive()
-        if message["type"] != "http.request":
-            return False
-        body.put(message.get("body", b""), is_last=not message.get("more_body", False))
-    return True
 
 
 async def _gone(receive: Receive) -> None:

@@ -61,9 +61,11 @@ class Conversation:
         self._pass_on({"type": "websocket.close", "code": code, "reason": reason})
 
     def _pass_on(self, message: dict[str, Any]) -> None:
+        sending = asyncio.run_coroutine_threadsafe(_sent(self._send, message), self._loop)
         try:
-            asyncio.run_coroutine_threadsafe(_sent(self._send, message), self._loop).result(SEND_TIMEOUT_S)
+            sending.result(SEND_TIMEOUT_S)
         except (OSError, RuntimeError, TimeoutError, CancelledError) as error:
+            sending.cancel()
             raise Closed from error
 
 

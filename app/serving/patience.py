@@ -8,6 +8,8 @@ time in which the server waits for the client counts, never the time in which th
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ LINGER_BYTES = 256 * 1024
 """A connection that is closed while its client still sends would lose the answer, so a little is read and dropped."""
 LOOK_S = 0.25
 BLOCK_BYTES = 64 * 1024
+AT_ONCE = struct.pack("ii", 1, 0)
 TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 Send = Callable[[Any], Awaitable[None]]
@@ -196,6 +199,8 @@ class Guard(asyncio.Protocol):
         """Let the client go whose time is over."""
         if self.transport.get_write_buffer_size():
             if not self._takes(now):
+                # What the system still holds for the client goes as well.
+                self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
                 self.transport.abort()
             return
         self._stalled_since = now

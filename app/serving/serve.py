@@ -1,4 +1,7 @@
-"""The server: uvicorn, over one socket that listens already, with the bridge to the application behind it."""
+"""The server: uvicorn, with patience in front of it and the bridge to the application behind it.
+
+Nothing but this module knows which server it is; what stands behind it speaks ASGI.
+"""
 
 from __future__ import annotations
 
@@ -66,8 +69,10 @@ class Server:
         """Serve until the end."""
         # Heads and bodies are written apart; connections inherit that a body does not wait until its head is confirmed.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        asyncio.run(self._serve(listener))
-        self._bridge.close()
+        try:
+            asyncio.run(self._serve(listener))
+        finally:
+            self._bridge.close()
 
     def stop(self) -> None:
         """End, from any thread."""

@@ -377,9 +377,9 @@ def test_too_many_parts_at_once_are_asked_to_wait(window: Dash, kb: core.Knowled
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, core.KnowledgeBase]]:
     """The address of a server in a thread, and its knowledge base."""
-    with knowledge_base(tmp_path_factory.mktemp("served"), job_workers=1, min_free_bytes=0) as kb:
-        with live.served(kb) as url:
-            yield url, kb
+    folder = tmp_path_factory.mktemp("served")
+    with knowledge_base(folder, job_workers=1, min_free_bytes=0) as kb, live.served(kb) as url:
+        yield url, kb
 
 
 def uploader(url: str, name: str, data: bytes, **more: Any) -> Uploader:
