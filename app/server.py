@@ -23,6 +23,7 @@ from core.settings import begin_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
 
     from core import KnowledgeBase
 
@@ -47,14 +48,17 @@ def serve(settings: Settings, *, as_json: bool = False) -> int:
     """Serve until a signal ends it and return the exit status. Raises: ``Conflict`` when the port is taken."""
     from app.serving.serve import Server
 
-    with contextlib.closing(bound(settings.host, settings.port)) as listener, ended_by_signals():
+    with contextlib.closing(bound(settings.host, settings.port)) as listener:
         kb: KnowledgeBase | None = None
         try:
-            kb, application = start(settings)
-            server = Server(application, settings.server)
-            listener.listen(BACKLOG)
-            announce(settings, as_json)
-            server.run(listener)
+            with on_signals(signal.default_int_handler):
+                kb, application = start(settings)
+                server = Server(application, settings.server)
+                listener.listen(BACKLOG)
+            # Before it handles signals itself; and it raises the one that has ended it once more.
+            with on_signals(lambda *_: server.stop()):
+                announce(settings, as_json)
+                server.run(listener)
         except KeyboardInterrupt:
             return 0
         except SystemExit as ending:
@@ -65,14 +69,14 @@ def serve(settings: Settings, *, as_json: bool = False) -> int:
 
 
 @contextlib.contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Have both signals by which a server is ended raise ``KeyboardInterrupt``, also before it listens."""
-    before = {name: signal.signal(name, signal.default_int_handler) for name in (signal.SIGTERM, signal.SIGINT)}
+def on_signals(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Have both signals by which a server is ended handled by ``handler`` within the block."""
+    before = {name: signal.signal(name, handler) for name in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
+        for name, earlier in before.items():
+            signal.signal(name, earlier)
 
 
 def start(settings: Settings) -> tuple[KnowledgeBase, Callable[..., Any]]:

@@ -99,6 +99,11 @@ class Patience:
             if guard.is_parting:
                 guard.transport.close()
 
+    def give_up(self) -> None:
+        """Let all clients go."""
+        for guard in list(self._guards.values()):
+            guard.transport.abort()
+
     def _look(self) -> None:
         now = time.monotonic()
         for guard in list(self._guards.values()):

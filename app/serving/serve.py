@@ -59,7 +59,6 @@ class Server:
             ws_max_size=MESSAGE_BYTES,
             ws_ping_interval=PING_S,
             timeout_keep_alive=2 * IDLE_S,
-            timeout_graceful_shutdown=GRACE_S,
         )
         # It warns of every request that is none, as often as somebody likes.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
@@ -84,13 +83,21 @@ class Server:
             await asyncio.sleep(LOOK_S)
         self._bridge.part()
         self._patience.end()
+        ended, _ = await asyncio.wait([serving], timeout=GRACE_S)
+        if not ended:
+            self._patience.give_up()
+            self._server.force_exit = True
         await serving
 
     async def _answer(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await self._bridge.open(scope, receive, send)
-        else:
-            await self._bridge.answer(scope, receive, send)
+        try:
+            if scope["type"] == "websocket":
+                await self._bridge.open(scope, receive, send)
+            else:
+                await self._bridge.answer(scope, receive, send)
+        except asyncio.CancelledError:
+            # The server ends, and the client has been let go.
+            return
 
 
 def _connections() -> int:

@@ -484,3 +484,12 @@ def test_indexing_goes_on_after_a_stop(served, evorag, papers):
         if {job["state"] for job in jobs} == {"done"}:
             return
     pytest.fail(f"not done: {jobs}")
+
+
+def test_server_that_has_just_begun_to_listen_is_ended_all_the_same(served, data_dir):
+    process, _ = served()
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=30) == 0
+    assert process.stderr.read() == ""
+    assert_lock_is_free(data_dir)
