@@ -49,7 +49,7 @@ class Body:
         self.has_ended = False
         """Whether all of it has arrived."""
         self._pace = pace
-        self._pieces: deque[bytes] = deque()
+        self._pieces: deque[memoryview] = deque()
         self._held = 0
         self._failure: HTTPException | None = None
         self._changed = threading.Condition()
@@ -70,7 +70,7 @@ class Body:
         """Take what has arrived."""
         with self._changed:
             if piece:
-                self._pieces.append(piece)
+                self._pieces.append(memoryview(piece))
                 self._held += len(piece)
             self.has_ended = is_last
             self._changed.notify_all()
@@ -135,7 +135,7 @@ class Body:
             self._loop.call_soon_threadsafe(self._room.set)
 
     def _taken(self, size: int) -> bytes:
-        taken: list[bytes] = []
+        taken: list[memoryview] = []
         while self._pieces and size:
             piece = self._pieces.popleft()
             if len(piece) > size:
@@ -144,4 +144,4 @@ class Body:
             taken.append(piece)
             size -= len(piece)
             self._held -= len(piece)
-        return taken[0] if len(taken) == 1 else b"".join(taken)
+        return b"".join(taken)
