@@ -1,7 +1,7 @@
-"""Serves the application: one gunicorn process with threads, in which the knowledge base lives.
+"""Serves the application: one process with threads, in which the knowledge base lives.
 
-The knowledge base is built after the fork, because its threads and locks do not survive one, and closed when the
-process that serves ends. Where gunicorn cannot be imported, Werkzeug's threaded server takes its place.
+The port is taken before the knowledge base is built, and listened at afterwards, so that two servers do not build the
+same one and nobody waits at a server that does not answer yet.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import gc
 import json
 import logging
-import os
+import signal
 import socket
 import sys
 import threading
@@ -22,17 +22,15 @@ from core.errors import Conflict
 from core.settings import begin_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import FrameType
 
     from core import KnowledgeBase
 
 log = logging.getLogger(__name__)
 
-CANNOT_START = 4
-"""The exit status by which gunicorn's master knows that starting again would not help."""
-
-GRACE_S = 15
-HEADER_BYTES = 16 * 1024
+CANNOT_START = 1
+BACKLOG = 2048
 LONGEST_LOADING_S = 120
 
 NO_USERS = """no_users: EvoRAG does not listen on {host} while nobody can sign in.
@@ -48,58 +46,37 @@ OUR_LOGGERS = ("core", "app")
 
 def serve(settings: Settings, *, as_json: bool = False) -> int:
     """Serve until a signal ends it and return the exit status. Raises: ``Conflict`` when the port is taken."""
-    refuse_taken_port(settings.host, settings.port)
-    try:
-        from gunicorn.app.base import BaseApplication
-    except ImportError:
-        return serve_with_werkzeug(settings, as_json=as_json)
+    from app.serving.serve import Server
 
-    class Server(BaseApplication):  # type: ignore[misc]
-        """Gunicorn configured from our settings instead of a command line."""
-
-        def load_config(self) -> None:
-            for name, value in gunicorn_options(settings, as_json).items():
-                self.cfg.set(name, value)
-
-        def load(self) -> Callable[..., Any]:
-            self.kb, application = start(settings)
-            return application
-
-    server = Server()
-    server.cfg.set("worker_exit", lambda arbiter, worker: stop(getattr(server, "kb", None)))
-    master = os.getpid()
-    try:
-        server.run()
-    except SystemExit as ending:
-        # The forked process ends through here as well, and the master reads its exit status.
-        if os.getpid() != master:
-            raise
-        return 0 if ending.code in (0, None) else 1
+    with contextlib.closing(bound(settings.host, settings.port)) as listener:
+        kb: KnowledgeBase | None = None
+        try:
+            with on_signals(signal.default_int_handler):
+                kb, application = start(settings)
+                server = Server(application, settings.server)
+                listener.listen(BACKLOG)
+            # Before it handles signals itself; and it raises the one that has ended it once more.
+            with on_signals(lambda *_: server.stop()):
+                announce(settings, as_json)
+                server.run(listener)
+        except KeyboardInterrupt:
+            return 0
+        except SystemExit as ending:
+            return 0 if ending.code in (0, None) else 1
+        finally:
+            stop(kb)
     return 0
 
 
-def gunicorn_options(settings: Settings, as_json: bool) -> dict[str, Any]:
-    """Return gunicorn's settings; there is no request timeout, because a killed worker would take its jobs along."""
-    from app.server_log import logger_of
-    from app.worker import worker_of
-
-    return {
-        "bind": f"{settings.host}:{settings.port}",
-        "worker_class": worker_of(settings.server),
-        "workers": 1,
-        "threads": settings.server_threads,
-        "preload_app": False,
-        "timeout": 0,
-        "graceful_timeout": GRACE_S,
-        "keepalive": 5,
-        # What is said of an upload stands in one header.
-        "limit_request_field_size": HEADER_BYTES,
-        # Whom to believe about the client's address is decided in one place, app.security.proxies.
-        "forwarded_allow_ips": "",
-        "loglevel": "warning",
-        "logger_class": logger_of(settings.log_format),
-        "post_worker_init": lambda worker: announce(settings, as_json),
-    }
+@contextlib.contextmanager
+def on_signals(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Have both signals by which a server is ended handled by ``handler`` within the block."""
+    before = {name: signal.signal(name, handler) for name in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            signal.signal(name, earlier)
 
 
 def start(settings: Settings) -> tuple[KnowledgeBase, Callable[..., Any]]:
@@ -163,35 +140,20 @@ def announce(settings: Settings, as_json: bool) -> None:
         sys.stderr.write(f"EvoRAG is at {url} (data in “{settings.data_dir}”). Press Ctrl+C to stop.\n")
 
 
-def refuse_taken_port(host: str, port: int) -> None:
-    """Raises: ``Conflict`` when another program listens there, or the address is not this machine's."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise Conflict(
-                f"Cannot listen on {host}, port {port}: {error.strerror}.",
-                code="address_in_use",
-                remedy="Stop the other program, or choose another port with --port or EVORAG_PORT.",
-            ) from error
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that has the address, and does not listen yet.
 
-
-def serve_with_werkzeug(settings: Settings, *, as_json: bool = False) -> int:
-    """Serve with Werkzeug's threads, one for each request."""
-    import signal
-
-    from werkzeug.serving import make_server
-
-    kb, application = start(settings)
-    server = make_server(settings.host, settings.port, application, threaded=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    announce(settings, as_json)
+    Raises: ``Conflict`` when another program listens there, or the address is not this machine's.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
-    finally:
-        server.server_close()
-        stop(kb)
-    return 0
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise Conflict(
+            f"Cannot listen on {host}, port {port}: {error.strerror}.",
+            code="address_in_use",
+            remedy="Stop the other program, or choose another port with --port or EVORAG_PORT.",
+        ) from error
+    return listener

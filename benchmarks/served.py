@@ -37,6 +37,11 @@ class Memory:
         """Return what is resident at this moment."""
         return {**_resident(self._pid), "children": sum(_resident(child)["VmRSS"] for child in _children(self._pid))}
 
+    def processor_s(self) -> float:
+        """Return the processor time that the process has used, without its children."""
+        used = Path(f"/proc/{self._pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+
     def reset(self) -> None:
         self._peaks = {}
 

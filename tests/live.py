@@ -6,39 +6,45 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-from werkzeug.serving import WSGIRequestHandler, make_server
 
 import core
 from app.main import create_app
+from app.serving.serve import Server
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
 
-class Quiet(WSGIRequestHandler):
-    """Writes no line for each request."""
-
-    def log(self, *_: Any) -> None: ...
+    from core.settings import ServerSettings
 
 
 @contextmanager
 def served(kb: core.KnowledgeBase, port: int = 0) -> Iterator[str]:
-    """Serve ``kb`` with a thread for each request, and give its address."""
-    server = make_server("127.0.0.1", port, create_app(kb).server, threaded=True, request_handler=Quiet)
-    server.daemon_threads = True
-    server.block_on_close = False
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    """Serve ``kb`` as its program does, and give its address."""
+    with serving(create_app(kb).server, kb.settings.server, port) as url:
+        yield url
+
+
+@contextmanager
+def serving(application: WSGIApplication, settings: ServerSettings, port: int = 0) -> Iterator[str]:
+    """Serve an application in a thread, and give its address."""
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        server = Server(application, settings)
+        thread = threading.Thread(target=server.run, args=(listener,), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.stop()
+            thread.join()
 
 
 class BadLine:
-    """A TCP proxy before a server that cuts connections after a number of bytes, as often as it is told."""
+    """A TCP proxy before a server that cuts connections after a number of bytes, as often as it is told.
+
+    Each connection carries one request: the proxy says so to the server.
+    """
 
     def __init__(self, url: str) -> None:
         self._target = (urlsplit(url).hostname, urlsplit(url).port)
@@ -62,16 +68,20 @@ class BadLine:
         with client, socket.create_connection(self._target) as server:
             back = threading.Thread(target=self._pump, args=(server, client, None), daemon=True)
             back.start()
-            self._pump(client, server, budget)
+            self._pump(client, server, budget, is_request=True)
             for end in (client, server):
                 with suppress(OSError):
                     end.shutdown(socket.SHUT_RDWR)
             back.join()
 
-    def _pump(self, source: socket.socket, target: socket.socket, budget: int | None) -> None:
-        left = budget
+    def _pump(
+        self, source: socket.socket, target: socket.socket, budget: int | None, *, is_request: bool = False
+    ) -> None:
+        left, is_head = budget, is_request
         with suppress(OSError):
             while (left is None or left > 0) and (data := source.recv(65_536)):
+                if is_head:
+                    data, is_head = data.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1), False
                 data = data if left is None else data[:left]
                 target.sendall(data)
                 if left is not None:

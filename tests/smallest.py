@@ -77,6 +77,13 @@ ALONE: Mapping[str, Smallest] = {
         ("all/order", "all/tables", "en/headings", "columns_1/s_a_page"),
         needs=("chromium-headless-shell", "soffice"),
     ),
+    "load": Smallest(
+        (),
+        (
+            *("vector_at_hand/requests_per_s", "embedding/p50_ms", "asked/p95_ms", "asked/p95_ratio"),
+            *("alive/processor_ms", "memory_mb/VmRSS"),
+        ),
+    ),
     "manuals": Smallest(
         ("--folder", "{packages}"),
         ("all/right", "all/passage first", "no answer/both/honest", "confidence/shown", "p95_ms"),

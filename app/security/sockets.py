@@ -1,39 +1,48 @@
-"""Refuses a WebSocket with a close code, because a page that opens one never sees the status of its handshake."""
+"""Answers that open a WebSocket: to talk over it, or to close it with a code.
+
+A page that opens one never sees the status of a handshake that is refused, so that whoever has to sign in is told by a
+close code.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextvars import Context, copy_context
 from typing import TYPE_CHECKING
 
 import flask
-from simple_websocket import ConnectionClosed, ConnectionError, Server
+
+from app.serving.conversation import Conversation
+from app.serving.handover import SOCKET, Talk
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 UNAUTHORIZED = 4401
+UPGRADE_REQUIRED = 426
 
 
-class Refused(flask.Response):
-    """The answer to a handshake that was accepted and closed; its bytes have been sent already."""
+class SocketAnswer(flask.Response):
+    """The answer to a handshake; where no WebSocket is to be had, it says that this is what one would need."""
 
-    by_gunicorn = False
+    def __init__(self, talk: Talk) -> None:
+        super().__init__(status=UPGRADE_REQUIRED)
+        self._talk = talk
+        self._context: Context = copy_context()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if self.by_gunicorn:
-            raise StopIteration
+        take = environ.get(SOCKET)
+        if take is not None:
+            take(lambda conversation: self._context.run(self._talk, conversation))
         return super().__call__(environ, start_response)
 
 
 def refuse(request: flask.Request, code: int, message: str) -> flask.Response | None:
-    """Accept the WebSocket and close it with ``code``; None where the server gives no socket to do it with."""
-    try:
-        socket = Server(request.environ)
-    except (RuntimeError, ConnectionError, OSError):
+    """Accept the WebSocket and close it with ``code``; None where the server gives none to do it with."""
+    if SOCKET not in request.environ:
         return None
-    with suppress(ConnectionClosed, OSError):
-        socket.close(code, message)
-    refused = Refused()
-    refused.by_gunicorn = socket.mode == "gunicorn"
-    return refused
+
+    def close(conversation: Conversation) -> None:
+        conversation.close(code, message)
+
+    return SocketAnswer(close)

@@ -50,7 +50,7 @@ class ServerSettings(Group):
     key: SecretStr = Field(SecretStr(""), description="API key that the command line sends to that server.")
     host: str = Field("127.0.0.1", description="Address the server listens on.")
     port: int = Field(8050, ge=0, le=65535, description="Port the server listens on.")
-    server_threads: int = Field(32, ge=1, description="Threads that answer requests.")
+    server_threads: int = Field(32, ge=1, description="Threads that answer requests; as many again read large bodies.")
     header_timeout_s: float = Field(
         10.0, gt=0, description="Time limit for receiving the headers of a request, in seconds."
     )

@@ -1,17 +1,12 @@
-"""Answers that go on after their request has ended, so that none of them holds a thread of the server.
+"""Answers that tell what becomes of jobs, from one thread for all of them.
 
-The connection is taken out of the server's hands: its file descriptor moves to a socket of ours, and the server closes
-an empty one in its place. One thread writes to all such connections whenever the job ledger has changed, in the context
-of the request that each began with, so that each is told what its principal may see and in its language.
+It writes whenever the job ledger has changed, in the context of the request that each answer began with, so that each
+client is told what its principal may see and in its language.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
-import selectors
-import socket
 import threading
 import time
 from collections.abc import Iterable
@@ -21,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import flask
 
 from app.api.events.progress import HEARTBEAT, HEARTBEAT_S, LONGEST_S, MOVING_S, Follower, follow, new_events, written
+from app.serving.handover import HAND_OVER, Channel
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -31,10 +27,7 @@ log = logging.getLogger(__name__)
 
 TICK_S = 0.2
 BEHIND_BYTES = 1024 * 1024
-"""A client that lets so much wait loses its connection."""
-READ_BYTES = 4096
-MOST_HEARD_BYTES = 64 * 1024
-"""A client that follows has nothing to say."""
+"""A client that lets so much wait is told no more."""
 
 
 class EventStream(flask.Response):
@@ -49,48 +42,48 @@ class EventStream(flask.Response):
         self._follower = follower
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        server = "gunicorn" if "gunicorn.socket" in environ else "werkzeug"
-        connection = environ.get(f"{server}.socket")
-        if connection is None or environ["REQUEST_METHOD"] == "HEAD":
+        hand_over = environ.get(HAND_OVER)
+        if hand_over is None or environ["REQUEST_METHOD"] == "HEAD":
             self.response = follow(self._kb, self._follower)
             return super().__call__(environ, start_response)
         self.headers["Connection"] = "close"
-        lines = [f"HTTP/1.1 {self.status}", *(f"{name}: {value}" for name, value in self.headers)]
-        head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
-        self._pump.add(_taken(connection), head, self._follower, copy_context())
-        if server == "gunicorn":
-            raise StopIteration
-        start_response(self.status, [("Content-Length", "0"), ("Connection", "close")])
+        start_response(self.status, list(self.headers))
+        hand_over(Following(self._pump, self._follower, copy_context()))
         return []
 
 
-def _taken(connection: socket.socket) -> socket.socket:
-    """Return the connection as a socket of ours; what the server holds leads nowhere from now on."""
-    own = socket.socket(fileno=os.dup(connection.fileno()))
-    nowhere, other_end = socket.socketpair()
-    with nowhere, other_end:
-        os.dup2(nowhere.fileno(), connection.fileno(), inheritable=False)
-    own.setblocking(False)
-    return own
+class Following:
+    """Goes on with an answer by the pump."""
+
+    def __init__(self, pump: Pump, follower: Follower, context: Context) -> None:
+        self._pump = pump
+        self._follower = follower
+        self._context = context
+
+    def go_on(self, channel: Channel) -> None:
+        """Have the pump write to the channel."""
+        self._pump.add(Stream(channel, self._follower, self._context))
 
 
 class Stream:
     """One client that is being told something."""
 
-    def __init__(self, connection: socket.socket, head: bytes, follower: Follower, context: Context) -> None:
-        self.connection = connection
+    def __init__(self, channel: Channel, follower: Follower, context: Context) -> None:
+        self.channel = channel
         self.follower = follower
         self.context = context
-        self.waiting = bytearray(head)
         self.seen = -1
-        self.heard = 0
         self.began = self.wrote = self.told = time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nobody or nothing more to tell."""
+        channel = self.channel
+        return self.follower.has_ended or channel.is_gone or channel.waiting_bytes > BEHIND_BYTES
 
     def tell(self, change: int) -> None:
         """Take up what is new up to a change."""
         self.seen, self.told = change, time.monotonic()
-        if self.follower.has_ended:
-            return
         try:
             self.say(self.context.run(lambda: written(new_events(self.follower))))
         except Exception:
@@ -99,31 +92,8 @@ class Stream:
 
     def say(self, words: bytes) -> None:
         if words:
-            self.waiting += words
+            self.channel.write(words)
             self.wrote = time.monotonic()
-
-    def write(self) -> bool:
-        """Send what waits as far as the client takes it; False where it is gone, behind, or has been told all."""
-        try:
-            while self.waiting:
-                sent = self.connection.send(memoryview(self.waiting)[: 64 * 1024].tobytes())
-                del self.waiting[:sent]
-        except BlockingIOError:
-            return len(self.waiting) <= BEHIND_BYTES
-        except OSError:
-            return False
-        return not self.follower.has_ended
-
-    def is_gone(self) -> bool:
-        """Read what the client sends, which is nothing to us, and say whether it has gone or says too much."""
-        try:
-            read = len(self.connection.recv(READ_BYTES))
-            self.heard += read
-            return read == 0 or self.heard > MOST_HEARD_BYTES
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
 
 
 class Pump:
@@ -136,6 +106,7 @@ class Pump:
         self._new: list[Stream] = []
         self._streams: set[Stream] = set()
         self._thread: threading.Thread | None = None
+        self._is_awaited = threading.Event()
 
     @property
     def count(self) -> int:
@@ -145,46 +116,42 @@ class Pump:
     def is_full(self) -> bool:
         return self.count >= self._limit
 
-    def add(self, connection: socket.socket, head: bytes, follower: Follower, context: Context) -> None:
-        """Go on with a connection: what is known is sent at once, what changes when it does."""
-        stream = Stream(connection, head, follower, context)
+    def add(self, stream: Stream) -> None:
+        """Go on with a stream: what is known is sent at once, what changes when it does."""
         with self._lock:
             self._new.append(stream)
+            self._is_awaited.set()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="evorag-streams", daemon=True)
                 self._thread.start()
 
     def _run(self) -> None:
-        selector = selectors.DefaultSelector()
         try:
-            while self._take(selector):
-                self._turn(selector)
+            while self._take():
+                self._turn()
         except Exception:
             # A closed knowledge base ends it at the latest; the clients come back to the next one.
             log.debug("streams end", exc_info=True)
-        finally:
             with self._lock:
                 left = [*self._streams, *self._new]
                 self._streams.clear()
                 self._new.clear()
                 self._thread = None
             for stream in left:
-                stream.connection.close()
-            selector.close()
+                stream.channel.end()
 
-    def _take(self, selector: selectors.BaseSelector) -> bool:
+    def _take(self) -> bool:
         """Take in new clients; False when none is left."""
         with self._lock:
-            taken, self._new = self._new, []
-            self._streams.update(taken)
+            self._streams.update(self._new)
+            self._new.clear()
+            self._is_awaited.clear()
             if not self._streams:
                 self._thread = None
                 return False
-        for stream in taken:
-            selector.register(stream.connection, selectors.EVENT_READ, stream)
         return True
 
-    def _turn(self, selector: selectors.BaseSelector) -> None:
+    def _turn(self) -> None:
         """Tell what has changed, see who is gone, and wait a moment."""
         change, now = self._kb.jobs_changed(0, 0.0), time.monotonic()
         for stream in list(self._streams):
@@ -192,20 +159,10 @@ class Pump:
                 stream.tell(change)
             if now - stream.wrote >= HEARTBEAT_S:
                 stream.say(HEARTBEAT)
-            if not stream.write() or now - stream.began > LONGEST_S:
-                self._drop(stream, selector)
-        deadline = now + TICK_S
-        while (left := deadline - time.monotonic()) > 0 and not self._new:
-            for key, _ in selector.select(left):
-                if key.data.is_gone():
-                    self._drop(key.data, selector)
-
-    def _drop(self, stream: Stream, selector: selectors.BaseSelector) -> None:
-        selector.unregister(stream.connection)
-        self._streams.discard(stream)
-        with contextlib.suppress(OSError):
-            stream.connection.shutdown(socket.SHUT_WR)
-        stream.connection.close()
+            if stream.is_over or now - stream.began > LONGEST_S:
+                self._streams.discard(stream)
+                stream.channel.end()
+        self._is_awaited.wait(TICK_S)
 
 
 def pump_of(server: flask.Flask, kb: KnowledgeBase) -> Pump:

@@ -1,27 +1,23 @@
 """Routes that go on telling: the progress of jobs as server-sent events and by WebSocket, and answers as they come.
 
-Events hold no thread of the server (``app.api.events.detached``). A WebSocket holds one, so that only a share of them
-is given to those; whoever finds none is told to come back, and asks for the job instead.
+Events hold no thread of the server (``app.api.events.detached``). A WebSocket holds one of its own, of which there are
+few; whoever finds none is told to come back, and asks for the job instead.
 """
 
 from __future__ import annotations
 
 import json
-import socket
-import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from typing import cast
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import flask
-from flask_sock import Sock
-from simple_websocket import ConnectionClosed, Server
 from werkzeug.exceptions import ServiceUnavailable
 
-from app.api.description.describe import View, operation, whole
+from app.api.description.describe import operation, whole
 from app.api.description.reading import arguments
 from app.api.events.detached import EventStream, pump_of
 from app.api.events.progress import (
@@ -38,17 +34,16 @@ from app.api.events.progress import (
 from app.api.system.waiting import room_to_write
 from app.components.shared.states import error_words, unknown_error
 from app.context import kb, rag
+from app.security.sockets import SocketAnswer
+from app.serving.conversation import Conversation
 from core.errors import EvoRAGError, NotFound
 from core.model import AskStep, Query, WritingStep, event_of
 
 streams = flask.Blueprint("streams", __name__)
-sock = Sock()
 
-SOCKET_OPTIONS = {"max_message_size": 16 * 1024, "ping_interval": 25}
 SHARE = 4
-"""One of so many threads may hold a WebSocket."""
+"""There are so many times as many threads for requests as for WebSockets."""
 TICK_S = 0.25
-SEND_TIMEOUT_S = 20
 MOST_FOLLOWED = 100
 MOST_MESSAGES = 60
 MESSAGES_WITHIN_S = 10.0
@@ -136,34 +131,29 @@ def wants_events() -> bool:
     )
 
 
-def _websocket(address: str) -> Callable[[View], View]:
-    """Route WebSockets; what Flask-Sock returns has no types."""
-    return cast("Callable[[View], View]", sock.route(address, bp=streams))
-
-
-@_websocket("/ws/progress/<job_id>")
+@streams.route("/ws/progress/<job_id>", websocket=True)
 @operation("Follow jobs by WebSocket", tag="jobs", answers={101: None})
-def socket_of_job(ws: Server, job_id: str) -> None:
+def socket_of_job(job_id: str) -> flask.Response:
     """Tell the progress of a job, and of those named in ``{"subscribe": [ids]}``, until all have ended."""
-    _serve(ws, job_id)
+    return SocketAnswer(partial(_serve, job_id=job_id))
 
 
-@_websocket("/api/v1/ws/progress/<job_id>")
+@streams.route("/api/v1/ws/progress/<job_id>", websocket=True)
 @operation("Follow jobs by WebSocket", tag="jobs", answers={101: None})
-def socket_under_v1(ws: Server, job_id: str) -> None:
+def socket_under_v1(job_id: str) -> flask.Response:
     """Tell what ``/ws/progress`` tells."""
-    _serve(ws, job_id)
+    return SocketAnswer(partial(_serve, job_id=job_id))
 
 
-def _serve(ws: Server, job_id: str) -> None:
-    ws.sock.settimeout(None)
-    ws.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_TIMEOUT_S, 0))
-    with suppress(ConnectionClosed, OSError), _slot() as has_room:
-        code, why = _talk(ws, job_id) if has_room else (BUSY, "Too many clients follow progress; ask for the job.")
-        ws.close(code, why)
+def _serve(conversation: Conversation, job_id: str) -> None:
+    with _slot() as has_room:
+        code, why = (
+            _talk(conversation, job_id) if has_room else (BUSY, "Too many clients follow progress; ask for the job.")
+        )
+        conversation.close(code, why)
 
 
-def _talk(ws: Server, job_id: str) -> tuple[int, str]:
+def _talk(ws: Conversation, job_id: str) -> tuple[int, str]:
     """Tell and listen until there is a reason to close, and return it."""
     followers = {job_id: JobFollower(kb(), job_id)}
     heard: deque[float] = deque(maxlen=MOST_MESSAGES)
@@ -182,7 +172,7 @@ def _talk(ws: Server, job_id: str) -> tuple[int, str]:
                     del followers[key]
         if not followers:
             return 1000, "All have ended."
-        payload = ws.receive(timeout=TICK_S)
+        payload = ws.receive(TICK_S)
         if payload is None:
             continue
         heard.append(time.monotonic())
@@ -264,5 +254,4 @@ def _error(error: EvoRAGError | Mapping[str, str], status: int) -> bytes:
 
 def register_streams(server: flask.Flask) -> None:
     """Add the routes to ``server``."""
-    server.config["SOCK_SERVER_OPTIONS"] = SOCKET_OPTIONS
     server.register_blueprint(streams)

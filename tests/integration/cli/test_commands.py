@@ -401,9 +401,9 @@ def served(data_dir):
     """Start ``python -m app`` and return the process and its port once it says that it serves."""
     started = []
 
-    def start(program=("-m", "app")):
+    def start():
         port = free_port()
-        command = [sys.executable, *program, "--port", str(port), "--json"]
+        command = [sys.executable, "-m", "app", "--port", str(port), "--json"]
         root = Path(__file__).parents[3]
         process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         started.append(process)
@@ -416,18 +416,13 @@ def served(data_dir):
         process.communicate()
 
 
-WITHOUT_GUNICORN = (
-    "import sys; sys.modules['gunicorn.app.base'] = None; sys.argv[1:1] = ['serve']; import core.cli as c; c.main()"
-)
-
-
-@pytest.mark.parametrize("program", [("-m", "app"), ("-c", WITHOUT_GUNICORN)], ids=["gunicorn", "without gunicorn"])
-def test_serve_answers_and_ends_with_its_signal(served, data_dir, program):
-    process, port = served(program)
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_serve_answers_and_ends_with_its_signal(served, data_dir, ending):
+    process, port = served()
     assert json.loads(process.stdout.readline())["url"] == f"http://127.0.0.1:{port}"
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30) as answer:
         assert answer.status == 200
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(ending)
     assert process.wait(timeout=30) == 0
     assert_lock_is_free(data_dir)
 
@@ -489,3 +484,12 @@ def test_indexing_goes_on_after_a_stop(served, evorag, papers):
         if {job["state"] for job in jobs} == {"done"}:
             return
     pytest.fail(f"not done: {jobs}")
+
+
+def test_server_that_has_just_begun_to_listen_is_ended_all_the_same(served, data_dir):
+    process, _ = served()
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=30) == 0
+    assert process.stderr.read() == ""
+    assert_lock_is_free(data_dir)

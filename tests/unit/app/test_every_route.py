@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,7 +13,6 @@ import pytest
 import websocket
 from dash import Dash
 from flask.testing import FlaskClient
-from werkzeug.serving import make_server
 
 import core
 from app.api.description.describe import operation_of
@@ -22,7 +20,9 @@ from app.main import create_app
 from app.security.public_paths import OPEN
 from app.security.sockets import UNAUTHORIZED
 from core.model import Role
+from core.settings import Settings
 from tests.builders import knowledge_base
+from tests.live import serving
 
 PASSWORD = "a long enough password"
 FILES = (
@@ -188,13 +188,12 @@ def test_what_is_open_is_what_the_sign_in_page_needs_and_a_sign_of_life(house: H
 
 
 def test_socket_of_a_stranger_is_closed_with_a_code_of_its_own(house: House) -> None:
-    with make_server("127.0.0.1", 0, house.window.server, threaded=True) as server:
-        thread = threading.Thread(target=server.handle_request)
-        thread.start()
-        with closing(websocket.WebSocket()) as socket:
-            socket.connect(f"ws://127.0.0.1:{server.port}/ws/progress/1", timeout=30)
-            _, frame = socket.recv_data()
-        thread.join(60)
+    with (
+        serving(house.window.server, Settings().server) as url,
+        closing(websocket.WebSocket()) as socket,
+    ):
+        socket.connect(f"ws{url[4:]}/ws/progress/1", timeout=30)
+        _, frame = socket.recv_data()
     assert int.from_bytes(frame[:2], "big") == UNAUTHORIZED == 4401
 
 

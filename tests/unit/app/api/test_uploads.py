@@ -18,7 +18,6 @@ from dash import Dash
 from flask.testing import FlaskClient
 from tusclient.client import TusClient
 from tusclient.uploader import Uploader
-from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
 import core
@@ -26,6 +25,7 @@ from app.api.uploads.tus import EXTENSIONS
 from app.main import create_app
 from core.access import acting
 from core.model import Filing, Principal, Role
+from tests import live
 from tests.builders import knowledge_base
 from tests.unit.app.api.test_documents import assert_problem
 
@@ -377,14 +377,9 @@ def test_too_many_parts_at_once_are_asked_to_wait(window: Dash, kb: core.Knowled
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, core.KnowledgeBase]]:
     """The address of a server in a thread, and its knowledge base."""
-    with knowledge_base(tmp_path_factory.mktemp("served"), job_workers=1, min_free_bytes=0) as kb:
-        server = make_server("127.0.0.1", 0, create_app(kb).server, threaded=True)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", kb
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    folder = tmp_path_factory.mktemp("served")
+    with knowledge_base(folder, job_workers=1, min_free_bytes=0) as kb, live.served(kb) as url:
+        yield url, kb
 
 
 def uploader(url: str, name: str, data: bytes, **more: Any) -> Uploader:

@@ -1,0 +1,1 @@
+"""What stands between an ASGI server and the WSGI application: threads, bodies, answers that go on, slow clients."""
