@@ -91,6 +91,7 @@ ALONE: Mapping[str, Smallest] = {
     "manuals typos": Smallest(("--folder", "{packages}", "--typos"), ("all/right", "typos/corrected", "typos/p95_ms")),
     "reader": Smallest((SET,), ("sets/set/both/contains_gold", "sets/set/span/f1", "sets/set/ms/p95")),
     "ocr": Smallest((), ("pages", "rapidocr/clean/errors", "rapidocr/clean/s_a_page")),
+    "memory": Smallest((), ("empty/first_answer_s", "full/at_rest/mb", "above_empty_mb/after_all")),
     "pages": Smallest((), ("pages/window/kB", "pages/documents/ms", "pages/compare/ms", "pages/stores/kB")),
     "spiking": Smallest(
         ("--model", "{model}", "--texts", "{texts}"),
@@ -104,6 +105,7 @@ ALONE: Mapping[str, Smallest] = {
         ),
     ),
     "startup": Smallest((), ("import_core_s", "serve_fresh/first_page_s", "serve_again/models_ready_s")),
+    "scaling": Smallest((), ("same_10/fused", "one_index/p50_ms", "merged/p50_ms", "slowest_shard/p50_ms")),
     "support": Smallest((SET,), ("set/guard_ms/p50", "set/true_sentences_kept")),
     "switches": Smallest((SET,), ("sets/set/none/ndcg@10", "sets/set/mix/ask_p50_ms")),
     "switches fit": Smallest(
