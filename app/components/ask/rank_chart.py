@@ -153,8 +153,14 @@ def _is_reranked(trace: Trace) -> bool:
 
 
 def _label(hit: Hit) -> str:
-    place = _cut(locator_text(hit.placed.chunk.locator, headings=False), PLACE_WIDTH)
-    name = _cut(hit.placed.name, LABEL_WIDTH - (_width(place) + 3 if place else 0))
+    """The document and the place in it; where it has no pages or rows, the heading that the passage stands under."""
+    locator = hit.placed.chunk.locator
+    place = _cut(locator_text(locator, headings=False), PLACE_WIDTH)
+    if not place and locator.heading_path:
+        name = _cut(hit.placed.name, LABEL_WIDTH - PLACE_WIDTH - 3)
+        place = _cut(locator.heading_path[-1], LABEL_WIDTH - _width(name) - 3)
+    else:
+        name = _cut(hit.placed.name, LABEL_WIDTH - (_width(place) + 3 if place else 0))
     return " · ".join(part for part in (name, place) if part)
 
 

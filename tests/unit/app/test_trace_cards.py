@@ -186,6 +186,22 @@ def test_picture_has_two_searches_and_the_final_order_where_nothing_was_ordered_
     assert [path.ranks for path in rank_paths(trace)] == [(1, None, 1), (2, None, 2), (3, 1, 3), (4, None, 4)]
 
 
+def test_passages_of_one_document_without_pages_are_told_apart_by_what_they_stand_under() -> None:
+    trace = trace_of(3, "Handbook of the pumps in every hall.docx")
+    headings = ("Daily checks", "Weekly checks of each pump", "ポンプの点検と清掃の手順")
+    candidates = tuple(
+        replace(
+            hit,
+            placed=replace(
+                hit.placed, chunk=replace(hit.placed.chunk, locator=Locator(heading_path=("Pumps", heading)))
+            ),
+        )
+        for hit, heading in zip(trace.candidates, headings, strict=True)
+    )
+    labels = [path.label for path in rank_paths(replace(trace, candidates=candidates))]
+    assert labels == ["Handbook… · Daily chec…", "Handbook… · Weekly check…", "Handbook… · ポンプの点…"]
+
+
 def test_passages_of_a_ranking_never_share_a_place_and_stand_in_its_order() -> None:
     trace = reranked(trace_of(12))
     markers = [part for part in bump(rank_paths(trace), rankings(trace)).data if part.mode == "markers+text"]
