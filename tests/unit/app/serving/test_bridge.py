@@ -11,6 +11,7 @@ import pytest
 
 from app.serving.bridge import Bridge
 from core.settings import Settings
+from tests.unit.app.serving.looped import looped
 
 SCOPE = {
     "type": "http",
@@ -67,7 +68,7 @@ class Client:
 
 def answered(application: Application, client: Callable[[], Client], *headers: tuple[bytes, bytes]) -> Client:
     """Have an application answer one request."""
-    return asyncio.run(_answered(application, client, headers))
+    return looped(_answered(application, client, headers))
 
 
 async def _answered(application: Any, client: Callable[[], Client], headers: Iterable[tuple[bytes, bytes]]) -> Client:
@@ -171,7 +172,7 @@ def test_who_leaves_ends_the_answer() -> None:
         asking[0].gone.set()
         return await answering
 
-    assert not asyncio.run(leaving()).is_answered
+    assert not looped(leaving()).is_answered
     assert ended.is_set()
 
 
@@ -203,5 +204,5 @@ def test_requests_are_answered_in_the_order_in_which_they_come() -> None:
         await asyncio.gather(*asked)
         bridge.close()
 
-    asyncio.run(many())
+    looped(many())
     assert started == [str(number) for number in range(50)]

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from app.serving.patience import Limits, Patience
+from tests.unit.app.serving.looped import looped
 
 LIMITS = Limits(head_s=0.3, idle_s=0.3, rate=100_000, connections=3)
 
@@ -51,7 +52,7 @@ def test_where_there_are_too_many_who_has_waited_longest_goes() -> None:
                 writer.close()
             return [*(isinstance(end, (bytes, ConnectionError)) for end in with_end), *open_ones]
 
-    assert asyncio.run(crowd()) == [True] * 4
+    assert looped(crowd()) == [True] * 4
 
 
 def test_what_nobody_takes_is_given_up() -> None:
@@ -71,7 +72,7 @@ def test_what_nobody_takes_is_given_up() -> None:
                 assert taken < 20_000_000
                 return time.monotonic() - began
 
-    assert asyncio.run(slow()) < 40
+    assert looped(slow()) < 40
 
 
 def test_who_takes_an_answer_gets_all_of_it_though_it_is_long() -> None:
@@ -85,7 +86,7 @@ def test_who_takes_an_answer_gets_all_of_it_though_it_is_long() -> None:
             writer.close()
             return taken
 
-    assert asyncio.run(taking()) == 20_000_000
+    assert looped(taking()) == 20_000_000
 
 
 def test_who_still_sends_sees_the_answer_before_the_connection_ends() -> None:
@@ -99,4 +100,4 @@ def test_who_still_sends_sees_the_answer_before_the_connection_ends() -> None:
             writer.close()
             return taken
 
-    assert asyncio.run(sending()) == 20_000_000
+    assert looped(sending()) == 20_000_000
