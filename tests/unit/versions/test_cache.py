@@ -291,8 +291,12 @@ def test_closing_ends_a_computation(tmp_path: Path, blobs: Folder) -> None:
     assert isinstance(errors[0], EvoRAGError)
 
 
+LONG = 150_000
+"""Lines of which fewer are compared before anybody has been told how far it is."""
+
+
 def _long_pair(blobs: Folder) -> tuple[Compared, Compared]:
-    sides = ([Block(f"{number} {word} " * 12) for number in range(60_000)] for word in ("north gate", "south door"))
+    sides = ([Block(f"{number} {word} " * 12) for number in range(LONG)] for word in ("north gate", "south door"))
     old, new = sides
     return blobs.version(1, old), blobs.version(2, new)
 
@@ -340,7 +344,7 @@ def test_who_waits_for_a_comparison_that_another_stops_gets_it_all_the_same(tmp_
     assert comparisons.cancel(*pair)
     waiting.join(timeout=240)
 
-    assert found and found[0] >= 60_000
+    assert found and found[0] >= LONG
     comparisons.close()
 
 
