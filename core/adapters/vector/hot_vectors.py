@@ -24,6 +24,8 @@ from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 
 ENGINE = FlatVectors.engine
 LOAD_BATCH = 4096
+LOAD_PATIENCE_S = 6.0
+"""How long a search waits for a part that is being loaded; a store of many rows takes longer to open."""
 
 RESTS_AFTER_S = 600.0
 """How long nothing is asked of an inner index that is put to rest."""
@@ -59,6 +61,10 @@ class HotVectors:
         self._memory: Mapping[Part, GrowingVectors] = {part: GrowingVectors(dimension, folder) for part in Part}
         """Replaced and never changed: searches go on with what they hold."""
         self._writes = threading.RLock()
+        self._loading = {part: threading.Event() for part in Part}
+        """Set where no loading of the part is under way."""
+        for event in self._loading.values():
+            event.set()
         self._loaded: frozenset[Part] = frozenset()
         self._whole: frozenset[Part] = frozenset()
         """The parts that were loaded and not cleared since."""
@@ -72,6 +78,13 @@ class HotVectors:
 
     def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
         """Take a part into memory; what was written meanwhile wins."""
+        self._loading[part].clear()
+        try:
+            self._load(rows, part)
+        finally:
+            self._loading[part].set()
+
+    def _load(self, rows: Iterable[HeadVector], part: Part) -> None:
         remaining = iter(rows)
         while batch := list(islice(remaining, LOAD_BATCH)):
             vectors = np.stack([np.asarray(vector, dtype=np.float16) for _, _, vector in batch])
@@ -126,6 +139,8 @@ class HotVectors:
         self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:
         memories = self._answering(parts)
+        if memories is None and self._is_worth_waiting(parts):
+            memories = self._answering(parts)
         if memories is not None:
             try:
                 return _nearest([memory.search(vector, limit, doc_ids) for memory in memories], limit)
@@ -216,6 +231,12 @@ class HotVectors:
         gone = set(parts)
         self._memory = {part: memory for part, memory in self._memory.items() if part not in gone}
         self._say_engine()
+
+    def _is_worth_waiting(self, parts: Sequence[Part]) -> bool:
+        """Wait for what is being loaded; tell whether something was."""
+        awaited = [self._loading[part] for part in parts if not self._loading[part].is_set()]
+        deadline = time.monotonic() + LOAD_PATIENCE_S
+        return bool(awaited) and all(event.wait(max(0.0, deadline - time.monotonic())) for event in awaited)
 
     def _answering(self, parts: Sequence[Part]) -> list[GrowingVectors] | None:
         memory, wanted = self._memory, set(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +135,29 @@ def test_store_is_put_to_rest_once_memory_answers_alone_and_nothing_was_asked_of
     hot.close()
     rested.clear()
     assert not rested.wait(0.3)
+
+
+def test_a_search_waits_a_moment_for_what_is_being_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, began, may_end = unit_vectors(2), threading.Event(), threading.Event()
+    hot = HotVectors(Unreachable(DIMENSION), DIMENSION)
+
+    def rows() -> Iterator[tuple[int, int, np.ndarray]]:
+        yield 1, 1, vectors[0]
+        began.set()
+        may_end.wait(60)
+        yield 2, 1, vectors[1]
+
+    with ThreadPoolExecutor() as threads:
+        loading = threads.submit(hot.load, rows())
+        assert began.wait(60)
+        monkeypatch.setattr(hot_vectors, "LOAD_PATIENCE_S", 0.05)
+        with pytest.raises(StoreUnavailable):
+            hot.search(vectors[0], 2, [Part.HEAD])
+        monkeypatch.setattr(hot_vectors, "LOAD_PATIENCE_S", 60.0)
+        searching = threads.submit(hot.search, vectors[0], 2, [Part.HEAD])
+        may_end.set()
+        assert {hit.chunk_id for hit in searching.result(60)} == {1, 2}
+        loading.result(60)
 
 
 def test_store_answers_until_loading_has_ended() -> None:
