@@ -294,7 +294,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
         room.refill()
         models = loading_models(active, adapters.readers.reader)
         try:
-            projector.start(after=models.join)  # it imports Milvus Lite, which takes as long from the models
+            projector.start(after=active.wait_until_loaded)  # it opens Milvus Lite, which would take as long from that
             archives.sweep()
             worker.start()
             if is_alone:

@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 Store = VectorIndex | KeywordIndex
 
+_LONGEST_LOADING_S = 120.0
+
 
 class Model:
     """The embedder that built a generation, opened when it is first needed: whoever only deletes needs none."""
@@ -94,6 +96,7 @@ class ActiveIndex:
         self._factories = factories
         self._lock = threading.RLock()
         self._opened: dict[int, IndexHandle] = {}
+        self._has_loaded = threading.Event()
         self._words = (PLAIN, PLAIN)
         found = catalog.generations.serving()
         self.embedder_name = found.embedder
@@ -181,8 +184,15 @@ class ActiveIndex:
 
     def load_rest(self) -> None:
         """Take into memory passages, and the vectors of what is not shown, which questions about the past search."""
-        self._catalog.visibility.warm_up()
-        self._load(Part.HISTORY)
+        try:
+            self._catalog.visibility.warm_up()
+            self._load(Part.HISTORY)
+        finally:
+            self._has_loaded.set()
+
+    def wait_until_loaded(self) -> None:
+        """Return once ``load_rest`` has ended, or where that takes too long."""
+        self._has_loaded.wait(_LONGEST_LOADING_S)
 
     def _load(self, part: Part) -> None:
         numbers = self._catalog.generations.states().keys() - {self._now.number}

@@ -27,8 +27,8 @@ _SHARE = 200
 """The part of the memory that passages may take between these, one in so many."""
 _BESIDE_TEXT = 1_000
 """Bytes of a passage besides its text, about."""
-_MOST_ROWS = 20_000
-"""Chunks of new publications that one question takes into account; the next one goes on."""
+_MOST_ROWS, _MOST_ROWS_ASKED = 20_000, 2_000
+"""Chunks of new publications that are taken into account at once, and by a question; the next one goes on."""
 _VERSIONS = 20
 _REMOVALS = removal_from(chunks), removal_from(version_chunks)
 _UNREAD = 0, PlacedChunk(0, 0, "", "", "", 0, Chunk(0, "", 0, 0))
@@ -85,7 +85,7 @@ class ShownPassages:
             return
         while self._shown.sequence < sequence:
             give_way()
-            self._advance(sequence)
+            self._advance(sequence, _MOST_ROWS)
         self._of(removals)
         version_ids: list[int] = np.unique(self._shown.version_ids)[::-1].tolist()
         for at in range(0, len(version_ids), _VERSIONS):
@@ -96,16 +96,23 @@ class ShownPassages:
             self._add(removals, read(version_ids[at : at + _VERSIONS]))
 
     def _at(self, sequence: int) -> ShownChunks | None:
-        if self._shown.sequence < sequence:
-            self._advance(sequence)
+        # Who is already at it is not waited for: a question of a hundred chunks is sooner read from the catalogue.
+        if self._shown.sequence < sequence and self._advancing.acquire(blocking=False):
+            try:
+                self._advance_from(sequence, _MOST_ROWS_ASKED)
+            finally:
+                self._advancing.release()
         shown = self._shown
         return shown if shown.sequence == sequence else None
 
-    def _advance(self, sequence: int) -> None:
+    def _advance(self, sequence: int, most_rows: int) -> None:
         with self._advancing:
-            if self._shown.sequence < sequence:
-                with self._database.read() as tx:
-                    self._shown = self._shown.later(tx, sequence, _MOST_ROWS)
+            self._advance_from(sequence, most_rows)
+
+    def _advance_from(self, sequence: int, most_rows: int) -> None:
+        if self._shown.sequence < sequence:
+            with self._database.read() as tx:
+                self._shown = self._shown.later(tx, sequence, most_rows)
 
     def _of(self, removals: Revision) -> Mapping[int, tuple[int, PlacedChunk]]:
         with self._changing:
