@@ -165,8 +165,9 @@ const told = (given) => {
   return words.shown;
 };
 const can = (row, action) => row.state !== "purged" && (row.state === "deleted") === (action === "restore");
+/* A grid whose page was left meanwhile has nothing chosen. */
 const nothingTo = (grid) => {
-  const rows = grid.getSelectedRows();
+  const rows = grid.getSelectedRows() ?? [];
   return ["delete", "restore"].map((action) => !rows.some((row) => can(row, action)));
 };
 const selected = () => {
