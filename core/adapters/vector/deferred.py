@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from core.errors import StoreUnavailable
 from core.model import IndexHit, Part
@@ -66,6 +66,10 @@ class DeferredVectorIndex:
 
     def rest(self) -> bool:
         """Close the index where nobody is using it, until it is needed again; tell whether it is closed."""
+        if self._opened is not None:
+            # What has been counted once is counted again in no time, and nobody waits for the first.
+            with suppress(StoreUnavailable), self._using() as index:
+                index.count()
         with self._opens:
             with self._state:
                 resting = None if self._users else self._opened

@@ -10,16 +10,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER, LiteCollection
-from core.adapters.vector.milvus_lite_server import MilvusLiteServer, is_of_the_system
+from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER
+from core.adapters.vector.milvus_lite_server import is_of_the_system
+from core.adapters.vector.milvus_lite_shards import LiteShards
 from core.adapters.vector.milvus_rows import as_row, as_stored, batches, filters, slices
 from core.adapters.vector.milvus_server import ServerCollection
-from core.errors import IndexLost, StoreUnavailable, WrongIndex
+from core.errors import EvoRAGError, IndexLost, StoreUnavailable, WrongIndex
 from core.model import IndexHit, Part
 from core.ports import HeadVector, StoredRows, Vector, VectorRow
 
@@ -28,7 +30,7 @@ log = logging.getLogger(__name__)
 COLLECTION = "rag_kb"
 LARGEST_LIMIT = 16_384
 NLIST = 128
-LITE_NPROBE, SERVER_NPROBE = 10, 20
+SERVER_NPROBE = 20
 TIE_MARGIN = 16
 """Hits read beyond the limit, so that equal distances at its edge are told apart by id."""
 COUNT_AGE_S = 60.0
@@ -40,7 +42,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """The parameters of IVF_FLAT; without ``nprobe`` as many clusters are probed as the number of rows asks for."""
+    """The parameters of IVF_FLAT; without ``nprobe`` all clusters of a folder are probed, and ``SERVER_NPROBE``."""
 
     nlist: int | None = None
     nprobe: int | None = None
@@ -81,15 +83,16 @@ class MilvusVectorIndex:
         self._name = name
         self._dimension = dimension
         self._nlist = clusters.nlist or NLIST
-        self._nprobe = min(clusters.nprobe or (LITE_NPROBE if self._is_embedded else SERVER_NPROBE), self._nlist)
+        usual = self._nlist if self._is_embedded else SERVER_NPROBE
+        self._nprobe = min(clusters.nprobe or usual, self._nlist)
         self._timeout_s = LITE_TIMEOUT_S if self._is_embedded else patience.timeout_s
         self._search_timeout_s = patience.search_timeout_s
         self._write_lock = threading.Lock()
         self._counts = dict.fromkeys(Part, 0)
         self._counted = 0.0
-        self._collection: LiteCollection | ServerCollection | None = None
+        self._collection: LiteShards | ServerCollection | None = None
         self._client: Any = None
-        self.engine = LiteCollection.engine if self._is_embedded else ServerCollection.engine
+        self.engine = LiteShards.engine if self._is_embedded else ServerCollection.engine
         self._connect(token, patience.attempts, patience.pause_s)
 
     def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
@@ -112,7 +115,7 @@ class MilvusVectorIndex:
         with self._write_lock:
             for batch in batches([as_row(row) for row in last.values()]):
                 self._call(partial(self._send, batch))
-            self._call(lambda client: self._of().wrote(client, len(last)))
+            self._call(lambda client: self._of().wrote(client))
             for row in last.values():
                 self._counts[row.part] += 1
 
@@ -121,23 +124,20 @@ class MilvusVectorIndex:
             for ids in slices(chunk_ids):
                 self._call(partial(self._forget, ids))
             if chunk_ids:
-                self._call(lambda client: self._of().wrote(client, 0))
+                self._call(lambda client: self._of().wrote(client))
 
     def search(
         self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:
         if limit < 1 or not parts or (doc_ids is not None and not doc_ids):
             return []
-        wanted = min(limit + TIE_MARGIN, LARGEST_LIMIT)
         # Clusters are probed before the filter is applied: with few rows, or few that pass, all have to be.
-        is_narrow = doc_ids is not None or self._rows(parts) < ROWS_PER_CLUSTER * self._nlist
-        found: list[tuple[int, float]] = []
-        for expression in filters(parts, doc_ids):
-            probed = self._nlist if is_narrow else self._nprobe
-            hits = self._nearest(vector, wanted, expression, probed)
-            if len(hits) < wanted and probed < self._nlist:
-                hits = self._nearest(vector, wanted, expression, self._nlist)
-            found.extend(hits)
+        is_narrow = doc_ids is not None or self._are_few(parts)
+        found: list[tuple[int, float]] = self._call(
+            lambda client: self._found(
+                client, vector, min(limit + TIE_MARGIN, LARGEST_LIMIT), parts, doc_ids, is_narrow
+            )
+        )
         ranked = sorted((max(0.0, square) ** 0.5, chunk_id) for chunk_id, square in found)
         ranked.sort(key=lambda hit: (round(hit[0], 6), hit[1]))
         return [IndexHit(chunk_id, distance) for distance, chunk_id in ranked[:limit]]
@@ -208,56 +208,65 @@ class MilvusVectorIndex:
         for logger in ("pymilvus", "pymilvus.milvus_client"):
             logging.getLogger(logger).setLevel(logging.CRITICAL)
         if self._is_embedded:
-            server = MilvusLiteServer(Path(self._address))
-            self._collection = LiteCollection(server, self._name, self._dimension, self._nlist, self._mends)
+            self._collection = LiteShards(Path(self._address), self._name, self._dimension, self._nlist, self._mends)
         else:
             self._collection = ServerCollection(
                 str(self._address), self._name, self._dimension, self._nlist, self._timeout_s
             )
         self._client = MilvusClient(uri=self._collection.socket, token=token, timeout=self._timeout_s)
         self._collection.open(self._client)
-        self.count()
+        if not self._is_embedded:
+            self.count()
 
-    def _rows(self, parts: Sequence[Part]) -> int:
-        """Return about how many rows the parts have; others may write those of a server, which are counted beside."""
-        if not self._is_embedded and time.monotonic() - self._counted > COUNT_AGE_S:
+    def _are_few(self, parts: Sequence[Part]) -> bool:
+        """Tell whether the parts have too few rows for clusters; others may write those of a server, counted beside."""
+        if self._nprobe == self._nlist:
+            return True
+        if time.monotonic() - self._counted > COUNT_AGE_S:
             self._counted = time.monotonic()
             threading.Thread(target=self._count_again, name="evorag-count", daemon=True).start()
-        return sum(self._counts[part] for part in set(parts))
+        return sum(self._counts[part] for part in set(parts)) < ROWS_PER_CLUSTER * self._nlist
 
     def _count_again(self) -> None:
         with suppress(StoreUnavailable):
             self._count("Session")
 
     def _count(self, level: str) -> Mapping[Part, int]:
-        counts: dict[Part, int] = {}
-        for part in Part:
-            counts[part] = self._call(partial(self._count_of, filters([part], None)[0], level))
+        counts = self._call(lambda client: self._of().count(client, level))
         self._counts, self._counted = dict(counts), time.monotonic()
         return counts
 
-    def _count_of(self, expression: str, level: str, client: Any) -> int:
-        rows = client.query(
-            self._name,
-            filter=expression,
-            output_fields=["count(*)"],
-            consistency_level=level,
-            timeout=self._timeout_s,
-        )
-        return int(rows[0]["count(*)"])
-
-    def _nearest(self, vector: Vector, limit: int, expression: str, nprobe: int) -> list[tuple[int, float]]:
+    def _found(
+        self,
+        client: Any,
+        vector: Vector,
+        wanted: int,
+        parts: Sequence[Part],
+        doc_ids: Sequence[int] | None,
+        is_narrow: bool,
+    ) -> list[tuple[int, float]]:
         query = np.asarray(vector, dtype=np.float32).tolist()
-        results = self._call(
-            lambda client: client.search(
-                self._name,
-                data=[query],
-                anns_field="embedding",
-                limit=limit,
-                filter=expression,
-                search_params={"metric_type": "L2", "params": {"nprobe": nprobe}},
-                timeout=self._search_timeout_s,
-            )
+        probed = self._nlist if is_narrow else self._nprobe
+        found: list[tuple[int, float]] = []
+        with self._of().searched(client) as names:
+            for name, expression in product(names, filters(parts, doc_ids)):
+                hits = self._nearest(client, name, query, wanted, expression, probed)
+                if len(hits) < wanted and probed < self._nlist:
+                    hits = self._nearest(client, name, query, wanted, expression, self._nlist)
+                found.extend(hits)
+        return found
+
+    def _nearest(
+        self, client: Any, name: str, query: list[float], limit: int, expression: str, nprobe: int
+    ) -> list[tuple[int, float]]:
+        results = client.search(
+            name,
+            data=[query],
+            anns_field="embedding",
+            limit=limit,
+            filter=expression,
+            search_params={"metric_type": "L2", "params": {"nprobe": nprobe}},
+            timeout=self._search_timeout_s,
         )
         return [(int(hit["id"]), float(hit["distance"])) for hit in results[0]]
 
@@ -270,9 +279,9 @@ class MilvusVectorIndex:
         self._of().send(client, rows, self._timeout_s)
 
     def _forget(self, ids: list[int], client: Any) -> None:
-        client.delete(self._name, ids=ids, timeout=self._timeout_s)
+        self._of().forget(client, ids, self._timeout_s)
 
-    def _of(self) -> LiteCollection | ServerCollection:
+    def _of(self) -> LiteShards | ServerCollection:
         if self._collection is None:
             raise StoreUnavailable("The vector store is closed.")
         return self._collection
@@ -283,5 +292,7 @@ class MilvusVectorIndex:
             raise StoreUnavailable("The vector store is closed.")
         try:
             return action(client)
+        except EvoRAGError:
+            raise
         except Exception as error:
             raise StoreUnavailable(f"The vector store failed: {type(error).__name__}.") from error

@@ -10,13 +10,15 @@ import logging
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Set
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 # The client tries calls that Milvus Lite does not have and does without them; the server would log each as an error.
 logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
+
+log = logging.getLogger(__name__)
 
 _REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE})
 _REFUSED = re.compile(
@@ -26,6 +28,7 @@ _REFUSED = re.compile(
 )
 """The same as words, where the error came over the socket; what Milvus Lite says where another has the folder, and
 what its client says where an answer takes too long."""
+DEFAULT_DATABASE = "default"
 MESSAGE_BYTES = 256 * 1024 * 1024
 SOCKET_PATH_BYTES = 100
 """Sockets cannot have longer names; one that would is put into a temporary folder."""
@@ -62,21 +65,35 @@ class MilvusLiteServer:
         self.uri = self._listen(folder.resolve() / "socket")
         self._server.start()
 
-    def write(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write whole rows, each in the place of an earlier one with its id; they are in the log on return.
+    def names(self) -> list[str]:
+        """Return the names of all collections, open or not."""
+        return list(self._database.list_collections())
 
-        The client would pack them for the socket, which takes it several times as long as writing them takes.
-        """
-        records = [{**row, "embedding": row["embedding"].tolist()} for row in rows]
-        self._database.get_collection(name).insert(records)
+    def collection(self, name: str) -> Any:
+        """Return a collection as Milvus Lite itself has it, opened where it was not."""
+        return self._database.get_collection(name)
 
-    def expunge(self, name: str, key: str, ids: Set[int]) -> bool:
-        """Write every file of the collection anew that holds one of the deleted rows; tell whether none does.
+    def put_away(self, name: str) -> None:
+        """Write out what a collection has in memory and free that; it is opened again where it is asked for."""
+        collection = self._database._collections.pop((DEFAULT_DATABASE, name), None)
+        if collection is None:
+            return
+        try:
+            collection.close()
+        except Exception as error:
+            # What it could not write is in its log, and read from there when it is opened again.
+            log.warning("a part of the vector store could not be written out: %s", type(error).__name__)
+            collection._bg_executor.shutdown(wait=False)
+        del collection
+        _give_back()
+
+    @staticmethod
+    def expunge(collection: Any, key: str, ids: Set[int]) -> bool:
+        """Write every file of a collection anew that holds one of the deleted rows; tell whether none does.
 
         Milvus Lite merges its files when it has many of them and offers no way to ask for it, so this calls what it
         calls itself.
         """
-        collection = self._database.get_collection(name)
         collection.flush()
         collection._wait_for_bg()
         manifest, deleted = collection._manifest, collection._delta_index
@@ -97,6 +114,8 @@ class MilvusLiteServer:
         self._server.stop(grace=2).wait()
         self._pool.shutdown(wait=True)
         self._database.close()
+        del self._database
+        _give_back()
         if self._temporary is not None:
             self._temporary.cleanup()
 
@@ -113,6 +132,13 @@ class MilvusLiteServer:
         return f"unix:{socket}"
 
 
+def _give_back() -> None:
+    """Have Arrow return to the machine what it keeps for its next tables, half of what a collection takes."""
+    import pyarrow  # type: ignore[import-untyped]
+
+    pyarrow.default_memory_pool().release_unused()
+
+
 def _holds(file: Path, key: str, ids: Set[int]) -> bool:
     import pyarrow.parquet  # type: ignore[import-untyped]
 
@@ -127,7 +153,9 @@ def is_of_the_system(error: BaseException) -> bool:
     # The errors of grpc may have each other as their cause.
     while found is not None and id(found) not in seen:
         seen.add(id(found))
-        if (isinstance(found, OSError) and found.errno in _REFUSALS) or _REFUSED.search(str(found)):
+        if isinstance(found, MemoryError) or (isinstance(found, OSError) and found.errno in _REFUSALS):
+            return True
+        if _REFUSED.search(str(found)):
             return True
         found = found.__cause__ or found.__context__
     return False

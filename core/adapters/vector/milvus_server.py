@@ -18,11 +18,14 @@ cluster.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from core.adapters.vector.milvus_collection import holds, ivf_flat, schema
+from core.adapters.vector.milvus_rows import filters
 from core.errors import WrongIndex
+from core.model import Part
 
 PAGE = 16_384
 """Rows of one answer: a server refuses larger windows."""
@@ -75,7 +78,28 @@ class ServerCollection:
     def send(self, client: Any, rows: list[dict[str, Any]], timeout_s: float) -> None:
         client.upsert(self._name, rows, timeout=timeout_s)
 
-    def wrote(self, client: Any, _rows: int) -> None:
+    def forget(self, client: Any, ids: list[int], timeout_s: float) -> None:
+        client.delete(self._name, ids=ids, timeout=timeout_s)
+
+    @contextmanager
+    def searched(self, _client: Any) -> Iterator[list[str]]:
+        """Give what is searched: the collection behind the alias."""
+        yield [self._name]
+
+    def count(self, client: Any, level: str) -> Mapping[Part, int]:
+        return {part: self._count_of(client, filters([part], None)[0], level) for part in Part}
+
+    def _count_of(self, client: Any, expression: str, level: str) -> int:
+        rows = client.query(
+            self._name,
+            filter=expression,
+            output_fields=["count(*)"],
+            consistency_level=level,
+            timeout=self._timeout_s,
+        )
+        return int(rows[0]["count(*)"])
+
+    def wrote(self, client: Any) -> None:
         """Wait until every process can find what was written, and none what was deleted."""
         client.query(
             self._name, filter="id == 0", output_fields=["id"], consistency_level=STRONG, timeout=self._timeout_s
@@ -83,7 +107,7 @@ class ServerCollection:
 
     def pages(self, client: Any, fields: list[str]) -> Iterator[list[Any]]:
         """Yield all rows in the order of their ids."""
-        self.wrote(client, 0)
+        self.wrote(client)
         above = "id >= -9223372036854775807"
         while rows := client.query(
             self._name, filter=above, output_fields=fields, limit=PAGE, iterator="True", timeout=self._timeout_s

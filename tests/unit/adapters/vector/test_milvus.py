@@ -15,6 +15,7 @@ import pytest
 from pymilvus import DataType, MilvusException
 
 from core.adapters.vector.milvus import Clusters, MilvusVectorIndex, Patience
+from core.adapters.vector.milvus_lite_shards import LiteShards
 from core.adapters.vector.milvus_rows import as_row, batches
 from core.errors import StoreUnavailable, WrongIndex
 from core.model import Part
@@ -240,9 +241,9 @@ def test_a_search_neither_waits_for_a_count_nor_fails_with_it(folder: Path, monk
         vectors = unit_vectors(3)
         index.upsert(rows_of(vectors))
         # Rows of a server are counted now and then, since others write there.
-        monkeypatch.setattr(index, "_is_embedded", False)
+        monkeypatch.setattr(index, "_nprobe", 1)
         monkeypatch.setattr(index, "_counted", -1e9)
-        monkeypatch.setattr(index, "_count_of", failing)
+        monkeypatch.setattr(index._of(), "count", failing)
         assert ids_of(index, vectors[0], limit=1) == [1]
         searched.set()
         assert counted.wait(60)
@@ -258,11 +259,11 @@ def test_a_folder_that_takes_long_to_open_is_not_taken_for_damaged(
     index.upsert(rows_of(unit_vectors(3)))
     index.close()
 
-    def late(*_args: object) -> int:
+    def late(*_args: object) -> None:
         raise MilvusException(message="<_MultiThreadedRendezvous: StatusCode.DEADLINE_EXCEEDED, Deadline Exceeded>")
 
     with monkeypatch.context() as patch, pytest.raises(StoreUnavailable):
-        patch.setattr(MilvusVectorIndex, "_count_of", late)
+        patch.setattr(LiteShards, "open", late)
         MilvusVectorIndex(folder, DIMENSION, patience=Patience(attempts=1))
     again = MilvusVectorIndex(folder, DIMENSION)
     assert sum(again.count().values()) == 3

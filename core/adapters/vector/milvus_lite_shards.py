@@ -1,0 +1,323 @@
+"""The rows of a Milvus Lite folder, in collections of consecutive ids of which few are open at a time.
+
+Milvus Lite keeps every row of an open collection in memory, with its text some ten kilobytes each, and takes as long
+to open it. Ids grow, so that what is written lies in the last collection and an edit in a few; the others stay closed,
+and a folder of a million rows costs as much memory as one of some ten thousand. Measured with rows of 1.5 kB of text:
+16,384 of them open in .15 s, and a search that looks into all clusters of them takes 11 ms, 9 with a tenth of them.
+``milvus_server`` does the same for a server.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER, holds, ivf_flat, schema
+from core.adapters.vector.milvus_lite_server import MilvusLiteServer, is_of_the_system
+from core.adapters.vector.milvus_rows import filters
+from core.errors import IndexLost, InvalidInput, WrongIndex
+from core.model import Part
+from core.platform.memory import usable_memory
+from core.platform.private_file import private_file
+
+IDS = 16_384
+"""Ids of a collection; the first one of a folder that an earlier release has written has all that there were."""
+_ROW_BYTES = 10_000
+_SHARE_OF_MEMORY = 16
+_FEWEST_OPEN, _MOST_OPEN = 2, 8
+_UNUSED_S = 60.0
+"""Time after which a collection that nobody used is closed when the next one is used."""
+_SEARCHED_S = 600.0
+"""Time for which all are left open after the store itself was searched, which needs them all."""
+_COUNTS = "rows.json"
+
+
+class LiteShards:
+    """Collections that only this process writes and reads; the one of ids from 0 has the plain ``name``."""
+
+    engine = "Milvus Lite IVF_FLAT"
+
+    def __init__(self, folder: Path, name: str, dimension: int, nlist: int, mends: bool) -> None:
+        self._server = MilvusLiteServer(folder)
+        self.socket = self._server.uri
+        self._name = name
+        self._dimension = dimension
+        self._nlist = nlist
+        self._mends = mends
+        self._lock = threading.RLock()
+        """Held while collections are opened and closed, and where anything below changes."""
+        self._starts: list[int] = []
+        self._open: dict[int, Any] = {}
+        """What is open, by its first id, the one used last at the end."""
+        self._used_at: dict[int, float] = {}
+        self._users: Counter[int] = Counter()
+        self._counts = _Counts(folder / _COUNTS)
+        self._greatest: int | None = None
+        """The greatest id in the first collection, where that was asked."""
+        self._searched_at = float("-inf")
+        fitting = usable_memory() // _SHARE_OF_MEMORY // (IDS * _ROW_BYTES)
+        self._most = min(max(fitting, _FEWEST_OPEN), _MOST_OPEN)
+
+    def open(self, client: Any) -> None:
+        """Make the first collection where there is none. Raises: ``WrongIndex``, ``IndexLost``."""
+        self._starts = sorted(self._start(name) for name in self._server.names() if self._is_own(name))
+        if self._starts and not self._holds(client):
+            if not self._mends:
+                raise WrongIndex("The vector store was made before its rows had fingerprints.")
+            # An empty one is filled from the catalogue.
+            self._drop_all(client)
+        if 0 not in self._starts:
+            self._make(client, 0)
+        self._counts.keep(self._starts)
+
+    def clear(self, client: Any) -> None:
+        with self._lock:
+            self._drop_all(client)
+            self._make(client, 0)
+
+    def send(self, client: Any, rows: list[dict[str, Any]], _timeout_s: float) -> None:
+        """Write rows, each in the place of an earlier one with its id."""
+        dealt: dict[int, list[dict[str, Any]]] = {}
+        for row in rows:
+            dealt.setdefault(self._place(client, row["id"]), []).append(row)
+        for start, some in dealt.items():
+            with self._changing(start) as collection:
+                # The client would pack them for the socket, which takes it several times as long as writing them.
+                collection.insert([{**row, "embedding": row["embedding"].tolist()} for row in some])
+
+    def forget(self, _client: Any, ids: Sequence[int], _timeout_s: float) -> None:
+        for start, some in self._dealt(ids).items():
+            with self._changing(start) as collection:
+                collection.delete(some)
+
+    def wrote(self, _client: Any) -> None:
+        """Do nothing: what was written can be found at once."""
+
+    @contextmanager
+    def searched(self, client: Any) -> Iterator[list[str]]:
+        """Give the names of all collections, open and indexed; they stay so for a while."""
+        self._searched_at = time.monotonic()
+        with ExitStack() as using:
+            for start in self._known():
+                collection = using.enter_context(self._using(start))
+                if collection.count() >= ROWS_PER_CLUSTER * self._nlist:
+                    # A search takes ten times longer a row in the buffer of what was written.
+                    collection.flush()
+            yield [self._name_of(start) for start in self._known()]
+
+    def count(self, _client: Any, _level: str) -> Mapping[Part, int]:
+        total = dict.fromkeys(Part, 0)
+        for start in self._known():
+            for part, rows in (self._counts.of(start) or self._counted(start)).items():
+                total[part] += rows
+        return total
+
+    def pages(self, _client: Any, fields: list[str]) -> Iterator[list[Any]]:
+        """Yield all rows; Milvus Lite has neither windows nor an order to read in."""
+        for start in self._known():
+            for part in Part:
+                with self._using(start) as collection:
+                    rows = collection.query(filters([part], None)[0], output_fields=fields)
+                if rows:
+                    yield rows
+
+    def expunge(self, _client: Any, chunk_ids: Collection[int]) -> bool:
+        """Have every file written anew that holds one of the deleted rows; tell whether none does."""
+        is_clean = True
+        for start, some in self._dealt(chunk_ids).items():
+            with self._changing(start) as collection:
+                is_clean = self._server.expunge(collection, "id", set(some)) and is_clean
+        return is_clean
+
+    def close(self) -> None:
+        with self._lock:
+            self._open.clear()
+        self._server.close()
+
+    def _known(self) -> list[int]:
+        with self._lock:
+            return list(self._starts)
+
+    def _dealt(self, ids: Iterable[int]) -> dict[int, list[int]]:
+        """Return ids by the first id of the collection that they belong to."""
+        starts, dealt = self._known(), dict[int, list[int]]()
+        for number in ids:
+            dealt.setdefault(_at_or_below(starts, number), []).append(number)
+        return dealt
+
+    def _place(self, client: Any, number: int) -> int:
+        """Return the first id of the collection in which a row is written, which is made where it is the first."""
+        with self._lock:
+            found = _at_or_below(self._starts, number)
+            if number < found + IDS:
+                return found
+            # An earlier release wrote everything into the first one, and the next one may begin anywhere.
+            least = found + IDS if found else self._greatest_of_first() + 1
+            start = max(number // IDS * IDS, least)
+            if start > number:
+                return found
+            self._make(client, start)
+            return start
+
+    def _greatest_of_first(self) -> int:
+        if self._greatest is None:
+            with self._using(0) as collection:
+                greater = collection.query(f"id >= {IDS}", output_fields=["id"])
+            self._greatest = max((row["id"] for row in greater), default=-1)
+        return self._greatest
+
+    @contextmanager
+    def _using(self, start: int, *, reads: bool = True) -> Iterator[Any]:
+        """Give a collection, open and where it ``reads`` with its index, and close what is open beyond what may be."""
+        with self._lock:
+            self._users[start] += 1
+            try:
+                collection = self._opened(start, reads)
+            except BaseException:
+                self._users[start] -= 1
+                raise
+            self._close_some()
+        try:
+            yield collection
+        finally:
+            with self._lock:
+                self._users[start] -= 1
+                self._used_at[start] = time.monotonic()
+
+    @contextmanager
+    def _changing(self, start: int) -> Iterator[Any]:
+        # Before, for the file; and after, for who counts meanwhile.
+        self._counts.forget(start)
+        try:
+            with self._using(start, reads=False) as collection:
+                yield collection
+        finally:
+            self._counts.forget(start)
+
+    def _opened(self, start: int, reads: bool) -> Any:
+        collection = self._open.pop(start, None)
+        try:
+            if collection is None:
+                collection = self._server.collection(self._name_of(start))
+            if reads:
+                # Writing needs no clusters, whose making takes as long as it.
+                collection.load()
+        except Exception as error:
+            if is_of_the_system(error):
+                raise
+            raise IndexLost("The files of the vector store are damaged.") from error
+        self._open[start] = collection
+        return collection
+
+    def _close_some(self) -> None:
+        """Close collections that nobody uses: those left alone for a while, and beyond the limit the least used."""
+        now = time.monotonic()
+        if now - self._searched_at < _SEARCHED_S:
+            return
+        for start in list(self._open):
+            is_old = now - self._used_at.get(start, now) > _UNUSED_S
+            if not self._users[start] and (is_old or len(self._open) > self._most):
+                del self._open[start]
+                self._server.put_away(self._name_of(start))
+
+    def _counted(self, start: int) -> Mapping[Part, int]:
+        seen = self._counts.changes(start)
+        with self._using(start) as collection:
+            past = len(collection.query(filters([Part.HISTORY], None)[0], output_fields=["id"]))
+            counted = {Part.HEAD: collection.num_entities - past, Part.HISTORY: past}
+        self._counts.keep_one(start, counted, seen)
+        return counted
+
+    def _holds(self, client: Any) -> bool:
+        """Tell whether the rows have fingerprints. Raises: ``WrongIndex`` for vectors of another model."""
+        with self._using(self._starts[0], reads=False):
+            return holds(client, self._name_of(self._starts[0]), self._dimension)
+
+    def _make(self, client: Any, start: int) -> None:
+        # pymilvus flattens the parameters for a server; Milvus Lite reads only the nested form, and drops the flat one.
+        index = ivf_flat(client, {"params": {"nlist": self._nlist}})
+        client.create_collection(self._name_of(start), schema=schema(client, self._dimension))
+        # The client would sleep half a second before it looks whether there is an index of no rows.
+        client.create_index(self._name_of(start), index, sync=False)
+        self._starts = sorted({*self._starts, start})
+
+    def _drop_all(self, client: Any) -> None:
+        self._open.clear()
+        for start in self._starts:
+            self._counts.forget(start)
+            client.drop_collection(self._name_of(start))
+        self._starts, self._greatest = [], None
+
+    def _name_of(self, start: int) -> str:
+        return f"{self._name}_from_{start}" if start else self._name
+
+    def _is_own(self, name: str) -> bool:
+        return name == self._name or name.removeprefix(f"{self._name}_from_").isdecimal()
+
+    def _start(self, name: str) -> int:
+        return 0 if name == self._name else int(name.removeprefix(f"{self._name}_from_"))
+
+
+class _Counts:
+    """How many rows collections have that were not changed since they were counted, also after a restart.
+
+    The file loses a collection before the first change of it, so that one that was killed leaves nothing untrue.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._changes: Counter[int] = Counter()
+        self._known: dict[int, dict[Part, int]] = {}
+        with suppress(OSError, ValueError, TypeError, AttributeError):
+            read = json.loads(path.read_bytes())
+            self._known = {
+                int(start): {Part(part): int(rows) for part, rows in of.items()} for start, of in read.items()
+            }
+
+    def of(self, start: int) -> Mapping[Part, int] | None:
+        with self._lock:
+            return self._known.get(start)
+
+    def changes(self, start: int) -> int:
+        with self._lock:
+            return self._changes[start]
+
+    def keep_one(self, start: int, counted: dict[Part, int], seen: int) -> None:
+        """Keep what was counted, unless the collection was changed since ``changes`` told what was ``seen``."""
+        with self._lock:
+            if self._changes[start] == seen:
+                self._known[start] = counted
+                self._write()
+
+    def forget(self, start: int) -> None:
+        with self._lock:
+            self._changes[start] += 1
+            if self._known.pop(start, None) is not None:
+                self._write()
+
+    def keep(self, starts: Sequence[int]) -> None:
+        """Forget all collections but these."""
+        with self._lock:
+            if not self._known.keys() <= set(starts):
+                self._known = {start: of for start, of in self._known.items() if start in starts}
+                self._write()
+
+    def _write(self) -> None:
+        told = {str(start): {part.value: rows for part, rows in of.items()} for start, of in self._known.items()}
+        try:
+            with private_file(self._path) as file:
+                file.write(json.dumps(told).encode())
+        except InvalidInput:
+            self._path.unlink(missing_ok=True)
+
+
+def _at_or_below(starts: Sequence[int], number: int) -> int:
+    return starts[max(bisect_right(starts, number) - 1, 0)]

@@ -1,0 +1,231 @@
+"""A Milvus Lite folder of several collections behaves as one index, and keeps few of them open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.adapters.vector import milvus_lite_shards
+from core.adapters.vector.milvus import MilvusVectorIndex
+from core.errors import IndexLost, StoreUnavailable
+from core.model import Part
+from tests.contracts.vector_index import (
+    BOTH,
+    DIMENSION,
+    VectorIndexContract,
+    ids_of,
+    row,
+    rows_of,
+    stored_in,
+    unit_vectors,
+)
+
+
+@pytest.fixture(autouse=True)
+def small_collections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(milvus_lite_shards, "IDS", 10)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "vectors"
+
+
+def shards_of(index: MilvusVectorIndex) -> Any:
+    return index._of()
+
+
+class TestManyCollections(VectorIndexContract):
+    @pytest.fixture
+    def index(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MilvusVectorIndex]:
+        monkeypatch.setattr(milvus_lite_shards, "IDS", 100)
+        monkeypatch.setattr(milvus_lite_shards, "_MOST_OPEN", 2)
+        monkeypatch.setattr(milvus_lite_shards, "_SEARCHED_S", 0.0)
+        index = MilvusVectorIndex(folder, DIMENSION)
+        yield index
+        index.close()
+
+
+def test_several_collections_are_searched_counted_and_read_as_one(folder: Path) -> None:
+    vectors = unit_vectors(45)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(vectors))
+    index.upsert([row(13, vectors[12], Part.HISTORY)])
+    index.delete([7, 44])
+    for _ in range(2):
+        assert shards_of(index)._known() == [0, 10, 20, 30, 40]
+        assert dict(index.count()) == {Part.HEAD: 42, Part.HISTORY: 1}
+        query = unit_vectors(1, seed=5)[0]
+        near = [int(at) + 1 for at in np.argsort(np.linalg.norm(vectors - query, axis=1)) if at + 1 not in (7, 44)]
+        assert ids_of(index, query) == near
+        assert ids_of(index, query, parts=[Part.HEAD], limit=9) == [at for at in near if at != 13][:9]
+        assert set(stored_in(index)) == set(near)
+        index.close()
+        index = MilvusVectorIndex(folder, DIMENSION)
+    index.close()
+
+
+def test_few_collections_are_open_unless_the_store_itself_is_searched(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(milvus_lite_shards, "_MOST_OPEN", 2)
+    vectors = unit_vectors(60)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    shards = shards_of(index)
+    try:
+        for at in range(0, 60, 5):
+            index.upsert(rows_of(vectors[at : at + 5], first_id=at + 1))
+            assert len(shards._open) <= 2
+        assert len(stored_in(index)) == 60
+        assert len(shards._open) <= 2
+        assert sorted(shards._server._database._collections) == sorted(
+            ("default", shards._name_of(start)) for start in shards._open
+        )
+        assert len(ids_of(index, vectors[0])) == 60
+        assert len(shards._open) == len(shards._known()) == 7
+        # Once it was not searched for a while, the next write closes what is left over.
+        monkeypatch.setattr(milvus_lite_shards, "_SEARCHED_S", 0.0)
+        index.upsert(rows_of(vectors[:1]))
+        assert len(shards._open) <= 2
+        monkeypatch.setattr(milvus_lite_shards, "_UNUSED_S", 0.0)
+        index.upsert(rows_of(vectors[:1]))
+        assert list(shards._open) == [0]
+    finally:
+        index.close()
+
+
+def test_a_folder_of_an_earlier_release_keeps_its_rows_where_they_are(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = unit_vectors(60)
+    with monkeypatch.context() as patch:
+        patch.setattr(milvus_lite_shards, "IDS", 1 << 40)
+        index = MilvusVectorIndex(folder, DIMENSION)
+        index.upsert(rows_of(vectors[:33]))
+        assert shards_of(index)._known() == [0]
+        index.close()
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        # What moves stays; only greater ids have collections of their own.
+        index.upsert([row(25, vectors[24], Part.HISTORY)])
+        assert shards_of(index)._known() == [0]
+        index.upsert(rows_of(vectors[33:], first_id=34))
+        index.upsert([row(31, vectors[30], Part.HISTORY)])
+        index.delete([32, 35])
+        assert shards_of(index)._known() == [0, 34, 44, 54]
+        assert dict(index.count()) == {Part.HEAD: 56, Part.HISTORY: 2}
+        found = [number for number, _ in index.ids()]
+        assert sorted(found) == [number for number in range(1, 61) if number not in (32, 35)]
+        assert sorted(ids_of(index, vectors[0])) == sorted(found)
+    finally:
+        index.close()
+
+
+def test_rows_are_counted_once_and_again_after_a_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(unit_vectors(25)))
+    assert dict(index.count()) == {Part.HEAD: 25, Part.HISTORY: 0}
+    index.close()
+    index = MilvusVectorIndex(folder, DIMENSION)
+    shards = shards_of(index)
+    counted = []
+    count = shards._counted
+    monkeypatch.setattr(shards, "_counted", lambda start: counted.append(start) or count(start))
+    try:
+        assert sum(index.count().values()) == 25
+        assert counted == []
+        index.delete([12])
+        # Whoever kills the process from here on leaves no count of what was changed.
+        assert set(json.loads((folder / "rows.json").read_bytes())) == {"0", "20"}
+        assert sum(index.count().values()) == 24
+        assert counted == [10]
+        index.clear()
+        assert sum(index.count().values()) == 0
+    finally:
+        index.close()
+
+
+def test_a_count_of_what_changes_meanwhile_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = MilvusVectorIndex(folder, DIMENSION)
+    shards = shards_of(index)
+    try:
+        index.upsert(rows_of(unit_vectors(3)))
+        keep = shards._counts.keep_one
+
+        def late(*given: Any) -> None:
+            index.upsert([row(5, unit_vectors(1)[0])])
+            keep(*given)
+
+        monkeypatch.setattr(shards._counts, "keep_one", late)
+        assert sum(index.count().values()) == 3
+        monkeypatch.setattr(shards._counts, "keep_one", keep)
+        assert sum(index.count().values()) == 4
+    finally:
+        index.close()
+
+
+def test_a_damaged_collection_is_said_and_all_is_written_anew(folder: Path) -> None:
+    vectors = unit_vectors(30)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(vectors))
+    index.close()
+    damaged = folder / "collections" / "rag_kb_from_10"
+    for path in damaged.rglob("*.parquet"):
+        path.write_bytes(path.read_bytes()[:40])
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        for act in (
+            lambda: index.search(vectors[0], 5, BOTH),
+            lambda: list(index.stored()),
+            lambda: index.upsert([row(12, vectors[0])]),
+        ):
+            with pytest.raises(IndexLost):
+                act()
+        index.clear()
+        index.upsert(rows_of(vectors))
+        assert len(ids_of(index, vectors[0])) == 30
+    finally:
+        index.close()
+
+
+def test_a_collection_that_cannot_be_written_out_is_read_from_its_log(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(milvus_lite_shards, "_MOST_OPEN", 2)
+    vectors = unit_vectors(50)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.upsert(rows_of(vectors[:9]))
+
+        def full(*_: object, **__: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("milvus_lite.engine.collection.execute_flush", full)
+            index.upsert(rows_of(vectors[9:], first_id=10))
+        assert len(stored_in(index)) == 50
+    finally:
+        index.close()
+
+
+def test_out_of_memory_is_no_damage(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(unit_vectors(30)))
+    index.close()
+    index = MilvusVectorIndex(folder, DIMENSION)
+
+    def exhausted(_name: str) -> None:
+        raise MemoryError
+
+    try:
+        monkeypatch.setattr(shards_of(index)._server, "collection", exhausted)
+        with pytest.raises(StoreUnavailable) as raised:
+            index.upsert([row(15, unit_vectors(1)[0])])
+        assert not isinstance(raised.value, IndexLost)
+    finally:
+        index.close()
