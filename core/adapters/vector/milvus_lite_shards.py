@@ -1,10 +1,10 @@
-"""The rows of a Milvus Lite folder, in collections of consecutive ids of which few are open at a time.
+"""The rows of a Milvus Lite folder, in collections of as many as are open at a time in little memory.
 
 Milvus Lite keeps every row of an open collection in memory, with its text some ten kilobytes each, and takes as long
-to open it. Ids grow, so that what is written lies in the last collection and an edit in a few; the others stay closed,
-and a folder of a million rows costs as much memory as one of some ten thousand. Measured with rows of 1.5 kB of text:
-16,384 of them open in .15 s, and a search that looks into all clusters of them takes 11 ms, 9 with a tenth of them.
-``milvus_server`` does the same for a server.
+to open it. So rows lie in collections in the order in which their ids were first written: what is new lies in the last
+one and the rows of a document in one or two, the others stay closed, and a folder of a million rows costs as much
+memory as one of some ten thousand. Measured with rows of 1.5 kB of text: 16,384 of them open in .15 s, and a search
+that looks into all clusters of them takes 11 ms, 9 with a tenth of them. ``milvus_server`` does the same for a server.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import threading
 import time
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from core.adapters.vector.id_log import IdLog
 from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER, holds, ivf_flat, schema
 from core.adapters.vector.milvus_lite_server import MilvusLiteServer, is_of_the_system
 from core.adapters.vector.milvus_rows import filters
@@ -27,8 +28,8 @@ from core.model import Part
 from core.platform.memory import usable_memory
 from core.platform.private_file import private_file
 
-IDS = 16_384
-"""Ids of a collection; the first one of a folder that an earlier release has written has all that there were."""
+ROWS = 16_384
+"""Rows of a collection; the first one of a folder that an earlier release has written has all that there were."""
 _ROW_BYTES = 10_000
 _SHARE_OF_MEMORY = 16
 _FEWEST_OPEN, _MOST_OPEN = 2, 8
@@ -36,16 +37,24 @@ _UNUSED_S = 60.0
 """Time after which a collection that nobody used is closed when the next one is used."""
 _SEARCHED_S = 600.0
 """Time for which all are left open after the store itself was searched, which needs them all."""
-_COUNTS = "rows.json"
+_COUNTS, _LOG = "rows.json", "ids"
 
 
 class LiteShards:
-    """Collections that only this process writes and reads; the one of ids from 0 has the plain ``name``."""
+    """Collections that only this process writes and reads, each known by the first place of its rows.
+
+    The one from place 0 has the plain ``name``.
+    """
 
     engine = "Milvus Lite IVF_FLAT"
 
     def __init__(self, folder: Path, name: str, dimension: int, nlist: int, mends: bool) -> None:
         self._server = MilvusLiteServer(folder)
+        try:
+            self._log = IdLog(folder / _LOG)
+        except BaseException:
+            self._server.close()
+            raise
         self.socket = self._server.uri
         self._name = name
         self._dimension = dimension
@@ -55,14 +64,12 @@ class LiteShards:
         """Held while collections are opened and closed, and where anything below changes."""
         self._starts: list[int] = []
         self._open: dict[int, Any] = {}
-        """What is open, by its first id, the one used last at the end."""
+        """What is open, the one used last at the end."""
         self._used_at: dict[int, float] = {}
         self._users: Counter[int] = Counter()
         self._counts = _Counts(folder / _COUNTS)
-        self._greatest: int | None = None
-        """The greatest id in the first collection, where that was asked."""
         self._searched_at = float("-inf")
-        fitting = usable_memory() // _SHARE_OF_MEMORY // (IDS * _ROW_BYTES)
+        fitting = usable_memory() // _SHARE_OF_MEMORY // (ROWS * _ROW_BYTES)
         self._most = min(max(fitting, _FEWEST_OPEN), _MOST_OPEN)
 
     def open(self, client: Any) -> None:
@@ -75,6 +82,9 @@ class LiteShards:
             self._drop_all(client)
         if 0 not in self._starts:
             self._make(client, 0)
+        if len(self._log) <= self._starts[-1]:
+            # An earlier release kept no log.
+            self._log.replace((start, self._ids_in(start)) for start in self._starts)
         self._counts.keep(self._starts)
 
     def clear(self, client: Any) -> None:
@@ -84,12 +94,12 @@ class LiteShards:
 
     def send(self, client: Any, rows: list[dict[str, Any]], _timeout_s: float) -> None:
         """Write rows, each in the place of an earlier one with its id."""
-        dealt: dict[int, list[dict[str, Any]]] = {}
-        for row in rows:
-            dealt.setdefault(self._place(client, row["id"]), []).append(row)
-        for start, some in dealt.items():
+        self._give_places(client, [row["id"] for row in rows])
+        by_id = {row["id"]: row for row in rows}
+        for start, ids in self._dealt(list(by_id)).items():
             with self._changing(start) as collection:
                 # The client would pack them for the socket, which takes it several times as long as writing them.
+                some = (by_id[chunk_id] for chunk_id in ids)
                 collection.insert([{**row, "embedding": row["embedding"].tolist()} for row in some])
 
     def forget(self, _client: Any, ids: Sequence[int], _timeout_s: float) -> None:
@@ -131,47 +141,45 @@ class LiteShards:
     def expunge(self, _client: Any, chunk_ids: Collection[int]) -> bool:
         """Have every file written anew that holds one of the deleted rows; tell whether none does."""
         is_clean = True
-        for start, some in self._dealt(chunk_ids).items():
+        for start, some in self._dealt(list(chunk_ids)).items():
             with self._changing(start) as collection:
                 is_clean = self._server.expunge(collection, "id", set(some)) and is_clean
+        if is_clean:
+            self._log.forget(chunk_ids)
         return is_clean
 
     def close(self) -> None:
         with self._lock:
             self._open.clear()
         self._server.close()
+        self._log.close()
 
     def _known(self) -> list[int]:
         with self._lock:
             return list(self._starts)
 
-    def _dealt(self, ids: Iterable[int]) -> dict[int, list[int]]:
-        """Return ids by the first id of the collection that they belong to."""
+    def _dealt(self, ids: Sequence[int]) -> dict[int, list[int]]:
+        """Return those of the ids that have been written, by the collection that they are in."""
         starts, dealt = self._known(), dict[int, list[int]]()
-        for number in ids:
-            dealt.setdefault(_at_or_below(starts, number), []).append(number)
+        for number, place in zip(ids, self._log.find(ids).tolist(), strict=True):
+            if place >= 0:
+                dealt.setdefault(starts[bisect_right(starts, place) - 1], []).append(number)
         return dealt
 
-    def _place(self, client: Any, number: int) -> int:
-        """Return the first id of the collection in which a row is written, which is made where it is the first."""
-        with self._lock:
-            found = _at_or_below(self._starts, number)
-            if number < found + IDS:
-                return found
-            # An earlier release wrote everything into the first one, and the next one may begin anywhere.
-            least = found + IDS if found else self._greatest_of_first() + 1
-            start = max(number // IDS * IDS, least)
-            if start > number:
-                return found
-            self._make(client, start)
-            return start
+    def _give_places(self, client: Any, ids: Sequence[int]) -> None:
+        """Give each id that has none a place in the last collection, or in another one where that is full."""
+        new = [number for number, place in zip(ids, self._log.find(ids).tolist(), strict=True) if place < 0]
+        while new:
+            with self._lock:
+                if len(self._log) - self._starts[-1] >= ROWS:
+                    self._make(client, len(self._log))
+                room = self._starts[-1] + ROWS - len(self._log)
+            self._log.append(new[:room])
+            new = new[room:]
 
-    def _greatest_of_first(self) -> int:
-        if self._greatest is None:
-            with self._using(0) as collection:
-                greater = collection.query(f"id >= {IDS}", output_fields=["id"])
-            self._greatest = max((row["id"] for row in greater), default=-1)
-        return self._greatest
+    def _ids_in(self, start: int) -> list[int]:
+        with self._using(start) as collection:
+            return [row["id"] for row in collection.query("", output_fields=["id"])]
 
     @contextmanager
     def _using(self, start: int, *, reads: bool = True) -> Iterator[Any]:
@@ -249,11 +257,13 @@ class LiteShards:
         self._starts = sorted({*self._starts, start})
 
     def _drop_all(self, client: Any) -> None:
+        """Drop every collection; one that is killed meanwhile leaves a log that is written anew from what is left."""
+        self._log.replace(())
         self._open.clear()
-        for start in self._starts:
+        for start in reversed(self._starts):
             self._counts.forget(start)
             client.drop_collection(self._name_of(start))
-        self._starts, self._greatest = [], None
+        self._starts = []
 
     def _name_of(self, start: int) -> str:
         return f"{self._name}_from_{start}" if start else self._name
@@ -317,7 +327,3 @@ class _Counts:
                 file.write(json.dumps(told).encode())
         except InvalidInput:
             self._path.unlink(missing_ok=True)
-
-
-def _at_or_below(starts: Sequence[int], number: int) -> int:
-    return starts[max(bisect_right(starts, number) - 1, 0)]

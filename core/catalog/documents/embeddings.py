@@ -23,6 +23,7 @@ from sqlalchemy import (
     update,
 )
 
+from core.catalog.documents.part_vectors import part_vectors
 from core.catalog.engine import Database
 from core.catalog.outbox import VECTOR
 from core.catalog.prepared import Prepared
@@ -206,23 +207,15 @@ class Embeddings:
 
     def head_vectors(self, model: str) -> Iterator[HeadVector]:
         """Yield id, document id and vector of every chunk of a version that is shown, or about to be."""
-        yield from self._vectors(model, chunks.c.id.in_(_IN_HEAD))
+        with self._database.read() as tx:
+            yield from part_vectors(tx, model, _IN_HEAD)
 
     def past_vectors(self, model: str) -> Iterator[HeadVector]:
         """Yield id, document id and vector of every chunk that versions have, none of them shown or about to be."""
         past = select(versions.c.id).where(versions.c.id.not_in(shown_now), ~versions.c.is_prepared)
         members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(past))
-        yield from self._vectors(model, and_(chunks.c.id.in_(members), chunks.c.id.not_in(_IN_HEAD)))
-
-    def _vectors(self, model: str, chosen: ColumnElement[bool]) -> Iterator[HeadVector]:
-        query = (
-            select(chunks.c.id, chunks.c.doc_id, embeddings.c.vector)
-            .join(embeddings, and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model))
-            .where(chosen)
-        )
         with self._database.read() as tx:
-            for row in tx.execute(query.execution_options(yield_per=5000)):
-                yield row.id, row.doc_id, np.frombuffer(row.vector, np.float16).astype(np.float32)
+            yield from part_vectors(tx, model, members, _IN_HEAD)
 
 
 def indexed_text(row: object) -> str:

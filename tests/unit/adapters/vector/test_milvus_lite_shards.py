@@ -28,7 +28,7 @@ from tests.contracts.vector_index import (
 
 @pytest.fixture(autouse=True)
 def small_collections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(milvus_lite_shards, "IDS", 10)
+    monkeypatch.setattr(milvus_lite_shards, "ROWS", 10)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def shards_of(index: MilvusVectorIndex) -> Any:
 class TestManyCollections(VectorIndexContract):
     @pytest.fixture
     def index(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MilvusVectorIndex]:
-        monkeypatch.setattr(milvus_lite_shards, "IDS", 100)
+        monkeypatch.setattr(milvus_lite_shards, "ROWS", 100)
         monkeypatch.setattr(milvus_lite_shards, "_MOST_OPEN", 2)
         monkeypatch.setattr(milvus_lite_shards, "_SEARCHED_S", 0.0)
         index = MilvusVectorIndex(folder, DIMENSION)
@@ -87,7 +87,7 @@ def test_few_collections_are_open_unless_the_store_itself_is_searched(
             ("default", shards._name_of(start)) for start in shards._open
         )
         assert len(ids_of(index, vectors[0])) == 60
-        assert len(shards._open) == len(shards._known()) == 7
+        assert len(shards._open) == len(shards._known()) == 6
         # Once it was not searched for a while, the next write closes what is left over.
         monkeypatch.setattr(milvus_lite_shards, "_SEARCHED_S", 0.0)
         index.upsert(rows_of(vectors[:1]))
@@ -104,24 +104,94 @@ def test_a_folder_of_an_earlier_release_keeps_its_rows_where_they_are(
 ) -> None:
     vectors = unit_vectors(60)
     with monkeypatch.context() as patch:
-        patch.setattr(milvus_lite_shards, "IDS", 1 << 40)
+        patch.setattr(milvus_lite_shards, "ROWS", 1 << 40)
         index = MilvusVectorIndex(folder, DIMENSION)
         index.upsert(rows_of(vectors[:33]))
-        assert shards_of(index)._known() == [0]
+        index.delete([3])
         index.close()
+    (folder / "ids").unlink()
+    (folder / "rows.json").unlink(missing_ok=True)
     index = MilvusVectorIndex(folder, DIMENSION)
     try:
-        # What moves stays; only greater ids have collections of their own.
+        # What moves stays; only what is new has collections of its own.
         index.upsert([row(25, vectors[24], Part.HISTORY)])
         assert shards_of(index)._known() == [0]
         index.upsert(rows_of(vectors[33:], first_id=34))
         index.upsert([row(31, vectors[30], Part.HISTORY)])
         index.delete([32, 35])
-        assert shards_of(index)._known() == [0, 34, 44, 54]
-        assert dict(index.count()) == {Part.HEAD: 56, Part.HISTORY: 2}
+        assert shards_of(index)._known() == [0, 32, 42, 52]
+        assert dict(index.count()) == {Part.HEAD: 55, Part.HISTORY: 2}
         found = [number for number, _ in index.ids()]
-        assert sorted(found) == [number for number in range(1, 61) if number not in (32, 35)]
+        assert sorted(found) == [number for number in range(1, 61) if number not in (3, 32, 35)]
         assert sorted(ids_of(index, vectors[0])) == sorted(found)
+    finally:
+        index.close()
+
+
+@pytest.mark.parametrize("left", [0, 8 * 20 + 3])
+def test_a_log_of_ids_that_is_lost_or_cut_is_made_anew(folder: Path, left: int) -> None:
+    vectors = unit_vectors(45)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(vectors))
+    index.delete([1, 2, 3, 17])
+    index.close()
+    log = folder / "ids"
+    log.write_bytes(log.read_bytes()[:left])
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.upsert([row(40, vectors[39], Part.HISTORY), row(2, vectors[1])])
+        index.delete([12])
+        assert sorted(stored_in(index)) == [2, *(n for n in range(4, 46) if n not in (12, 17))]
+        assert [part for number, part in index.ids() if number == 40] == [Part.HISTORY]
+    finally:
+        index.close()
+
+
+def test_nothing_of_a_purged_row_is_left_and_it_can_come_again(folder: Path) -> None:
+    vectors = unit_vectors(25)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.upsert(rows_of(vectors, first_id=1_000_000_001))
+        index.delete([1_000_000_004])
+        assert index.expunge([1_000_000_004])
+        gone = np.array([1_000_000_004]).tobytes()
+        # Milvus Lite keeps the ids of what it has deleted, and nothing else of it.
+        rows = [*folder.rglob("data_*"), *folder.rglob("*.arrow"), folder / "ids"]
+        assert len(rows) > 3
+        assert not [path for path in rows if gone in path.read_bytes()]
+        index.upsert([row(1_000_000_004, vectors[3])])
+        assert len(stored_in(index)) == 25
+        index.upsert([row(1_000_000_004, vectors[3], Part.HISTORY)])
+        assert len(stored_in(index)) == 25
+    finally:
+        index.close()
+
+
+@pytest.mark.parametrize("dropped", [1, 2, 3])
+def test_emptying_that_was_ended_half_way_leaves_an_index_that_can_be_filled(folder: Path, dropped: int) -> None:
+    vectors = unit_vectors(35)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(vectors))
+    shards, done = shards_of(index), []
+
+    class Ends(Exception):
+        pass
+
+    class Client:
+        def drop_collection(self, name: str) -> None:
+            if len(done) == dropped:
+                raise Ends
+            index._client.drop_collection(name)
+            done.append(name)
+
+    with pytest.raises(Ends):
+        shards.clear(Client())
+    index.close()
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.upsert(rows_of(vectors))
+        assert sorted(stored_in(index)) == list(range(1, 36))
+        assert len(ids_of(index, vectors[0])) == 35
     finally:
         index.close()
 
