@@ -24,8 +24,8 @@ from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 
 ENGINE = FlatVectors.engine
 LOAD_BATCH = 4096
-LOAD_PATIENCE_S = 6.0
-"""How long a search waits for a part that is being loaded; a store of many rows takes longer to open."""
+LOAD_PATIENCE_S = 5.0
+"""How long from its beginning a search waits for the loading of a part; the store may take longer to open."""
 
 RESTS_AFTER_S = 600.0
 """How long nothing is asked of an inner index that is put to rest."""
@@ -65,6 +65,8 @@ class HotVectors:
         """Set where no loading of the part is under way."""
         for event in self._loading.values():
             event.set()
+        self._began = dict.fromkeys(Part, 0.0)
+        """When the last loading of the part began."""
         self._loaded: frozenset[Part] = frozenset()
         self._whole: frozenset[Part] = frozenset()
         """The parts that were loaded and not cleared since."""
@@ -78,6 +80,7 @@ class HotVectors:
 
     def load(self, rows: Iterable[HeadVector], part: Part = Part.HEAD) -> None:
         """Take a part into memory; what was written meanwhile wins."""
+        self._began[part] = time.monotonic()
         self._loading[part].clear()
         try:
             self._load(rows, part)
@@ -234,9 +237,11 @@ class HotVectors:
 
     def _is_worth_waiting(self, parts: Sequence[Part]) -> bool:
         """Wait for what is being loaded; tell whether something was."""
-        awaited = [self._loading[part] for part in parts if not self._loading[part].is_set()]
-        deadline = time.monotonic() + LOAD_PATIENCE_S
-        return bool(awaited) and all(event.wait(max(0.0, deadline - time.monotonic())) for event in awaited)
+        awaited = [part for part in parts if not self._loading[part].is_set()]
+        return bool(awaited) and all(self._loading[part].wait(self._patience(part)) for part in awaited)
+
+    def _patience(self, part: Part) -> float:
+        return max(0.0, self._began[part] + LOAD_PATIENCE_S - time.monotonic())
 
     def _answering(self, parts: Sequence[Part]) -> list[GrowingVectors] | None:
         memory, wanted = self._memory, set(parts)

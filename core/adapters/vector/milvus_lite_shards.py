@@ -23,7 +23,7 @@ from core.adapters.vector.id_log import IdLog
 from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER, holds, ivf_flat, schema
 from core.adapters.vector.milvus_lite_server import MilvusLiteServer, is_of_the_system
 from core.adapters.vector.milvus_rows import filters
-from core.errors import IndexLost, InvalidInput, WrongIndex
+from core.errors import IndexLost, InvalidInput, StoreUnavailable, WrongIndex
 from core.model import Part
 from core.platform.memory import usable_memory
 from core.platform.private_file import private_file
@@ -31,12 +31,13 @@ from core.platform.private_file import private_file
 ROWS = 16_384
 """Rows of a collection; the first one of a folder that an earlier release has written has all that there were."""
 _ROW_BYTES = 10_000
-_SHARE_OF_MEMORY = 16
+_SHARE_OF_MEMORY, _LARGEST_SHARE = 16, 4
+"""What of the memory open collections take, and at most where the store itself is searched, which needs all."""
 _FEWEST_OPEN, _MOST_OPEN = 2, 8
 _UNUSED_S = 60.0
 """Time after which a collection that nobody used is closed when the next one is used."""
 _SEARCHED_S = 600.0
-"""Time for which all are left open after the store itself was searched, which needs them all."""
+"""Time for which all are left open after the store itself was searched."""
 _COUNTS, _LOG = "rows.json", "ids"
 
 
@@ -112,7 +113,8 @@ class LiteShards:
 
     @contextmanager
     def searched(self, client: Any) -> Iterator[list[str]]:
-        """Give the names of all collections, open and indexed; they stay so for a while."""
+        """Give the names of all collections, which are open and stay so for a while. Raises: ``StoreUnavailable``."""
+        self._look_for_room()
         self._searched_at = time.monotonic()
         with ExitStack() as using:
             for start in self._known():
@@ -153,6 +155,16 @@ class LiteShards:
             self._open.clear()
         self._server.close()
         self._log.close()
+
+    def _look_for_room(self) -> None:
+        """Raise ``StoreUnavailable`` where all collections together would take too much of the memory."""
+        known = len(self._known())
+        if known > self._most and known * ROWS * _ROW_BYTES > usable_memory() // _LARGEST_SHARE:
+            raise StoreUnavailable(
+                f"{len(self._log)} vectors are too many to be searched in their store.",
+                remedy="Words answer until vectors are in memory. Where they stay out of it: a Milvus server"
+                " (EVORAG_VECTOR_URL), or more memory.",
+            )
 
     def _known(self) -> list[int]:
         with self._lock:

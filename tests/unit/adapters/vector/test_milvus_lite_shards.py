@@ -283,6 +283,24 @@ def test_a_collection_that_cannot_be_written_out_is_read_from_its_log(
         index.close()
 
 
+def test_a_store_that_memory_cannot_hold_is_not_searched_and_else_goes_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = unit_vectors(60)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.upsert(rows_of(vectors))
+        monkeypatch.setattr(milvus_lite_shards, "usable_memory", lambda: 4 * 59 * 10_000)
+        shards_of(index)._most = 2
+        with pytest.raises(StoreUnavailable, match="60 vectors are too many"):
+            index.search(vectors[0], 5, BOTH)
+        index.upsert(rows_of(vectors[:5]))
+        assert len(stored_in(index)) == sum(index.count().values()) == 60
+        assert len(shards_of(index)._open) <= 2
+    finally:
+        index.close()
+
+
 def test_out_of_memory_is_no_damage(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = MilvusVectorIndex(folder, DIMENSION)
     index.upsert(rows_of(unit_vectors(30)))
