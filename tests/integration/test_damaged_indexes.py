@@ -149,7 +149,7 @@ def test_vectors_are_not_thrown_away_where_the_system_refuses_something(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("core.adapters.vector.milvus.MilvusLiteServer", full)
+    monkeypatch.setattr("core.adapters.vector.milvus_lite_shards.MilvusLiteServer", full)
     with pytest.raises(StoreUnavailable):
         MilvusVectorIndex(data / "vectors", 384, patience=Patience(attempts=2, pause_s=0.0))
     assert {path for path in (data / "vectors").rglob("*") if path.is_file()} == files

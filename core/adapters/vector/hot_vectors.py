@@ -24,7 +24,7 @@ from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 
 ENGINE = FlatVectors.engine
 LOAD_BATCH = 4096
-LOAD_PATIENCE_S = 5.0
+LOAD_PATIENCE_S = 4.0
 """How long from its beginning a search waits for the loading of a part; the store may take longer to open."""
 
 RESTS_AFTER_S = 600.0
