@@ -70,8 +70,7 @@ class LiteShards:
         self._users: Counter[int] = Counter()
         self._counts = _Counts(folder / _COUNTS)
         self._searched_at = float("-inf")
-        fitting = usable_memory() // _SHARE_OF_MEMORY // (ROWS * _ROW_BYTES)
-        self._most = min(max(fitting, _FEWEST_OPEN), _MOST_OPEN)
+        self._most = min(max(_fitting(_SHARE_OF_MEMORY), _FEWEST_OPEN), _MOST_OPEN)
 
     def open(self, client: Any) -> None:
         """Make the first collection where there is none. Raises: ``WrongIndex``, ``IndexLost``."""
@@ -159,7 +158,7 @@ class LiteShards:
     def _look_for_room(self) -> None:
         """Raise ``StoreUnavailable`` where all collections together would take too much of the memory."""
         known = len(self._known())
-        if known > self._most and known * ROWS * _ROW_BYTES > usable_memory() // _LARGEST_SHARE:
+        if known > max(self._most, _fitting(_LARGEST_SHARE)):
             raise StoreUnavailable(
                 f"{len(self._log)} vectors are too many to be searched in their store.",
                 remedy="Words answer until vectors are in memory. Where they stay out of it: a Milvus server"
@@ -237,13 +236,16 @@ class LiteShards:
         return collection
 
     def _close_some(self) -> None:
-        """Close collections that nobody uses: those left alone for a while, and beyond the limit the least used."""
+        """Close collections that nobody uses: those left alone for a while, and beyond the limit the least used.
+
+        After a search all stay open that memory can hold.
+        """
         now = time.monotonic()
-        if now - self._searched_at < _SEARCHED_S:
-            return
+        is_searched = now - self._searched_at < _SEARCHED_S
+        most = max(self._most, _fitting(_LARGEST_SHARE)) if is_searched else self._most
         for start in list(self._open):
-            is_old = now - self._used_at.get(start, now) > _UNUSED_S
-            if not self._users[start] and (is_old or len(self._open) > self._most):
+            is_old = not is_searched and now - self._used_at.get(start, now) > _UNUSED_S
+            if not self._users[start] and (is_old or len(self._open) > most):
                 del self._open[start]
                 self._server.put_away(self._name_of(start))
 
@@ -339,3 +341,8 @@ class _Counts:
                 file.write(json.dumps(told).encode())
         except InvalidInput:
             self._path.unlink(missing_ok=True)
+
+
+def _fitting(share: int) -> int:
+    """Return how many collections fit into a part of the memory."""
+    return usable_memory() // share // (ROWS * _ROW_BYTES)

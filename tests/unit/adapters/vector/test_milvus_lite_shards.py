@@ -290,7 +290,7 @@ def test_a_store_that_memory_cannot_hold_is_not_searched_and_else_goes_on(
     index = MilvusVectorIndex(folder, DIMENSION)
     try:
         index.upsert(rows_of(vectors))
-        monkeypatch.setattr(milvus_lite_shards, "usable_memory", lambda: 4 * 59 * 10_000)
+        monkeypatch.setattr(milvus_lite_shards, "usable_memory", lambda: 4 * 5 * 10 * 10_000)
         shards_of(index)._most = 2
         with pytest.raises(StoreUnavailable, match="60 vectors are too many"):
             index.search(vectors[0], 5, BOTH)
