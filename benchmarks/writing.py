@@ -42,8 +42,8 @@ from benchmarks.corpus import Floats, Passage, Vectors, Writer, passages
 from benchmarks.latency import TimedEmbedder, knowledge_base
 from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.catalog import Decision, NewVersion
-from core.catalog.documents.chunks import CutVersion
-from core.catalog.documents.first_versions import FirstVersion
+from core.catalog.documents.cutting import CutVersion
+from core.catalog.documents.group_publishing import GroupMember
 from core.catalog.documents.publications import Finishing
 from core.catalog.jobs.job_scheduler import Choice
 from core.catalog.jobs.ledger import Attempt, Step
@@ -139,7 +139,7 @@ class Writing:
                 if cut.version_id not in kept:
                     self._keep(cut)
             self.durable_at = time.perf_counter()
-            showing = catalog.first_versions.prepare({cut.version_id: cut.doc_id for cut in cuts})
+            showing = catalog.group_publishing.prepare({cut.version_id: cut.doc_id for cut in cuts})
             for cut in cuts:
                 if cut.version_id not in showing:
                     showing[cut.version_id] = catalog.publications.prepare(cut.doc_id, cut.version_id)
@@ -152,11 +152,10 @@ class Writing:
                 vectors.append(text.vectors[: len(missing)])
             catalog.embeddings.add(self._model, hashes, np.concatenate(vectors))
             self._kb._projector.flush()
-            firsts = [
-                FirstVersion(cut.doc_id, cut.version_id, showing[cut.version_id], cut.attempt, _end(cut))
-                for cut in cuts
+            members = [
+                GroupMember(cut.doc_id, cut.version_id, showing[cut.version_id], cut.attempt, _end(cut)) for cut in cuts
             ]
-            shown = catalog.first_versions.publish(firsts)
+            shown = catalog.group_publishing.publish(members)
             for cut in cuts:
                 if cut.version_id not in shown:
                     decision = Decision(cut.doc_id, cut.version_id, "publish")

@@ -29,6 +29,25 @@ def add(kb: core.KnowledgeBase, number: int, **filing: Any) -> str:
     return str(kb.add_file(f"record-{number}.txt", io.BytesIO(text(number)), **filing).job_id)
 
 
+def long_text(number: int, ending: str) -> str:
+    """A text of some passages, of which another ending changes the last ones."""
+    told = [f"Lantern {part} of record {number} burns. {'Its keeper comes at dusk. ' * 70}" for part in range(4)]
+    return "\n\n".join([*told, f"It ends with {ending} of record {number}. {'Nobody reads on. ' * 70}"])
+
+
+def edit(kb: core.KnowledgeBase, ending: str, numbers: Sequence[int], **filing: Any) -> list[str]:
+    """Give documents their next versions in one claim; return their jobs."""
+    news = [(f"record-{number}", "", long_text(number, ending)) for number in numbers]
+    return [str(upload.job_id) for upload in kb.add_texts(news, **filing)]
+
+
+def sent(kb: core.KnowledgeBase) -> list[str]:
+    """Return a list that gets each statement from now on."""
+    said: list[str] = []
+    event.listen(kb.catalog.database.engine, "before_cursor_execute", lambda *told: said.append(told[2]))
+    return said
+
+
 def when(point: str, act: Callable[[], object]) -> Callable[[str], None]:
     """Act the first time that a failpoint is reached."""
 
@@ -52,12 +71,28 @@ def work_off(kb: core.KnowledgeBase, reached: Callable[[str], None]) -> None:
 def test_many_small_documents_take_few_transactions_and_statements_each(kb: core.KnowledgeBase, early: bool) -> None:
     for number in range(MANY):
         add(kb, number, early=early)
-    said: list[str] = []
-    event.listen(kb.catalog.database.engine, "before_cursor_execute", lambda *told: said.append(told[2]))
+    said = sent(kb)
     kb.work_off()
     assert {job.state for job in kb.jobs()} == {JobState.DONE}
     assert sum(statement.startswith("BEGIN IMMEDIATE") for statement in said) < 2 * MANY
     assert len(said) < 15 * MANY
+
+
+def test_an_edit_of_many_documents_takes_as_many_transactions_as_of_few(kb: core.KnowledgeBase) -> None:
+    """What is read of each document alone stays: its text, and what it lacks to be embedded."""
+    edit(kb, "dawn", range(MANY))
+    kb.work_off()
+    transactions, statements = {}, {}
+    for ending, count in (("noon", 4), ("dusk", MANY)):
+        said = sent(kb)
+        edit(kb, ending, range(count))
+        kb.work_off()
+        transactions[count] = sum(statement.startswith("BEGIN IMMEDIATE") for statement in said)
+        statements[count] = len(said)
+        assert all(kb.documents()[number].version_count > 1 for number in range(count))
+    assert transactions[MANY] <= transactions[4] + MANY
+    assert (statements[MANY] - statements[4]) / (MANY - 4) < 12
+    assert {job.state for job in kb.jobs(limit=200)} == {JobState.DONE}
 
 
 def test_documents_of_one_zip_are_claimed_with_few_statements(kb: core.KnowledgeBase) -> None:
@@ -67,8 +102,7 @@ def test_documents_of_one_zip_are_claimed_with_few_statements(kb: core.Knowledge
             archive.writestr(f"record-{number}.txt", text(number))
     buffer.seek(0)
     kb.add_archive("records.zip", buffer, tags=("shelf",))
-    said: list[str] = []
-    event.listen(kb.catalog.database.engine, "before_cursor_execute", lambda *told: said.append(told[2]))
+    said = sent(kb)
     kb.work_off()
     assert {document.tags for document in kb.documents()} == {("shelf",)}
     assert kb.counts().documents == MANY
