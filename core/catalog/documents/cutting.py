@@ -6,18 +6,25 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, exists, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, bindparam, exists, func, insert, select, update
 
 from core.catalog.documents.chunk_rows import chunk_id, content_hash, place_of, row_of
 from core.catalog.documents.deltas import BASE
 from core.catalog.documents.removal import UNINDEXED
 from core.catalog.jobs.ledger import Attempt, running_among
+from core.catalog.prepared import Prepared
 from core.catalog.schema import IS_CURRENT, chunks, documents, version_chunks, version_deltas, versions
 from core.model import Chunk
 
 _FEW = 500
 _MOST_OF_A_BASE = 2_000
 """Places of the version before, which are read whole."""
+_KNOWN = Prepared(
+    select(chunks.c.content_hash, chunks.c.id).where(
+        chunks.c.doc_id == bindparam("doc_id"), chunks.c.content_hash.in_(bindparam("hashes", expanding=True))
+    ),
+    "hashes",
+)
 _COUNTED = (
     update(versions)
     .where(versions.c.id == bindparam("of"))
@@ -61,23 +68,27 @@ def cut_together(tx: Connection, cuts: Sequence[CutVersion]) -> set[int]:
         doc_id: [content_hash(chunk.indexed_text(each.title), rows[each.version_id].owner_id) for chunk in each.chunks]
         for doc_id, each in fit.items()
     }
-    several = [doc_id for doc_id, each in fit.items() if not rows[each.version_id].is_alone]
-    known = _known(tx, [(doc_id, digest) for doc_id in several for digest in set(digests[doc_id])])
-    new = {
-        doc_id: {chunk_id(doc_id, digest): digest for digest in own if (doc_id, digest) not in known}
-        for doc_id, own in digests.items()
+    known = {
+        doc_id: {} if rows[each.version_id].is_alone else _known(tx, doc_id, set(digests[doc_id]))
+        for doc_id, each in fit.items()
     }
+    lacking = {doc_id: set(own) - known[doc_id].keys() for doc_id, own in digests.items()}
+    new = {doc_id: {chunk_id(doc_id, digest): digest for digest in own} for doc_id, own in lacking.items()}
     taken = _present(tx, [number for own in new.values() for number in own])
     contents: dict[int, dict[str, Any]] = {}
     places: dict[int, list[dict[str, Any]]] = {}
     for doc_id, each in fit.items():
-        lacking = {digest for digest in digests[doc_id] if (doc_id, digest) not in known}
-        if len(new[doc_id]) < len(lacking) or not taken.isdisjoint(new[doc_id]) or new[doc_id].keys() & contents:
+        if (
+            len(new[doc_id]) < len(lacking[doc_id])
+            or not taken.isdisjoint(new[doc_id])
+            or new[doc_id].keys() & contents
+        ):
             continue
         own_places = places[each.version_id] = []
         for digest, chunk in zip(digests[doc_id], each.chunks, strict=True):
-            number = chunk_id(doc_id, digest) if digest in lacking else known[doc_id, digest]
-            if digest in lacking:
+            number = known[doc_id].get(digest)
+            if number is None:
+                number = chunk_id(doc_id, digest)
                 contents.setdefault(number, row_of(number, doc_id, digest, each.title, chunk))
             own_places.append(place_of(each.version_id, number, chunk))
     if contents:
@@ -107,14 +118,9 @@ def _never_cut(tx: Connection, version_ids: Collection[int]) -> dict[int, Row[An
     return {row.id: row for row in tx.execute(query)}
 
 
-def _known(tx: Connection, pairs: Sequence[tuple[int, bytes]]) -> dict[tuple[int, bytes], int]:
-    """Return the ids of those contents that their documents have."""
-    found: dict[tuple[int, bytes], int] = {}
-    for at in range(0, len(pairs), _FEW):
-        few = tuple_(chunks.c.doc_id, chunks.c.content_hash).in_(pairs[at : at + _FEW])
-        rows = tx.execute(select(chunks.c.doc_id, chunks.c.content_hash, chunks.c.id).where(few))
-        found |= {(doc_id, digest): number for doc_id, digest, number in rows}
-    return found
+def _known(tx: Connection, doc_id: int, digests: Collection[bytes]) -> dict[bytes, int]:
+    """Return the ids of those contents that a document has."""
+    return dict(_KNOWN.rows(tx, {"doc_id": doc_id, "hashes": list(digests)}))
 
 
 def _present(tx: Connection, chunk_ids: Collection[int]) -> set[int]:
