@@ -23,7 +23,7 @@ from core.adapters.keyword.memory import MemoryKeywordIndex
 from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.catalog import KEYWORD, Catalog
 from core.catalog.consistency import Making
-from core.catalog.documents.chunks import chunk_id
+from core.catalog.documents.chunk_rows import chunk_id
 from core.catalog.schema import chunks, documents, publications, version_chunks, versions
 from core.indexes.consistency import ConsistencyChecker, Watched
 from core.model import Part

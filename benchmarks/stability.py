@@ -19,7 +19,7 @@ from typing import Any
 from openpyxl import Workbook
 
 from benchmarks import edits, machine
-from core.catalog.documents.chunks import content_hash
+from core.catalog.documents.chunk_rows import content_hash
 from core.ingest.chunk import chunk_text_auto
 from core.ingest.parsers import parse
 from core.ingest.parsers.reading import ParserInput, ParserLimits

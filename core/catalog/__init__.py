@@ -17,7 +17,7 @@ from core.catalog.documents.cancelling import Cancelling
 from core.catalog.documents.chunks import Chunks
 from core.catalog.documents.claims import Claim, NewVersion
 from core.catalog.documents.embeddings import Embeddings
-from core.catalog.documents.first_versions import FirstVersions
+from core.catalog.documents.group_publishing import GroupPublishing
 from core.catalog.documents.indexing import IndexingTable
 from core.catalog.documents.isolation import seen, viewer
 from core.catalog.documents.leftovers import FileKind, Leftovers
@@ -96,7 +96,7 @@ class Catalog:
         self.identity = identity
         self.documents = Documents(self.database)
         self.publications = Publications(self.database)
-        self.first_versions = FirstVersions(self.database)
+        self.group_publishing = GroupPublishing(self.database)
         self.cancelling = Cancelling(self.database)
         self.reopening = Reopening(self.database)
         self.schedules = Schedules(self.database)

@@ -46,8 +46,8 @@ class Placing:
         self._catalog = catalog
         self._projector = projector
 
-    def first_in_head(self, runs: Sequence[StageRun], versions: Mapping[int, IndexedVersion]) -> dict[int, Showing]:
-        """Ask together for those small versions that are about to be the first that their documents show.
+    def group_in_head(self, runs: Sequence[StageRun], versions: Mapping[int, IndexedVersion]) -> dict[int, Showing]:
+        """Ask together for those small versions that are about to be shown.
 
         Return what these show until then, by the ids of the versions.
         """
@@ -55,7 +55,7 @@ class Placing:
         for version_id in list(soon):
             if not _is_soon(versions[version_id]) or _takes_steps(versions[version_id]):
                 del soon[version_id]
-        return self._catalog.first_versions.prepare(soon) if len(soon) > 1 else {}
+        return self._catalog.group_publishing.prepare(soon) if len(soon) > 1 else {}
 
     def in_head(self, run: StageRun, version: IndexedVersion) -> Showing:
         """Ask for the version among what is shown; return what its document shows until then."""
@@ -103,7 +103,7 @@ class KeywordIndexing:
             run.begin(Stage.KEYWORDS, versions[run.job.id].chunk_count)
         if new:
             new = write_all(self._catalog.jobs, new, self._endings.cancelled)
-        shown = self._placing.first_in_head(new, found)
+        shown = self._placing.group_in_head(new, found)
         new = [
             run
             for run in new

@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from core.blobs.pinned import PinnedBlobs
-from core.catalog.documents.chunks import CutVersion
+from core.catalog.documents.cutting import CutVersion
 from core.catalog.documents.indexing import StoredVersion
 from core.catalog.jobs.stage_run import JobEndings, StageResult, StageRun, run_stage, still_running, write_all
 from core.errors import Cancelled, EmptyDocument, NotFound, UnreadableDocument

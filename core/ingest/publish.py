@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.catalog.documents.first_versions import FirstVersion
+from core.catalog.documents.group_publishing import GroupMember
 from core.catalog.documents.indexing import IndexedVersion
 from core.catalog.documents.publications import Decision, Finishing
 from core.catalog.jobs.stage_run import JobEndings, StageRun, run_stage, wait_together, write_all
@@ -38,8 +38,8 @@ class Publisher:
         Raises: ``Stopped``.
         """
         early = [run for run in runs if _placed(run).is_early]
-        firsts = [_first(run) for run in early if _placed(run).showing is not None]
-        shown = self._catalog.first_versions.publish(firsts) if len(firsts) > 1 else set()
+        members = [_member(run) for run in early if _placed(run).showing is not None]
+        shown = self._catalog.group_publishing.publish(members) if len(members) > 1 else set()
         if shown:
             failpoint("ingest.early.published")
             self._projector.flush_soon()
@@ -117,18 +117,18 @@ class Publisher:
         return Finishing(run.last_step(last), run.version_id)
 
     def _end_together(self, ends: Mapping[StageRun, Finishing]) -> set[int]:
-        """End in one transaction what is shown already and publish first versions; return the ids of the versions."""
+        """End in one transaction what is shown already, and publish others in one; return the ids of the versions."""
         if len(ends) == 1:
             return set()
         failpoint("ingest.jobs.ending")
-        ended = self._catalog.first_versions.finish_shown(list(ends.values()))
-        firsts = [
-            _first(run, finishing)
+        ended = self._catalog.group_publishing.finish_shown(list(ends.values()))
+        members = [
+            _member(run, finishing)
             for run, finishing in ends.items()
             if run.version_id not in ended and not _placed(run).is_draft and _placed(run).showing is not None
         ]
-        if firsts:
-            ended |= self._catalog.first_versions.publish(firsts)
+        if members:
+            ended |= self._catalog.group_publishing.publish(members)
         failpoint("ingest.jobs.ended")
         return ended
 
@@ -155,10 +155,10 @@ class Publisher:
         return Placed()
 
 
-def _first(run: StageRun, finishing: Finishing | None = None) -> FirstVersion:
+def _member(run: StageRun, finishing: Finishing | None = None) -> GroupMember:
     showing = _placed(run).showing
     assert showing is not None
-    return FirstVersion(run.doc_id, run.version_id, showing, run.attempt, finishing)
+    return GroupMember(run.doc_id, run.version_id, showing, run.attempt, finishing)
 
 
 def _placed(run: StageRun) -> Placed:

@@ -28,7 +28,7 @@ from core.ingest.embed import ROUND_TEXTS
 from core.model import Task
 from tests.builders import add, knowledge_base
 from tests.chat_server import serving
-from tests.integration import test_conversations
+from tests.integration import test_conversations, test_small_documents
 from tests.integration.test_keyword_first import Meeting, book
 from tests.servers import embedding_process
 from tests.servers.postgres import PostgresServer
@@ -53,6 +53,8 @@ AGAIN = (
     test_purge.test_a_purged_version_is_found_by_no_question_of_any_moment,
     test_conversations.test_the_questions_of_a_forgotten_conversation_stay_in_the_history,
     test_transfers.test_quota_counts_what_is_kept_and_what_is_under_way,
+    test_small_documents.test_what_is_decided_of_one_document_of_an_edit_leaves_the_others_right,
+    test_small_documents.test_one_of_an_edit_that_has_no_text_any_more_drops_out_alone,
 )
 globals().update({test.__name__: test for test in AGAIN})
 clock, accounts = test_accounts.clock, test_accounts.accounts

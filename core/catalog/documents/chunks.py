@@ -2,57 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, String, and_, bindparam, case, cast, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, String, and_, case, cast, delete, exists, func, insert, select, update
 
+from core.catalog.documents.chunk_rows import chunk_id, content_hash, place_of, row_of
+from core.catalog.documents.cutting import CutVersion, cut_together
 from core.catalog.documents.deltas import base_of, bequeath, record
 from core.catalog.documents.embeddings import indexed_text
 from core.catalog.documents.leftovers import FileKind, note
 from core.catalog.documents.placing import shelve
 from core.catalog.documents.removal import UNINDEXED, remove_orphans, remove_some
 from core.catalog.engine import Database
-from core.catalog.jobs.ledger import Attempt, running_among
+from core.catalog.jobs.ledger import Attempt
 from core.catalog.schema import NUMBER, chunks, documents, embeddings, publications, version_chunks, versions
 from core.errors import Cancelled
 from core.model import Chunk, Part
-from core.model.codec import to_dict
 from core.model.fingerprint import fingerprint
 from core.ports import KeywordRow, VectorRow
 from core.text.analysis import ANALYSER_ID
 
-_ID_BITS = (1 << 63) - 1
 _FEW = 500
-
-
-def content_hash(indexed_text: str, owner_id: int | None = None) -> bytes:
-    """Return the SHA-256 of the text that the indexes read, for a private document one that its owner alone shares.
-
-    Else what an upload has to embed would tell whether somebody else keeps the same text to themselves.
-    """
-    salt = b"" if owner_id is None else b"\0private\0%d\0" % owner_id
-    return hashlib.sha256(salt + indexed_text.encode("utf-8", "surrogatepass")).digest()
-
-
-def chunk_id(doc_id: int, digest: bytes, probe: int = 0) -> int:
-    """Return the stable 63-bit id of a content in a document; ``probe`` steps over another content's id."""
-    key = doc_id.to_bytes(8, "big") + digest
-    return (int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") + probe) & _ID_BITS
-
-
-@dataclass(frozen=True, slots=True)
-class CutVersion:
-    """All chunks of a version, which are few, and the attempt that cut them."""
-
-    version_id: int
-    doc_id: int
-    title: str
-    chunks: Sequence[Chunk]
-    attempt: Attempt
 
 
 class Chunks:
@@ -88,48 +60,16 @@ class Chunks:
             ids = self._ids(tx, doc_id, title, hashed)
             tx.execute(
                 insert(version_chunks),
-                [_place(version_id, ids[digest], chunk) for digest, chunk in hashed],
+                [place_of(version_id, ids[digest], chunk) for digest, chunk in hashed],
             )
 
     def cut(self, cuts: Sequence[CutVersion]) -> set[int]:
         """Keep the chunks of several versions in one transaction; return the ids of those that have them.
 
-        The others take the way of ``begin``, ``add`` and ``finish``: they are not the first of their documents, or were
-        begun before, or are not to be indexed any more.
+        The others take the way of ``begin``, ``add`` and ``finish``, as ``cut_together`` says.
         """
         with self._database.write() as tx:
-            of = {each.version_id: each for each in cuts}
-            owners, running = _untouched(tx, of), running_among(tx, [each.attempt for each in cuts])
-            new = [each for each in cuts if each.version_id in owners and each.attempt in running]
-            digests = {
-                each.version_id: [
-                    content_hash(chunk.indexed_text(each.title), owners[each.version_id]) for chunk in each.chunks
-                ]
-                for each in new
-            }
-            likely = {chunk_id(each.doc_id, digest) for each in new for digest in digests[each.version_id]}
-            taken = _present(tx, likely)
-            rows: dict[int, dict[str, Any]] = {}
-            places: list[dict[str, Any]] = []
-            kept: set[int] = set()
-            for each in new:
-                own = {chunk_id(each.doc_id, digest): digest for digest in digests[each.version_id]}
-                if not taken.isdisjoint(own) or len(own) < len(set(digests[each.version_id])) or own.keys() & rows:
-                    continue
-                kept.add(each.version_id)
-                for digest, chunk in zip(digests[each.version_id], each.chunks, strict=True):
-                    number = chunk_id(each.doc_id, digest)
-                    rows.setdefault(number, _row(number, each.doc_id, digest, each.title, chunk))
-                    places.append(_place(each.version_id, number, chunk))
-            if kept:
-                tx.execute(insert(chunks), list(rows.values()))
-                tx.execute(insert(version_chunks), places)
-                counted = [{"of": each, "count": len(of[each].chunks)} for each in kept]
-                count: Any = bindparam("count")
-                values = {**UNINDEXED, "chunk_count": count, "chunks_added": count, "chunks_kept": 0}
-                own_version = update(versions).where(versions.c.id == bindparam("of"))
-                tx.execute(own_version.values(**values, chunks_removed=0, base_id=None), counted)
-        return kept
+            return cut_together(tx, cuts)
 
     def _ids(self, tx: Connection, doc_id: int, title: str, hashed: Sequence[tuple[bytes, Chunk]]) -> dict[bytes, int]:
         digests = {digest for digest, _ in hashed}
@@ -145,7 +85,7 @@ class Chunks:
                 continue
             own = chunk_id(doc_id, digest)
             ids[digest] = own if own not in taken else self._free_id(tx, doc_id, digest)
-            rows.append(_row(ids[digest], doc_id, digest, title, chunk))
+            rows.append(row_of(ids[digest], doc_id, digest, title, chunk))
         if rows:
             tx.execute(insert(chunks), rows)
         return ids
@@ -278,53 +218,6 @@ class Chunks:
                         and_(embeddings.c.content_hash == chunks.c.content_hash, embeddings.c.model == model),
                     )
                 yield from tx.execute(query)
-
-
-def _row(number: int, doc_id: int, digest: bytes, title: str, chunk: Chunk) -> dict[str, Any]:
-    return {
-        "id": number,
-        "doc_id": doc_id,
-        "content_hash": digest,
-        "title": title,
-        "heading_path": list(chunk.locator.heading_path),
-        "header": chunk.header,
-        "kind": chunk.kind,
-        "text": chunk.text,
-        "token_count": chunk.token_count,
-    }
-
-
-def _place(version_id: int, number: int, chunk: Chunk) -> dict[str, Any]:
-    locator = to_dict(chunk.locator).items()
-    place = {name: value for name, value in locator if value is not None and name != "heading_path"}
-    if chunk.labels:
-        place["labels"] = [[label.start, label.text] for label in chunk.labels]
-    return {
-        "version_id": version_id,
-        "position": chunk.position,
-        "chunk_id": number,
-        "start": chunk.start,
-        "end": chunk.end,
-        "locator": place,
-    }
-
-
-def _untouched(tx: Connection, version_ids: Collection[int]) -> dict[int, int | None]:
-    """Return those of the versions that are the only ones of their documents and were never cut, with their owners."""
-    others, begun = versions.alias("others"), version_chunks.c.version_id == versions.c.id
-    is_alone = ~exists().where(others.c.doc_id == versions.c.doc_id, others.c.id != versions.c.id)
-    query = (
-        select(versions.c.id, documents.c.owner_id)
-        .join(documents, documents.c.id == versions.c.doc_id)
-        .where(versions.c.id.in_(version_ids), versions.c.state == "stored", is_alone, ~exists().where(begun))
-    )
-    return {row.id: row.owner_id for row in tx.execute(query)}
-
-
-def _present(tx: Connection, chunk_ids: Collection[int]) -> set[int]:
-    ordered = sorted(chunk_ids)
-    few = (ordered[at : at + _FEW] for at in range(0, len(ordered), _FEW))
-    return {found for each in few for found in tx.scalars(select(chunks.c.id).where(chunks.c.id.in_(each)))}
 
 
 def _check(tx: Connection, version_id: int, attempt: Attempt | None) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, exists, func, insert, select, update
 
 from core.catalog.engine import inserted_id
 from core.catalog.jobs.ledger import Attempt, NewJob, queue, queue_all
@@ -17,6 +18,21 @@ from core.model import Filing, JobKind, JobState, UploadOutcome
 
 _UNFILED = Filing()
 _FEW = 500
+_last_shown = (
+    select(publications.c.version_id)
+    .where(publications.c.doc_id == documents.c.id)
+    .order_by(publications.c.seq.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_last_number = select(func.max(versions.c.number)).where(versions.c.doc_id == documents.c.id).scalar_subquery()
+_has_any = exists().where(
+    versions.c.doc_id == documents.c.id, versions.c.sha256.in_(bindparam("hashes", expanding=True))
+)
+_WITHOUT_THESE = select(
+    documents.c.id, documents.c.doc_key, _last_shown.label("shown_id"), _last_number.label("last")
+).where(documents.c.doc_key.in_(bindparam("keys", expanding=True)), ~_has_any)
+"""Documents without any of these bytes, of whatever version, each with what it shows and its highest number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +89,13 @@ def _claim_few(tx: Connection, news: Sequence[NewVersion], moments: Sequence[dat
             fresh.setdefault(new.doc_key, place)
     places = list(fresh.values())
     made = _first_versions(tx, [news[at] for at in places], [moments[at] for at in places]) if places else {}
+    counts = Counter(new.doc_key for new in news)
+    once = [
+        (new, at) for new, at in zip(news, moments, strict=True) if new.doc_key in known and counts[new.doc_key] == 1
+    ]
+    made |= _next_versions(tx, once) if once else {}
     return [
-        made[new.doc_key] if fresh.get(new.doc_key) == place else claim(tx, new, moment)
+        made[new.doc_key] if new.doc_key in made and fresh.get(new.doc_key, place) == place else claim(tx, new, moment)
         for place, (new, moment) in enumerate(zip(news, moments, strict=True))
     ]
 
@@ -99,6 +120,38 @@ def _first_versions(tx: Connection, news: Sequence[NewVersion], moments: Sequenc
     return {
         new.doc_key: Claim(UploadOutcome.NEW, doc_ids[new.doc_key], version_ids[doc_ids[new.doc_key]], 1, job_id)
         for new, job_id in zip(news, queue_all(tx, works, moments), strict=True)
+    }
+
+
+def _next_versions(tx: Connection, timed: Sequence[tuple[NewVersion, datetime]]) -> dict[str, Claim]:
+    """Take the next numbers of documents that show something and have none of these bytes; return their claims.
+
+    The others are left to ``claim``. Each document comes once.
+    """
+    given = {"keys": [new.doc_key for new, _ in timed], "hashes": [new.sha256 for new, _ in timed]}
+    rows = {row.doc_key: row for row in tx.execute(_WITHOUT_THESE, given) if row.shown_id is not None}
+    wanted = [(new, at) for new, at in timed if new.doc_key in rows]
+    if not wanted:
+        return {}
+    for new, _ in wanted:
+        add_tags(tx, rows[new.doc_key].id, new.filing.tags)
+    sequence = _sequence(tx)
+    acknowledge(tx)
+    made = [
+        _version(rows[new.doc_key].id, rows[new.doc_key].last + 1, new, sequence, at, is_first=False)
+        for new, at in wanted
+    ]
+    tx.execute(insert(versions), made)
+    newest = select(versions.c.doc_id, func.max(versions.c.id)).where(
+        versions.c.doc_id.in_([row["doc_id"] for row in made])
+    )
+    ids: dict[int, int] = dict(tx.execute(newest.group_by(versions.c.doc_id)).all())
+    claims = [Claim(UploadOutcome.NEW, row["doc_id"], ids[row["doc_id"]], row["number"], None) for row in made]
+    works = [_job(claim.doc_id, claim.version_id, new) for claim, (new, _) in zip(claims, wanted, strict=True)]
+    job_ids = queue_all(tx, works, [at for _, at in wanted])
+    return {
+        new.doc_key: replace(claim, job_id=job_id)
+        for (new, _), claim, job_id in zip(wanted, claims, job_ids, strict=True)
     }
 
 

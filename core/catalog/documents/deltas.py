@@ -11,6 +11,23 @@ from sqlalchemy import Connection, Select, delete, exists, func, insert, literal
 from core.catalog.schema import IS_CURRENT, version_chunks, version_deltas, versions
 
 _LONGEST_WAY = 1000
+_HAS_CHUNKS = ("ready", "stored")
+_earlier = versions.alias("earlier")
+BASE = (
+    select(_earlier.c.id)
+    .where(
+        _earlier.c.doc_id == versions.c.doc_id,
+        _earlier.c.number > 0,
+        _earlier.c.number < versions.c.number,
+        _earlier.c.chunk_count > 0,
+        _earlier.c.state.in_(_HAS_CHUNKS),
+    )
+    .order_by(_earlier.c.number.desc())
+    .limit(1)
+    .correlate(versions)
+    .scalar_subquery()
+)
+"""What ``base_of`` gives of a version that is no other reading."""
 
 
 def base_of(tx: Connection, version_id: int) -> int | None:
@@ -25,7 +42,7 @@ def base_of(tx: Connection, version_id: int) -> int | None:
             IS_CURRENT,
             earlier,
             versions.c.chunk_count > 0,
-            versions.c.state.in_(("ready", "stored")),
+            versions.c.state.in_(_HAS_CHUNKS),
         )
         .order_by(versions.c.number.desc())
         .limit(1)

@@ -251,6 +251,7 @@ def _count(tx: Connection, chunk_ids: Sequence[int]) -> None:
     """Count chunks that have got an embedding for the versions that hold them."""
     own = version_chunks.c.chunk_id.in_(chunk_ids)
     held = select(version_chunks.c.version_id, func.count()).where(own).group_by(version_chunks.c.version_id)
-    for version_id, count in tx.execute(held).all():
-        more = update(versions).where(versions.c.id == version_id)
-        tx.execute(more.values(embedded_chunks=versions.c.embedded_chunks + count))
+    counts = [{"of": version_id, "more": count} for version_id, count in tx.execute(held)]
+    if counts:
+        more = {"embedded_chunks": versions.c.embedded_chunks + bindparam("more")}
+        tx.execute(update(versions).where(versions.c.id == bindparam("of")).values(**more), counts)

@@ -12,7 +12,16 @@ from sqlalchemy import Connection, Select, exists, insert, literal, or_, select,
 
 from core.catalog.documents.deltas import difference
 from core.catalog.outbox import KEYWORD, VECTOR
-from core.catalog.schema import chunks, documents, embeddings, outbox, publications, version_chunks, versions
+from core.catalog.schema import (
+    chunks,
+    documents,
+    embeddings,
+    outbox,
+    publications,
+    version_chunks,
+    version_deltas,
+    versions,
+)
 from core.model import Part
 
 
@@ -21,10 +30,30 @@ def place(tx: Connection, of: int, without: int | None, part: Part) -> None:
     _ask(tx, difference(tx, of, without), part)
 
 
-def place_all(tx: Connection, version_ids: Collection[int], part: Part) -> None:
-    """Ask every store to hold in ``part`` all chunks of several versions."""
-    members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(version_ids))
-    _ask(tx, members.distinct(), part)
+def place_all(tx: Connection, version_ids: Collection[int]) -> None:
+    """Ask every store to hold in head all chunks of several versions."""
+    if version_ids:
+        members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(version_ids))
+        _ask(tx, members.distinct(), Part.HEAD)
+
+
+def place_changed(tx: Connection, version_ids: Collection[int], part: Part) -> None:
+    """Ask every store to hold in ``part`` what several versions do not share with their bases.
+
+    In head what is theirs alone, in history what is the bases' alone.
+    """
+    if not version_ids:
+        return
+    held = exists().where(version_chunks.c.chunk_id == version_deltas.c.chunk_id)
+    own = held.where(version_chunks.c.version_id == versions.c.id)
+    before = held.where(version_chunks.c.version_id == versions.c.base_id)
+    changed = (
+        select(version_deltas.c.chunk_id)
+        .join(versions, versions.c.id == version_deltas.c.version_id)
+        .where(versions.c.id.in_(version_ids))
+        .where(*((own, ~before) if part is Part.HEAD else (before, ~own)))
+    )
+    _ask(tx, changed.distinct(), part)
 
 
 def place_slice(tx: Connection, of: int, without: int | None, part: Part, first: int, count: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.catalog.documents.chunks import content_hash
+from core.catalog.documents.chunk_rows import content_hash
 from core.model.fingerprint import fingerprint
 from core.text.analysis import ANALYSER_ID
 from core.text.vocabulary import PLAIN, Words

@@ -12,7 +12,11 @@ from hypothesis import given, settings
 from sqlalchemy import func, select
 
 from core.catalog import Catalog, NewVersion
+from core.catalog.documents.claims import Claim
+from core.catalog.documents.cutting import CutVersion
 from core.catalog.documents.deltas import difference
+from core.catalog.jobs.job_scheduler import Choice
+from core.catalog.jobs.ledger import Attempt
 from core.catalog.schema import chunks, version_deltas, versions
 from core.model import Chunk
 
@@ -25,7 +29,7 @@ contents = st.tuples(st.sets(st.sampled_from(TEXTS), max_size=3), st.booleans())
 
 events = st.lists(
     st.one_of(
-        st.tuples(st.sampled_from(["add", "add", "begin"]), contents),
+        st.tuples(st.sampled_from(["add", "cut", "begin"]), contents),
         st.tuples(st.sampled_from(["finish", "forget", "purge"]), st.integers(0, 23)),
     ),
     min_size=1,
@@ -43,14 +47,27 @@ class Document:
         self.ready: dict[int, set[str]] = {}
 
     def begin(self, texts: list[str]) -> None:
-        number = len(self.begun) + 1
-        new = NewVersion("a.txt", "a.txt", "txt", f"{number:064x}", "0" * 40, 1)
+        claim = self._claimed()
+        self.catalog.chunks.begin(claim.version_id)
+        self.catalog.chunks.add(claim.version_id, claim.doc_id, "a", _chunks(texts))
+        self.begun[claim.version_id] = (str(claim.job_id), texts)
+
+    def cut(self, texts: list[str]) -> None:
+        """Have the next version's chunks as a group of documents gets them."""
+        claim = self._claimed()
+        attempt = Attempt(str(claim.job_id), 1)
+        while not self.catalog.jobs.is_running(attempt):
+            self.catalog.jobs.take(Choice(1, 10))
+        cut = CutVersion(claim.version_id, claim.doc_id, "a", _chunks(texts), attempt)
+        assert self.catalog.chunks.cut([cut]) == {claim.version_id}
+        self.begun[claim.version_id] = (str(claim.job_id), texts)
+        self.ready[claim.version_id] = set(texts)
+
+    def _claimed(self) -> Claim:
+        new = NewVersion("a.txt", "a.txt", "txt", f"{len(self.begun) + 1:064x}", "0" * 40, 1)
         claim = self.catalog.documents.claim(new)
         self.doc_id = claim.doc_id
-        self.catalog.chunks.begin(claim.version_id)
-        batch = [Chunk(place, text, 0, len(text)) for place, text in enumerate(texts)]
-        self.catalog.chunks.add(claim.version_id, claim.doc_id, "a", batch)
-        self.begun[claim.version_id] = (str(claim.job_id), texts)
+        return claim
 
     def act(self, kind: str, which: int) -> None:
         if not self.begun:
@@ -77,6 +94,10 @@ class Document:
             return str(tx.scalar(select(versions.c.state).where(versions.c.id == version_id)))
 
 
+def _chunks(texts: list[str]) -> list[Chunk]:
+    return [Chunk(place, text, 0, len(text)) for place, text in enumerate(texts)]
+
+
 @pytest.mark.long
 @settings(max_examples=20, deadline=None)
 @given(events)
@@ -84,7 +105,9 @@ def test_differences_are_exact_whatever_was_removed(steps: list[tuple[str, objec
     with tempfile.TemporaryDirectory() as folder:
         document = Document(Path(folder))
         for kind, what in steps:
-            if kind in ("add", "begin"):
+            if kind == "cut":
+                document.cut(what)  # type: ignore[arg-type]
+            elif kind in ("add", "begin"):
                 document.begin(what)  # type: ignore[arg-type]
                 if kind == "add":
                     document.act("finish", 2 * len(document.begun) - 1)
@@ -112,6 +135,25 @@ def test_versions_are_compared_along_their_bases_and_not_as_a_whole(tmp_path: Pa
     assert kept == 2 * 5
     assert "version_deltas" in statement
     document.catalog.close()
+
+
+def test_chunks_of_a_group_are_counted_and_told_apart_as_those_of_one_document(tmp_path: Path) -> None:
+    told = []
+    for way in ("begin", "cut"):
+        (tmp_path / way).mkdir()
+        document = Document(tmp_path / way)
+        for number, texts in enumerate(([*TEXTS, TEXTS[0]], TEXTS[2:], [TEXTS[3], *TEXTS, "new"], ["another"])):
+            getattr(document, way)(list(texts))
+            if way == "begin":
+                document.act("finish", 2 * number)
+        counted = ("chunk_count", "chunks_added", "chunks_kept", "chunks_removed", "base_id")
+        with document.catalog.database.read() as tx:
+            rows = tx.execute(select(versions.c.id, *(versions.c[name] for name in counted)).order_by(versions.c.id))
+            deltas = tx.execute(select(version_deltas).order_by(*version_deltas.c))
+            told.append(([tuple(row) for row in rows], [tuple(row) for row in deltas]))
+        document.catalog.close()
+    assert told[0] == told[1]
+    assert [row[1] for row in told[0][0]] == [13, 10, 14, 1]
 
 
 @pytest.mark.parametrize("gone", [0, 1, 2])

@@ -1,7 +1,7 @@
-"""First versions: many documents are shown for the first time in one transaction, with a few statements for all.
+"""Groups of versions, one a document, are placed, shown and ended in one transaction, with a few statements for all.
 
-What this leaves out takes the way of ``publications``, one version in each transaction: a document that has shown
-something, a draft, whatever was cancelled, purged or decided on meanwhile.
+What this leaves out takes the way of ``publications``, one version in each transaction: a draft, what replaces another
+version than its base, whatever was cancelled, purged or decided on meanwhile.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, func, insert, or_, select, update
 
-from core.catalog.documents.placing import place_all
+from core.catalog.documents.placing import place_all, place_changed
 from core.catalog.documents.publications import Finishing, Showing
 from core.catalog.engine import Database
 from core.catalog.jobs.changes import next_change
@@ -24,9 +24,27 @@ from core.catalog.questions.cached_answers import drop_changed
 from core.catalog.schema import NOT_A_DRAFT, documents, jobs, publications, versions
 from core.model import JobState, Part, Stage
 
+_of_ids = versions.c.id.in_(bindparam("ids", expanding=True))
+_BASES = select(versions.c.id, versions.c.base_id).where(_of_ids)
+_published = versions.alias("published")
+_SETTLED = (
+    select(versions.c.id)
+    .join(publications, and_(publications.c.doc_id == versions.c.doc_id, publications.c.seq > versions.c.claimed_seq))
+    .outerjoin(_published, _published.c.id == publications.c.version_id)
+    .where(
+        _of_ids,
+        # The purge of one version decides nothing about what the document shows.
+        or_(publications.c.action != "purge", publications.c.subject.is_(None)),
+        or_(
+            func.coalesce(_published.c.reading_of, _published.c.number) >= versions.c.number,
+            and_(publications.c.version_id.is_(None), publications.c.action != "restore"),
+        ),
+    )
+)
+
 
 @dataclass(frozen=True, slots=True)
-class FirstVersion:
+class GroupMember:
     """A version that is to be shown, what its document showed when its rows were asked for, and the attempt at it.
 
     ``finishing`` is the job whose end this is; without it the version is shown early.
@@ -39,35 +57,42 @@ class FirstVersion:
     finishing: Finishing | None = None
 
 
-class FirstVersions:
+class GroupPublishing:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def prepare(self, owned: Mapping[int, int]) -> dict[int, Showing]:
-        """Ask the indexes for versions in head, each named with its document, where that has shown nothing.
+        """Ask the indexes for versions in head, each named with its document, where that shows nothing or their bases.
 
         Return what each of these documents shows until then, by the ids of the versions.
         """
         with self._database.write() as tx:
             present = _showings(tx, set(owned.values()))
-            fit = {version_id: present[doc_id] for version_id, doc_id in owned.items() if present[doc_id].seq == 0}
+            bases = _bases(tx, owned)
+            fit = {
+                version_id: present[doc_id]
+                for version_id, doc_id in owned.items()
+                if present[doc_id].version_id in (None, bases[version_id])
+            }
             if fit:
-                place_all(tx, fit, Part.HEAD)
+                place_all(tx, [of for of, showing in fit.items() if showing.version_id is None])
+                place_changed(tx, [of for of, showing in fit.items() if showing.version_id is not None], Part.HEAD)
                 tx.execute(update(versions).where(versions.c.id.in_(fit)).values(is_prepared=True))
         return fit
 
-    def publish(self, firsts: Sequence[FirstVersion]) -> set[int]:
+    def publish(self, members: Sequence[GroupMember]) -> set[int]:
         """Show versions; return the ids of those that are shown now, which leave ``stored`` with their jobs' ends."""
         with self._database.write() as tx:
-            present = _showings(tx, {each.doc_id for each in firsts})
-            running = running_among(tx, [each.attempt for each in firsts])
-            rows = _versions(tx, [each.version_id for each in firsts])
-            fit: dict[int, FirstVersion] = {}
-            for each in firsts:
-                row = rows[each.version_id]
-                is_first = present[each.doc_id] == each.expected and each.expected.seq == 0
+            present = _showings(tx, {each.doc_id for each in members})
+            running = running_among(tx, [each.attempt for each in members])
+            ids = [each.version_id for each in members]
+            rows, settled = _versions(tx, ids), _settled(tx, ids)
+            fit: dict[int, GroupMember] = {}
+            for each in members:
+                row, showing = rows[each.version_id], present[each.doc_id]
+                is_as_expected = showing == each.expected and showing.version_id in (None, row.base_id)
                 is_wanted = row.state == "stored" and not row.is_draft and row.chunk_count > 0
-                if is_first and is_wanted and each.attempt in running:
+                if is_as_expected and is_wanted and each.attempt in running and each.version_id not in settled:
                     fit.setdefault(each.doc_id, each)
             if fit:
                 _show(tx, list(fit.values()), rows)
@@ -103,14 +128,23 @@ def _showings(tx: Connection, doc_ids: Collection[int]) -> dict[int, Showing]:
 
 
 def _versions(tx: Connection, version_ids: Collection[int]) -> dict[int, Row[Any]]:
-    columns = ("number", "state", "is_draft", "chunk_count", "file_name", "is_text_entry", "actor")
+    columns = ("number", "state", "is_draft", "chunk_count", "file_name", "is_text_entry", "actor", "base_id")
     query = select(versions.c.id, *(versions.c[name] for name in columns)).where(versions.c.id.in_(version_ids))
     return {row.id: row for row in tx.execute(query)}
 
 
-def _show(tx: Connection, firsts: Sequence[FirstVersion], rows: Mapping[int, Row[Any]]) -> None:
-    finishings = [each.finishing for each in firsts if each.finishing is not None]
-    early = [each for each in firsts if each.finishing is None]
+def _bases(tx: Connection, version_ids: Collection[int]) -> dict[int, int | None]:
+    return {row.id: row.base_id for row in tx.execute(_BASES, {"ids": list(version_ids)})}
+
+
+def _settled(tx: Connection, version_ids: Collection[int]) -> set[int]:
+    """Return those of the versions that an upload must not publish (again), as ``Publications.is_settled`` says."""
+    return set(tx.scalars(_SETTLED, {"ids": list(version_ids)}))
+
+
+def _show(tx: Connection, members: Sequence[GroupMember], rows: Mapping[int, Row[Any]]) -> None:
+    finishings = [each.finishing for each in members if each.finishing is not None]
+    early = [each for each in members if each.finishing is None]
     _end(tx, finishings, rows)
     if early:
         record_all(
@@ -122,7 +156,7 @@ def _show(tx: Connection, firsts: Sequence[FirstVersion], rows: Mapping[int, Row
         )
         theirs = jobs.c.id.in_([each.attempt.job_id for each in early])
         tx.execute(update(jobs).where(theirs).values(change=next_change(tx)))
-    shown = versions.c.id.in_([each.version_id for each in firsts])
+    shown = versions.c.id.in_([each.version_id for each in members])
     tx.execute(update(versions).where(shown).values(state="ready", error=None, is_prepared=False, **NOT_A_DRAFT))
     now = datetime.now(UTC)
     newest = select(publications.c.seq, publications.c.at).order_by(publications.c.seq.desc()).limit(1)
@@ -141,10 +175,12 @@ def _show(tx: Connection, firsts: Sequence[FirstVersion], rows: Mapping[int, Row
                 "note": "",
                 "subject": None,
             }
-            for each in firsts
+            for each in members
         ],
     )
-    drop_changed(tx, [each.doc_id for each in firsts], last.seq + 1 if last else 1, purged=False)
+    replacing = [each.version_id for each in members if each.expected.version_id is not None]
+    place_changed(tx, replacing, Part.HISTORY)
+    drop_changed(tx, [each.doc_id for each in members], last.seq + 1 if last else 1, purged=False)
     named = update(documents).where(documents.c.id == bindparam("of"))
     tx.execute(
         named.values(name=bindparam("shown"), is_text_entry=bindparam("typed"), updated_at=now),
@@ -154,7 +190,7 @@ def _show(tx: Connection, firsts: Sequence[FirstVersion], rows: Mapping[int, Row
                 "shown": rows[each.version_id].file_name,
                 "typed": rows[each.version_id].is_text_entry,
             }
-            for each in firsts
+            for each in members
         ],
     )
 
