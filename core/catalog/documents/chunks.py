@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, String, and_, bindparam, case, cast, delete, exists, func, insert, select, update
 
+from core.catalog import beside
 from core.catalog.documents.deltas import base_of, bequeath, record
 from core.catalog.documents.embeddings import indexed_text
 from core.catalog.documents.leftovers import FileKind, note
@@ -65,7 +66,8 @@ class Chunks:
 
     def begin(self, version_id: int, attempt: Attempt | None = None) -> None:
         """Forget the version's chunks, so that chunking can start (again). Raises: ``Cancelled`` as ``add`` does."""
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> None:
             _check(tx, version_id, attempt)
             bequeath(tx, version_id)
             own = version_chunks.c.version_id == version_id
@@ -74,6 +76,8 @@ class Chunks:
                 tx.execute(delete(version_chunks).where(own))
             tx.execute(update(versions).where(versions.c.id == version_id).values(**UNINDEXED))
 
+        self._database.beside(lambda tx: beside.documents_of(tx, [version_id]), act)
+
     def add(
         self, version_id: int, doc_id: int, title: str, batch: Sequence[Chunk], attempt: Attempt | None = None
     ) -> None:
@@ -81,7 +85,8 @@ class Chunks:
 
         Raises: ``Cancelled`` where the version is not being indexed any more, or not by this attempt.
         """
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> None:
             _check(tx, version_id, attempt)
             owner_id = tx.scalar(select(documents.c.owner_id).where(documents.c.id == doc_id))
             hashed = [(content_hash(chunk.indexed_text(title), owner_id), chunk) for chunk in batch]
@@ -91,13 +96,16 @@ class Chunks:
                 [_place(version_id, ids[digest], chunk) for digest, chunk in hashed],
             )
 
+        self._database.beside(lambda _: beside.documents([doc_id]), act)
+
     def cut(self, cuts: Sequence[CutVersion]) -> set[int]:
         """Keep the chunks of several versions in one transaction; return the ids of those that have them.
 
         The others take the way of ``begin``, ``add`` and ``finish``: they are not the first of their documents, or were
         begun before, or are not to be indexed any more.
         """
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> set[int]:
             of = {each.version_id: each for each in cuts}
             owners, running = _untouched(tx, of), running_among(tx, [each.attempt for each in cuts])
             new = [each for each in cuts if each.version_id in owners and each.attempt in running]
@@ -129,7 +137,9 @@ class Chunks:
                 values = {**UNINDEXED, "chunk_count": count, "chunks_added": count, "chunks_kept": 0}
                 own_version = update(versions).where(versions.c.id == bindparam("of"))
                 tx.execute(own_version.values(**values, chunks_removed=0, base_id=None), counted)
-        return kept
+            return kept
+
+        return self._database.beside(lambda _: beside.documents(each.doc_id for each in cuts), act)
 
     def _ids(self, tx: Connection, doc_id: int, title: str, hashed: Sequence[tuple[bytes, Chunk]]) -> dict[bytes, int]:
         digests = {digest for digest, _ in hashed}
@@ -162,7 +172,8 @@ class Chunks:
 
         Raises: ``Cancelled`` as ``add`` does.
         """
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> int:
             _check(tx, version_id, attempt)
             base_id = base_of(tx, version_id)
             record(tx, version_id, base_id)
@@ -178,7 +189,9 @@ class Chunks:
                     chunks_removed=removed if base_id is not None else 0,
                 )
             )
-        return total
+            return total
+
+        return self._database.beside(lambda _: beside.documents([doc_id]), act)
 
     def forget(self, version_id: int) -> str | None:
         """Remove the chunks of a failed or cancelled version, from both indexes as well where it alone has them.
