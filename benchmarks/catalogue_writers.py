@@ -1,8 +1,10 @@
 """Several processes that write documents into one catalogue on PostgreSQL, as workers do, and what they wait for.
 
 Each takes documents that were claimed before, and writes them in the transactions in which the stages of an upload do
-(``benchmarks.writing``), with indexes in memory of its own; texts and vectors are at hand. ``beside`` is the catalogue
-as it is, in ``alone`` each transaction has it for itself. Both are measured in turn, each on an empty catalogue.
+(``benchmarks.writing``); texts and vectors are at hand, and no store is told of anything, which one process at a time
+does. ``beside`` is the catalogue as it is, in ``alone`` each transaction has it for itself. Both are measured in turn,
+each on an empty catalogue. Seconds are those of one process, such as those of waiting until nobody writes, or only what
+others may write at the same time is written (``wait_for_all_s``), and for a part (``wait_for_parts_s``).
 """
 
 from __future__ import annotations
@@ -82,6 +84,8 @@ def _work(address: str, folder: str, way: str, some: Sequence[Text], start: Any,
         with core.build(chosen) as kb:
             worker = Worker(kb, Clock())
             kb._projector.flush()
+            for name in ("flush", "flush_keywords"):
+                patched.enter_context(mock.patch.object(kb._projector, name, lambda: None))
             start.wait(_LIMIT_S)  # until all are open, and again until there is something to do
             start.wait(_LIMIT_S)
             waited.update(dict.fromkeys(waited, 0.0))
