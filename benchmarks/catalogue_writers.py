@@ -142,14 +142,14 @@ def measure(server: PostgresServer, folder: Path, way: str, writers: int, docume
     }
 
 
-def compared(server: PostgresServer, folder: Path, most: int, passages: int, rounds: int = 1) -> dict[str, Any]:
+def compared(server: PostgresServer, folder: Path, most: int, passages: int, turns: int = 1) -> dict[str, Any]:
     """Measure 1, 2, 4, … up to ``most`` writers in both ways, one after the other; the ratio is that of the best."""
     documents = [text for some in texts(passages, _SEED, _DIMENSION) for text in some]
     report: dict[str, Any] = {}
     writers = 1
     while writers <= most:
         best: dict[str, dict[str, Any]] = {}
-        for number in range(rounds * len(WAYS)):
+        for number in range(turns * len(WAYS)):
             way = WAYS[number % len(WAYS)]
             found = measure(server, folder / str(number), way, writers, documents)
             note(f"{writers} writers {way}: {found}")

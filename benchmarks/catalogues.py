@@ -102,7 +102,7 @@ def figures(context: Context) -> dict[str, Any]:
             report[name] = measure(address, Path(folder) / "data", documents, asked)
     if options.writers and not postgres.missing():
         with tempfile.TemporaryDirectory() as folder, postgres.running(Path(folder), durable=True) as server:
-            report |= compared(server, Path(folder), options.writers, options.passages, options.rounds)
+            report |= compared(server, Path(folder), options.writers, options.passages, options.turns)
     return report
 
 
@@ -110,7 +110,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--passages", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--writers", type=int, default=0, help="processes that write at the same time, at the most")
-    parser.add_argument("--rounds", type=int, default=1, help="of writing at the same time, the best of which counts")
+    parser.add_argument("--turns", type=int, default=1, help="of each way with that, the best of which counts")
 
 
 BENCHMARK = Benchmark(
