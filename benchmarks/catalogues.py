@@ -3,7 +3,8 @@
 Both get the same documents of ``benchmarks.corpus``, twenty passages each, through the whole of ingest, and the same
 questions, one after the other in one run; indexes are in memory and embeddings are hashes, so that little is measured
 but the catalogue. Told are chunks a second, bytes a chunk on the disk, and p50 and p95 of a search. PostgreSQL is the
-tests' server, with every commit on the disk before it is answered, as SQLite has it.
+tests' server, with every commit on the disk before it is answered, as SQLite has it. With ``--writers`` it is also
+written by so many processes, and by 1, 2, 4, … fewer (``benchmarks.catalogue_writers``).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 import core
 from benchmarks import runner
 from benchmarks.benchmark import Benchmark, Context
+from benchmarks.catalogue_writers import compared
 from benchmarks.machine import note
 from benchmarks.stores import written
 from core.settings import Settings
@@ -98,19 +100,24 @@ def figures(context: Context) -> dict[str, Any]:
         note(f"{name}: {len(documents)} documents")
         with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as address:
             report[name] = measure(address, Path(folder) / "data", documents, asked)
+    if options.writers and not postgres.missing():
+        with tempfile.TemporaryDirectory() as folder, postgres.running(Path(folder), durable=True) as server:
+            report |= compared(server, Path(folder), options.writers, options.passages, options.turns)
     return report
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--passages", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--writers", type=int, default=0, help="processes that write at the same time, at the most")
+    parser.add_argument("--turns", type=int, default=1, help="of each way with that, the best of which counts")
 
 
 BENCHMARK = Benchmark(
     "catalogues",
     figures,
     add_options,
-    smallest={"passages": 20, "questions": 2},
+    smallest={"passages": 20, "questions": 2, "writers": 1},
     small={"passages": 1_000, "questions": 50},
     scale="passages",
     seed=1,

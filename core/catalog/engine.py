@@ -1,4 +1,4 @@
-"""Opens the catalogue's database and gives transactions: many readers, one writer at a time."""
+"""Opens the catalogue's database and gives transactions: many readers, one writer at a time or several side by side."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, insert, make_url, select
+from sqlalchemy.exc import DBAPIError
 
+from core.catalog.beside import MOST_PARTS, be_alone, hold
 from core.catalog.documents.listed import bring_up_to_date
 from core.catalog.jobs.changes import Changes, newest_change, noted
 from core.catalog.journal import Journal, Point, acknowledged, point_of
@@ -38,6 +40,11 @@ PRAGMAS = (
 
 _UNREADABLE = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS})
 _WRITES = {"evorag_write": True}
+_BESIDE = {**_WRITES, "evorag_beside": True}
+_MOST_BESIDE = 4
+"""Transactions of this process that write beside one another; more would only take connections from readers."""
+_TRIES = 5
+"""How often one that failed of another beside it is begun again before it is alone."""
 _SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _AGAIN_S = (0.1, 0.3, 0.6, 1.0)
 """Waits before a server that takes no connection is asked again, so that its restart fails nothing that begins."""
@@ -46,12 +53,16 @@ _CLEAN = {"key": "secure_delete", "value": "on"}
 """The setting that tells that no page of the file is older than ``secure_delete``, or all were written anew."""
 
 
+T = TypeVar("T")
+
+
 class Database:
     """A database with ``read()`` and ``write()`` transactions; a write transaction sees no other writer.
 
     On SQLite a write begins with ``BEGIN IMMEDIATE`` behind a lock of this process, so that 64 threads queue instead
     of polling a busy file; WAL and ``synchronous=FULL`` make a commit durable when it returns. On PostgreSQL it begins
-    with a lock over all processes, and a read sees one snapshot, as it does on SQLite.
+    with a lock over all processes, and a read sees one snapshot, as it does on SQLite. What ``beside`` writes sees no
+    other writer of the parts of the catalogue that it names (``core/catalog/beside.py``).
 
     Both raise ``StoreUnavailable`` where the server does not answer: nothing of a write stays then, unless the answer
     to its commit was lost. What ``acknowledge`` was called for is in the ``journal`` when ``write`` ends.
@@ -65,6 +76,7 @@ class Database:
         event.listen(self.engine, "begin", self._begin)
         self._reads = self.engine if self.is_sqlite else self.engine.execution_options(**_SNAPSHOT)
         self._writes = self.engine.execution_options(**_WRITES)
+        self._besides = self.engine.execution_options(**_BESIDE)
         self._sessions = None if self._server is None else self._server.SessionParts(address)
         self._journal = journal
         self.is_damaged = False
@@ -77,6 +89,7 @@ class Database:
         self.ended_unclean = self.is_sqlite and log_file.exists()
         """Whether the last process that had the file open did not close it."""
         self._writer = threading.RLock()
+        self._beside = threading.BoundedSemaphore(_MOST_BESIDE)
         self.revisions = Revisions(is_alone=self.is_sqlite)
         self.revisions.watch(self.engine, _is_writing)
         self.remembered = Remembered(self.revisions)
@@ -167,9 +180,39 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        with self._watched(), self._writer, _connected(self._writes) as connection:
+        with self._writing(self._writes, self._writer) as connection:
+            yield connection
+
+    def beside(self, parts: Callable[[Connection], Collection[str]], act: Callable[[Connection], T]) -> T:
+        """Write what ``act`` does, which touches nothing but ``parts``, beside whatever writes to other parts.
+
+        ``parts`` is asked with other transactions still at work on them, and ``act`` is called when none is any more.
+        Both may be called again, with nothing of the call before in the database.
+        """
+        server, tries = self._server, _TRIES
+        while server is not None and tries:
+            tries -= 1
+            try:
+                with self._writing(self._besides, self._beside) as connection:
+                    names = parts(connection)
+                    if len(names) > MOST_PARTS:
+                        break
+                    hold(connection, names)
+                    server.hold_parts(connection, names)
+                    found = act(connection)
+                return found
+            except DBAPIError as error:
+                if not server.is_collision(error):
+                    raise
+        with self.write() as connection:
+            return act(connection)
+
+    @contextmanager
+    def _writing(self, engine: Engine, turn: AbstractContextManager[Any]) -> Iterator[Connection]:
+        with self._watched(), turn, _connected(engine) as connection:
             try:
                 with connection.begin():
+                    be_alone(connection)
                     noted(connection)
                     acknowledged(connection)
                     yield connection
@@ -254,7 +297,8 @@ class Database:
         if self.is_sqlite:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if _is_writing(connection) else "BEGIN")
         elif self._server is not None and _is_writing(connection):
-            self._server.begin_write(connection)
+            is_beside = connection.get_execution_options().get("evorag_beside")
+            (self._server.begin_beside if is_beside else self._server.begin_write)(connection)
 
 
 def _server() -> ModuleType:

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 
 from sqlalchemy import Connection, func, inspect, select
 
+from core.catalog.beside import is_alone
 from core.catalog.schema import api_keys, document_tags, documents, publications, versions
 from core.errors import EvoRAGError
 from core.platform.durable import sync
@@ -72,6 +73,7 @@ class Point:
 
 def acknowledge(tx: Connection, *entries: Entry) -> None:
     """Have the journal follow a write transaction once it is committed; ``entries`` are no rows that it finds."""
+    assert is_alone(tx)
     tx.info.setdefault(_NOTED, []).extend(entries)
 
 

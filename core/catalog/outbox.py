@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, literal, or_, select, true, update
 
+from core.catalog import beside
 from core.catalog.engine import Database
 from core.catalog.schema import (
     MOVES_TO_HEAD,
@@ -173,23 +174,10 @@ class Outbox:
         Whoever lost its part ``outbox:…`` meanwhile may have written after another one: what that one has done
         already is asked for again as it belongs now, and where that one has switched, nothing is forgotten.
         """
-        kind, number = place_of(batch.store)
-        own = outbox.c.id.in_(batch.entry_ids)
-        with self._database.write() as tx:
-            present = select(generations.c.number, generations.c.state)
-            present = present.where(generations.c.state != GenerationState.REMOVING)
-            states = {row.number: row.state for row in tx.execute(present)}
-            serves = states.get(generation) == GenerationState.SERVING
-            if number is None and not serves:
-                left = tx.scalar(select(func.count()).select_from(outbox).where(own))
-            else:
-                left = tx.execute(delete(outbox).where(own)).rowcount
-            if left != len(batch.entry_ids):
-                if generation in states:
-                    _ask_again(tx, kind if serves else f"{kind}@{generation}", list(batch.wanted))
-            elif number is None and serves:
-                for other in states.keys() - {generation}:
-                    tx.execute(insert(outbox), _entries(f"{kind}@{other}", batch.wanted))
+        parts = {beside.store(batch.store)}
+        if not self._database.beside(lambda _: parts, lambda tx: _forget(tx, batch, generation)):
+            with self._database.write() as tx:
+                _forget(tx, batch, generation)
 
     def pending(self) -> dict[str, int]:
         """Return the number of waiting entries of each store that serves."""
@@ -197,6 +185,30 @@ class Outbox:
         with self._database.read() as tx:
             counts = {row[0]: row[1] for row in tx.execute(query)}
         return {store: counts.get(store, 0) for store in STORES}
+
+
+def _forget(tx: Connection, batch: Batch, generation: int) -> bool:
+    """Do as ``Outbox.done`` says; tell whether it was done: asking again is for a transaction that is alone."""
+    kind, number = place_of(batch.store)
+    own = outbox.c.id.in_(batch.entry_ids)
+    present = select(generations.c.number, generations.c.state)
+    present = present.where(generations.c.state != GenerationState.REMOVING)
+    states = {row.number: row.state for row in tx.execute(present)}
+    serves = states.get(generation) == GenerationState.SERVING
+    is_kept = number is None and not serves
+    is_alone = beside.is_alone(tx)
+    left = tx.scalar(select(func.count()).select_from(outbox).where(own)) if is_kept or not is_alone else None
+    if not is_alone and (is_kept or left != len(batch.entry_ids)):
+        return False
+    if not is_kept:
+        left = tx.execute(delete(outbox).where(own)).rowcount
+    if left != len(batch.entry_ids):
+        if generation in states:
+            _ask_again(tx, kind if serves else f"{kind}@{generation}", list(batch.wanted))
+    elif number is None and serves:
+        for other in states.keys() - {generation}:
+            tx.execute(insert(outbox), _entries(f"{kind}@{other}", batch.wanted))
+    return True
 
 
 def _next_ids(tx: Connection, after: int, limit: int) -> Sequence[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
@@ -21,6 +21,9 @@ IDLE_WRITE_S = 600
 _CONNECTIONS, _MORE_CONNECTIONS = 8, 16
 _GONE = ("08", "53", "57P", "25006")
 """Beginnings of the codes of a server that is lost, full, shutting down, starting, or a standby now."""
+
+_COLLISIONS = ("40P01", "40001", "23505")
+"""Codes of a deadlock, of a serialization failure, and of a row that another transaction has inserted meanwhile."""
 
 _ALIVE = {
     "connect_timeout": 5,
@@ -57,10 +60,30 @@ def _engine(url: URL, **options: Any) -> Engine:
 
 def begin_write(tx: Connection) -> None:
     """Wait until no transaction writes, in whatever process; the end of this one lets the next one in."""
+    _begin(tx, "pg_advisory_xact_lock")
+
+
+def begin_beside(tx: Connection) -> None:
+    """Wait until no transaction writes that is to be alone; those that are not may do so at the same time."""
+    _begin(tx, "pg_advisory_xact_lock_shared")
+
+
+def _begin(tx: Connection, lock: str) -> None:
     tx.exec_driver_sql(
-        "SELECT set_config('idle_in_transaction_session_timeout', %s, true), pg_advisory_xact_lock(%s)",
+        f"SELECT set_config('idle_in_transaction_session_timeout', %s, true), {lock}(%s)",
         (f"{IDLE_WRITE_S}s", _lock_id("write")),
     )
+
+
+def hold_parts(tx: Connection, names: Collection[str]) -> None:
+    """Hold parts until the transaction ends; all take theirs in the same order, so that none wait in a circle."""
+    locks = sorted(_lock_id(f"write:{name}") for name in names)
+    tx.exec_driver_sql("SELECT pg_advisory_xact_lock(id) FROM unnest(%s::bigint[]) AS id", (locks,))
+
+
+def is_collision(error: DBAPIError) -> bool:
+    """Tell whether a transaction failed of another one beside it, and nothing of it is there."""
+    return getattr(error.orig, "sqlstate", None) in _COLLISIONS
 
 
 class SessionParts:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, String, and_, case, cast, delete, exists, func, insert, select, update
 
+from core.catalog import beside
 from core.catalog.documents.chunk_rows import chunk_id, content_hash, place_of, row_of
 from core.catalog.documents.cutting import CutVersion, cut_together
 from core.catalog.documents.deltas import base_of, bequeath, record
@@ -37,7 +38,8 @@ class Chunks:
 
     def begin(self, version_id: int, attempt: Attempt | None = None) -> None:
         """Forget the version's chunks, so that chunking can start (again). Raises: ``Cancelled`` as ``add`` does."""
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> None:
             _check(tx, version_id, attempt)
             bequeath(tx, version_id)
             own = version_chunks.c.version_id == version_id
@@ -46,6 +48,8 @@ class Chunks:
                 tx.execute(delete(version_chunks).where(own))
             tx.execute(update(versions).where(versions.c.id == version_id).values(**UNINDEXED))
 
+        self._database.beside(lambda tx: beside.documents_of(tx, [version_id]), act)
+
     def add(
         self, version_id: int, doc_id: int, title: str, batch: Sequence[Chunk], attempt: Attempt | None = None
     ) -> None:
@@ -53,7 +57,8 @@ class Chunks:
 
         Raises: ``Cancelled`` where the version is not being indexed any more, or not by this attempt.
         """
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> None:
             _check(tx, version_id, attempt)
             owner_id = tx.scalar(select(documents.c.owner_id).where(documents.c.id == doc_id))
             hashed = [(content_hash(chunk.indexed_text(title), owner_id), chunk) for chunk in batch]
@@ -63,13 +68,16 @@ class Chunks:
                 [place_of(version_id, ids[digest], chunk) for digest, chunk in hashed],
             )
 
+        self._database.beside(lambda _: beside.documents([doc_id]), act)
+
     def cut(self, cuts: Sequence[CutVersion]) -> set[int]:
         """Keep the chunks of several versions in one transaction; return the ids of those that have them.
 
         The others take the way of ``begin``, ``add`` and ``finish``, as ``cut_together`` says.
         """
-        with self._database.write() as tx:
-            return cut_together(tx, cuts)
+        return self._database.beside(
+            lambda _: beside.documents(each.doc_id for each in cuts), lambda tx: cut_together(tx, cuts)
+        )
 
     def _ids(self, tx: Connection, doc_id: int, title: str, hashed: Sequence[tuple[bytes, Chunk]]) -> dict[bytes, int]:
         digests = {digest for digest, _ in hashed}
@@ -102,7 +110,8 @@ class Chunks:
 
         Raises: ``Cancelled`` as ``add`` does.
         """
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> int:
             _check(tx, version_id, attempt)
             base_id = base_of(tx, version_id)
             record(tx, version_id, base_id)
@@ -118,7 +127,9 @@ class Chunks:
                     chunks_removed=removed if base_id is not None else 0,
                 )
             )
-        return total
+            return total
+
+        return self._database.beside(lambda _: beside.documents([doc_id]), act)
 
     def forget(self, version_id: int) -> str | None:
         """Remove the chunks of a failed or cancelled version, from both indexes as well where it alone has them.

@@ -23,6 +23,7 @@ from sqlalchemy import (
     update,
 )
 
+from core.catalog import beside
 from core.catalog.documents.part_vectors import part_vectors
 from core.catalog.engine import Database
 from core.catalog.outbox import VECTOR
@@ -155,7 +156,8 @@ class Embeddings:
         Every chunk with one of these contents, of whatever document, gets its row where it belongs at this moment.
         """
         halves = dict(zip(hashes, vectors.astype(np.float16), strict=True))
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> None:
             wanted = set(tx.scalars(select(chunks.c.content_hash).where(chunks.c.content_hash.in_(hashes))))
             known = select(embeddings.c.content_hash).where(
                 embeddings.c.model == model, embeddings.c.content_hash.in_(hashes)
@@ -165,7 +167,8 @@ class Embeddings:
                 return
             rows = [{"content_hash": digest, "model": model, "vector": halves[digest].tobytes()} for digest in new]
             tx.execute(insert(embeddings), rows)
-            holders = tx.execute(select(chunks.c.id, chunks.c.doc_id).where(chunks.c.content_hash.in_(new))).all()
+            held = tx.execute(select(chunks.c.id, chunks.c.doc_id).where(chunks.c.content_hash.in_(new))).all()
+            holders = [row for row in held if beside.holds(tx, beside.document(row.doc_id))]
             for at in range(0, len(holders), _FEW):
                 few = holders[at : at + _FEW]
                 ids = [row.id for row in few]
@@ -183,6 +186,8 @@ class Embeddings:
                 tx.execute(insert(outbox), entries)
                 _count(tx, ids)
 
+        self._database.beside(lambda tx: beside.holders(tx, hashes), act)
+
     def of_version(self, version_id: int, model: str) -> list[tuple[int, int, Vector]]:
         """Return id, position and vector of the version's chunks, without those that have no embedding."""
         query = (
@@ -198,12 +203,9 @@ class Embeddings:
 
     def set_progress(self, progress: dict[int, int]) -> None:
         """Note how many places of each version have an embedding."""
-        with self._database.write() as tx:
-            own = update(versions).where(versions.c.id == bindparam("of"))
-            tx.execute(
-                own.values(embedded_chunks=bindparam("count")),
-                [{"of": of, "count": count} for of, count in progress.items()],
-            )
+        rows = [{"of": of, "count": count} for of, count in progress.items()]
+        own = update(versions).where(versions.c.id == bindparam("of")).values(embedded_chunks=bindparam("count"))
+        self._database.beside(lambda tx: beside.documents_of(tx, progress), lambda tx: tx.execute(own, rows))
 
     def head_vectors(self, model: str) -> Iterator[HeadVector]:
         """Yield id, document id and vector of every chunk of a version that is shown, or about to be."""

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, or_, select, update
+from sqlalchemy import Connection, bindparam, or_, select, update
 
+from core.catalog import beside
 from core.catalog.documents.leftovers import FileKind, note
 from core.catalog.documents.placing import place_slice
 from core.catalog.documents.publications import Showing, showing
@@ -123,7 +124,8 @@ class IndexingTable:
     def name_parsed(self, parsed: Mapping[int, Mapping[str, Any]]) -> set[int]:
         """Note of versions what their parser said, and the blobs of their text; return the ids of those not purged."""
         present = versions.c.id.in_(parsed), versions.c.state != "purged"
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> set[int]:
             before = {
                 row.id: row.parsed_sha256
                 for row in tx.execute(select(versions.c.id, versions.c.parsed_sha256).where(*present))
@@ -133,7 +135,9 @@ class IndexingTable:
             if before:
                 own = update(versions).where(versions.c.id == bindparam("of"))
                 tx.execute(own, [{"of": of, **parsed[of]} for of in before])
-        return set(before)
+            return set(before)
+
+        return self._database.beside(lambda tx: beside.documents_of(tx, parsed), act)
 
     def awaited(self, view: View, doc_ids: Collection[int] | None) -> Indexing | None:
         """Return what ``view`` shows of the documents in ``doc_ids`` (None: of all) and still lacks vectors.
@@ -176,8 +180,8 @@ class IndexingTable:
     def keywords_ready(self, version_ids: list[int]) -> None:
         """Note that versions can be found by their words, but for those whose chunks have gone meanwhile."""
         present = versions.c.id.in_(version_ids), versions.c.state == "stored", versions.c.chunk_count > 0
-        with self._database.write() as tx:
-            tx.execute(update(versions).where(*present).values(keyword_ready=True))
+        ready = update(versions).where(*present).values(keyword_ready=True)
+        self._database.beside(lambda tx: beside.documents_of(tx, version_ids), lambda tx: tx.execute(ready))
 
 
 def _shows(view: View, version: Any) -> bool:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from sqlalchemy import Connection, delete, insert, select
 
+from core.catalog import beside
 from core.catalog.engine import Database
 from core.catalog.schema import leftovers
 
@@ -34,8 +35,8 @@ class Leftovers:
     def note(self, kind: FileKind, names: Collection[str]) -> None:
         """Note files in a transaction of its own; durable when it returns."""
         if names:
-            with self._database.write() as tx:
-                note(tx, kind, names)
+            parts = {beside.leftover(kind, name) for name in names}
+            self._database.beside(lambda _: parts, lambda tx: note(tx, kind, names))
 
     def drop(self, kind: FileKind, names: Collection[str]) -> None:
         """Forget files that are gone, or that a row names."""

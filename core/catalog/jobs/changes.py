@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, func, select
 
+from core.catalog.beside import CHANGES, holds
 from core.catalog.schema import jobs
 
 _NOTED = "evorag_job_change"
@@ -20,6 +21,7 @@ def next_change(tx: Connection) -> int:
     """Return the number of the change that this write transaction makes; it is told once it is committed."""
     change = tx.info.get(_NOTED)
     if change is None:
+        assert holds(tx, CHANGES)
         change = tx.info[_NOTED] = newest_change(tx) + 1
     return int(change)
 

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, literal, or_, select, update
 
 from core import access
+from core.catalog.beside import CHANGES
 from core.catalog.columns import Instant
 from core.catalog.jobs.changes import next_change
 from core.catalog.jobs.events import LogLine, interruptions, record, record_all, shorten
@@ -125,16 +126,22 @@ class Jobs(JobLists):
 
     def advance(self, steps: Sequence[Step]) -> set[str]:
         """Note where attempts stand; return the ids of the jobs whose attempt still is the running one."""
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> set[str]:
             running = running_among(tx, [step.attempt for step in steps])
             write_steps(tx, [step for step in steps if step.attempt in running])
-        return {attempt.job_id for attempt in running}
+            return {attempt.job_id for attempt in running}
+
+        return self._database.beside(lambda _: {CHANGES}, act)
 
     def note(self, job_ids: Sequence[str], code: str, stage: Stage, **values: Any) -> None:
         """Add a warning to the logs of jobs."""
-        with self._database.write() as tx:
+
+        def act(tx: Connection) -> None:
             record(tx, job_ids, code, stage=stage, level="warning", values=values)
             tx.execute(update(jobs).where(jobs.c.id.in_(job_ids)).values(change=next_change(tx)))
+
+        self._database.beside(lambda _: {CHANGES}, act)
 
     def is_running(self, attempt: Attempt) -> bool:
         """Tell whether this attempt is the running one."""
