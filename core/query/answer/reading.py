@@ -321,9 +321,11 @@ def _stretch(own: Sequence[Candidate]) -> Stretch:
         above = candidate.above
         sentences.append((len(text), len(text) + len(candidate.text)))
         text += candidate.text + _BLANK
-    hit = own[0].hit
+    hit, section = own[0].hit, own[0].unit.section
     path = hit.placed.chunk.locator.heading_path
-    return Stretch(text, tuple(sentences), " ".join([hit.placed.title, *path[-2:]]).strip())
+    # A chunk may hold several short sections, of which the path names the first.
+    above = (*path[-2:-1], section) if section and section not in path[-1:] else path[-2:]
+    return Stretch(text, tuple(sentences), " ".join([hit.placed.title, *above]).strip())
 
 
 def log_chance(chance: float) -> float:
