@@ -92,6 +92,7 @@ class Composer:
             room -= taken
         else:
             first = _titled(self._profile, first, room)
+        first = self._with_antecedent(first, found)
         room -= len(first.text)
         first, room = _with_what_follows(first, found, room, self._more)
         parts = self._with_other_side([first], found)
@@ -125,6 +126,19 @@ class Composer:
             return [self._best]
         near = [each for each in found if each.chance >= _LEAST_TO_LIST * self._best.chance]
         return sorted(near, key=lambda each: -each.chance)
+
+    def _with_antecedent(self, first: AnswerPart, found: Sequence[Candidate]) -> AnswerPart:
+        """Put the sentence before a short one that says nothing without it, as "This" does, where both fit."""
+        best = first.source
+        if best.unit.is_row or first.kept < 1.0 or not refers_back(best.text):
+            return first
+        before = next((each for each in found if each.hit is best.hit and each.order == best.order - 1), None)
+        if before is None or before.unit.is_row or before.features["heading"] or before.unit.label != best.unit.label:
+            return first
+        whole = f"{said(before)} {first.text}"
+        if len(whole) > self._max_chars - mark_chars(1) or not first.text.startswith(said(best)[:_SAME_CHARS]):
+            return first
+        return replace(first, start=before.start, text=whole)
 
     def _with_other_side(self, parts: list[AnswerPart], found: Sequence[Candidate]) -> list[AnswerPart]:
         """Add the likeliest sentence about the side of a comparison that the best one does not tell of."""
@@ -256,7 +270,7 @@ def _entry(best: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart
     own = [each for each in found if each.hit is best.hit and each.unit.label == best.unit.label]
     own.sort(key=lambda each: each.order)
     below = " ".join(map(said, own))
-    text = below if label in below else f"{label}: {below}"
+    text = below if label in below else f"{_without_colon(label)}: {below}"
     return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
 
 
@@ -316,9 +330,13 @@ def _with_subjects(parts: Sequence[AnswerPart], subjects: Mapping[str, None]) ->
     named = []
     for part in parts:
         label = _label(part)
-        named.append(replace(part, text=f"{label}: {part.text}") if label in left else part)
+        named.append(replace(part, text=f"{_without_colon(label)}: {part.text}") if label in left else part)
         left.pop(label, None)
     return named
+
+
+def _without_colon(label: str) -> str:
+    return label.rstrip(":： ")
 
 
 def _titled(profile: QuestionProfile, part: AnswerPart, room: int) -> AnswerPart:

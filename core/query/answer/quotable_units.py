@@ -18,6 +18,8 @@ _NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]?\s|第\s*\d+\s*[条章節]|#
 _ENDED = re.compile(r"[.。!?！？:：;；,、，…|][」』）)\"'”’]*$")
 _BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]")
 _ITEM = re.compile(r"[•*+-]\s+")
+_CODE = re.compile(r"^[^\w¿¡「『(\[#]|[\\\"$=<>{}|;]|://|^\S+ -{1,2}\w")
+"""What a command on a line of its own has, which looks like a heading otherwise."""
 _LONGEST_HEADING = 80
 _CODED_HEADING = re.compile(r"(?:[A-Z]{1,2}\d+(?:\.\d+)*|\d+(?:\.\d+)+)\.?\s+\S.*")
 """``9.4.14. Jobs`` or ``R10. It hangs.``"""
@@ -73,7 +75,7 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
                 text = said[len(mark) :]
                 start = end - len(text)
             yield Unit(first + start, first + end, text, "", section, is_heading, label)
-            section = text if is_heading and not is_term else section
+            section = text if is_heading and not is_term and not _CODE.search(text) else section
 
 
 def _statements(text: str) -> Iterator[tuple[int, int]]:

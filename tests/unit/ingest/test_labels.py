@@ -47,7 +47,7 @@ def test_option_of_a_manual_page_labels_all_paragraphs_that_are_indented_under_i
     chunks = chunks_of(tmp_path / "pumpd.txt", MANUAL)
     assert stands_under(chunks, "Shows what") == "OPTIONS › -D, --dry-run"
     assert stands_under(chunks, "Nothing is written") == "OPTIONS › -D, --dry-run"
-    assert stands_under(chunks, "-q ") == "OPTIONS › Output control"
+    assert stands_under(chunks, "-q ") == "OPTIONS › Output control › -q"
     assert stands_under(chunks, "the system say") == "FILES"
 
 
