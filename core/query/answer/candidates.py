@@ -56,7 +56,8 @@ _MEANING = re.compile(
 )
 _ADDRESS = re.compile(r"[<(]?(?:https?|ftp)://\S+")
 _ASKS_ADDRESS = re.compile(
-    r"\b(?:where|url|links?|(?:web )?(?:site|page)|address|download)\b|どこ|URL|サイト|ページ|アドレス|リンク|入手", re.IGNORECASE
+    r"\b(?:where|url|links?|(?:web )?(?:site|page)|address|download)\b|どこ|URL|サイト|ページ|アドレス|リンク|入手",
+    re.IGNORECASE,
 )
 _DEFAULT = re.compile(r"\bdefault(?:s|ed)?\b|既定|デフォルト|初期値|省略時", re.IGNORECASE)
 

@@ -20,6 +20,7 @@ from core.query.answer.question_profile import QuestionProfile, similar
 from core.query.answer.quotable_units import CELL_JOINT
 from core.query.answer.trim_clauses import Cut, Divided, divide, fill, squeeze
 from core.text.analysis import analyse
+from core.text.sentences import on_one_line
 
 _LEAST_CHANCE = 0.01
 """Of answering, at which a further sentence is given."""
@@ -76,11 +77,13 @@ class Composer:
         self._entry_chars = max_chars * _ENTRY_CHARS // _USUAL_CHARS
         self._more = self._entry_chars - max_chars
         self._divided: dict[Candidate, Divided] = {}
+        self._own: list[Candidate] = []
 
     def compose(self, found: Sequence[Candidate]) -> list[AnswerPart]:
         """Take the best sentence, then others that may answer, the likeliest first, while they fit as they are."""
+        self._own = _under_one_term(self._best, found)
         whole = self._entry_chars - mark_chars(1)
-        if entry := _entry(self._best, found, whole):
+        if entry := _entry(self._best, self._own, whole):
             return [entry]
         for source in self._may_list(found):
             if items := listed(source, found, self._form, whole):
@@ -198,7 +201,7 @@ class Composer:
             return False
         if best.unit.is_row or not best.unit.label:
             return not (best.features["named"] == SURE and candidate.features["named"] < SURE)
-        return candidate.unit.label == best.unit.label
+        return candidate.unit.label == best.unit.label or candidate in self._own
 
     def _side_by_side(self, second: Candidate, alone: AnswerPart) -> list[AnswerPart]:
         """Return two sentences that do not fit together, both cut closer, where that is worth more than the best."""
@@ -244,7 +247,7 @@ def _whole(profile: QuestionProfile, candidate: Candidate, room: int) -> AnswerP
     if candidate.unit.is_row:
         text = _row_text(profile, candidate, candidate.end - candidate.start + len(candidate.unit.header) + room)
     else:
-        text = " ".join(candidate.text.split())
+        text = on_one_line(candidate.text)
         # What counts an item of a list says nothing where the other items are not given.
         if (mark := _ITEM_MARK.match(text)) and form_wanted(profile.text) not in (Form.STEPS, Form.LIST):
             text = text[mark.end() :]
@@ -254,7 +257,7 @@ def _whole(profile: QuestionProfile, candidate: Candidate, room: int) -> AnswerP
 def _stretch(candidate: Candidate, cut: Cut) -> AnswerPart:
     before = _CUT_MARK if cut.start else ""
     after = _CUT_MARK if cut.end < len(candidate.text) else ""
-    text = f"{before}{' '.join(candidate.text[cut.start : cut.end].split())}{after}"
+    text = f"{before}{on_one_line(candidate.text[cut.start : cut.end])}{after}"
     return AnswerPart(candidate, candidate.start + cut.start, candidate.start + cut.end, text, cut.kept)
 
 
@@ -262,16 +265,26 @@ def _value(part: AnswerPart) -> float:
     return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
 
 
-def _entry(best: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart | None:
-    """Return all that a passage says under the term of the best sentence, where that fits."""
+def _entry(best: Candidate, own: Sequence[Candidate], room: int) -> AnswerPart | None:
+    """Return all that a passage says under the term of the best sentence, its ``own``, where that fits."""
     label = best.unit.label.rsplit(LABEL_JOINT, 1)[-1]
     if best.unit.is_row or not label or label.endswith(("?", "？")):
         return None
-    own = [each for each in found if each.hit is best.hit and each.unit.label == best.unit.label]
-    own.sort(key=lambda each: each.order)
     below = " ".join(map(said, own))
     text = below if label in below else f"{_without_colon(label)}: {below}"
     return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
+
+
+def _under_one_term(best: Candidate, found: Sequence[Candidate]) -> list[Candidate]:
+    """Return what stands under the term of a sentence in its order, with the rows of tables in its midst."""
+    own = [each.order for each in found if each.hit is best.hit and each.unit.label == best.unit.label]
+    among = [
+        each
+        for each in found
+        if each.hit is best.hit
+        and (each.unit.label == best.unit.label or (each.unit.is_row and min(own) < each.order < max(own)))
+    ]
+    return sorted(among, key=lambda each: each.order)
 
 
 def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, more: int) -> tuple[AnswerPart, int]:

@@ -18,8 +18,12 @@ _NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]?\s|第\s*\d+\s*[条章節]|#
 _ENDED = re.compile(r"[.。!?！？:：;；,、，…|][」』）)\"'”’]*$")
 _BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]")
 _ITEM = re.compile(r"[•*+-]\s+")
-_CODE = re.compile(r"^[^\w¿¡「『(\[#]|[\\\"$=<>{}|;]|://|^\S+ -{1,2}\w")
-"""What a command on a line of its own has, which looks like a heading otherwise."""
+_SMALL = re.compile(
+    r"^[^\w¿¡「『(\[#]|[\\\"$=<>{}|;]|://|^\S+ -{1,2}\w"
+    r"|^(?:notes?|tips?|hints?|warnings?|cautions?|important|examples?|注|注意|注記|警告|重要|ヒント|メモ|備考|参考|例)[:：]?$",
+    re.IGNORECASE,
+)
+"""A command on a line of its own, or what a boxed note is: it stands over a few lines and begins no section."""
 _LONGEST_HEADING = 80
 _CODED_HEADING = re.compile(r"(?:[A-Z]{1,2}\d+(?:\.\d+)*|\d+(?:\.\d+)+)\.?\s+\S.*")
 """``9.4.14. Jobs`` or ``R10. It hangs.``"""
@@ -64,9 +68,7 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
             text = chunk.text[first + start : first + end]
             is_term = any(text.strip() in term for term in terms)
             is_heading = (
-                is_term
-                or text.lstrip("# ") in headings
-                or _looks_like_heading(chunk.text, first + start, first + end)
+                is_term or text.lstrip("# ") in headings or _looks_like_heading(chunk.text, first + start, first + end)
             )
             label = "" if is_heading else chunk.label_at(first + start)
             bullet = _ITEM.match(text)
@@ -75,7 +77,8 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
                 text = said[len(mark) :]
                 start = end - len(text)
             yield Unit(first + start, first + end, text, "", section, is_heading, label)
-            section = text if is_heading and not is_term and not _CODE.search(text) else section
+            if is_heading and not is_term and not _SMALL.search(text):
+                section = text
 
 
 def _statements(text: str) -> Iterator[tuple[int, int]]:

@@ -19,6 +19,7 @@ from core.query.answer.candidates import SET_WEIGHTS, Candidate
 from core.query.answer.trim_clauses import softmax
 from core.query.search.rerank import OpenReranker
 from core.text.language import detect_language
+from core.text.sentences import on_one_line
 
 OpenReader = Callable[[], Reader]
 
@@ -286,7 +287,7 @@ def deciding(text: str, best: Candidate, read_windows: Sequence[ReadWindow]) -> 
     own = [one for one in read_windows if number_in(best, one.window) is not None]
     line = text.replace("\n", " ")
     for one in sorted(own, key=lambda one: -one.chance):
-        said = " ".join(one.window.stretch.text[one.reading.start : one.reading.end].split())
+        said = on_one_line(one.window.stretch.text[one.reading.start : one.reading.end])
         at = line.find(said)
         if said and at >= 0 and one.reading.span >= _LEAST_MARKED:
             return ((at, at + len(said)),)
