@@ -1,4 +1,4 @@
-"""Tables that plain text draws with bars and rules: boxes of manual pages, of SQL shells, grids, pipes, ruled columns."""
+"""Tables that plain text draws with bars and rules: boxes of manual pages and SQL shells, grids, ruled columns."""
 
 from __future__ import annotations
 

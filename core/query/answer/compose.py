@@ -17,7 +17,7 @@ from core.query.answer.forms import Form, form_wanted, sides_compared
 from core.query.answer.listed import is_item, listed, said
 from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile, similar
-from core.query.answer.quotable_units import CELL_JOINT
+from core.query.answer.quotable_units import CELL_JOINT, UNFINISHED
 from core.query.answer.trim_clauses import Cut, Divided, divide, fill, squeeze
 from core.text.analysis import analyse
 from core.text.sentences import on_one_line
@@ -42,11 +42,6 @@ _USUAL_CHARS, _ENTRY_CHARS = 250, 600
 """All that stands under a term is given where it has at most so many characters for every so many of an answer."""
 _CUT_MARK = "…"
 _ITEM_MARK = re.compile(r"\A(?:\(?\d{1,2}[.)]|[•‣・●○■□◆◇▪]|[-*–](?=\s))\s*(?=[^\W\d_])")
-_UNFINISHED = re.compile(
-    r"\b(?:commands?|run(?:ning)?|typ(?:e|ing)|us(?:e|ing)|enter(?:ing)?|execut(?:e|ing)|call(?:ing)?|with|by)\Z",
-    re.IGNORECASE,
-)
-"""How a sentence ends that goes on with a command on a line of its own."""
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
@@ -293,7 +288,7 @@ def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, 
     They may take ``more`` characters than ``room``, which is what is left for other sentences.
     """
     source = part.source
-    is_unfinished = _UNFINISHED.search(part.text) is not None
+    is_unfinished = UNFINISHED.search(part.text) is not None
     if source.unit.is_row or not (is_unfinished or part.text.endswith((":", "："))):
         return part, room
     after = [each for each in found if each.hit is source.hit and each.order > source.order]

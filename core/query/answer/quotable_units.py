@@ -13,6 +13,12 @@ from core.text.sentences import split_statements
 
 CELL_JOINT = " | "
 
+UNFINISHED = re.compile(
+    r"\b(?:commands?|run(?:ning)?|typ(?:e|ing)|us(?:e|ing)|enter(?:ing)?|execut(?:e|ing)|call(?:ing)?|with|by)\Z",
+    re.IGNORECASE,
+)
+"""How a sentence ends that goes on with a command on a line of its own."""
+
 _LINE = re.compile(r"[^\n]+")
 _NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]?\s|第\s*\d+\s*[条章節]|#+\s)")
 _ENDED = re.compile(r"[.。!?！？:：;；,、，…|][」』）)\"'”’]*$")
@@ -147,7 +153,7 @@ def _looks_like_heading(text: str, start: int, end: int) -> bool:
         return False
     if line.endswith(("?", "？")) or (line.isupper() and line.isascii()):
         return True
-    if _ENDED.search(line):
+    if _ENDED.search(line) or UNFINISHED.search(line):
         return False
     if _NUMBERED.match(line):
         return not _NUMBERED.match(rest.lstrip())
