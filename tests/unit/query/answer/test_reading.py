@@ -73,7 +73,7 @@ def test_sentences_are_read_as_they_stand() -> None:
     for made in windows(candidates):
         for candidate, (start, end) in zip(made.candidates, made.stretch.sentences, strict=True):
             assert made.stretch.text[start:end] == candidate.text
-        assert len({candidate.hit.placed.id for candidate in window.candidates}) == 1
+        assert len({candidate.hit.placed.id for candidate in made.candidates}) == 1
 
 
 def test_no_sentence_is_the_seed_of_two_windows_and_none_more_are_made_than_allowed() -> None:
