@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.model import LABEL_JOINT
-from core.query.answer.answer_types import refers_back
+from core.query.answer.answer_types import leads_on, refers_back
 from core.query.answer.candidates import Candidate
 from core.query.answer.forms import Form, form_wanted, sides_compared
 from core.query.answer.listed import is_item, listed, said
@@ -84,13 +84,12 @@ class Composer:
             if items := listed(source, found, self._form, whole):
                 return [AnswerPart(source, items.start, items.end, items.text, 1.0)]
         room = self._max_chars - mark_chars(1)
-        first = self._part(self._best, room, forced=True)
+        first = self._with_antecedent(self._part(self._best, room, forced=True), found)
         subjects: dict[str, None] = {}
         if taken := _subject_chars(first, subjects, room - len(first.text)):
             room -= taken
         else:
             first = _titled(self._profile, first, room)
-        first = self._with_antecedent(first, found)
         room -= len(first.text)
         first, room = _with_what_follows(first, found, room, self._more)
         parts = self._with_other_side([first], found)
@@ -126,17 +125,20 @@ class Composer:
         return sorted(near, key=lambda each: -each.chance)
 
     def _with_antecedent(self, first: AnswerPart, found: Sequence[Candidate]) -> AnswerPart:
-        """Put the sentence before a short one that says nothing without it, as "This" does, where both fit."""
+        """Put before a sentence what it says nothing without: what "This" means, and what leads to a command."""
         best = first.source
-        if best.unit.is_row or first.kept < 1.0 or not refers_back(best.text):
+        if best.unit.is_row or first.kept < 1.0 or not first.text.startswith(on_one_line(best.text)[:_SAME_CHARS]):
             return first
-        before = next((each for each in found if each.hit is best.hit and each.order == best.order - 1), None)
-        if before is None or before.unit.is_row or before.features["heading"] or before.unit.label != best.unit.label:
-            return first
-        whole = f"{said(before)} {first.text}"
-        if len(whole) > self._max_chars - mark_chars(1) or not first.text.startswith(said(best)[:_SAME_CHARS]):
-            return first
-        return replace(first, start=before.start, text=whole)
+        own = {each.order: each for each in found if each.hit is best.hit and each.unit.label == best.unit.label}
+        source = best
+        while (before := own.get(source.order - 1)) is not None and not before.unit.is_row:
+            whole = f"{said(before)} {first.text}"
+            is_apart = before.features["heading"] or not (refers_back(source.text) or leads_on(before.text))
+            if is_apart or len(whole) > self._max_chars - mark_chars(1):
+                break
+            first = replace(first, start=before.start, text=whole)
+            source = before
+        return first
 
     def _with_other_side(self, parts: list[AnswerPart], found: Sequence[Candidate]) -> list[AnswerPart]:
         """Add the likeliest sentence about the side of a comparison that the best one does not tell of."""

@@ -14,7 +14,7 @@ from core.text.sentences import split_statements
 CELL_JOINT = " | "
 
 UNFINISHED = re.compile(
-    r"\b(?:commands?|run(?:ning)?|typ(?:e|ing)|us(?:e|ing)|enter(?:ing)?|execut(?:e|ing)|call(?:ing)?|with|by)\Z",
+    r"\b(?:commands?|run(?:ning)?|typ(?:e|ing)|us(?:e|ing)|enter(?:ing)?|execut(?:e|ing)|call(?:ing)?|with|by)\Z|(?:例えば|たとえば)\Z",
     re.IGNORECASE,
 )
 """How a sentence ends that goes on with a command on a line of its own."""
