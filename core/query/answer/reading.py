@@ -325,8 +325,8 @@ def _stretch(own: Sequence[Candidate]) -> Stretch:
     hit, section = own[0].hit, own[0].unit.section
     path = hit.placed.chunk.locator.heading_path
     # A chunk may hold several short sections, of which the path names the first.
-    above = (*path[-2:-1], section) if section and section not in path[-1:] else path[-2:]
-    return Stretch(text, tuple(sentences), " ".join([hit.placed.title, *above]).strip())
+    headings = (*path[-2:-1], section) if section and section not in path[-1:] else path[-2:]
+    return Stretch(text, tuple(sentences), " ".join([hit.placed.title, *headings]).strip())
 
 
 def log_chance(chance: float) -> float:
