@@ -18,6 +18,9 @@ _BLOCKS_OF_AN_ANSWER = 3
 _NARROWEST_PAGE = 60
 """A line shorter than this did not end because its page did."""
 _MARKER = re.compile(r"(?:[•·*+–-]|\d{1,3}[.)])\s+")
+_BULLETS = frozenset("•·*+–-o")
+_DRAWN = re.compile(r"([^\w\s])\1{2,}")
+_HANGING = re.compile(r"(?P<term>\S+(?: \S+)*?)\s{2,}(?P<said>\S)")
 _ENDED = re.compile(r"[.。．!！?？:：;；,、，][」』）)\"'”’]*\Z|[」』]\Z")
 
 
@@ -31,13 +34,14 @@ class Labels:
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
+        self._hanging: dict[int, int] = {}
         self._question = ""
         self._answered = 0
 
     def of(self, block: Block) -> Sequence[tuple[int, str]]:
         """Return where in the block's text a label begins to hold, with the label, in order; the first at 0."""
         if block.kind is BlockKind.HEADING:
-            self._open, self._question = [], ""
+            self._open, self._hanging, self._question = [], {}, ""
             return [(0, "")]
         if block.kind in (BlockKind.TABLE, BlockKind.CODE):
             return [(0, block.header or (self._asked() if block.kind is BlockKind.CODE else ""))]
@@ -93,15 +97,56 @@ class Labels:
         found: list[tuple[int, str]] = []
         for number, line in enumerate(lines):
             self._open = [each for each in self._open if each[0] + _DEEPER <= line.indent]
-            found.append((line.at, LABEL_JOINT.join(label for _, label in self._open)))
             following = lines[number + 1] if number + 1 < len(lines) else None
+            before = lines[number - 1] if number else None
+            if not is_list and self._open and (before is None or before.indent == self._open[-1][0]):
+                self._hanging[self._open[-1][0]] = line.indent
+            hung = "" if is_list else self._hung(line, following)
+            if hung:
+                # What is explained on the term's own line stands under it, too.
+                self._open.append((line.indent, hung))
+            found.append((line.at, LABEL_JOINT.join(label for _, label in self._open)))
             if is_list:
                 self._open.append((line.indent, _item_text(line)[:LONGEST_LABEL]))
-            elif is_term(line.text) and not _wraps(line, following, widest, number):
-                self._open.append((line.indent, line.text))
+            elif not hung and is_term(line.text) and not _wraps(line, following, widest, number):
+                self._open.append((line.indent, _term(before, line)))
         if is_list:
             self._open = []
         return found
+
+    def _hung(self, line: _Line, following: _Line | None) -> str:
+        """Return the term that a line begins with where its explanation follows on it, nothing where none does.
+
+        The explanation is set in the column in which the lines below it, or those of the terms before, begin.
+        """
+        match = _HANGING.match(line.text)
+        known = self._hanging.get(line.indent)
+        if match is not None and is_term(match["term"]) and match["term"] not in _BULLETS:
+            column = line.indent + match.start("said")
+            if column == known or column in _columns_of(line, following):
+                self._hanging[line.indent] = column
+                return match["term"]
+        # A term that fills the room before the column is parted by one blank.
+        word = line.text.split(" ", 1)[0]
+        is_full = known is not None and line.indent + len(word) + 1 == known and len(word) < len(line.text)
+        is_alone = following is None or following.indent == known
+        return word if is_full and is_alone and not word[0].isupper() and is_term(word) else ""
+
+
+def _columns_of(line: _Line, following: _Line | None) -> tuple[int, ...]:
+    """Return the columns that the next line has: its indentation, and that of what it explains beside a term."""
+    if following is None:
+        return ()
+    match = _HANGING.match(following.text) if following.indent == line.indent else None
+    return (following.indent, line.indent + match.start("said")) if match else (following.indent,)
+
+
+def _term(before: _Line | None, line: _Line) -> str:
+    """Return the term of a line, with the line before that ends with a comma: a list of names may take two."""
+    if before is None or before.indent != line.indent or not before.text.endswith(","):
+        return line.text
+    whole = f"{before.text} {line.text}"
+    return whole if len(whole) <= LONGEST_LABEL and len(before.text) <= _LONGEST_TERM else line.text
 
 
 def label_at(labels: Sequence[tuple[int, str]], offset: int) -> str:
@@ -164,4 +209,4 @@ def _wraps(line: _Line, following: _Line | None, widest: int, number: int) -> bo
 
 def is_term(text: str) -> bool:
     """Whether a line that stands over an indented one may be what that explains: it is short and ends no sentence."""
-    return 0 < len(text) <= _LONGEST_TERM and not _ENDED.search(text)
+    return 0 < len(text) <= _LONGEST_TERM and not _ENDED.search(text) and not _DRAWN.fullmatch(text)

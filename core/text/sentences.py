@@ -22,6 +22,8 @@ _NEXT_WORD = re.compile(r"[\w']+")
 _BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]|\(?[0-9０-９]{1,3}[.)、．]|\(?[a-zA-Z][.)] |[①-⑳]|#")
 _CELLS = " | "
 _CJK = re.compile("[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
+_WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+")
+_WRAPPED = re.compile(f"(?<={_CJK.pattern})[ \t]*\n[ \t]*(?={_CJK.pattern})")
 _OPENERS = "\"'“‘(「『（[【*_"
 
 
@@ -82,6 +84,11 @@ def split_statements(text: str) -> list[Span]:
                     start = match.end()
         _append(text, start, end, spans)
     return spans
+
+
+def on_one_line(text: str) -> str:
+    """Return a text on one line: its line ends become blanks, but for those within Japanese, which has none."""
+    return " ".join((text if text.isascii() else _WRAPPED.sub("", text)).split())
 
 
 def _append(text: str, start: int, end: int, spans: list[Span]) -> None:
@@ -168,10 +175,15 @@ def _ends_english(text: str, mark: str, mark_start: int, next_start: int) -> boo
 
 
 def _wrap_width(text: str) -> int:
-    """Return the width to which lines seem to be wrapped, or 0."""
-    widths = [len(line) for line in text.split("\n")]
-    widest = max(widths)
-    return widest if len(widths) > 2 and 25 <= widest <= 120 else 0
+    """Return the columns to which lines seem to be wrapped, or 0."""
+    lines = text.split("\n")
+    is_wrapped = len(lines) > 2 and 25 <= max(map(len, lines)) <= 120
+    return max(map(_columns, lines)) if is_wrapped else 0
+
+
+def _columns(line: str) -> int:
+    """Return how wide a terminal shows a line: ideographs and kana take two columns."""
+    return len(line) if line.isascii() else len(line) + sum(map(len, _WIDE.findall(line)))
 
 
 def _breaks_line(text: str, end: int, next_start: int, wrap_width: int) -> bool:
@@ -186,7 +198,7 @@ def _breaks_line(text: str, end: int, next_start: int, wrap_width: int) -> bool:
     if following[:1].islower() or previous[-1] in ",、，":
         return len(previous) < 20
     if _CJK.match(previous[-1]):
-        return not (_CJK.match(following) and 25 <= len(previous) >= wrap_width - 2 > 0)
+        return not (_CJK.match(following) and len(previous) >= 25 and _columns(previous) >= wrap_width - 4 > 0)
     wrapped = 50 <= wrap_width <= 100 and len(previous) >= 0.8 * wrap_width and previous[-1].isalnum()
     return not wrapped
 

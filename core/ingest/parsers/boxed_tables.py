@@ -1,4 +1,4 @@
-"""Tables that plain text draws with bars and rules: boxes of manual pages, of SQL shells, grids, pipes."""
+"""Tables that plain text draws with bars and rules: boxes of manual pages and SQL shells, grids, ruled columns."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ _BARS = "|│┃║"
 _RULE = re.compile(r"\s*[|│┃║+┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝┏┳┓┣╋┫┗┻┛╒╤╕╞╪╡╘╧╛][-=─━═:|│┃║+┬┼┴╦╬╩┳╋┻╤╪╧ ]*[-=─━═][^\w]*")
 _CELLS = re.compile(rf"[{_BARS}]")
 _LEAST_ROWS = 2
+_UNDERLINES = re.compile(r"\s*[-=─━═]{2,}(?:\s+[-=─━═]{2,})+\s*")
+_UNDERLINE = re.compile(r"[-=─━═]+")
 
 
 def text_blocks(text: str) -> Iterator[Block]:
     """Yield the blocks of a paragraph: its drawn tables as such, and what is around them."""
     if not any(bar in text for bar in _BARS):
-        yield from map(Block, pieces(text))
+        yield from _ruled_blocks(text)
         return
     lines = text.splitlines(keepends=True)
     at = said = 0
@@ -34,6 +36,37 @@ def text_blocks(text: str) -> Iterator[Block]:
         yield from table_blocks(map(row_text, rows), Locator())
         at = said = end
     yield from map(Block, pieces("".join(lines[said:])))
+
+
+def _ruled_blocks(text: str) -> Iterator[Block]:
+    """Yield a paragraph whose columns are ruled under their heads as a table, with what stands before and behind."""
+    lines = [line.expandtabs() for line in text.splitlines()]
+    at = next((number for number, line in enumerate(lines) if number and _UNDERLINES.fullmatch(line)), 0)
+    starts = [match.start() for match in _UNDERLINE.finditer(lines[at])] if at else []
+    head = _columns(lines[at - 1], starts) if starts else None
+    rows = []
+    for line in lines[at + 1 :] if head and all(head) else ():
+        cells = _columns(line, starts)
+        if cells is None or _UNDERLINES.fullmatch(line):
+            break
+        rows.append(cells)
+    if head is None or len(rows) < _LEAST_ROWS or not all(row[0] for row in rows):
+        yield from map(Block, pieces(text))
+        return
+    kept = text.splitlines(keepends=True)
+    before = "".join(line for line in kept[: at - 1] if not _UNDERLINES.fullmatch(line.rstrip()))
+    behind = "".join(line for line in kept[at + 1 + len(rows) :] if not _UNDERLINES.fullmatch(line.rstrip()))
+    yield from map(Block, pieces(before) if before.strip() else ())
+    yield from table_blocks(map(row_text, [head, *rows]), Locator())
+    yield from map(Block, pieces(behind) if behind.strip() else ())
+
+
+def _columns(line: str, starts: Sequence[int]) -> list[str] | None:
+    """Return the cells of a line that leaves a blank before each column, None of another one."""
+    if line[: starts[0]].strip() or any(line[start - 1 : start].strip() for start in starts[1:]):
+        return None
+    ends = [*starts[1:], len(line)]
+    return [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
 
 
 def _is_drawn(line: str) -> bool:

@@ -30,6 +30,9 @@ _REMARKS = frozenset({
 })  # fmt: skip
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _UNFOLDS = re.compile(r"aria-(?:expanded|controls)=|data-(?:bs-)?toggle=|accordion|collaps|toggle|faq", re.I)
+_LISTS = frozenset({"ul", "ol", "menu", "dir"})
+_NO_LIST = ""
+"""The list of an item that stands in none."""
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
 
 
@@ -66,6 +69,8 @@ class HtmlBlocks:
     _inline: list[str] = field(default_factory=list)
     _items: list[str] = field(default_factory=list)
     _lists: list[tuple[str, int]] = field(default_factory=list)
+    _around: list[list[tuple[str, int]]] = field(default_factory=list)
+    """The lists that are open around each list of definitions."""
     _marker: str = ""
     _code: int = 0
     _in_heading: bool = False
@@ -111,8 +116,9 @@ class HtmlBlocks:
             elif tag == "svg":
                 yield from self._drawing(node)
             elif not self._is_skipped(node, tag):
-                if tag == "table" and not self._lists and is_data_table(node):
+                if tag == "table" and is_data_table(node):
                     yield from self._flush()
+                    yield from self._flush_list()
                     yield from self._table(node)
                 elif tag == "img":
                     yield from self._picture(node)
@@ -173,17 +179,22 @@ class HtmlBlocks:
             return
         yield from self._flush()
         self._in_heading = tag in HEADINGS
-        if tag in ("ul", "ol"):
+        if tag in _LISTS:
             self._lists.append((tag, 0))
         elif tag == "li":
-            kind, count = self._lists.pop() if self._lists else ("ul", 0)
+            kind, count = self._lists.pop() if self._lists else (_NO_LIST, 0)
             self._lists.append((kind, count + 1))
-            self._marker = "•" if kind == "ul" else f"{count + 1}."
+            self._marker = f"{count + 1}." if kind == "ol" else "•"
         elif tag == "pre":
             self._code += 1
         elif tag in ("article", "main"):
             self._articles += 1
         elif tag in DEFINITION_TAGS:
+            if tag == "dl":
+                # An explanation within an item stands under its term, not under the item's first line.
+                yield from self._flush_list()
+                self._around.append(self._lists)
+                self._lists = []
             self._definitions.enter(tag)
 
     def _leave(self, tag: str) -> Iterator[Block]:
@@ -202,7 +213,8 @@ class HtmlBlocks:
                     yield self.outline.heading(text, HEADINGS[tag])
             return
         yield from self._flush()
-        if tag in ("ul", "ol") and self._lists:
+        is_lone = tag == "li" and self._lists[-1:] and self._lists[-1][0] == _NO_LIST
+        if (tag in _LISTS and self._lists) or is_lone:
             self._lists.pop()
             if not self._lists:
                 yield from self._flush_list()
@@ -211,6 +223,9 @@ class HtmlBlocks:
         elif tag in ("article", "main"):
             self._articles -= 1
         elif tag in DEFINITION_TAGS:
+            if tag == "dl":
+                yield from self._flush_list()
+                self._lists = self._around.pop() if self._around else []
             self._definitions.leave(tag)
 
     def _taken(self) -> str:
@@ -230,7 +245,8 @@ class HtmlBlocks:
         self._definitions.read(text)
         if self._lists:
             indent = "  " * (len(self._lists) - 1)
-            if self._marker or not self._items:
+            text = text.replace("\n", f"\n{indent}  ")
+            if self._marker or not (self._items or self._lists[-1][1]):
                 self._items.append(f"{indent}{self._marker or '•'} {text}")
             else:
                 self._items.append(f"{indent}  {text}")

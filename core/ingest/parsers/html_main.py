@@ -18,7 +18,8 @@ from selectolax.lexbor import LexborNode
 BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt", "fieldset",
     "figcaption", "figure", "footer", "form", "header", "hr", "main", "p", "section", "summary", "table", "tbody",
-    "thead", "tfoot", "tr", "td", "th", "caption", "li", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6",
+    "thead", "tfoot", "tr", "td", "th", "caption", "li", "ul", "ol", "menu", "dir", "pre", "h1", "h2", "h3", "h4", "h5",
+    "h6",
 })  # fmt: skip
 _UNREAD = frozenset({"script", "style", "noscript", "template", "svg", "select", "button", "nav", "iframe", "textarea"})
 _NEVER_SHOWN = frozenset({"script", "style", "noscript", "template", "svg", "iframe"})

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from selectolax.lexbor import LexborNode
 
 from core.ingest.parsers.tables import row_text
 
 MAX_SPAN = 64
+_SENTENCE = re.compile(r"\S.{6,}[.。．!！]\s*\Z", re.DOTALL)
 _STRUCTURE = "table, h1, h2, h3, h4, pre, article, form"
 
 
 def is_data_table(table: LexborNode) -> bool:
-    """Whether a table holds data: two columns or more and nothing inside that only a page layout would hold."""
+    """Whether a table holds data: two columns with text or more, and nothing that only a page layout would hold."""
     if (table.attributes.get("role") or "") in ("presentation", "none") or len(table.css(_STRUCTURE)) > 1:
         return False
-    return any(len(_cells(row)) > 1 for row in table.css("tr"))
+    return any(sum(map(_says_something, _cells(row))) > 1 for row in table.css("tr"))
 
 
 def _cells(row: LexborNode) -> list[LexborNode]:
@@ -25,6 +28,10 @@ def _cells(row: LexborNode) -> list[LexborNode]:
             cells.append(node)
         node = node.next
     return cells
+
+
+def _says_something(cell: LexborNode) -> bool:
+    return bool(cell.text(deep=True).strip())
 
 
 def _span(cell: LexborNode, name: str) -> int:
@@ -39,7 +46,7 @@ def rows_of(table: LexborNode) -> tuple[list[str], bool]:
     """
     lines: list[str] = []
     above: dict[int, tuple[int, str]] = {}
-    first_is_header = False
+    first_is_header = says = False
     any_header_cell = False
     for row in table.css("tr"):
         cells = _cells(row)
@@ -57,10 +64,12 @@ def rows_of(table: LexborNode) -> tuple[list[str], bool]:
         if not line:
             continue
         if not lines:
+            says = any(_SENTENCE.search(text) for text in texts)
             first_is_header = _in_head(row) or (bool(cells) and all(cell.tag == "th" for cell in cells))
         any_header_cell = any_header_cell or any(cell.tag == "th" for cell in cells)
         lines.append(line)
-    return lines, first_is_header or not any_header_cell
+    # A row that says a sentence names no columns.
+    return lines, first_is_header or not (any_header_cell or says)
 
 
 def _repeat(texts: list[str], above: dict[int, tuple[int, str]]) -> None:

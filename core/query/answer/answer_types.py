@@ -95,9 +95,13 @@ _ASKS_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, patt
 _ASKED_UNIT = re.compile(r"(?:何|どの|どんな)([一-鿿々ァ-ヴーA-Za-z%]{1,3})")
 _PRONOUN = re.compile(
     r"(?:he|she|it|they|this|these|those|that|his|her|its|their|such|the latter|the former|both)\b"
-    r"|(?:これ|それ|この|その|あれ|あの|彼|同|こう|そう|ここ|そこ|当時|なお|また|しかし|そして|なかでも|ただし|さらに)",
+    r"|(?:これ|それ|この|その|あれ|あの|彼|同|こう|そう|ここ|そこ|当時|なお|また|しかし|そして|なかでも|ただし|さらに)"
+    r"|のよう[にな]|とすると|と(?:入力|書|設定|指定|記述|表示|実行|すれ|する)",
     re.IGNORECASE,
 )
+
+
+_OPEN_END = re.compile(r"(?:[,、，:：]|例えば|たとえば)\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +135,8 @@ def offers(text: str, expectation: Expectation, question: str) -> list[Span]:
 def refers_back(sentence: str) -> bool:
     """Tell whether a sentence begins with a word that points to the one before it."""
     return _PRONOUN.match(sentence) is not None
+
+
+def leads_on(sentence: str) -> bool:
+    """Tell whether a sentence ends so that what stands below it belongs to it: with a colon, a comma or "例えば"."""
+    return _OPEN_END.search(sentence) is not None

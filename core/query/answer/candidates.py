@@ -54,6 +54,11 @@ _MEANING = re.compile(
     r"|とは|意味|何を(?:する|し)|どうな[るり]|役割",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"[<(]?(?:https?|ftp)://\S+")
+_ASKS_ADDRESS = re.compile(
+    r"\b(?:where|url|links?|(?:web )?(?:site|page)|address|download)\b|どこ|URL|サイト|ページ|アドレス|リンク|入手",
+    re.IGNORECASE,
+)
 _DEFAULT = re.compile(r"\bdefault(?:s|ed)?\b|既定|デフォルト|初期値|省略時", re.IGNORECASE)
 
 
@@ -245,6 +250,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     wanted = profile.expectation.unit
     asks_meaning = _MEANING.search(profile.text) is not None
     wants_default = says_default(profile.text)
+    wants_address = _ASKS_ADDRESS.search(profile.text) is not None
     heading = chunk.locator.heading_path[-1] if chunk.locator.heading_path else ""
     asked, whole = tuple(profile.weights.items()), sum(profile.weights.values())
 
@@ -255,6 +261,8 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     for order, unit in enumerate(cut):
         if not any(sign.isalpha() or sign.isdecimal() for sign in unit.text):
             # The raised number of a footnote, or a line that is drawn.
+            continue
+        if not wants_address and _ADDRESS.fullmatch(unit.text.strip()):
             continue
         above = sentences.above[order]
         near = [order] if unit.is_row else range(max(0, order - 1), min(len(cut), order + 2))

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.model import LABEL_JOINT
-from core.query.answer.answer_types import refers_back
+from core.query.answer.answer_types import leads_on, refers_back
 from core.query.answer.candidates import Candidate
 from core.query.answer.forms import Form, form_wanted, sides_compared
 from core.query.answer.listed import is_item, listed, said
 from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile, similar
-from core.query.answer.quotable_units import CELL_JOINT
+from core.query.answer.quotable_units import CELL_JOINT, UNFINISHED
 from core.query.answer.trim_clauses import Cut, Divided, divide, fill, squeeze
 from core.text.analysis import analyse
+from core.text.sentences import on_one_line
 
 _LEAST_CHANCE = 0.01
 """Of answering, at which a further sentence is given."""
@@ -41,11 +42,6 @@ _USUAL_CHARS, _ENTRY_CHARS = 250, 600
 """All that stands under a term is given where it has at most so many characters for every so many of an answer."""
 _CUT_MARK = "…"
 _ITEM_MARK = re.compile(r"\A(?:\(?\d{1,2}[.)]|[•‣・●○■□◆◇▪]|[-*–](?=\s))\s*(?=[^\W\d_])")
-_UNFINISHED = re.compile(
-    r"\b(?:commands?|run(?:ning)?|typ(?:e|ing)|us(?:e|ing)|enter(?:ing)?|execut(?:e|ing)|call(?:ing)?|with|by)\Z",
-    re.IGNORECASE,
-)
-"""How a sentence ends that goes on with a command on a line of its own."""
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
@@ -76,17 +72,19 @@ class Composer:
         self._entry_chars = max_chars * _ENTRY_CHARS // _USUAL_CHARS
         self._more = self._entry_chars - max_chars
         self._divided: dict[Candidate, Divided] = {}
+        self._own: list[Candidate] = []
 
     def compose(self, found: Sequence[Candidate]) -> list[AnswerPart]:
         """Take the best sentence, then others that may answer, the likeliest first, while they fit as they are."""
+        self._own = _under_one_term(self._best, found)
         whole = self._entry_chars - mark_chars(1)
-        if entry := _entry(self._best, found, whole):
+        if entry := _entry(self._best, self._own, whole):
             return [entry]
         for source in self._may_list(found):
             if items := listed(source, found, self._form, whole):
                 return [AnswerPart(source, items.start, items.end, items.text, 1.0)]
         room = self._max_chars - mark_chars(1)
-        first = self._part(self._best, room, forced=True)
+        first = self._with_antecedent(self._part(self._best, room, forced=True), found)
         subjects: dict[str, None] = {}
         if taken := _subject_chars(first, subjects, room - len(first.text)):
             room -= taken
@@ -125,6 +123,22 @@ class Composer:
             return [self._best]
         near = [each for each in found if each.chance >= _LEAST_TO_LIST * self._best.chance]
         return sorted(near, key=lambda each: -each.chance)
+
+    def _with_antecedent(self, first: AnswerPart, found: Sequence[Candidate]) -> AnswerPart:
+        """Put before a sentence what it says nothing without: what "This" means, and what leads to a command."""
+        best = first.source
+        if best.unit.is_row or first.kept < 1.0 or not first.text.startswith(on_one_line(best.text)[:_SAME_CHARS]):
+            return first
+        own = {each.order: each for each in found if each.hit is best.hit and each.unit.label == best.unit.label}
+        source = best
+        while (before := own.get(source.order - 1)) is not None and not before.unit.is_row:
+            whole = f"{said(before)} {first.text}"
+            is_apart = before.features["heading"] or not (refers_back(source.text) or leads_on(before.text))
+            if is_apart or len(whole) > self._max_chars - mark_chars(1):
+                break
+            first = replace(first, start=before.start, text=whole)
+            source = before
+        return first
 
     def _with_other_side(self, parts: list[AnswerPart], found: Sequence[Candidate]) -> list[AnswerPart]:
         """Add the likeliest sentence about the side of a comparison that the best one does not tell of."""
@@ -184,7 +198,7 @@ class Composer:
             return False
         if best.unit.is_row or not best.unit.label:
             return not (best.features["named"] == SURE and candidate.features["named"] < SURE)
-        return candidate.unit.label == best.unit.label
+        return candidate.unit.label == best.unit.label or candidate in self._own
 
     def _side_by_side(self, second: Candidate, alone: AnswerPart) -> list[AnswerPart]:
         """Return two sentences that do not fit together, both cut closer, where that is worth more than the best."""
@@ -230,7 +244,7 @@ def _whole(profile: QuestionProfile, candidate: Candidate, room: int) -> AnswerP
     if candidate.unit.is_row:
         text = _row_text(profile, candidate, candidate.end - candidate.start + len(candidate.unit.header) + room)
     else:
-        text = " ".join(candidate.text.split())
+        text = on_one_line(candidate.text)
         # What counts an item of a list says nothing where the other items are not given.
         if (mark := _ITEM_MARK.match(text)) and form_wanted(profile.text) not in (Form.STEPS, Form.LIST):
             text = text[mark.end() :]
@@ -240,7 +254,7 @@ def _whole(profile: QuestionProfile, candidate: Candidate, room: int) -> AnswerP
 def _stretch(candidate: Candidate, cut: Cut) -> AnswerPart:
     before = _CUT_MARK if cut.start else ""
     after = _CUT_MARK if cut.end < len(candidate.text) else ""
-    text = f"{before}{' '.join(candidate.text[cut.start : cut.end].split())}{after}"
+    text = f"{before}{on_one_line(candidate.text[cut.start : cut.end])}{after}"
     return AnswerPart(candidate, candidate.start + cut.start, candidate.start + cut.end, text, cut.kept)
 
 
@@ -248,16 +262,26 @@ def _value(part: AnswerPart) -> float:
     return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
 
 
-def _entry(best: Candidate, found: Sequence[Candidate], room: int) -> AnswerPart | None:
-    """Return all that a passage says under the term of the best sentence, where that fits."""
+def _entry(best: Candidate, own: Sequence[Candidate], room: int) -> AnswerPart | None:
+    """Return all that a passage says under the term of the best sentence, its ``own``, where that fits."""
     label = best.unit.label.rsplit(LABEL_JOINT, 1)[-1]
     if best.unit.is_row or not label or label.endswith(("?", "？")):
         return None
-    own = [each for each in found if each.hit is best.hit and each.unit.label == best.unit.label]
-    own.sort(key=lambda each: each.order)
     below = " ".join(map(said, own))
-    text = below if label in below else f"{label}: {below}"
+    text = below if label in below else f"{_without_colon(label)}: {below}"
     return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
+
+
+def _under_one_term(best: Candidate, found: Sequence[Candidate]) -> list[Candidate]:
+    """Return what stands under the term of a sentence in its order, with the rows of tables in its midst."""
+    own = [each.order for each in found if each.hit is best.hit and each.unit.label == best.unit.label]
+    among = [
+        each
+        for each in found
+        if each.hit is best.hit
+        and (each.unit.label == best.unit.label or (each.unit.is_row and min(own) < each.order < max(own)))
+    ]
+    return sorted(among, key=lambda each: each.order)
 
 
 def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, more: int) -> tuple[AnswerPart, int]:
@@ -266,7 +290,7 @@ def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, 
     They may take ``more`` characters than ``room``, which is what is left for other sentences.
     """
     source = part.source
-    is_unfinished = _UNFINISHED.search(part.text) is not None
+    is_unfinished = UNFINISHED.search(part.text) is not None
     if source.unit.is_row or not (is_unfinished or part.text.endswith((":", "："))):
         return part, room
     after = [each for each in found if each.hit is source.hit and each.order > source.order]
@@ -316,9 +340,13 @@ def _with_subjects(parts: Sequence[AnswerPart], subjects: Mapping[str, None]) ->
     named = []
     for part in parts:
         label = _label(part)
-        named.append(replace(part, text=f"{label}: {part.text}") if label in left else part)
+        named.append(replace(part, text=f"{_without_colon(label)}: {part.text}") if label in left else part)
         left.pop(label, None)
     return named
+
+
+def _without_colon(label: str) -> str:
+    return label.rstrip(":： ")
 
 
 def _titled(profile: QuestionProfile, part: AnswerPart, room: int) -> AnswerPart:

@@ -10,6 +10,7 @@ from core.model import LABEL_JOINT
 from core.query.answer.candidates import Candidate
 from core.query.answer.forms import Form
 from core.query.answer.quotable_units import CELL_JOINT
+from core.text.sentences import on_one_line
 
 _ITEM = re.compile(r"\s*(?:[-*•‣・●○■□◆◇▪–—]|\(?\w{1,3}[.)]\s|[①-⑳])")
 _NUMBERED = re.compile(r"\s*(?:\(?\d{1,2}[.)]\s|[①-⑳]|(?:step|手順)\s*\d)", re.IGNORECASE)
@@ -64,7 +65,7 @@ def listed(best: Candidate, found: Sequence[Candidate], form: Form, room: int) -
 
 def said(candidate: Candidate) -> str:
     """Return a sentence or a row on one line."""
-    return " ".join(candidate.text.replace(CELL_JOINT, ": ").split())
+    return on_one_line(candidate.text.replace(CELL_JOINT, ": "))
 
 
 def is_item(candidate: Candidate) -> bool:

@@ -13,12 +13,26 @@ from core.text.sentences import split_statements
 
 CELL_JOINT = " | "
 
+UNFINISHED = re.compile(
+    r"\b(?:commands?|run(?:ning)?|typ(?:e|ing)|us(?:e|ing)|enter(?:ing)?|execut(?:e|ing)|call(?:ing)?|with|by)\Z|(?:例えば|たとえば)\Z",
+    re.IGNORECASE,
+)
+"""How a sentence ends that goes on with a command on a line of its own."""
+
 _LINE = re.compile(r"[^\n]+")
 _NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]?\s|第\s*\d+\s*[条章節]|#+\s)")
 _ENDED = re.compile(r"[.。!?！？:：;；,、，…|][」』）)\"'”’]*$")
 _BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]")
 _ITEM = re.compile(r"[•*+-]\s+")
+_SMALL = re.compile(
+    r"^[^\w¿¡「『(\[#]|[\\\"$=<>{}|;]|://|^\S+ -{1,2}\w"
+    r"|^(?:notes?|tips?|hints?|warnings?|cautions?|important|examples?|注|注意|注記|警告|重要|ヒント|メモ|備考|参考|例)[:：]?$",
+    re.IGNORECASE,
+)
+"""A command on a line of its own, or what a boxed note is: it stands over a few lines and begins no section."""
 _LONGEST_HEADING = 80
+_CODED_HEADING = re.compile(r"(?:[A-Z]{1,2}\d+(?:\.\d+)*|\d+(?:\.\d+)+)\.?\s+\S.*")
+"""``9.4.14. Jobs`` or ``R10. It hangs.``"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +70,11 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
             yield from _rows(chunk, spans, section)
             continue
         first, last = spans[0][0], spans[-1][1]
-        for start, end in split_statements(chunk.text[first:last]):
+        for start, end in _statements(chunk.text[first:last]):
             text = chunk.text[first + start : first + end]
+            is_term = any(text.strip() in term for term in terms)
             is_heading = (
-                text.lstrip("# ") in headings
-                or any(text.strip() in term for term in terms)
-                or _looks_like_heading(chunk.text, first + start, first + end)
+                is_term or text.lstrip("# ") in headings or _looks_like_heading(chunk.text, first + start, first + end)
             )
             label = "" if is_heading else chunk.label_at(first + start)
             bullet = _ITEM.match(text)
@@ -70,7 +83,19 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
                 text = said[len(mark) :]
                 start = end - len(text)
             yield Unit(first + start, first + end, text, "", section, is_heading, label)
-            section = text if is_heading else section
+            if is_heading and not is_term and not _SMALL.search(text):
+                section = text
+
+
+def _statements(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of sentences; a heading with a number, whose stop ends none, is one whole."""
+    at = 0
+    for line in _LINE.finditer(text):
+        if _is_coded_heading(text, line.start(), line.end()):
+            yield from ((at + start, at + end) for start, end in split_statements(text[at : line.start()]))
+            yield line.start(), line.end()
+            at = line.end()
+    yield from ((at + start, at + end) for start, end in split_statements(text[at:]))
 
 
 def _rows(chunk: Chunk, spans: list[tuple[int, int]], section: str) -> Iterator[Unit]:
@@ -112,15 +137,23 @@ def _row(text: str, start: int, end: int, header: str, section: str) -> Iterator
         at += len(cell) + len(CELL_JOINT)
 
 
+def _is_coded_heading(text: str, start: int, end: int) -> bool:
+    if end - start > _LONGEST_HEADING or not _CODED_HEADING.fullmatch(text[start:end]):
+        return False
+    return text[end:].startswith("\n\n") and (start == 0 or text[:start].endswith("\n\n"))
+
+
 def _looks_like_heading(text: str, start: int, end: int) -> bool:
     """Tell whether a short line stands over something: a question, in capitals, numbered, or alone without a stop."""
+    if _is_coded_heading(text, start, end):
+        return True
     line, rest = text[start:end], text[end:]
     alone_on_line = (start == 0 or text[start - 1] == "\n") and rest.startswith("\n")
     if not alone_on_line or not rest.strip() or len(line) > _LONGEST_HEADING or _BULLET.match(line):
         return False
     if line.endswith(("?", "？")) or (line.isupper() and line.isascii()):
         return True
-    if _ENDED.search(line):
+    if _ENDED.search(line) or UNFINISHED.search(line):
         return False
     if _NUMBERED.match(line):
         return not _NUMBERED.match(rest.lstrip())

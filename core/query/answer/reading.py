@@ -19,6 +19,7 @@ from core.query.answer.candidates import SET_WEIGHTS, Candidate
 from core.query.answer.trim_clauses import softmax
 from core.query.search.rerank import OpenReranker
 from core.text.language import detect_language
+from core.text.sentences import on_one_line
 
 OpenReader = Callable[[], Reader]
 
@@ -286,7 +287,7 @@ def deciding(text: str, best: Candidate, read_windows: Sequence[ReadWindow]) -> 
     own = [one for one in read_windows if number_in(best, one.window) is not None]
     line = text.replace("\n", " ")
     for one in sorted(own, key=lambda one: -one.chance):
-        said = " ".join(one.window.stretch.text[one.reading.start : one.reading.end].split())
+        said = on_one_line(one.window.stretch.text[one.reading.start : one.reading.end])
         at = line.find(said)
         if said and at >= 0 and one.reading.span >= _LEAST_MARKED:
             return ((at, at + len(said)),)
@@ -321,9 +322,11 @@ def _stretch(own: Sequence[Candidate]) -> Stretch:
         above = candidate.above
         sentences.append((len(text), len(text) + len(candidate.text)))
         text += candidate.text + _BLANK
-    hit = own[0].hit
+    hit, section = own[0].hit, own[0].unit.section
     path = hit.placed.chunk.locator.heading_path
-    return Stretch(text, tuple(sentences), " ".join([hit.placed.title, *path[-2:]]).strip())
+    # A chunk may hold several short sections, of which the path names the first.
+    headings = (*path[-2:-1], section) if section and section not in path[-1:] else path[-2:]
+    return Stretch(text, tuple(sentences), " ".join([hit.placed.title, *headings]).strip())
 
 
 def log_chance(chance: float) -> float:

@@ -47,8 +47,47 @@ def test_option_of_a_manual_page_labels_all_paragraphs_that_are_indented_under_i
     chunks = chunks_of(tmp_path / "pumpd.txt", MANUAL)
     assert stands_under(chunks, "Shows what") == "OPTIONS › -D, --dry-run"
     assert stands_under(chunks, "Nothing is written") == "OPTIONS › -D, --dry-run"
-    assert stands_under(chunks, "-q ") == "OPTIONS › Output control"
+    assert stands_under(chunks, "-q ") == "OPTIONS › Output control › -q"
     assert stands_under(chunks, "the system say") == "FILES"
+
+
+HANGING = """PUMPD(8)                 Pumps                 PUMPD(8)
+
+OPTIONS
+       -f     Force a start.  The lock is
+              ignored then.
+
+       -q     Says nothing at all.
+
+       nowait Start at once.
+
+       Please note that all of these
+       may be given together.
+
+       •      Bullets are no terms, whatever
+              stands beside them.
+
+       --one, --two,
+       --three
+              These do the same.
+
+       ```
+           pumpd --one
+       ```
+"""
+
+
+def test_what_stands_beside_a_term_on_its_line_is_labelled_with_it(tmp_path: Path) -> None:
+    chunks = chunks_of(tmp_path / "pumpd.txt", HANGING)
+    assert stands_under(chunks, "Force a start") == "-f"
+    assert stands_under(chunks, "ignored then") == "-f"
+    assert stands_under(chunks, "Says nothing") == "-q"
+    assert stands_under(chunks, "Start at once") == "nowait"
+    assert stands_under(chunks, "Please note") == ""
+    assert stands_under(chunks, "may be given") == ""
+    assert stands_under(chunks, "Bullets are") == ""
+    assert stands_under(chunks, "These do the same") == "--one, --two, --three"
+    assert stands_under(chunks, "    pumpd --one") == ""
 
 
 def test_wrapped_and_indented_prose_labels_nothing(tmp_path: Path) -> None:

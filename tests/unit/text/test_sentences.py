@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.sentences import split_sentences
+from core.text.sentences import on_one_line, split_sentences
 from tests.proportion import grows_in_proportion
 
 
@@ -71,6 +71,18 @@ def test_wrapped_lines_are_joined() -> None:
     width = "北側の屋根から集められた雨水は三つの地下タンクに入れ"
     japanese = f"{width}\nられて庭の水やりや清掃に使われるが飲み水として使うこ\nとはない。次の文。"
     assert sentences(japanese) == [japanese[:-4], "次の文。"]
+
+
+def test_lines_of_japanese_with_latin_words_are_wrapped_by_their_columns() -> None:
+    wrapped = (
+        "クッキーを利用するためには config.h で USE_COOKIE マクロが定義されている必要がありま\n"
+        "す。なお、もしクッキーをサポートしたくない場合は --disable-cookie オプションを付け\n"
+        "て実行して下さい。"
+    )
+    [first, second] = sentences(wrapped)
+    assert on_one_line(first).endswith("必要があります。")
+    assert on_one_line(second).endswith("オプションを付けて実行して下さい。")
+    assert on_one_line("two\nwords") == "two words"
 
 
 def test_a_blank_line_ends_a_sentence() -> None:

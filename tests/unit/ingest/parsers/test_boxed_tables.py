@@ -67,3 +67,14 @@ def test_shells_grids_and_pipes_are_tables(text, rows):
 def test_other_text_stays_as_it_is(text):
     assert "".join(block.text for block in text_blocks(text)) == text
     assert all(block.kind is BlockKind.PARAGRAPH for block in text_blocks(text))
+
+
+def test_columns_under_rules_are_a_table_between_its_text():
+    ruled = "   field   values\n   -----   ---------\n   minute  0-59\n   day     0-7 (Sun)\n"
+    assert told(f"The fields are:\n{ruled}Stars are first.\n") == [
+        (BlockKind.PARAGRAPH, "The fields are:\n"),
+        (BlockKind.TABLE, "field | values\nminute | 0-59\nday | 0-7 (Sun)"),
+        (BlockKind.PARAGRAPH, "Stars are first.\n"),
+    ]
+    prose = "A heading\n---- -----\nRunning text that knows no columns\nat all.\n"
+    assert [kind for kind, _ in told(prose)] == [BlockKind.PARAGRAPH]

@@ -237,3 +237,42 @@ def test_boxed_note_ends_neither_the_section_nor_the_term_around_it(tmp_path: Pa
     under = {block.text: (block.locator.heading_path, block.header) for block in blocks}
     assert under["Children cross for nothing."] == under["Dogs pay half."] == (("Harbour", "Ferry"), "fare")
     assert "Note" in under
+
+
+def test_lists_that_hold_tables_and_definitions_leave_them_their_structure(tmp_path: Path) -> None:
+    item = "<li>Keys:<table><tr><th>key</th><th>does</th></tr><tr><td>q</td><td>quits</td></tr></table></li>"
+    terms = "<li>Options:<dl><dt>-q</dt><dd>Says nothing.</dd></dl>and more of it</li>"
+    blocks = html(tmp_path, f"<h1>Pump</h1><ul>{item}{terms}</ul><p>The end.</p>")
+    assert [(block.kind, block.text, block.header) for block in blocks[1:]] == [
+        (BlockKind.LIST, "• Keys:", ""),
+        (BlockKind.TABLE, "key | does\nq | quits", ""),
+        (BlockKind.LIST, "• Options:", ""),
+        (BlockKind.PARAGRAPH, "-q", ""),
+        (BlockKind.PARAGRAPH, "Says nothing.", "-q"),
+        (BlockKind.LIST, "  and more of it", ""),
+        (BlockKind.PARAGRAPH, "The end.", ""),
+    ]
+
+
+def test_items_of_no_list_end_with_themselves(tmp_path: Path) -> None:
+    for around in ("<menu>{}</menu>", "{}"):
+        blocks = html(tmp_path, f"{around.format('<li>one</li><li>two</li>')}<p>Running text.</p>")
+        assert blocks[-1].kind is BlockKind.PARAGRAPH
+        assert {block.kind for block in blocks[:-1]} == {BlockKind.LIST}
+
+
+def test_code_within_an_item_is_indented_as_the_item(tmp_path: Path) -> None:
+    [block] = html(tmp_path, "<ul><li><p>Test it:</p><pre>make\nmake test</pre><p>That is all.</p></li></ul>")
+    assert block.text == "• Test it:\n  make\n  make test\n  That is all."
+
+
+def test_first_row_that_says_a_sentence_names_no_columns(tmp_path: Path) -> None:
+    rows = "<tr><td>q<td>Quits the program.<tr><td>R<td>Reads it again."
+    [said] = html(tmp_path, f"<table>{rows}</table>")
+    [named] = html(tmp_path, f"<table><tr><td>key<td>does{rows}</table>")
+    assert said.is_headless and not named.is_headless
+
+
+def test_table_with_text_in_one_column_is_none(tmp_path: Path) -> None:
+    note = "<table><tr><td rowspan=2><img src=x><th>Tip<tr><td>Close the tap. Then go.</table>"
+    assert [block.text for block in html(tmp_path, note)] == ["Tip", "Close the tap. Then go."]

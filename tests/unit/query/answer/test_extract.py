@@ -342,6 +342,17 @@ def test_further_sentences_are_given_whole_or_not_at_all() -> None:
     assert len(given) > 1
 
 
+def test_what_points_back_is_given_with_what_it_points_to() -> None:
+    text = "After a SIGUSR1 the pump waits for its valves and ends.\n\nThis can be used to stop it cleanly. It is grey."
+    assert ask("How can I stop it cleanly?", text, CANTEEN).text.startswith("After a SIGUSR1")
+
+
+def test_an_address_alone_answers_only_who_asks_where() -> None:
+    text = "The manual of the tank tells more:\n\nhttps://example.org/tank\n\nThe tank is blue."
+    assert "https" not in ask("What colour is the tank?", text, CANTEEN).text
+    assert "https" in ask("Where is the manual of the tank?", text, CANTEEN).text
+
+
 def test_what_a_colon_announces_belongs_to_the_sentence() -> None:
     steps = "To empty the tank, issue the following command:\n\n$ tank --empty now\n\nThe tank is empty then."
     assert "$ tank --empty now" in ask("How is the tank emptied?", steps, CANTEEN).text

@@ -17,6 +17,7 @@ from core.query.answer.reading import (
     read,
     read_in_order,
     weighed,
+    window,
     windows,
     windows_in_order,
 )
@@ -69,10 +70,10 @@ def reading_of(reader: FoundAtWord, account: dict[str, object]) -> Callable[...,
 
 def test_sentences_are_read_as_they_stand() -> None:
     candidates = found(QUESTION, PLANT, CANTEEN)
-    for window in windows(candidates):
-        for candidate, (start, end) in zip(window.candidates, window.stretch.sentences, strict=True):
-            assert window.stretch.text[start:end] == candidate.text
-        assert len({candidate.hit.placed.id for candidate in window.candidates}) == 1
+    for made in windows(candidates):
+        for candidate, (start, end) in zip(made.candidates, made.stretch.sentences, strict=True):
+            assert made.stretch.text[start:end] == candidate.text
+        assert len({candidate.hit.placed.id for candidate in made.candidates}) == 1
 
 
 def test_no_sentence_is_the_seed_of_two_windows_and_none_more_are_made_than_allowed() -> None:
@@ -85,6 +86,20 @@ def test_no_sentence_is_the_seed_of_two_windows_and_none_more_are_made_than_allo
 def test_the_first_passages_are_read_though_they_share_no_word() -> None:
     read_ids = {w.candidates[0].hit.placed.id for w in windows(found(QUESTION, 工場, PLANT, CANTEEN), 3)}
     assert read_ids == {1, 2, 3}
+
+
+def test_a_stretch_stands_under_the_heading_of_its_own_section() -> None:
+    jobs = "9.4.13. Jobs\n\nThe plant makes lenses."
+    text = f"{jobs}\n\n9.4.14. Dogs of the plant\n\nTwo dogs guard it.\n\nTip\n\nThey bite."
+    candidates = found("Who guards the plant?", text)
+    assert [each.text for each in candidates if each.features["heading"]] == [
+        "9.4.13. Jobs",
+        "9.4.14. Dogs of the plant",
+        "Tip",
+    ]
+    dogs = [each for each in candidates if "dogs" in each.text or "bite" in each.text]
+    assert {each.unit.section for each in dogs} == {"9.4.14. Dogs of the plant"}
+    assert window(dogs, dogs[0]).stretch.above.endswith("9.4.14. Dogs of the plant")
 
 
 def test_a_row_is_read_under_its_header() -> None:
