@@ -232,9 +232,8 @@ def _vectors(settings: Settings, folder: DataFolder, dimension: int, suffix: str
     open_store = partial(_milvus, settings, folder, dimension, suffix)
     # Vectors in memory stand before the guard: they are searched while the store is not.
     deferred = DeferredVectorIndex(open_store, "Milvus IVF_FLAT" if settings.vector_url else "Milvus Lite IVF_FLAT")
-    store = GuardedVectorIndex(
-        deferred, settings.store_pause_s, settings.store_timeout_s if settings.vector_url else None
-    )
+    timeout_s = settings.store_timeout_s if settings.vector_url else None
+    store = GuardedVectorIndex(deferred, settings.store_pause_s, timeout_s)
     if settings.vector_search == "store" or settings.vector_url:
         return store
     from core.adapters.vector.hot_vectors import HotVectors
@@ -256,6 +255,7 @@ def _milvus(settings: Settings, folder: DataFolder, dimension: int, suffix: str,
         clusters=Clusters(settings.vector_nlist, settings.vector_nprobe or None),
         patience=Patience(search_timeout_s=settings.store_timeout_s if settings.vector_url else settings.leg_timeout_s),
         mends=mends,
+        memory=usable_memory(),
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from core.adapters.vector.arrays import Ids
 from core.adapters.vector.slot_table import Slots, SlotTable
-from core.platform.private_file import private_file
 
 NO_ID = -1
 _ID = np.dtype("<i8")
@@ -50,10 +49,7 @@ class IdLog:
         for first, ids in parts:
             missing = np.full(first - len(given), NO_ID, dtype=_ID)
             given = np.concatenate([given, missing, np.array(ids, dtype=_ID)])
-        with private_file(self._path) as file:
-            file.write(given.tobytes())
-            file.flush()
-            os.fsync(file.fileno())
+        write_whole(self._path, given.tobytes())
         os.close(self._file)
         self._file = os.open(self._path, os.O_RDWR)
         self._length = len(given)
@@ -78,3 +74,13 @@ class IdLog:
             written = os.pwrite(self._file, content, at)
             content, at = content[written:], at + written
         os.fsync(self._file)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Put a file in the place of another one, as a whole and on the disk. Raises: ``OSError``."""
+    draft = path.with_name(f"{path.name}.part")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)

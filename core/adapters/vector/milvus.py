@@ -37,6 +37,8 @@ COUNT_AGE_S = 60.0
 LITE_TIMEOUT_S = 3_600.0
 """A folder's own server cannot be away, and takes minutes for what a million rows need when it is opened."""
 
+MEMORY_BYTES = 4 << 30
+
 Result = TypeVar("Result")
 
 
@@ -75,10 +77,15 @@ class MilvusVectorIndex:
         clusters: Clusters = _CLUSTERS,
         patience: Patience = _PATIENCE,
         mends: bool = True,
+        memory: int = MEMORY_BYTES,
     ) -> None:
-        """Open the index; a folder's of before fingerprints is emptied where this ``mends``, or is ``WrongIndex``."""
+        """Open the index; a folder's of before fingerprints is emptied where this ``mends``, or is ``WrongIndex``.
+
+        ``memory`` are the bytes that this machine has, of which the rows of a folder take a share.
+        """
         self._address = address
         self._mends = mends
+        self._memory = memory
         self._is_embedded = isinstance(address, Path) or "://" not in address
         self._name = name
         self._dimension = dimension
@@ -208,7 +215,9 @@ class MilvusVectorIndex:
         for logger in ("pymilvus", "pymilvus.milvus_client"):
             logging.getLogger(logger).setLevel(logging.CRITICAL)
         if self._is_embedded:
-            self._collection = LiteShards(Path(self._address), self._name, self._dimension, self._nlist, self._mends)
+            self._collection = LiteShards(
+                Path(self._address), self._name, self._dimension, self._nlist, self._mends, self._memory
+            )
         else:
             self._collection = ServerCollection(
                 str(self._address), self._name, self._dimension, self._nlist, self._timeout_s

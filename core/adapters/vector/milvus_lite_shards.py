@@ -19,18 +19,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from core.adapters.vector.id_log import IdLog
+from core.adapters.vector.id_log import IdLog, write_whole
 from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER, holds, ivf_flat, schema
 from core.adapters.vector.milvus_lite_server import MilvusLiteServer, is_of_the_system
 from core.adapters.vector.milvus_rows import filters
-from core.errors import IndexLost, InvalidInput, StoreUnavailable, WrongIndex
+from core.errors import IndexLost, StoreUnavailable, WrongIndex
 from core.model import Part
-from core.platform.memory import usable_memory
-from core.platform.private_file import private_file
 
 ROWS = 16_384
 """Rows of a collection; the first one of a folder that an earlier release has written has all that there were."""
-_ROW_BYTES = 10_000
+_BYTES = 10_000 * ROWS
+"""What an open collection takes."""
 _SHARE_OF_MEMORY, _LARGEST_SHARE = 16, 4
 """What of the memory open collections take, and at most where the store itself is searched, which needs all."""
 _FEWEST_OPEN, _MOST_OPEN = 2, 8
@@ -49,7 +48,8 @@ class LiteShards:
 
     engine = "Milvus Lite IVF_FLAT"
 
-    def __init__(self, folder: Path, name: str, dimension: int, nlist: int, mends: bool) -> None:
+    def __init__(self, folder: Path, name: str, dimension: int, nlist: int, mends: bool, memory: int) -> None:
+        """Open the folder's server; ``memory`` are the bytes that this machine has."""
         self._server = MilvusLiteServer(folder)
         try:
             self._log = IdLog(folder / _LOG)
@@ -70,7 +70,8 @@ class LiteShards:
         self._users: Counter[int] = Counter()
         self._counts = _Counts(folder / _COUNTS)
         self._searched_at = float("-inf")
-        self._most = min(max(_fitting(_SHARE_OF_MEMORY), _FEWEST_OPEN), _MOST_OPEN)
+        self._most = min(max(memory // _SHARE_OF_MEMORY // _BYTES, _FEWEST_OPEN), _MOST_OPEN)
+        self._most_searched = max(memory // _LARGEST_SHARE // _BYTES, self._most)
 
     def open(self, client: Any) -> None:
         """Make the first collection where there is none. Raises: ``WrongIndex``, ``IndexLost``."""
@@ -158,7 +159,7 @@ class LiteShards:
     def _look_for_room(self) -> None:
         """Raise ``StoreUnavailable`` where all collections together would take too much of the memory."""
         known = len(self._known())
-        if known > max(self._most, _fitting(_LARGEST_SHARE)):
+        if known > self._most_searched:
             raise StoreUnavailable(
                 f"{len(self._log)} vectors are too many to be searched in their store.",
                 remedy="Words answer until vectors are in memory. Where they stay out of it: a Milvus server"
@@ -242,7 +243,7 @@ class LiteShards:
         """
         now = time.monotonic()
         is_searched = now - self._searched_at < _SEARCHED_S
-        most = max(self._most, _fitting(_LARGEST_SHARE)) if is_searched else self._most
+        most = self._most_searched if is_searched else self._most
         for start in list(self._open):
             is_old = not is_searched and now - self._used_at.get(start, now) > _UNUSED_S
             if not self._users[start] and (is_old or len(self._open) > most):
@@ -337,12 +338,6 @@ class _Counts:
     def _write(self) -> None:
         told = {str(start): {part.value: rows for part, rows in of.items()} for start, of in self._known.items()}
         try:
-            with private_file(self._path) as file:
-                file.write(json.dumps(told).encode())
-        except InvalidInput:
+            write_whole(self._path, json.dumps(told).encode())
+        except OSError:
             self._path.unlink(missing_ok=True)
-
-
-def _fitting(share: int) -> int:
-    """Return how many collections fit into a part of the memory."""
-    return usable_memory() // share // (ROWS * _ROW_BYTES)

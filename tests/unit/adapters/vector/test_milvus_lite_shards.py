@@ -287,11 +287,10 @@ def test_a_store_that_memory_cannot_hold_is_not_searched_and_else_goes_on(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vectors = unit_vectors(60)
-    index = MilvusVectorIndex(folder, DIMENSION)
+    monkeypatch.setattr(milvus_lite_shards, "_BYTES", 100_000)
+    index = MilvusVectorIndex(folder, DIMENSION, memory=4 * 5 * 100_000)
     try:
         index.upsert(rows_of(vectors))
-        monkeypatch.setattr(milvus_lite_shards, "usable_memory", lambda: 4 * 5 * 10 * 10_000)
-        shards_of(index)._most = 2
         with pytest.raises(StoreUnavailable, match="60 vectors are too many"):
             index.search(vectors[0], 5, BOTH)
         index.upsert(rows_of(vectors[:5]))
