@@ -134,11 +134,9 @@ class LiteShards:
     def pages(self, _client: Any, fields: list[str]) -> Iterator[list[Any]]:
         """Yield all rows; Milvus Lite has neither windows nor an order to read in."""
         for start in self._known():
-            for part in Part:
-                with self._using(start) as collection:
-                    rows = collection.query(filters([part], None)[0], output_fields=fields)
-                if rows:
-                    yield rows
+            with self._passing(start) as collection:
+                parts = [collection.query(filters([part], None)[0], output_fields=fields) for part in Part]
+            yield from filter(None, parts)
 
     def expunge(self, _client: Any, chunk_ids: Collection[int]) -> bool:
         """Have every file written anew that holds one of the deleted rows; tell whether none does."""
@@ -190,7 +188,7 @@ class LiteShards:
             new = new[room:]
 
     def _ids_in(self, start: int) -> list[int]:
-        with self._using(start) as collection:
+        with self._passing(start) as collection:
             return [row["id"] for row in collection.query("", output_fields=["id"])]
 
     @contextmanager
@@ -210,6 +208,19 @@ class LiteShards:
             with self._lock:
                 self._users[start] -= 1
                 self._used_at[start] = time.monotonic()
+
+    @contextmanager
+    def _passing(self, start: int) -> Iterator[Any]:
+        """Give a collection to whoever reads one after the other, and leave it as it was, open or closed."""
+        with self._lock:
+            was_open = start in self._open
+        try:
+            with self._using(start) as collection:
+                yield collection
+        finally:
+            with self._lock:
+                if not was_open and not self._users[start] and not self._is_searched():
+                    self._put_away(start)
 
     @contextmanager
     def _changing(self, start: int) -> Iterator[Any]:
@@ -242,17 +253,23 @@ class LiteShards:
         After a search all stay open that memory can hold.
         """
         now = time.monotonic()
-        is_searched = now - self._searched_at < _SEARCHED_S
+        is_searched = self._is_searched()
         most = self._most_searched if is_searched else self._most
         for start in list(self._open):
             is_old = not is_searched and now - self._used_at.get(start, now) > _UNUSED_S
             if not self._users[start] and (is_old or len(self._open) > most):
-                del self._open[start]
-                self._server.put_away(self._name_of(start))
+                self._put_away(start)
+
+    def _is_searched(self) -> bool:
+        return time.monotonic() - self._searched_at < _SEARCHED_S
+
+    def _put_away(self, start: int) -> None:
+        if self._open.pop(start, None) is not None:
+            self._server.put_away(self._name_of(start))
 
     def _counted(self, start: int) -> Mapping[Part, int]:
         seen = self._counts.changes(start)
-        with self._using(start) as collection:
+        with self._passing(start) as collection:
             past = len(collection.query(filters([Part.HISTORY], None)[0], output_fields=["id"]))
             counted = {Part.HEAD: collection.num_entities - past, Part.HISTORY: past}
         self._counts.keep_one(start, counted, seen)

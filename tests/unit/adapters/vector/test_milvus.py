@@ -205,7 +205,8 @@ def test_text_and_source_are_cut_by_bytes_between_characters(folder: Path) -> No
     index = MilvusVectorIndex(folder, DIMENSION)
     try:
         index.upsert([row(1, unit_vectors(1)[0], text="aあ" * 40_000)])
-        [stored] = index._client.query("rag_kb", filter="id == 1", output_fields=["text", "source"])
+        with index._of()._using(0) as collection:
+            [stored] = collection.query("id == 1", output_fields=["text", "source"])
         assert len(stored["text"].encode()) in range(65_532, 65_536)
         assert ("aあ" * 40_000).startswith(stored["text"])
     finally:
