@@ -19,12 +19,13 @@ import numpy as np
 from core.adapters.vector.arrays import Halves
 from core.adapters.vector.flat_vectors import FlatVectors
 from core.adapters.vector.growing_vectors import GrowingVectors
+from core.errors import StoreUnavailable
 from core.model import IndexHit, Part
 from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 
 ENGINE = FlatVectors.engine
 LOAD_BATCH = 4096
-LOAD_PATIENCE_S = 4.0
+LOAD_PATIENCE_S = 3.0
 """How long from its beginning a search waits for the loading of a part; the store may take longer to open."""
 
 RESTS_AFTER_S = 600.0
@@ -149,7 +150,15 @@ class HotVectors:
                 return _nearest([memory.search(vector, limit, doc_ids) for memory in memories], limit)
             except OSError as error:
                 self._give_up(error)
-        return self._store().search(vector, limit, parts, doc_ids)
+        try:
+            return self._store().search(vector, limit, parts, doc_ids)
+        except StoreUnavailable as error:
+            if any(not self._loading[part].is_set() for part in parts):
+                raise StoreUnavailable(
+                    f"The vectors are being taken into memory, {sum(map(len, self._memory.values()))} so far.",
+                    remedy="Words answer until that is done; ask again in a moment.",
+                ) from error
+            raise
 
     def count(self) -> Mapping[Part, int]:
         return self._store().count()

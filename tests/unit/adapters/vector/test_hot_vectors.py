@@ -151,7 +151,7 @@ def test_a_search_waits_a_moment_for_what_is_being_loaded(monkeypatch: pytest.Mo
         loading = threads.submit(hot.load, rows())
         assert began.wait(60)
         monkeypatch.setattr(hot_vectors, "LOAD_PATIENCE_S", 0.05)
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreUnavailable, match="being taken into memory"):
             hot.search(vectors[0], 2, [Part.HEAD])
         monkeypatch.setattr(hot_vectors, "LOAD_PATIENCE_S", 60.0)
         searching = threads.submit(hot.search, vectors[0], 2, [Part.HEAD])
