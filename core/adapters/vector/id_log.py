@@ -50,20 +50,28 @@ class IdLog:
             missing = np.full(first - len(given), NO_ID, dtype=_ID)
             given = np.concatenate([given, missing, np.array(ids, dtype=_ID)])
         write_whole(self._path, given.tobytes())
-        os.close(self._file)
-        self._file = os.open(self._path, os.O_RDWR)
+        before, self._file = self._file, os.open(self._path, os.O_RDWR)
+        os.close(before)
         self._length = len(given)
         self._slots.renew(given)
 
     def forget(self, ids: Collection[int]) -> None:
         """Overwrite these ids."""
+        nothing = np.array([NO_ID], dtype=_ID).tobytes()
         for slot in self.find(list(ids)).tolist():
             if slot >= 0:
-                self._write(np.array([NO_ID], dtype=_ID), slot)
+                os.pwrite(self._file, nothing, slot * _ID.itemsize)
+        os.fsync(self._file)
         self._slots.renew(self._all())
 
+    def first(self, count: int) -> set[int]:
+        """Return the ids of the first places."""
+        return set(self._all()[:count].tolist())
+
     def close(self) -> None:
-        os.close(self._file)
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
 
     def _all(self) -> Ids:
         return np.frombuffer(os.pread(self._file, self._length * _ID.itemsize, 0), dtype=_ID)

@@ -178,12 +178,13 @@ class MilvusVectorIndex:
             raise
 
     def close(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
-        collection, self._collection = self._collection, None
-        if collection is not None:
-            collection.close()
+        with self._write_lock:
+            client, self._client = self._client, None
+            if client is not None:
+                client.close()
+            collection, self._collection = self._collection, None
+            if collection is not None:
+                collection.close()
 
     def _connect(self, token: str, attempts: int, pause_s: float) -> None:
         is_damaged = False

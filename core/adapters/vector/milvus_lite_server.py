@@ -28,7 +28,7 @@ _REFUSED = re.compile(
 )
 """The same as words, where the error came over the socket; what Milvus Lite says where another has the folder, and
 what its client says where an answer takes too long."""
-DEFAULT_DATABASE = "default"
+DEFAULT_DATABASE, COLLECTIONS = "default", "collections"
 MESSAGE_BYTES = 256 * 1024 * 1024
 SOCKET_PATH_BYTES = 100
 """Sockets cannot have longer names; one that would is put into a temporary folder."""
@@ -44,6 +44,7 @@ class MilvusLiteServer:
         from pymilvus.grpc_gen import milvus_pb2_grpc
 
         folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._database: Any = MilvusLite(str(folder))
         for unfinished in (folder / COLLECTIONS_DIRNAME).iterdir():
@@ -75,17 +76,31 @@ class MilvusLiteServer:
 
     def put_away(self, name: str) -> None:
         """Write out what a collection has in memory and free that; it is opened again where it is asked for."""
-        collection = self._database._collections.pop((DEFAULT_DATABASE, name), None)
-        if collection is None:
-            return
+        collection = self._database._collections.get((DEFAULT_DATABASE, name))
         try:
-            collection.close()
+            if collection is not None:
+                collection.close()
         except Exception as error:
             # What it could not write is in its log, and read from there when it is opened again.
             log.warning("a part of the vector store could not be written out: %s", type(error).__name__)
-            collection._bg_executor.shutdown(wait=False)
+        del collection
+        self.leave(name)
+
+    def leave(self, name: str) -> None:
+        """Forget a collection as a process does that is killed; it is read from its files and its log again."""
+        collection = self._database._collections.pop((DEFAULT_DATABASE, name), None)
+        if collection is not None:
+            collection._bg_closed = True
+            collection._bg_executor.shutdown(wait=True)
         del collection
         _give_back()
+
+    def may_hold(self, name: str, key: str, ids: Set[int]) -> bool:
+        """Tell whether a file of a collection holds one of the rows, or a log does, which may."""
+        folder = self._folder / COLLECTIONS / name
+        if any((folder / "wal").glob("*")):
+            return True
+        return any(_holds(file, key, ids) for file in folder.rglob("data_*.parquet"))
 
     @staticmethod
     def expunge(collection: Any, key: str, ids: Set[int]) -> bool:

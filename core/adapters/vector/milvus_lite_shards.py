@@ -10,12 +10,14 @@ that looks into all clusters of them takes 11 ms, 9 with a tenth of them. ``milv
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ from core.adapters.vector.milvus_lite_server import MilvusLiteServer, is_of_the_
 from core.adapters.vector.milvus_rows import filters
 from core.errors import IndexLost, StoreUnavailable, WrongIndex
 from core.model import Part
+
+log = logging.getLogger(__name__)
 
 ROWS = 16_384
 """Rows of a collection; the first one of a folder that an earlier release has written has all that there were."""
@@ -37,7 +41,7 @@ _UNUSED_S = 60.0
 """Time after which a collection that nobody used is closed when the next one is used."""
 _SEARCHED_S = 600.0
 """Time for which all are left open after the store itself was searched."""
-_COUNTS, _LOG = "rows.json", "ids"
+_COUNTS, _LOG, _MARK = "rows.json", "ids", "closed"
 
 
 class LiteShards:
@@ -50,6 +54,7 @@ class LiteShards:
 
     def __init__(self, folder: Path, name: str, dimension: int, nlist: int, mends: bool, memory: int) -> None:
         """Open the folder's server; ``memory`` are the bytes that this machine has."""
+        self._folder = folder
         self._server = MilvusLiteServer(folder)
         try:
             self._log = IdLog(folder / _LOG)
@@ -69,6 +74,7 @@ class LiteShards:
         self._used_at: dict[int, float] = {}
         self._users: Counter[int] = Counter()
         self._counts = _Counts(folder / _COUNTS)
+        self._told = _read(folder / _MARK)
         self._searched_at = float("-inf")
         self._most = min(max(memory // _SHARE_OF_MEMORY // _BYTES, _FEWEST_OPEN), _MOST_OPEN)
         self._most_searched = max(memory // _LARGEST_SHARE // _BYTES, self._most)
@@ -81,12 +87,42 @@ class LiteShards:
                 raise WrongIndex("The vector store was made before its rows had fingerprints.")
             # An empty one is filled from the catalogue.
             self._drop_all(client)
+        if self._starts and not client.list_indexes(self._name_of(self._starts[-1])):
+            # Whoever made it was killed before it had one.
+            self._index(client, self._starts[-1])
+        self._look_for_others(client)
         if 0 not in self._starts:
             self._make(client, 0)
-        if len(self._log) <= self._starts[-1]:
+        if len(self._log) < self._starts[-1] or not len(self._log):
             # An earlier release kept no log.
             self._log.replace((start, self._ids_in(start)) for start in self._starts)
         self._counts.keep(self._starts)
+
+    def _look_for_others(self, client: Any) -> None:
+        """Find what an earlier release wrote after this one, which knows the first collection alone.
+
+        With others beside it what it wrote may be in two of them, so all are emptied, and filled from the catalogue.
+        """
+        if self._starts[:1] != [0] or self._mark() == self._told:
+            return
+        self._counts.forget(0)
+        ids, known = self._ids_in(0), self._log.first(self._starts[1] if len(self._starts) > 1 else len(self._log))
+        if known.issuperset(ids):
+            return
+        if len(self._starts) == 1:
+            self._log.replace([(0, ids)])
+        elif self._mends:
+            log.warning("the vector store was written by an earlier release, and is filled anew")
+            self._drop_all(client)
+
+    def _mark(self) -> str:
+        """Return what changes where somebody writes to the first collection; at rest it has no log."""
+        folder = self._folder / "collections" / self._name
+        try:
+            logs = sorted(f"{path.name} {path.stat().st_size}" for path in (folder / "wal").glob("*"))
+            return sha256((folder / "manifest.json").read_bytes() + repr(logs).encode()).hexdigest()
+        except OSError:
+            return ""
 
     def clear(self, client: Any) -> None:
         with self._lock:
@@ -118,10 +154,7 @@ class LiteShards:
         self._searched_at = time.monotonic()
         with ExitStack() as using:
             for start in self._known():
-                collection = using.enter_context(self._using(start))
-                if collection.count() >= ROWS_PER_CLUSTER * self._nlist:
-                    # A search takes ten times longer a row in the buffer of what was written.
-                    collection.flush()
+                using.enter_context(self._using(start))
             yield [self._name_of(start) for start in self._known()]
 
     def count(self, _client: Any, _level: str) -> Mapping[Part, int]:
@@ -139,11 +172,15 @@ class LiteShards:
             yield from filter(None, parts)
 
     def expunge(self, _client: Any, chunk_ids: Collection[int]) -> bool:
-        """Have every file written anew that holds one of the deleted rows; tell whether none does."""
-        is_clean = True
-        for start, some in self._dealt(list(chunk_ids)).items():
-            with self._changing(start) as collection:
-                is_clean = self._server.expunge(collection, "id", set(some)) and is_clean
+        """Have every file written anew that holds one of the deleted rows; tell whether none does.
+
+        All collections are looked at: a log that was made anew knows nothing of rows that had been deleted before.
+        """
+        is_clean, gone = True, set(chunk_ids)
+        for start in self._known():
+            if self._server.may_hold(self._name_of(start), "id", gone):
+                with self._changing(start) as collection:
+                    is_clean = self._server.expunge(collection, "id", gone) and is_clean
         if is_clean:
             self._log.forget(chunk_ids)
         return is_clean
@@ -151,8 +188,11 @@ class LiteShards:
     def close(self) -> None:
         with self._lock:
             self._open.clear()
+            self._starts = []
         self._server.close()
         self._log.close()
+        with suppress(OSError):
+            write_whole(self._folder / _MARK, self._mark().encode())
 
     def _look_for_room(self) -> None:
         """Raise ``StoreUnavailable`` where all collections together would take too much of the memory."""
@@ -224,15 +264,26 @@ class LiteShards:
 
     @contextmanager
     def _changing(self, start: int) -> Iterator[Any]:
-        # Before, for the file; and after, for who counts meanwhile.
-        self._counts.forget(start)
-        try:
-            with self._using(start, reads=False) as collection:
-                yield collection
-        finally:
-            self._counts.forget(start)
+        """Give a collection to whoever changes it, one at a time as the port says; it is not read from what failed."""
+        with self._counts.changing(start):
+            try:
+                with self._using(start, reads=False) as collection:
+                    yield collection
+                    if self._is_searched() and collection.count() >= ROWS_PER_CLUSTER * self._nlist:
+                        # A search takes ten times longer a row in the buffer of what was written.
+                        collection.flush()
+            except StoreUnavailable:
+                raise
+            except Exception:
+                # What it could not write out is gone from its memory, and in its log.
+                with self._lock:
+                    if self._open.pop(start, None) is not None:
+                        self._server.leave(self._name_of(start))
+                raise
 
     def _opened(self, start: int, reads: bool) -> Any:
+        if start not in self._starts:
+            raise StoreUnavailable("The vector store was emptied or closed meanwhile.")
         collection = self._open.pop(start, None)
         try:
             if collection is None:
@@ -281,12 +332,15 @@ class LiteShards:
             return holds(client, self._name_of(self._starts[0]), self._dimension)
 
     def _make(self, client: Any, start: int) -> None:
+        client.create_collection(self._name_of(start), schema=schema(client, self._dimension))
+        self._index(client, start)
+        self._starts = sorted({*self._starts, start})
+
+    def _index(self, client: Any, start: int) -> None:
         # pymilvus flattens the parameters for a server; Milvus Lite reads only the nested form, and drops the flat one.
         index = ivf_flat(client, {"params": {"nlist": self._nlist}})
-        client.create_collection(self._name_of(start), schema=schema(client, self._dimension))
         # The client would sleep half a second before it looks whether there is an index of no rows.
         client.create_index(self._name_of(start), index, sync=False)
-        self._starts = sorted({*self._starts, start})
 
     def _drop_all(self, client: Any) -> None:
         """Drop every collection; one that is killed meanwhile leaves a log that is written anew from what is left."""
@@ -317,6 +371,7 @@ class _Counts:
         self._path = path
         self._lock = threading.Lock()
         self._changes: Counter[int] = Counter()
+        self._under_way: Counter[int] = Counter()
         self._known: dict[int, dict[Part, int]] = {}
         with suppress(OSError, ValueError, TypeError, AttributeError):
             read = json.loads(path.read_bytes())
@@ -335,9 +390,22 @@ class _Counts:
     def keep_one(self, start: int, counted: dict[Part, int], seen: int) -> None:
         """Keep what was counted, unless the collection was changed since ``changes`` told what was ``seen``."""
         with self._lock:
-            if self._changes[start] == seen:
+            if self._changes[start] == seen and not self._under_way[start]:
                 self._known[start] = counted
                 self._write()
+
+    @contextmanager
+    def changing(self, start: int) -> Iterator[None]:
+        """Have no count of the collection known from here to the end of a change."""
+        with self._lock:
+            self._under_way[start] += 1
+        self.forget(start)
+        try:
+            yield
+        finally:
+            self.forget(start)
+            with self._lock:
+                self._under_way[start] -= 1
 
     def forget(self, start: int) -> None:
         with self._lock:
@@ -358,3 +426,10 @@ class _Counts:
             write_whole(self._path, json.dumps(told).encode())
         except OSError:
             self._path.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("ascii")
+    except (OSError, ValueError):
+        return ""

@@ -12,6 +12,9 @@ import pytest
 
 from core.adapters.vector import milvus_lite_shards
 from core.adapters.vector.milvus import MilvusVectorIndex
+from core.adapters.vector.milvus_lite_server import MilvusLiteServer
+from core.adapters.vector.milvus_lite_shards import LiteShards
+from core.adapters.vector.milvus_rows import as_row
 from core.errors import IndexLost, StoreUnavailable
 from core.model import Part
 from tests.contracts.vector_index import (
@@ -272,9 +275,6 @@ def test_a_collection_that_cannot_be_written_out_is_read_from_its_log(
     try:
         index.upsert(rows_of(vectors[:9]))
 
-        def full(*_: object, **__: object) -> None:
-            raise OSError(28, "No space left on device")
-
         with monkeypatch.context() as patch:
             patch.setattr("milvus_lite.engine.collection.execute_flush", full)
             index.upsert(rows_of(vectors[9:], first_id=10))
@@ -314,5 +314,127 @@ def test_out_of_memory_is_no_damage(folder: Path, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(StoreUnavailable) as raised:
             index.upsert([row(15, unit_vectors(1)[0])])
         assert not isinstance(raised.value, IndexLost)
+    finally:
+        index.close()
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_what_was_acknowledged_is_there_after_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(milvus_lite_shards, "ROWS_PER_CLUSTER", 0)
+    vectors = unit_vectors(9)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.upsert(rows_of(vectors[:5]))
+        assert len(ids_of(index, vectors[0])) == 5
+        with monkeypatch.context() as patch:
+            patch.setattr("milvus_lite.engine.collection.execute_flush", full)
+            assert len(ids_of(index, vectors[0])) == 5, "a search writes nothing"
+            with pytest.raises(StoreUnavailable):
+                index.upsert(rows_of(vectors[5:7], first_id=6))
+        assert {1, 2, 3, 4, 5} <= set(stored_in(index))
+        index.upsert(rows_of(vectors[5:], first_id=6))
+        for _ in range(2):
+            assert sorted(ids_of(index, vectors[0])) == list(range(1, 10))
+            index.close()
+            index = MilvusVectorIndex(folder, DIMENSION)
+    finally:
+        index.close()
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_purge_finds_rows_that_the_log_does_not_know(folder: Path, again: bool) -> None:
+    vectors = unit_vectors(25)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(vectors, first_id=1_000_000_001))
+    index.delete([1_000_000_004])
+    index.close()
+    (folder / "ids").unlink()
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        if again:
+            index.upsert([row(1_000_000_004, vectors[0])])
+            index.delete([1_000_000_004])
+        assert index.expunge([1_000_000_004])
+        gone = np.array([1_000_000_004]).tobytes()
+        assert not [path for path in (*folder.rglob("data_*"), folder / "ids") if gone in path.read_bytes()]
+        assert len(stored_in(index)) == 24
+    finally:
+        index.close()
+
+
+@pytest.mark.parametrize("count", [7, 35])
+def test_what_an_earlier_release_wrote_meanwhile_is_found(folder: Path, count: int) -> None:
+    vectors = unit_vectors(count + 1)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(vectors[:count]))
+    assert sum(index.count().values()) == count
+    index.close()
+    # It knows one collection: a new row, one that moves, one that goes.
+    earlier = MilvusLiteServer(folder)
+    collection = earlier.collection("rag_kb")
+    new = [row(500, vectors[count]), row(count, vectors[count - 1], Part.HISTORY)]
+    collection.insert([{**each, "embedding": each["embedding"].tolist()} for each in map(as_row, new)])
+    collection.delete([3])
+    earlier.close()
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        if count == 35:
+            assert list(index.stored()) == [], "it is filled from the catalogue"
+        else:
+            assert sorted(stored_in(index)) == [1, 2, 4, 5, 6, 7, 500]
+            assert dict(index.count()) == {Part.HEAD: 6, Part.HISTORY: 1}
+            index.delete([500])
+            assert 500 not in stored_in(index)
+    finally:
+        index.close()
+
+
+def test_a_collection_whose_maker_was_killed_gets_its_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = unit_vectors(15)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(vectors[:10]))
+
+    class Killed(Exception):
+        pass
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LiteShards, "_index", killed)
+        with pytest.raises(StoreUnavailable):
+            index.upsert(rows_of(vectors[10:], first_id=11))
+    index.close()
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.upsert(rows_of(vectors[10:], first_id=11))
+        assert shards_of(index)._known() == [0, 10]
+        assert index._client.list_indexes("rag_kb_from_10") == ["embedding"]
+        assert len(ids_of(index, vectors[0])) == 15
+    finally:
+        index.close()
+
+
+def test_a_count_while_rows_are_written_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = unit_vectors(5)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    counts = []
+
+    def counting(rows: list[dict[str, Any]]) -> None:
+        counts.append(sum(shards_of(index).count(index._client, "").values()))
+        insert(rows)
+
+    try:
+        index.upsert(rows_of(vectors[:2]))
+        with shards_of(index)._using(0) as collection:
+            insert = collection.insert
+            monkeypatch.setattr(collection, "insert", counting)
+            index.upsert(rows_of(vectors[2:], first_id=3))
+        assert counts == [2]
+        assert not (folder / "rows.json").exists() or json.loads((folder / "rows.json").read_bytes()) == {}
+        assert sum(index.count().values()) == 5
     finally:
         index.close()
