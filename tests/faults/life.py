@@ -244,9 +244,9 @@ class Life:
     def _check_indexes(self) -> None:
         """Both indexes hold what the catalogue says, once a purge or a cancellation in the background is through."""
         deadline = time.monotonic() + WAIT_S
-        while time.monotonic() < deadline and self._differences():
+        while (found := self._differences()) and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert not self._differences(), self._differences()
+        assert not found, found
 
     def _differences(self) -> dict[str, list[Any]]:
         kb = self.kb

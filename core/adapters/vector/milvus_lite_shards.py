@@ -9,7 +9,6 @@ that looks into all clusters of them takes 11 ms, 9 with a tenth of them. ``milv
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from core.adapters.vector.id_log import IdLog, write_whole
+from core.adapters.vector.kept_counts import KeptCounts
 from core.adapters.vector.milvus_collection import ROWS_PER_CLUSTER, holds, ivf_flat, schema
 from core.adapters.vector.milvus_lite_server import MilvusLiteServer, is_of_the_system
 from core.adapters.vector.milvus_rows import filters
@@ -73,7 +73,7 @@ class LiteShards:
         """What is open, the one used last at the end."""
         self._used_at: dict[int, float] = {}
         self._users: Counter[int] = Counter()
-        self._counts = _Counts(folder / _COUNTS)
+        self._counts = KeptCounts(folder / _COUNTS)
         self._told = _read(folder / _MARK)
         self._searched_at = float("-inf")
         self._most = min(max(memory // _SHARE_OF_MEMORY // _BYTES, _FEWEST_OPEN), _MOST_OPEN)
@@ -359,73 +359,6 @@ class LiteShards:
 
     def _start(self, name: str) -> int:
         return 0 if name == self._name else int(name.removeprefix(f"{self._name}_from_"))
-
-
-class _Counts:
-    """How many rows collections have that were not changed since they were counted, also after a restart.
-
-    The file loses a collection before the first change of it, so that one that was killed leaves nothing untrue.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-        self._changes: Counter[int] = Counter()
-        self._under_way: Counter[int] = Counter()
-        self._known: dict[int, dict[Part, int]] = {}
-        with suppress(OSError, ValueError, TypeError, AttributeError):
-            read = json.loads(path.read_bytes())
-            self._known = {
-                int(start): {Part(part): int(rows) for part, rows in of.items()} for start, of in read.items()
-            }
-
-    def of(self, start: int) -> Mapping[Part, int] | None:
-        with self._lock:
-            return self._known.get(start)
-
-    def changes(self, start: int) -> int:
-        with self._lock:
-            return self._changes[start]
-
-    def keep_one(self, start: int, counted: dict[Part, int], seen: int) -> None:
-        """Keep what was counted, unless the collection was changed since ``changes`` told what was ``seen``."""
-        with self._lock:
-            if self._changes[start] == seen and not self._under_way[start]:
-                self._known[start] = counted
-                self._write()
-
-    @contextmanager
-    def changing(self, start: int) -> Iterator[None]:
-        """Have no count of the collection known from here to the end of a change."""
-        with self._lock:
-            self._under_way[start] += 1
-        self.forget(start)
-        try:
-            yield
-        finally:
-            self.forget(start)
-            with self._lock:
-                self._under_way[start] -= 1
-
-    def forget(self, start: int) -> None:
-        with self._lock:
-            self._changes[start] += 1
-            if self._known.pop(start, None) is not None:
-                self._write()
-
-    def keep(self, starts: Sequence[int]) -> None:
-        """Forget all collections but these."""
-        with self._lock:
-            if not self._known.keys() <= set(starts):
-                self._known = {start: of for start, of in self._known.items() if start in starts}
-                self._write()
-
-    def _write(self) -> None:
-        told = {str(start): {part.value: rows for part, rows in of.items()} for start, of in self._known.items()}
-        try:
-            write_whole(self._path, json.dumps(told).encode())
-        except OSError:
-            self._path.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> str:
