@@ -11,6 +11,8 @@ from core.model import IndexHit
 
 Ids = npt.NDArray[np.int64]
 Halves = npt.NDArray[np.float16]
+NO_ID = -1
+"""Stands where a row has no id any more."""
 
 
 def nearest(ids: Ids, squares: npt.NDArray[Any], limit: int) -> list[IndexHit]:

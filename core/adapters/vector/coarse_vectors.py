@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adapters.vector.arrays import Halves, Ids, nearest
+from core.adapters.vector.arrays import NO_ID, Halves, Ids, nearest
 from core.adapters.vector.gate import Gate
 from core.adapters.vector.slot_table import SlotTable
 from core.adapters.vector.vector_file import VectorFile
@@ -34,7 +34,6 @@ MOST_SCANNED = 16_384
 BLOCK = 8_192
 LEAST_DEAD = 8_192
 """Rows without an id that are left in the scan at least, and a tenth of all, before it is written anew."""
-NO_ID = -1
 _SEED = 20_240_521
 
 

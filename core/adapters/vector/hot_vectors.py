@@ -143,7 +143,7 @@ class HotVectors:
         self, vector: Vector, limit: int, parts: Sequence[Part], doc_ids: Sequence[int] | None = None
     ) -> list[IndexHit]:
         memories = self._answering(parts)
-        if memories is None and self._is_worth_waiting(parts):
+        if memories is None and self._is_loaded_in_time(parts):
             memories = self._answering(parts)
         if memories is not None:
             try:
@@ -244,8 +244,8 @@ class HotVectors:
         self._memory = {part: memory for part, memory in self._memory.items() if part not in gone}
         self._say_engine()
 
-    def _is_worth_waiting(self, parts: Sequence[Part]) -> bool:
-        """Wait for what is being loaded; tell whether something was."""
+    def _is_loaded_in_time(self, parts: Sequence[Part]) -> bool:
+        """Wait for what is being loaded, as long as a search may; tell whether something was and is loaded now."""
         awaited = [part for part in parts if not self._loading[part].is_set()]
         return bool(awaited) and all(self._loading[part].wait(self._patience(part)) for part in awaited)
 

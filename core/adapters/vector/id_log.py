@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from core.adapters.vector.arrays import Ids
+from core.adapters.vector.arrays import NO_ID, Ids
 from core.adapters.vector.slot_table import Slots, SlotTable
+from core.adapters.vector.vector_file import write_at
 
-NO_ID = -1
 _ID = np.dtype("<i8")
 
 
@@ -36,7 +36,8 @@ class IdLog:
 
     def append(self, ids: Sequence[int]) -> None:
         """Give these ids, which have none, the next places; they are on the disk when this returns."""
-        self._write(np.array(ids, dtype=_ID), self._length)
+        self._write(ids, self._length)
+        os.fsync(self._file)
         self._slots.put(ids, self._length)
         self._length += len(ids)
 
@@ -57,10 +58,9 @@ class IdLog:
 
     def forget(self, ids: Collection[int]) -> None:
         """Overwrite these ids."""
-        nothing = np.array([NO_ID], dtype=_ID).tobytes()
         for slot in self.find(list(ids)).tolist():
             if slot >= 0:
-                os.pwrite(self._file, nothing, slot * _ID.itemsize)
+                self._write([NO_ID], slot)
         os.fsync(self._file)
         self._slots.renew(self._all())
 
@@ -76,12 +76,8 @@ class IdLog:
     def _all(self) -> Ids:
         return np.frombuffer(os.pread(self._file, self._length * _ID.itemsize, 0), dtype=_ID)
 
-    def _write(self, ids: Ids, slot: int) -> None:
-        content, at = memoryview(ids.tobytes()), slot * _ID.itemsize
-        while content:
-            written = os.pwrite(self._file, content, at)
-            content, at = content[written:], at + written
-        os.fsync(self._file)
+    def _write(self, ids: Sequence[int], slot: int) -> None:
+        write_at(self._file, np.array(ids, dtype=_ID).tobytes(), slot * _ID.itemsize)
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Set
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,15 @@ class MilvusLiteServer:
         if any((folder / "wal").glob("*")):
             return True
         return any(_holds(file, key, ids) for file in folder.rglob("data_*.parquet"))
+
+    def mark_of(self, name: str) -> str:
+        """Return what changes where somebody writes to a collection; one that is at rest has no log."""
+        folder = self._folder / COLLECTIONS / name
+        try:
+            logs = sorted(f"{path.name} {path.stat().st_size}" for path in (folder / "wal").glob("*"))
+            return sha256((folder / "manifest.json").read_bytes() + repr(logs).encode()).hexdigest()
+        except OSError:
+            return ""
 
     @staticmethod
     def expunge(collection: Any, key: str, ids: Set[int]) -> bool:

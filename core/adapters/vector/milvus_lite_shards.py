@@ -16,7 +16,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +102,7 @@ class LiteShards:
 
         With others beside it what it wrote may be in two of them, so all are emptied, and filled from the catalogue.
         """
-        if self._starts[:1] != [0] or self._mark() == self._told:
+        if self._starts[:1] != [0] or self._server.mark_of(self._name) == self._told:
             return
         self._counts.forget(0)
         ids, known = self._ids_in(0), self._log.first(self._starts[1] if len(self._starts) > 1 else len(self._log))
@@ -114,15 +113,6 @@ class LiteShards:
         elif self._mends:
             log.warning("the vector store was written by an earlier release, and is filled anew")
             self._drop_all(client)
-
-    def _mark(self) -> str:
-        """Return what changes where somebody writes to the first collection; at rest it has no log."""
-        folder = self._folder / "collections" / self._name
-        try:
-            logs = sorted(f"{path.name} {path.stat().st_size}" for path in (folder / "wal").glob("*"))
-            return sha256((folder / "manifest.json").read_bytes() + repr(logs).encode()).hexdigest()
-        except OSError:
-            return ""
 
     def clear(self, client: Any) -> None:
         with self._lock:
@@ -192,7 +182,7 @@ class LiteShards:
         self._server.close()
         self._log.close()
         with suppress(OSError):
-            write_whole(self._folder / _MARK, self._mark().encode())
+            write_whole(self._folder / _MARK, self._server.mark_of(self._name).encode())
 
     def _look_for_room(self) -> None:
         """Raise ``StoreUnavailable`` where all collections together would take too much of the memory."""

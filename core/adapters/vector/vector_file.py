@@ -31,7 +31,7 @@ class VectorFile:
     def write(self, rows: Rows, vectors: Halves) -> None:
         """Put ``(n, dimension)`` vectors into these rows, those that follow each other at once."""
         for run in _runs(rows, 0):
-            self._put(memoryview(vectors[run].tobytes()), int(rows[run.start]))
+            write_at(self._file.fileno(), vectors[run].tobytes(), int(rows[run.start]) * self._row_bytes)
 
     def read(self, rows: Rows) -> Vector:
         """Return ``(n, dimension)`` 32-bit floats in the order of the rows."""
@@ -51,12 +51,6 @@ class VectorFile:
         """Overwrite the rows, so that the disk keeps nothing of what was deleted."""
         self.write(np.sort(rows), np.zeros((len(rows), self._dimension), dtype=np.float16))
 
-    def _put(self, content: memoryview, row: int) -> None:
-        at = row * self._row_bytes
-        while content:
-            written = os.pwrite(self._file.fileno(), content, at)
-            content, at = content[written:], at + written
-
     def _each(self, rows: Rows) -> Halves:
         number, size = self._file.fileno(), self._row_bytes
         return self._halves(b"".join([os.pread(number, size, row * size) for row in rows.tolist()]), len(rows))
@@ -68,6 +62,14 @@ class VectorFile:
         if len(content) < count * self._row_bytes:
             raise OSError("the file of vectors is shorter than what was written into it")
         return np.frombuffer(content, dtype=np.float16).reshape(count, self._dimension)
+
+
+def write_at(file: int, content: bytes, at: int) -> None:
+    """Write all of the bytes at a place of an open file. Raises: ``OSError``."""
+    left = memoryview(content)
+    while left:
+        written = os.pwrite(file, left, at)
+        left, at = left[written:], at + written
 
 
 def _runs(rows: Rows, between: int) -> list[slice]:
