@@ -33,6 +33,7 @@ from core.adapters.vector.hot_vectors import HotVectors
 from core.adapters.vector.memory import MemoryVectorIndex
 from core.adapters.vector.milvus import MilvusVectorIndex
 from core.model import IndexHit, Part
+from core.platform.memory import usable_memory
 from core.ports import KeywordIndex, KeywordRow, Vector, VectorIndex, VectorRow
 from tests.servers import elastic, milvus
 
@@ -46,7 +47,7 @@ Opened = tuple[VectorIndex | KeywordIndex, list[Path]]
 
 @contextmanager
 def milvus_lite(folder: Path) -> Iterator[Opened]:
-    with closing(MilvusVectorIndex(folder / "lite", DIMENSION)) as store:
+    with closing(MilvusVectorIndex(folder / "lite", DIMENSION, memory=usable_memory())) as store:
         yield store, [folder / "lite"]
 
 

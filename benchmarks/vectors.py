@@ -23,6 +23,7 @@ from benchmarks.machine import resident_mb
 from core.adapters.vector.hot_vectors import HotVectors
 from core.adapters.vector.milvus import MilvusVectorIndex
 from core.model import IndexHit, Part
+from core.platform.memory import usable_memory
 from core.ports import Vector, VectorRow
 
 DIMENSION = 384
@@ -108,7 +109,7 @@ def run(chunks: int, queries: int, seed: int, *, with_store: bool) -> dict[str, 
     truth = nearest(vectors, asked)
     result: dict[str, Any] = {"chunks": chunks, "queries": queries, "depth": DEPTH, "vectors": "synthetic, clustered"}
     with tempfile.TemporaryDirectory() as folder:
-        store = MilvusVectorIndex(Path(folder) / "vectors", DIMENSION)
+        store = MilvusVectorIndex(Path(folder) / "vectors", DIMENSION, memory=usable_memory())
         hot = HotVectors(store, DIMENSION, chunks, Path(folder))
         try:
             result["hot"] = measure_hot(hot, vectors, asked, truth)

@@ -121,6 +121,7 @@ class LiteShards:
 
     def send(self, client: Any, rows: list[dict[str, Any]], _timeout_s: float) -> None:
         """Write rows, each in the place of an earlier one with its id."""
+        last = self._starts[-1]
         self._give_places(client, [row["id"] for row in rows])
         by_id = {row["id"]: row for row in rows}
         for start, ids in self._dealt(list(by_id)).items():
@@ -128,6 +129,11 @@ class LiteShards:
                 # The client would pack them for the socket, which takes it several times as long as writing them.
                 some = (by_id[chunk_id] for chunk_id in ids)
                 collection.insert([{**row, "embedding": row["embedding"].tolist()} for row in some])
+        with self._lock:
+            for start in self._starts:
+                if last <= start < self._starts[-1] and not self._users[start]:
+                    # It is full, and what its buffer holds would stay there.
+                    self._put_away(start)
 
     def forget(self, _client: Any, ids: Sequence[int], _timeout_s: float) -> None:
         for start, some in self._dealt(ids).items():
@@ -259,7 +265,7 @@ class LiteShards:
             try:
                 with self._using(start, reads=False) as collection:
                     yield collection
-                    if self._is_searched() and collection.count() >= ROWS_PER_CLUSTER * self._nlist:
+                    if collection.count() >= ROWS_PER_CLUSTER * self._nlist:
                         # A search takes ten times longer a row in the buffer of what was written.
                         collection.flush()
             except StoreUnavailable:
