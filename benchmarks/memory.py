@@ -5,7 +5,8 @@ empty folder is opened by a third. Told are the resident memory of the process w
 first question was answered, after 200 more, and at rest, when the vector store was closed that memory answers for, and
 what of it lies above the empty folder's; and the seconds from the start of the process to the first answer and to
 vectors that are searched in memory. ``files_mb`` is what of the memory are pages of files, which the machine takes back
-where it needs them. The reference ``libraries``, or ``direct``, is tantivy and FAISS filled and asked directly.
+where it needs them. With ``--folder`` a collection is kept, and used again. The reference ``libraries``, or ``direct``,
+is tantivy and FAISS filled and asked directly.
 """
 
 from __future__ import annotations
@@ -94,9 +95,11 @@ def of_libraries(end: Connection, began: float, folder: Path, count: int, seed: 
 
 def measured(context: Context) -> dict[str, Any]:
     count = context.options.chunks
-    folder, kept = context.workspace / "data", context.workspace / "questions.npz"
+    folder: Path = context.options.folder or context.workspace / "data"
+    kept = folder / f"questions-{count}-{context.seed}.npz"
     empty = child(reopen, context.workspace / "empty", None)
-    child(written, folder, kept, count, context.seed)
+    if not kept.exists():
+        child(written, folder, kept, count, context.seed)
     full = child(reopen, folder, kept)
     above = {name: round(full[name]["mb"] - empty[name]["mb"], 1) for name in ("after_one", "after_all", "at_rest")}
     return {"chunks": count, "empty": empty, "full": full, "above_empty_mb": above}
@@ -108,6 +111,7 @@ def reference(context: Context) -> dict[str, Any]:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--folder", type=Path, help="keep the collection here, as `latency` does, and use it again")
 
 
 BENCHMARK = Benchmark(

@@ -19,7 +19,7 @@ STEPS = (
 """The steps one after the other."""
 WITHIN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "both_legs": (("embed_question", "vector_search"), ("keyword_search",)),
-    "answer": (("extract", "generate", "guard"),),
+    "answer": (("embed_sentences", "extract", "generate", "guard"),),
 }
 """What runs within a step: rows that begin together, and the steps of each one after the other."""
 TOTAL, REST = "total", "rest"

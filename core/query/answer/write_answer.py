@@ -25,7 +25,7 @@ from core.model import (
 )
 from core.platform import precedence
 from core.ports import Generator as Writer
-from core.ports import RecordingGenerator, Writing
+from core.ports import RecordingGenerator, Vector, Writing
 from core.query.answer.candidates import Candidate, CandidateFinder
 from core.query.answer.context import build_context, joined_chars, sources_of
 from core.query.answer.extract import extract_answer
@@ -120,7 +120,10 @@ class Answering:
         }
         with watch.step("extract"):
             searched = analysis.searched or question
-            answer = extracted = self._extracted(searched, read, generation, finder if searched == question else None)
+            finder = finder if searched == question else None
+            answer = extracted = self._extracted(searched, read, generation, finder, watch)
+        times = watch.timings_ms
+        times["extract"] -= times.get("embed_sentences", 0.0)
         sure = settings.sure_confidence
         why = why_written(question, extracted, is_chosen=bool(query.generator) or query.record, sure=sure)
         if name != NONE and found.hits and why and not _asks_nothing(analysis, extracted):
@@ -135,8 +138,7 @@ class Answering:
                     answer = decided(question, extracted, answer, why=why, sure=sure)
             if writing.error is not None:
                 answer = replace(answer, generator_failure=_failure(name, writing.error))
-        times = watch.timings_ms
-        times["answer"] = sum(times.get(step, 0.0) for step in ("extract", "generate", "guard"))
+        times["answer"] = sum(times.get(step, 0.0) for step in ("embed_sentences", "extract", "generate", "guard"))
         return Answered(answer, context, prompt, generation)
 
     def writes(self, query: Query) -> bool:
@@ -227,7 +229,12 @@ class Answering:
         )
 
     def _extracted(
-        self, question: str, before: ReadResult, generation: dict[str, Any], finder: CandidateFinder | None
+        self,
+        question: str,
+        before: ReadResult,
+        generation: dict[str, Any],
+        finder: CandidateFinder | None,
+        watch: Stopwatch,
     ) -> Answer:
         found = before.found
 
@@ -248,9 +255,13 @@ class Answering:
         vector = found.retrieved.question_vector
         if vector is None:
             return answer()
+        embedder = found.retrieved.embedder
+
+        def embed(texts: Sequence[str]) -> Vector:
+            with watch.step("embed_sentences"):
+                return self._vectors.embed(embedder, texts)
+
         try:
-            embedder = found.retrieved.embedder
-            embed = partial(self._vectors.embed, embedder)
             return answer(embed, question_vector=vector, model=embedder.id)
         except ModelUnavailable:
             return answer()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -11,7 +13,12 @@ import core
 from core.catalog.questions.packing import packed
 from core.catalog.schema import questions
 from core.errors import GenerationFailed, GenerationTimedOut, InvalidInput, ModelUnavailable
-from core.model import AnswerType, GeneratorFailure, Query, Trace, WritingStep, to_dict
+from core.model import Answer, AnswerType, GeneratorFailure, Hit, Query, Trace, WritingStep, to_dict
+from core.ports import Embedder, Vector
+from core.query.answer import write_answer
+from core.query.answer.cross_language import Embed
+from core.query.answer.extract import extract_answer
+from core.query.answer.sentence_vectors import SentenceVectors
 from tests.builders import add, knowledge_base
 from tests.doubles import BrokenOff, QueuedGenerator, use
 
@@ -61,6 +68,26 @@ def test_pieces_are_told_as_they_come_and_steps_are_timed(kb: core.KnowledgeBase
     assert {"context", "extract", "generate", "guard", "answer"} <= trace.timings_ms.keys()
     assert trace.generation["pieces"] == 5
     assert 0 <= trace.generation["first_piece_ms"] <= trace.generation["total_ms"]
+
+
+def test_vectors_of_sentences_are_timed_apart_from_extraction(
+    kb: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held_s = 0.05
+
+    def embedded(self: SentenceVectors, embedder: Embedder, texts: Sequence[str]) -> Vector:
+        time.sleep(held_s)
+        return embedder.embed_passages(list(texts))
+
+    def extracted(question: str, passages: Sequence[Hit], embed: Embed, **given: Any) -> Answer:
+        embed(["One sentence.", "Another one."])
+        return extract_answer(question, passages, embed, **given)
+
+    monkeypatch.setattr(SentenceVectors, "embed", embedded)
+    monkeypatch.setattr(write_answer, "extract_answer", extracted)
+    times = core.EvoRAG(kb=kb).ask(QUESTION).timings_ms
+    assert times["embed_sentences"] >= 1000 * held_s > times["extract"] >= 0
+    assert times["answer"] == pytest.approx(times["embed_sentences"] + times["extract"], abs=0.01)
 
 
 def test_closing_the_steps_stops_the_generator(kb: core.KnowledgeBase) -> None:
