@@ -223,7 +223,7 @@ class EvoRAG:
 
         ``generator`` says what wrote the answer, ``none`` for extraction; ``other_answer`` is None, or what was written
         or extracted besides and says something else. ``generator_failure`` is None, or says why a generator did not
-        write the answer.
+        write the answer. ``is_tentative`` tells an answer that is not certain.
         """
         return _told(self.ask(query), return_debug_info)
 
@@ -313,6 +313,7 @@ def _told(trace: Trace, return_debug_info: bool) -> dict[str, Any]:
         "citations": to_dict(trace.answer.citations),
         "generator": trace.answer.generator,
         "other_answer": to_dict(trace.answer.other),
+        "is_tentative": trace.answer.is_tentative,
         "generator_failure": to_dict(trace.answer.generator_failure),
         "trace_id": trace.id,
     }

@@ -222,6 +222,8 @@ def _who_wrote(answer: Answer) -> Iterator[str]:
         yield f"({'asked' if answer.type is AnswerType.INSUFFICIENT else 'written by'} {answer.generator})"
     elif answer.type is not AnswerType.INSUFFICIENT and answer.citations:
         yield "(extracted)"
+    if answer.is_tentative:
+        yield f"(not certain, {answer.confidence:.0%}: read the passage before you rely on it)"
     if answer.other is not None:
         other = answer.other
         by = "extracted" if other.generator in ("", "none") else f"written by {other.generator}"

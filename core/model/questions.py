@@ -265,6 +265,8 @@ class Answer:
     """Characters of ``text`` that decide, as far as a reader found them."""
     other: Answer | None = None
     """What was extracted beside a written answer, or the reverse, where the two disagree; this has more support."""
+    is_tentative: bool = False
+    """Whether it was extracted at a confidence at which fewer than nine of ten answers were right."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,9 @@ def answer_card(
     found = answer.type is not AnswerType.INSUFFICIENT
     link = evidence_links({hit.placed.id for hit in trace.hits})
     text = html.Div(answer_body(answer, link), className="answer-body") if answer.text else None
-    said: list[Component | None] = [text, support_line(answer), _reason(trace), dropped_sentences(answer)]
+    said: list[Component | None] = [
+        *(text, _tentative(trace), support_line(answer), _reason(trace), dropped_sentences(answer)),
+    ]
     # Small talk and questions about the knowledge base are answered without passages.
     if found or trace.analysis.intent is not Intent.DOCUMENTS:
         body = [*said, _sources(trace, shown, link) if shown is not None and found else None]
@@ -141,6 +143,13 @@ def _confidence(sure: float) -> html.Details:
         ],
         className="confidence",
     )
+
+
+def _tentative(trace: Trace) -> html.P | None:
+    """That the answer is not certain, and what to do about it."""
+    if not trace.answer.is_tentative:
+        return None
+    return html.P(badge("warning", t("answer.tentative")), className="support-line")
 
 
 def _reason(trace: Trace) -> html.P | None:

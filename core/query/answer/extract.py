@@ -19,7 +19,7 @@ from core.query.answer.escape import without_hidden, without_live_marks
 from core.query.answer.named_labels import unmistakable_names
 from core.query.answer.orders import asks_about_orders, is_order, without_targets
 from core.query.answer.question_profile import QuestionProfile, is_small_talk
-from core.query.answer.read_confidence import READ_THRESHOLD, ReadAnswer, read_confidence
+from core.query.answer.read_confidence import CERTAIN_FROM, READ_THRESHOLD, ReadAnswer, read_confidence
 from core.query.answer.reading import READ_LANGUAGES, ReadWindow, deciding, weighed
 from core.query.search.cosines import cosines_of
 from core.text.languages import language_asked
@@ -93,6 +93,7 @@ def extract_answer(
         citations=tuple(_cite(number, part) for number, part in enumerate(parts, 1)),
         confidence=sure,
         marked=deciding(text, best, windows),
+        is_tentative=bool(windows) and sure < CERTAIN_FROM,
     )
 
 

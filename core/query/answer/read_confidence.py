@@ -33,6 +33,9 @@ READ_THRESHOLD = 0.5
 """Least confidence of an answer that was read: on questions that nothing was fitted on, nearly four in five shown
 answers are right there, and one in seven of the answerable questions is answered wrongly."""
 
+CERTAIN_FROM = 0.8
+"""Least confidence at which nine of ten shown answers were right, on the same questions; one below it is tentative."""
+
 USUAL_STANDING = 2.0
 """The score of a passage that has none to compare: about the mean of those that answer."""
 _OF_FEATURES = "coverage"

@@ -166,6 +166,14 @@ def test_an_answer_says_how_much_of_it_is_supported_and_what_was_left_out(
     assert [quote.children for quote in parts(dropped, html.Q)] == ["<b>Rumour</b>."]
 
 
+def test_an_answer_that_is_not_certain_says_what_to_do(window: Dash, client: FlaskClient, orchard) -> None:
+    ask(window, client, WHEN)
+    trace = orchard.trace(orchard.history()[0].id)
+    words = "Not certain: read the passage"
+    assert words not in text(answer_card(trace))
+    assert words in text(answer_card(replace(trace, answer=replace(trace.answer, is_tentative=True))))
+
+
 def test_a_generator_that_failed_is_told_above_the_extracted_answer(window: Dash, client: FlaskClient, orchard) -> None:
     ask(window, client, WHEN)
     trace = orchard.trace(orchard.history()[0].id)

@@ -8,9 +8,11 @@ import pytest
 
 from core.errors import ModelUnavailable
 from core.model import BlockKind, Stretch, StretchReading
+from core.query.answer import extract
 from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.extract import extract_answer
 from core.query.answer.question_profile import read_question
+from core.query.answer.read_confidence import CERTAIN_FROM
 from core.query.answer.reading import (
     ReadingStage,
     marked,
@@ -186,3 +188,13 @@ def test_a_reading_is_accounted_for() -> None:
     assert account["name"] == "found-at-word"
     assert account["marked"] == "3,776"
     assert account["stretches"] == 2
+
+
+def test_an_answer_that_was_read_and_is_not_certain_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    hits, read = hits_for(QUESTION, PLANT, CANTEEN), reading_of(FoundAtWord("3,776"), {})
+    told = []
+    for sure in (CERTAIN_FROM - 0.01, CERTAIN_FROM):
+        monkeypatch.setattr(extract, "read_confidence", lambda read, sure=sure: sure)
+        told.append(extract_answer(QUESTION, hits, read=read).is_tentative)
+    assert told == [True, False]
+    assert not extract_answer(QUESTION, hits).is_tentative
