@@ -22,6 +22,7 @@ KEPT = (
         r"keywords/\1/*.\2",
     ),
     (r"keywords(?:-\d+)?/(analyser|rows)\.txt", r"keywords/\1.txt"),
+    (r"vectors(?:-\d+)?/(closed|ids|rows\.json)", r"vectors/\1"),
     (r"vectors(?:-\d+)?/(?:.+/)?((?:manifest|schema)\.json(?:\.prev)?)", r"vectors/\1"),
     (r"vectors(?:-\d+)?/(?:.+/)?[\w.-]+(\.parquet|\.idx|\.wal|\.arrow)", r"vectors/*\1"),
     (

@@ -92,10 +92,16 @@ class LiteShards:
         self._look_for_others(client)
         if 0 not in self._starts:
             self._make(client, 0)
-        if len(self._log) < self._starts[-1] or not len(self._log):
+        if self._is_log_short():
             # An earlier release kept no log.
             self._log.replace((start, self._ids_in(start)) for start in self._starts)
         self._counts.keep(self._starts)
+
+    def _is_log_short(self) -> bool:
+        """Tell whether there are rows that the log has no places for: an id has one before its row is written."""
+        last = self._starts[-1]
+        places = len(self._log) - last
+        return places < 0 or not len(self._log) or places < sum((self._counts.of(last) or self._counted(last)).values())
 
     def _look_for_others(self, client: Any) -> None:
         """Find what an earlier release wrote after this one, which knows the first collection alone.
@@ -136,7 +142,13 @@ class LiteShards:
                     self._put_away(start)
 
     def forget(self, _client: Any, ids: Sequence[int], _timeout_s: float) -> None:
-        for start, some in self._dealt(ids).items():
+        dealt = self._dealt(ids)
+        if lost := set(ids) - {number for some in dealt.values() for number in some}:
+            # They were never written, or a damaged log has lost them.
+            for start in self._known():
+                if self._server.may_hold(self._name_of(start), "id", lost):
+                    dealt.setdefault(start, []).extend(lost)
+        for start, some in dealt.items():
             with self._changing(start) as collection:
                 collection.delete(some)
 

@@ -131,7 +131,7 @@ def test_a_folder_of_an_earlier_release_keeps_its_rows_where_they_are(
         index.close()
 
 
-@pytest.mark.parametrize("left", [0, 8 * 20 + 3])
+@pytest.mark.parametrize("left", [0, 8 * 20 + 3, 8 * 42, 8 * 45 - 1])
 def test_a_log_of_ids_that_is_lost_or_cut_is_made_anew(folder: Path, left: int) -> None:
     vectors = unit_vectors(45)
     index = MilvusVectorIndex(folder, DIMENSION)
@@ -340,6 +340,23 @@ def test_what_was_acknowledged_is_there_after_a_full_disk(folder: Path, monkeypa
             assert sorted(ids_of(index, vectors[0])) == list(range(1, 10))
             index.close()
             index = MilvusVectorIndex(folder, DIMENSION)
+    finally:
+        index.close()
+
+
+def test_a_row_whose_id_the_log_has_lost_is_deleted_and_purged(folder: Path) -> None:
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(unit_vectors(25), first_id=1_000_000_001))
+    index.close()
+    log = folder / "ids"
+    whole, gone = log.read_bytes(), np.array([1_000_000_004]).tobytes()
+    log.write_bytes(whole.replace(gone, np.array([1_000_000_504]).tobytes()))
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.delete([1_000_000_004])
+        assert sorted(stored_in(index)) == [1_000_000_001 + place for place in range(25) if place != 3]
+        assert index.expunge([1_000_000_004])
+        assert not [path for path in folder.rglob("data_*") if gone in path.read_bytes()]
     finally:
         index.close()
 
