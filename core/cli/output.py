@@ -223,7 +223,7 @@ def _who_wrote(answer: Answer) -> Iterator[str]:
     elif answer.type is not AnswerType.INSUFFICIENT and answer.citations:
         yield "(extracted)"
     if answer.is_tentative:
-        yield f"(not certain, {answer.confidence:.0%}: read the passage before you rely on it)"
+        yield f"(not certain, {answer.confidence:.0%}: check it in the passage)"
     if answer.other is not None:
         other = answer.other
         by = "extracted" if other.generator in ("", "none") else f"written by {other.generator}"

@@ -116,15 +116,18 @@ def _degraded(words: str, error: Component, again: Component | None = None) -> h
     return html.Div([badge("warning", words), error, again], className="degraded", role="status")
 
 
-def type_badge(kind: AnswerType) -> html.Span:
+def type_badge(kind: AnswerType, *, is_certain: bool = True) -> html.Span:
     """The kind of an answer as an icon and a word."""
-    return badge(TYPES[kind], t(f"answer.type.{kind}"), t(f"answer.type_explain.{kind}"))
+    return badge(TYPES[kind] if is_certain else "neutral", t(f"answer.type.{kind}"), t(f"answer.type_explain.{kind}"))
 
 
 def _facts(trace: Trace) -> list[Component]:
     total = trace.timings_ms.get("total", sum(trace.timings_ms.values()))
     intent = intent_badge(trace.analysis.intent)
-    facts: list[Component] = [type_badge(trace.answer.type), *([intent] if intent is not None else [])]
+    facts: list[Component] = [
+        type_badge(trace.answer.type, is_certain=not trace.answer.is_tentative),
+        *([intent] if intent is not None else []),
+    ]
     if (by := who_wrote(trace)) is not None:
         facts.append(by)
     if trace.answer.type is not AnswerType.INSUFFICIENT:

@@ -169,7 +169,7 @@ def test_an_answer_says_how_much_of_it_is_supported_and_what_was_left_out(
 def test_an_answer_that_is_not_certain_says_what_to_do(window: Dash, client: FlaskClient, orchard) -> None:
     ask(window, client, WHEN)
     trace = orchard.trace(orchard.history()[0].id)
-    words = "Not certain: read the passage"
+    words = "Not certain: check it"
     assert words not in text(answer_card(trace))
     assert words in text(answer_card(replace(trace, answer=replace(trace.answer, is_tentative=True))))
 
