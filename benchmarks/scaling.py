@@ -2,21 +2,20 @@
 
 Passages of ``benchmarks.corpus`` with drawn vectors are dealt out to ``--shards`` processes by their numbers, each with
 vectors in memory and tantivy. Each question goes to all of them at once, and what they return is merged: vectors by
-distance, keywords by BM25 anew, with the document frequencies of all shards together, and both by reciprocal rank
-fusion. Told is how often the first ten are those of one index, keywords also as the shards scored them, and the median
-and 95th percentile of a search in ms; ``slowest_shard`` is what a search takes where each shard has a machine of its
-own. The arithmetic of docs/scaling.md rests on that.
+distance, keywords by BM25 anew, with the document frequencies and the mean length of all shards together, and both by
+reciprocal rank fusion. Told is how often the first ten are those of one index, keywords also as the shards scored them,
+and the median and 95th percentile of a search in ms; ``slowest_shard`` is what a search takes where each shard has a
+machine of its own. The arithmetic of docs/scaling.md rests on that.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import multiprocessing
 import statistics
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -33,13 +32,16 @@ from benchmarks.vectors import DEPTH, DIMENSION, ROWS_PER_CENTRE, around_centres
 from core.adapters.keyword.tantivy import TantivyKeywordIndex
 from core.adapters.vector.hot_vectors import HotVectors
 from core.adapters.vector.memory import MemoryVectorIndex
-from core.model import IndexHit, Part
+from core.model import IndexHit, Part, TermScore
 from core.ports import KeywordRow, Vector, VectorRow
 from core.query.search.fuse import fuse
+from core.text import bm25
 from core.text.analysis import analyse
 from core.text.language import detect_language
+from core.text.vocabulary import PLAIN
 
 FIRST = 10
+ALIKE = 4
 _WARM_UP = 5
 
 Question = tuple[Vector, str]
@@ -63,6 +65,10 @@ class Found:
     keyword: list[IndexHit]
     frequencies: dict[str, int]
     """How many of the rows hold each term of the question that any does."""
+    terms: int
+    """Terms of all rows together."""
+    within: dict[int, Counter[str]]
+    """How often each term of the question stands in each row that words found."""
     ms: float
 
 
@@ -73,6 +79,10 @@ class Index:
         self._count = len(rows.numbers)
         self._vectors = HotVectors(MemoryVectorIndex(DIMENSION), DIMENSION, limit=self._count, folder=folder)
         self._vectors.load([])
+        self._terms = {
+            number: Counter(PLAIN.analyse(text)) for number, text in zip(rows.numbers, rows.texts, strict=True)
+        }
+        self._length = sum(terms.total() for terms in self._terms.values())
         self._keywords = TantivyKeywordIndex(folder / "keywords")
         vectors = [
             VectorRow(number, number // 20, Part.HEAD, vector, "", "a.txt#v1", number + 1)
@@ -94,7 +104,12 @@ class Index:
         # What no hit holds can still be in rows that were not among the first.
         for term in {*analyse(question[1], detect_language(question[1]))} - frequencies.keys():
             frequencies |= _frequencies(self._keywords.search(term, 1, HEAD))
-        return Found(self._count, near, worded, frequencies, (time.perf_counter() - began) * 1000)
+        ms = (time.perf_counter() - began) * 1000
+        within = {
+            hit.chunk_id: Counter({each.term: self._terms[hit.chunk_id][each.term] for each in hit.terms})
+            for hit in worded
+        }
+        return Found(self._count, near, worded, frequencies, self._length, within, ms)
 
     def close(self) -> None:
         self._vectors.close()
@@ -143,20 +158,35 @@ def merged_vectors(found: Sequence[Found]) -> list[IndexHit]:
 
 
 def merged_keywords(found: Sequence[Found], *, anew: bool = True) -> list[IndexHit]:
-    """Return the best hits, scored ``anew`` with the inverse document frequencies of all shards, or as they came."""
+    """Return the best hits, scored ``anew`` with what all shards hold, or as they came."""
     held: dict[str, int] = defaultdict(int)
     for one in found:
         for term, frequency in one.frequencies.items():
             held[term] += frequency
     count = sum(one.rows for one in found)
-    idf = {term: math.log(1 + (count - frequency + 0.5) / (frequency + 0.5)) for term, frequency in held.items()}
+    idfs = {term: bm25.idf(count, frequency) for term, frequency in held.items()}
+    mean = sum(one.terms for one in found) / count
     scored = [
-        (sum(idf[each.term] * each.tf for each in hit.terms) if anew else hit.score, hit)
+        (
+            sum(idfs[each.term] * _tf_among(one, hit.chunk_id, each, mean) for each in hit.terms)
+            if anew
+            else hit.score,
+            hit,
+        )
         for one in found
         for hit in one.keyword
     ]
-    scored.sort(key=lambda each: (-each[0], each[1].chunk_id))
+    # An index sums in 32 bits: what differs behind that scores alike.
+    scored.sort(key=lambda each: (-round(each[0], ALIKE), each[1].chunk_id))
     return [IndexHit(hit.chunk_id, score, hit.terms) for score, hit in scored[:DEPTH]]
+
+
+def _tf_among(shard: Found, number: int, term: TermScore, mean: float) -> float:
+    """Return what a term is worth in a row where rows have that ``mean`` length, from what it is worth in its shard."""
+    frequency = shard.within[number][term.term]
+    # The index keeps lengths rounded, so the length is taken from the score.
+    share = (frequency * (bm25.K1 + 1) / term.tf - frequency - bm25.K1 * (1 - bm25.B)) / (bm25.K1 * bm25.B)
+    return bm25.tf_part(frequency, share * shard.terms / shard.rows, mean)
 
 
 def first_of(hits: Sequence[Any]) -> list[int]:

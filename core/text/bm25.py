@@ -17,6 +17,6 @@ def idf(documents: int, document_frequency: int) -> float:
     return log1p((documents - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
-def tf_part(frequency: int, length: int, mean_length: float) -> float:
+def tf_part(frequency: int, length: float, mean_length: float) -> float:
     """Return what a term's ``frequency`` is worth in a document of ``length`` terms; 0 to ``K1 + 1``."""
     return frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / mean_length))
