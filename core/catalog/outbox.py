@@ -121,11 +121,13 @@ class Outbox:
 
     def is_lacking(self, store: str) -> bool:
         """Tell whether something is shown that a store which serves was told of, so that it cannot be empty."""
-        told: ColumnElement[bool] = chunks.c.id.not_in(select(outbox.c.chunk_id).where(outbox.c.store == store))
-        told = and_(told, _HAS_VECTOR) if store == VECTOR else told
         shown = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(shown_now))
+        # PostgreSQL would look through a list that is not in a large one for every row.
+        told = shown.except_(select(outbox.c.chunk_id).where(outbox.c.store == store))
+        lacking = select(chunks.c.id).where(chunks.c.id.in_(told))
+        lacking = lacking.where(_HAS_VECTOR) if store == VECTOR else lacking
         with self._database.read() as tx:
-            return tx.scalar(select(chunks.c.id).where(chunks.c.id.in_(shown), told).limit(1)) is not None
+            return tx.scalar(lacking.limit(1)) is not None
 
     def add_some(self, store: str, after: int, limit: int) -> tuple[int, int] | None:
         """Ask a store for ``limit`` chunks from behind an id on, as for all; return the last id and how many there are.
@@ -239,8 +241,9 @@ def _add(tx: Connection, store: str, these: ColumnElement[bool]) -> int:
     shown = version_chunks.c.version_id.in_(shown_now)
     belongs = shown if number is None else or_(shown, version_chunks.c.version_id.in_(_PREPARED))
     in_head = select(version_chunks.c.chunk_id).where(belongs)
+    in_history = select(chunks.c.id).where(these).except_(in_head)
     added = 0
-    for part, chosen in ((Part.HEAD, chunks.c.id.in_(in_head)), (Part.HISTORY, chunks.c.id.not_in(in_head))):
+    for part, chosen in ((Part.HEAD, chunks.c.id.in_(in_head)), (Part.HISTORY, chunks.c.id.in_(in_history))):
         rows = select(literal(store), chunks.c.id, literal(part.value)).where(these, chosen)
         rows = rows.where(_HAS_VECTOR) if kind == VECTOR else rows
         added += tx.execute(insert(outbox).from_select(["store", "chunk_id", "part"], rows)).rowcount

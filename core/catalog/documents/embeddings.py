@@ -214,7 +214,7 @@ class Embeddings:
 
     def past_vectors(self, model: str) -> Iterator[HeadVector]:
         """Yield id, document id and vector of every chunk that versions have, none of them shown or about to be."""
-        past = select(versions.c.id).where(versions.c.id.not_in(shown_now), ~versions.c.is_prepared)
+        past = select(versions.c.id).where(~versions.c.is_prepared).except_(shown_now)
         members = select(version_chunks.c.chunk_id).where(version_chunks.c.version_id.in_(past))
         with self._database.read() as tx:
             yield from part_vectors(tx, model, members, _IN_HEAD)

@@ -120,8 +120,8 @@ class Answering:
         }
         with watch.step("extract"):
             searched = analysis.searched or question
-            finder = finder if searched == question else None
-            answer = extracted = self._extracted(searched, read, generation, finder, watch)
+            known = finder if searched == question else None
+            answer = extracted = self._extracted(searched, read, generation, known, watch)
         times = watch.timings_ms
         times["extract"] -= times.get("embed_sentences", 0.0)
         sure = settings.sure_confidence
