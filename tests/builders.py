@@ -6,7 +6,7 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,11 +30,17 @@ def settings(folder: Path, **changes: Any) -> Settings:
 def knowledge_base(folder: Path, **changes: Any) -> core.KnowledgeBase:
     """Open the knowledge base of a folder; a new one begins with a copy of an empty catalogue.
 
-    Two thirds of the time of a test went into the migrations, which have tests of their own.
+    Two thirds of the time of a test went into the migrations, which have tests of their own. Indexes in memory are
+    empty after a start: they are filled before a test asks.
     """
     chosen = settings(folder, **changes)
-    begin(chosen.data_dir)
-    return core.build(chosen)
+    is_new = begin(chosen.data_dir)
+    kb = core.build(chosen)
+    if not is_new:
+        # A store that fails shows that to the test which made it fail.
+        with suppress(Exception):
+            kb._projector.flush()
+    return kb
 
 
 @contextmanager
@@ -47,11 +53,13 @@ def on_servers(folder: Path, **changes: Any) -> Iterator[core.KnowledgeBase]:
         yield kb
 
 
-def begin(data_dir: Path) -> None:
-    """Put an empty catalogue into a data folder that has none."""
-    if not (data_dir / "catalog.db").exists():
-        data_dir.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(_empty_catalog(), data_dir / "catalog.db")
+def begin(data_dir: Path) -> bool:
+    """Put an empty catalogue into a data folder that has none; tell whether it had none."""
+    if (data_dir / "catalog.db").exists():
+        return False
+    data_dir.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(_empty_catalog(), data_dir / "catalog.db")
+    return True
 
 
 @cache
