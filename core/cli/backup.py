@@ -258,7 +258,8 @@ def _fill(target: Settings) -> None:
             health = kb.health()
             most = max(most, health.outbox)
             show(most - health.outbox, most, "rows")
-            if not kb.is_starting and not health.outbox:
+            # A store that has not been looked at may be empty, and nothing waits for it yet.
+            if not health.outbox and not any(store.state in ("loading", "waiting") for store in health.stores):
                 return
             if any(store.state == "down" for store in health.stores):
                 return output.note("warning: a store does not answer; its index is filled when the server runs.")

@@ -118,7 +118,8 @@ def _degraded(words: str, error: Component, again: Component | None = None) -> h
 
 def type_badge(kind: AnswerType, *, is_certain: bool = True) -> html.Span:
     """The kind of an answer as an icon and a word."""
-    return badge(TYPES[kind] if is_certain else "neutral", t(f"answer.type.{kind}"), t(f"answer.type_explain.{kind}"))
+    meaning = "neutral" if TYPES[kind] == "ok" and not is_certain else TYPES[kind]
+    return badge(meaning, t(f"answer.type.{kind}"), t(f"answer.type_explain.{kind}"))
 
 
 def _facts(trace: Trace) -> list[Component]:

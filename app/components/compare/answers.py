@@ -257,7 +257,7 @@ def _answer(trace: Trace, side: str, number: int | None) -> html.Div:
     title = t(f"compare.{side}") + (f" · {t('version.number', number=number)}" if number is not None else "")
     return html.Div(
         [
-            html.Header([html.H3(title), type_badge(answer.type)]),
+            html.Header([html.H3(title), type_badge(answer.type, is_certain=not answer.is_tentative)]),
             *degraded_notices(trace),
             html.P(text, className="answer-text" if found else "answer-text muted"),
         ],

@@ -68,6 +68,10 @@ class IdLog:
         """Return the ids of the first places."""
         return set(self._all()[:count].tolist())
 
+    def since(self, place: int) -> set[int]:
+        """Return the ids of the places from one on."""
+        return set(self._all()[place:].tolist())
+
     def close(self) -> None:
         file, self._file = self._file, -1
         if file >= 0:

@@ -73,7 +73,7 @@ class LiteShards:
         self._used_at: dict[int, float] = {}
         self._users: Counter[int] = Counter()
         self._counts = KeptCounts(folder / _COUNTS)
-        self._told = _read(folder / _MARK)
+        self._told, _, self._length_told = _read(folder / _MARK).partition(" ")
         self._searched_at = float("-inf")
         self._most = min(max(memory // _SHARE_OF_MEMORY // _BYTES, _FEWEST_OPEN), _MOST_OPEN)
         self._most_searched = max(memory // _LARGEST_SHARE // _BYTES, self._most)
@@ -98,10 +98,14 @@ class LiteShards:
         self._counts.keep(self._starts)
 
     def _is_log_short(self) -> bool:
-        """Tell whether there are rows that the log has no places for: an id has one before its row is written."""
-        last = self._starts[-1]
-        places = len(self._log) - last
-        return places < 0 or not len(self._log) or places < sum((self._counts.of(last) or self._counted(last)).values())
+        """Tell whether there are rows that the log has no places for: an id has one before its row is written.
+
+        One of the length that it had when it was closed is whole.
+        """
+        last, length = self._starts[-1], len(self._log)
+        if not length or length < last:
+            return True
+        return self._length_told != str(length) and not self._log.since(last).issuperset(self._ids_in(last))
 
     def _look_for_others(self, client: Any) -> None:
         """Find what an earlier release wrote after this one, which knows the first collection alone.
@@ -146,11 +150,21 @@ class LiteShards:
         if lost := set(ids) - {number for some in dealt.values() for number in some}:
             # They were never written, or a damaged log has lost them.
             for start in self._known():
-                if self._server.may_hold(self._name_of(start), "id", lost):
+                if self._may_hold(start, lost):
                     dealt.setdefault(start, []).extend(lost)
         for start, some in dealt.items():
             with self._changing(start) as collection:
                 collection.delete(some)
+
+    def _may_hold(self, start: int, ids: set[int]) -> bool:
+        try:
+            return self._server.may_hold(self._name_of(start), "id", ids)
+        except Exception as error:
+            if is_of_the_system(error):
+                raise
+            # Whoever opens the collection says so, and it is written anew.
+            log.warning("a file of the vector store cannot be read: %s", type(error).__name__)
+            return False
 
     def wrote(self, _client: Any) -> None:
         """Do nothing: what was written can be found at once."""
@@ -198,9 +212,10 @@ class LiteShards:
             self._open.clear()
             self._starts = []
         self._server.close()
+        length = len(self._log)
         self._log.close()
         with suppress(OSError):
-            write_whole(self._folder / _MARK, self._server.mark_of(self._name).encode())
+            write_whole(self._folder / _MARK, f"{self._server.mark_of(self._name)} {length}".encode())
 
     def _look_for_room(self) -> None:
         """Raise ``StoreUnavailable`` where all collections together would take too much of the memory."""

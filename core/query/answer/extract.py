@@ -93,7 +93,7 @@ def extract_answer(
         citations=tuple(_cite(number, part) for number, part in enumerate(parts, 1)),
         confidence=sure,
         marked=deciding(text, best, windows),
-        is_tentative=bool(windows) and sure < CERTAIN_FROM,
+        is_tentative=bool(windows) and round(sure, 2) < CERTAIN_FROM,
     )
 
 

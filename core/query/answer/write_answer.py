@@ -118,12 +118,14 @@ class Answering:
             "template": template_text(language),
             "threshold": settings.answer_threshold,
         }
+        times = watch.timings_ms
+        # A question that is read in two ways is answered more than once.
+        embedded = times.get("embed_sentences", 0.0)
         with watch.step("extract"):
             searched = analysis.searched or question
             known = finder if searched == question else None
             answer = extracted = self._extracted(searched, read, generation, known, watch)
-        times = watch.timings_ms
-        times["extract"] -= times.get("embed_sentences", 0.0)
+        times["extract"] -= times.get("embed_sentences", 0.0) - embedded
         sure = settings.sure_confidence
         why = why_written(question, extracted, is_chosen=bool(query.generator) or query.record, sure=sure)
         if name != NONE and found.hits and why and not _asks_nothing(analysis, extracted):

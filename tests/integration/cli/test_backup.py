@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core import KnowledgeBase
 from core.errors import BadBundle
+from core.model import Health
 from tests.builders import begin, knowledge_base
 from tests.live import served
 
@@ -43,6 +46,27 @@ def test_migrate_takes_settings_from_arguments_and_files(filled: Any, tmp_path: 
     status, _, err = filled("migrate", "--to", f"@{tmp_path / 'new.env'}", "--to", "top_k=7")
     assert status == 0, err
     assert documents(filled, tmp_path / "new") == documents(filled, tmp_path / "data")
+
+
+def test_migrate_stays_while_a_store_has_not_been_looked_at(
+    filled: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, told = KnowledgeBase.health, list[Health]()
+
+    def health(kb: KnowledgeBase) -> Health:
+        found = real(kb)
+        if not told:
+            # So it is between the vector store, which has all, and the keyword store, which nobody asked.
+            stores = tuple(replace(one, state="waiting" if one.name == "keyword" else "ok") for one in found.stores)
+            found = replace(found, stores=stores, outbox=0)
+        told.append(found)
+        return found
+
+    monkeypatch.setattr(KnowledgeBase, "health", health)
+    status, _, err = filled("migrate", "--to", f"EVORAG_DATA_DIR={tmp_path / 'new'}")
+    assert status == 0, err
+    assert len(told) > 1 and told[-1].outbox == 0
+    assert {store.name: store.state for store in told[-1].stores}["keyword"] == "ok"
 
 
 def test_migrate_takes_an_empty_value_of_a_file_for_not_set(filled: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -19,6 +20,9 @@ from core.query.answer import write_answer
 from core.query.answer.cross_language import Embed
 from core.query.answer.extract import extract_answer
 from core.query.answer.sentence_vectors import SentenceVectors
+from core.query.pipeline import drained
+from core.query.stopwatch import Stopwatch
+from core.query.understand.understanding import AskedQuestion
 from tests.builders import add, knowledge_base
 from tests.doubles import BrokenOff, QueuedGenerator, use
 
@@ -88,6 +92,12 @@ def test_vectors_of_sentences_are_timed_apart_from_extraction(
     times = core.EvoRAG(kb=kb).ask(QUESTION).timings_ms
     assert times["embed_sentences"] >= 1000 * held_s > times["extract"] >= 0
     assert times["answer"] == pytest.approx(times["embed_sentences"] + times["extract"], abs=0.01)
+    # A question that is read in two ways is answered by one watch more than once.
+    pipeline, watch, query = kb.queries, Stopwatch(), Query(QUESTION)
+    analysis = pipeline.analysed(query, watch)
+    asked = AskedQuestion(query, datetime.now(UTC), analysis, watch, analysis)
+    times = drained(pipeline.steps(asked, answering=True)).timings_ms
+    assert times["embed_sentences"] >= 2000 * held_s and 1000 * held_s > times["extract"] >= 0
 
 
 def test_closing_the_steps_stops_the_generator(kb: core.KnowledgeBase) -> None:

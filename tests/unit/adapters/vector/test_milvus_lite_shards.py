@@ -150,6 +150,39 @@ def test_a_log_of_ids_that_is_lost_or_cut_is_made_anew(folder: Path, left: int) 
         index.close()
 
 
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_a_log_that_was_cut_is_made_anew_where_rows_were_deleted_too(folder: Path, is_closed: bool) -> None:
+    vectors = unit_vectors(10)
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(vectors))
+    index.delete([1, 2, 3])
+    index.close()
+    log = folder / "ids"
+    log.write_bytes(log.read_bytes()[:-16])
+    if not is_closed:
+        (folder / "closed").unlink()
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        index.upsert([row(21, vectors[0]), row(22, vectors[1])])
+        index.upsert([row(10, vectors[9], Part.HISTORY)])
+        assert sorted(number for number, _ in index.ids()) == [*range(4, 11), 21, 22]
+    finally:
+        index.close()
+
+
+def test_a_deletion_of_what_was_never_written_goes_on_beside_a_damaged_file(folder: Path) -> None:
+    index = MilvusVectorIndex(folder, DIMENSION)
+    index.upsert(rows_of(unit_vectors(25)))
+    index.close()
+    index = MilvusVectorIndex(folder, DIMENSION)
+    try:
+        next(folder.rglob("data_*.parquet")).write_bytes(b"damaged")
+        index.delete([25, 77])
+        assert dict(index.count())[Part.HEAD] == 24
+    finally:
+        index.close()
+
+
 def test_nothing_of_a_purged_row_is_left_and_it_can_come_again(folder: Path) -> None:
     vectors = unit_vectors(25)
     index = MilvusVectorIndex(folder, DIMENSION)

@@ -170,8 +170,9 @@ def test_an_answer_that_is_not_certain_says_what_to_do(window: Dash, client: Fla
     ask(window, client, WHEN)
     trace = orchard.trace(orchard.history()[0].id)
     words = "Not certain: check it"
-    assert words not in text(answer_card(trace))
-    assert words in text(answer_card(replace(trace, answer=replace(trace.answer, is_tentative=True))))
+    plain, tentative = (replace(trace, answer=replace(trace.answer, is_tentative=flag)) for flag in (False, True))
+    assert words not in text(answer_card(plain)) and words in text(answer_card(tentative))
+    assert by_class(answer_card(plain), "meaning-ok") and not by_class(answer_card(tentative), "meaning-ok")
 
 
 def test_a_generator_that_failed_is_told_above_the_extracted_answer(window: Dash, client: FlaskClient, orchard) -> None:

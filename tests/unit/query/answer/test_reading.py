@@ -193,7 +193,7 @@ def test_a_reading_is_accounted_for() -> None:
 def test_an_answer_that_was_read_and_is_not_certain_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     hits, read = hits_for(QUESTION, PLANT, CANTEEN), reading_of(FoundAtWord("3,776"), {})
     told = []
-    for sure in (CERTAIN_FROM - 0.01, CERTAIN_FROM):
+    for sure in (CERTAIN_FROM - 0.01, CERTAIN_FROM - 0.001):
         monkeypatch.setattr(extract, "read_confidence", lambda read, sure=sure: sure)
         told.append(extract_answer(QUESTION, hits, read=read).is_tentative)
     assert told == [True, False]
