@@ -173,7 +173,9 @@ def measure(ask: Callable[[str], Trace | tuple[Trace, float]], questions: Sequen
         kept.append((ended - told) * 1000)
         stages.append(trace.timings_ms)
     cpu_ms = (time.process_time() - cpu_started) * 1000 / len(questions)
-    spent = {name: statistics.fmean(one.get(name, 0.0) for one in stages) for name in stages[0]}
+    # Some stages are those of a few questions.
+    names = dict.fromkeys(name for one in stages for name in one)
+    spent = {name: statistics.fmean(one.get(name, 0.0) for one in stages) for name in names}
     whole, keeping = statistics.fmean(times), statistics.fmean(kept)
     return {
         "p50_ms": float(np.percentile(times, 50)),

@@ -52,8 +52,8 @@ class VectorFile:
         self.write(np.sort(rows), np.zeros((len(rows), self._dimension), dtype=np.float16))
 
     def _each(self, rows: Rows) -> Halves:
-        number, size = self._file.fileno(), self._row_bytes
-        return self._halves(b"".join([os.pread(number, size, row * size) for row in rows.tolist()]), len(rows))
+        number, size, read = self._file.fileno(), self._row_bytes, os.pread
+        return self._halves(b"".join([read(number, size, at) for at in (rows * size).tolist()]), len(rows))
 
     def _got(self, row: int, count: int) -> Halves:
         return self._halves(os.pread(self._file.fileno(), count * self._row_bytes, row * self._row_bytes), count)
