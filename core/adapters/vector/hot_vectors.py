@@ -26,7 +26,10 @@ from core.ports import HeadVector, StoredRows, Vector, VectorIndex, VectorRow
 ENGINE = FlatVectors.engine
 LOAD_BATCH = 4096
 LOAD_PATIENCE_S = 3.0
-"""How long from its beginning a search waits for the loading of a part; the store may take longer to open."""
+"""How long from its beginning a search waits for the loading of a part; the store may take longer to open.
+
+Half of it where no row has come by then: of very many the first come late, and the last much later.
+"""
 
 RESTS_AFTER_S = 600.0
 """How long nothing is asked of an inner index that is put to rest."""
@@ -247,10 +250,16 @@ class HotVectors:
     def _is_loaded_in_time(self, parts: Sequence[Part]) -> bool:
         """Wait for what is being loaded, as long as a search may; tell whether something was and is loaded now."""
         awaited = [part for part in parts if not self._loading[part].is_set()]
-        return bool(awaited) and all(self._loading[part].wait(self._patience(part)) for part in awaited)
+        return bool(awaited) and all(self._comes(part) for part in awaited)
 
-    def _patience(self, part: Part) -> float:
-        return max(0.0, self._began[part] + LOAD_PATIENCE_S - time.monotonic())
+    def _comes(self, part: Part) -> bool:
+        loaded, memory = self._loading[part], self._memory.get(part)
+        if loaded.wait(self._left(part, LOAD_PATIENCE_S / 2)):
+            return True
+        return memory is not None and len(memory) > 0 and loaded.wait(self._left(part, LOAD_PATIENCE_S))
+
+    def _left(self, part: Part, patience_s: float) -> float:
+        return max(0.0, self._began[part] + patience_s - time.monotonic())
 
     def _answering(self, parts: Sequence[Part]) -> list[GrowingVectors] | None:
         memory, wanted = self._memory, set(parts)

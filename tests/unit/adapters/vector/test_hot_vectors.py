@@ -160,6 +160,30 @@ def test_a_search_waits_a_moment_for_what_is_being_loaded(monkeypatch: pytest.Mo
         loading.result(60)
 
 
+@pytest.mark.parametrize("batch", [1, 4096])
+def test_a_search_waits_half_as_long_where_nothing_has_come_yet(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
+    vectors, began, may_end = unit_vectors(2), threading.Event(), threading.Event()
+    hot = HotVectors(Unreachable(DIMENSION), DIMENSION)
+
+    def rows() -> Iterator[tuple[int, int, np.ndarray]]:
+        yield 1, 1, vectors[0]
+        began.set()
+        may_end.wait(60)
+
+    monkeypatch.setattr(hot_vectors, "LOAD_BATCH", batch)
+    monkeypatch.setattr(hot_vectors, "LOAD_PATIENCE_S", 2.0)
+    with ThreadPoolExecutor() as threads:
+        loading = threads.submit(hot.load, rows())
+        assert began.wait(60)
+        started = time.monotonic()
+        with pytest.raises(StoreUnavailable, match="being taken into memory"):
+            hot.search(vectors[0], 2, [Part.HEAD])
+        waited = time.monotonic() - started
+        may_end.set()
+        loading.result(60)
+    assert (waited > 1.5) == (batch == 1)
+
+
 def test_store_answers_until_loading_has_ended() -> None:
     vectors = unit_vectors(2)
     inner = MemoryVectorIndex(DIMENSION)
