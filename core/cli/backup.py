@@ -251,6 +251,7 @@ def _lines(entry: str) -> list[str]:
 def _fill(target: Settings) -> None:
     """Open the new house and stay until its indexes hold everything."""
     from core import build
+    from core.indexes.readiness import lacks_rows
 
     with build(target) as kb, output.bar("Indexing") as show:
         most = 0
@@ -258,8 +259,7 @@ def _fill(target: Settings) -> None:
             health = kb.health()
             most = max(most, health.outbox)
             show(most - health.outbox, most, "rows")
-            # A store that has not been looked at may be empty, and nothing waits for it yet.
-            if not health.outbox and not any(store.state in ("loading", "waiting") for store in health.stores):
+            if not health.outbox and not lacks_rows(health):
                 return
             if any(store.state == "down" for store in health.stores):
                 return output.note("warning: a store does not answer; its index is filled when the server runs.")

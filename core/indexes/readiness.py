@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core.api import KnowledgeBaseApi
+    from core.model import Health
 
 _LIMIT_S = 60.0
 _FIRST_PAUSE_S = 0.02
@@ -18,7 +19,12 @@ def wait_until_ready(kb: KnowledgeBaseApi) -> None:
     deadline, pause = time.monotonic() + _LIMIT_S, _FIRST_PAUSE_S
     while time.monotonic() < deadline:
         health = kb.health()
-        if health.models_ready and not any(store.state in ("loading", "waiting") for store in health.stores):
+        if health.models_ready and not lacks_rows(health):
             return
         time.sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+
+
+def lacks_rows(health: Health) -> bool:
+    """Tell whether a store is not open, has yet to be told something, or has not been looked at and may be empty."""
+    return any(store.state in ("loading", "waiting") for store in health.stores)

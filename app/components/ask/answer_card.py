@@ -51,9 +51,8 @@ def answer_card(
     found = answer.type is not AnswerType.INSUFFICIENT
     link = evidence_links({hit.placed.id for hit in trace.hits})
     text = html.Div(answer_body(answer, link), className="answer-body") if answer.text else None
-    said: list[Component | None] = [
-        *(text, _tentative(trace), support_line(answer), _reason(trace), dropped_sentences(answer)),
-    ]
+    marks = _tentative(trace), support_line(answer)
+    said: list[Component | None] = [text, *marks, _reason(trace), dropped_sentences(answer)]
     # Small talk and questions about the knowledge base are answered without passages.
     if found or trace.analysis.intent is not Intent.DOCUMENTS:
         body = [*said, _sources(trace, shown, link) if shown is not None and found else None]

@@ -64,13 +64,9 @@ class IdLog:
         os.fsync(self._file)
         self._slots.renew(self._all())
 
-    def first(self, count: int) -> set[int]:
-        """Return the ids of the first places."""
-        return set(self._all()[:count].tolist())
-
-    def since(self, place: int) -> set[int]:
-        """Return the ids of the places from one on."""
-        return set(self._all()[place:].tolist())
+    def within(self, first: int, end: int) -> set[int]:
+        """Return the ids of the places from one on, before another."""
+        return set(self._all()[first:end].tolist())
 
     def close(self) -> None:
         file, self._file = self._file, -1

@@ -105,7 +105,7 @@ class LiteShards:
         last, length = self._starts[-1], len(self._log)
         if not length or length < last:
             return True
-        return self._length_told != str(length) and not self._log.since(last).issuperset(self._ids_in(last))
+        return self._length_told != str(length) and not self._log.within(last, length).issuperset(self._ids_in(last))
 
     def _look_for_others(self, client: Any) -> None:
         """Find what an earlier release wrote after this one, which knows the first collection alone.
@@ -115,7 +115,7 @@ class LiteShards:
         if self._starts[:1] != [0] or self._server.mark_of(self._name) == self._told:
             return
         self._counts.forget(0)
-        ids, known = self._ids_in(0), self._log.first(self._starts[1] if len(self._starts) > 1 else len(self._log))
+        ids, known = self._ids_in(0), self._log.within(0, [*self._starts, len(self._log)][1])
         if known.issuperset(ids):
             return
         if len(self._starts) == 1:

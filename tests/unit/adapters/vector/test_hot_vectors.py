@@ -137,18 +137,22 @@ def test_store_is_put_to_rest_once_memory_answers_alone_and_nothing_was_asked_of
     assert not rested.wait(0.3)
 
 
+def held_up(
+    vectors: np.ndarray, began: threading.Event, may_end: threading.Event
+) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Yield a row, and another once it may end."""
+    yield 1, 1, vectors[0]
+    began.set()
+    may_end.wait(60)
+    yield 2, 1, vectors[1]
+
+
 def test_a_search_waits_a_moment_for_what_is_being_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, began, may_end = unit_vectors(2), threading.Event(), threading.Event()
     hot = HotVectors(Unreachable(DIMENSION), DIMENSION)
 
-    def rows() -> Iterator[tuple[int, int, np.ndarray]]:
-        yield 1, 1, vectors[0]
-        began.set()
-        may_end.wait(60)
-        yield 2, 1, vectors[1]
-
     with ThreadPoolExecutor() as threads:
-        loading = threads.submit(hot.load, rows())
+        loading = threads.submit(hot.load, held_up(vectors, began, may_end))
         assert began.wait(60)
         monkeypatch.setattr(hot_vectors, "LOAD_PATIENCE_S", 0.05)
         with pytest.raises(StoreUnavailable, match="being taken into memory"):
@@ -165,15 +169,10 @@ def test_a_search_waits_half_as_long_where_nothing_has_come_yet(monkeypatch: pyt
     vectors, began, may_end = unit_vectors(2), threading.Event(), threading.Event()
     hot = HotVectors(Unreachable(DIMENSION), DIMENSION)
 
-    def rows() -> Iterator[tuple[int, int, np.ndarray]]:
-        yield 1, 1, vectors[0]
-        began.set()
-        may_end.wait(60)
-
     monkeypatch.setattr(hot_vectors, "LOAD_BATCH", batch)
     monkeypatch.setattr(hot_vectors, "LOAD_PATIENCE_S", 2.0)
     with ThreadPoolExecutor() as threads:
-        loading = threads.submit(hot.load, rows())
+        loading = threads.submit(hot.load, held_up(vectors, began, may_end))
         assert began.wait(60)
         started = time.monotonic()
         with pytest.raises(StoreUnavailable, match="being taken into memory"):
