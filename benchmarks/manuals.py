@@ -65,13 +65,13 @@ def figures(context: Context) -> dict[str, Any]:
         if len(there) < len(asked):
             note(f"{len(asked) - len(there)} of {len(asked)} questions are left out, as their manuals are missing.")
         rag = EvoRAG(kb=kb)
-        asked = _spread(there, options.sample)
+        asked = spread(there, options.sample)
         if options.typos:
             rng = random.Random(context.seed)
             asked = [mistyped(one, rng) for one in asked if one.language == "en"]
-        outcomes = [_outcome(rag, question) for question in asked]
+        outcomes = [outcome(rag, question) for question in asked]
     if options.each:
-        note("\n".join(_line(one) for one in outcomes))
+        note("\n".join(line(one) for one in outcomes))
     told = report(outcomes, np.random.default_rng(context.seed))
     return told | {"typos": _corrections(outcomes)} if options.typos else told
 
@@ -111,11 +111,13 @@ def _filled(context: Context) -> KnowledgeBase:
     return knowledge_base_of(manuals(), options.folder, context.workspace / "manuals", Settings(**settings))
 
 
-def _spread(asked: Sequence[Question], sample: int | None) -> Sequence[Question]:
+def spread(asked: Sequence[Question], sample: int | None) -> Sequence[Question]:
+    """Return about as many questions, from all parts of them."""
     return asked[:: max(1, len(asked) // sample)] if sample else asked
 
 
-def _outcome(rag: EvoRAG, question: Question) -> Outcome:
+def outcome(rag: EvoRAG, question: Question) -> Outcome:
+    """Ask a question and judge its answer."""
     started = time.perf_counter()
     trace = rag.ask(Query(question.question, generator="none", fresh=True), keep=False)
     ms = (time.perf_counter() - started) * 1_000
@@ -142,7 +144,8 @@ def _rank(question: Question, trace: Trace) -> int:
     return found.index(True) + 1 if True in found else 0
 
 
-def _line(one: Outcome) -> str:
+def line(one: Outcome) -> str:
+    """Return a question with what became of it in a line."""
     asked = one.question
     label = f"{asked.id} {asked.language}{'>' if asked.across else ' '} {asked.kind:10} {one.verdict:8}"
     place = f"rank {one.rank or '-'} confidence {one.confidence:.2f}"
@@ -223,6 +226,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--each", action="store_true", help="print every question with its answer on stderr")
 
 
+UNITS = {
+    ".*/(right|honest|passage first|passage among five)": ("share", "higher"),
+    ".*/(wrong|partial|refused)": ("share", "lower"),
+    "confidence/(auc|right of shown)": ("share", "higher"),
+    "confidence/calibration error": ("share", "lower"),
+}
+
 BENCHMARK = Benchmark(
     "manuals",
     figures,
@@ -231,13 +241,7 @@ BENCHMARK = Benchmark(
     small={"sample": 60},
     scale="sample",
     seed=0,
-    units={
-        ".*/(right|honest|passage first|passage among five)": ("share", "higher"),
-        ".*/(wrong|partial|refused)": ("share", "lower"),
-        "confidence/(auc|right of shown)": ("share", "higher"),
-        "confidence/calibration error": ("share", "lower"),
-        "typos/corrected": ("share", "higher"),
-    },
+    units={**UNITS, "typos/corrected": ("share", "higher")},
 )
 
 

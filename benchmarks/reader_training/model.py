@@ -188,7 +188,12 @@ def encoder_layer(x: Tensor, bias: Tensor, weights: dict[str, Tensor], number: i
     old = f"l{number}"
 
     def linear(values: Tensor, part: str) -> Tensor:
-        return functional.linear(values, weights[f"{old}.{part}.w"], weights[f"{old}.{part}.b"])
+        whole = functional.linear(values, weights[f"{old}.{part}.w"], weights[f"{old}.{part}.b"])
+        if f"{old}.{part}.down" not in weights:
+            return whole
+        # Beside the matrix and not added to it, so that no gradient of the whole matrix is computed.
+        narrow = functional.linear(values, weights[f"{old}.{part}.down"])
+        return whole + functional.linear(narrow, weights[f"{old}.{part}.up"])
 
     def heads(part: str) -> Tensor:
         return linear(x, part).view(windows, tokens, HEADS, hidden // HEADS).transpose(1, 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,10 @@ class Page:
     title: str
     entries: Sequence[Entry]
     twin: Sequence[Entry | None] = ()
+
+
+ReadEntries = Callable[[Path], tuple[str, dict[str, Entry]]]
+"""Returns the title of a page and its entries by their ids."""
 
 
 def manual_pages(folder: Path, names: Container[str] | None = None) -> Iterator[Page]:
@@ -113,10 +117,11 @@ def office_help(folder: Path) -> Iterator[Page]:
     for path in sorted(roots["en-US"].rglob("*.html")):
         other = roots["ja"] / path.relative_to(roots["en-US"])
         if other.exists():
-            yield from _paired(path.stem, _office_entries(path), _office_entries(other))
+            yield from _paired(path.stem, office_entries(path), office_entries(other))
 
 
-def _office_entries(path: Path) -> tuple[str, dict[str, Entry]]:
+def office_entries(path: Path) -> tuple[str, dict[str, Entry]]:
+    """Return the title of a page of LibreOffice's help and its entries."""
     tree = LexborHTMLParser(path.read_text("utf-8", "replace"))
     title = _said(tree.css_first("title")).split(" - ")[0]
     entries: dict[str, Entry] = {}
@@ -141,12 +146,13 @@ def image_help(folder: Path) -> Iterator[Page]:
         return
     for path in sorted(roots["en"].glob("*.html")):
         if (roots["ja"] / path.name).exists():
-            both = [_image_entries(root / path.name) for root in (roots["en"], roots["ja"])]
+            both = [image_entries(root / path.name) for root in (roots["en"], roots["ja"])]
             if len(both[0][1]) == len(both[1][1]):
                 yield from _paired(path.stem, *both)
 
 
-def _image_entries(path: Path) -> tuple[str, dict[str, Entry]]:
+def image_entries(path: Path) -> tuple[str, dict[str, Entry]]:
+    """Return the title of a page of GIMP's help and its entries."""
     tree = LexborHTMLParser(path.read_text("utf-8", "replace"))
     title = re.sub(r"^[\d.]+\s*", "", _said(tree.css_first("title")))
     entries: dict[str, Entry] = {}
@@ -166,14 +172,15 @@ def desktop_help(folder: Path) -> Iterator[Page]:
         other = Path(str(path).replace("/help/C/", "/help/ja/"))
         if other.exists():
             try:
-                both = [_desktop_entries(each) for each in (path, other)]
+                both = [desktop_entries(each) for each in (path, other)]
             except etree.XMLSyntaxError:
                 continue
             if len(both[0][1]) == len(both[1][1]):
                 yield from _paired(path.stem, *both)
 
 
-def _desktop_entries(path: Path) -> tuple[str, dict[str, Entry]]:
+def desktop_entries(path: Path) -> tuple[str, dict[str, Entry]]:
+    """Return the title of a page of GNOME's help and its entries."""
     root = etree.parse(str(path), etree.XMLParser(resolve_entities=False, no_network=True)).getroot()
     title = _inner(root.find(f"{_MALLARD}title"))
     entries: dict[str, Entry] = {}

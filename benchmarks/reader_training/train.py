@@ -32,7 +32,7 @@ from core.adapters.reading.trained_reader import best_span
 SHARES = {
     **{"ja-jaquad": 0.18, "en-wiki": 0.08, "en-reddit": 0.07, "en-amazon": 0.06, "en-policy": 0.02},
     **{"manuals-en": 0.12, "manuals-ja": 0.06, "manuals-across": 0.08, "hows-own": 0.05, "hows-across": 0.005},
-    **{"asked-own": 0.19, "asked-across": 0.085},
+    **{"asked-own": 0.19, "asked-across": 0.085, "orgs-own": 0.3, "orgs-across": 0.08},
 }
 OTHER_SHARE = 0.05
 """Of each set of windows that is not named."""

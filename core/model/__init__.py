@@ -141,7 +141,7 @@ from core.model.questions import (
 from core.model.readings import Differences, Reading, ReadingReport, ReadingState
 from core.model.recordings import Artifact, Recording, RecordingPart, Training, TrainingState
 from core.model.retention import OwnCounts, RetentionDays
-from core.model.stretches import Stretch, StretchReading
+from core.model.stretches import ClaimEvidence, Stretch, StretchReading
 from core.model.training import (
     PRECISIONS,
     PRIVACY_LEVELS,
@@ -185,6 +185,7 @@ __all__ = [
     "ChapterChange",
     "Chunk",
     "Citation",
+    "ClaimEvidence",
     "ComparedVersion",
     "ComparisonProgress",
     "Conversation",

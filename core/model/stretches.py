@@ -1,4 +1,4 @@
-"""What a reader is given of a passage, and what it makes of it."""
+"""What a reader and a verifier are given of a passage, and what a reader makes of it."""
 
 from __future__ import annotations
 
@@ -33,3 +33,14 @@ class StretchReading:
     """How likely each sentence holds the answer."""
     by_start: tuple[float, ...]
     """How likely the answer begins in each sentence."""
+    within: tuple[tuple[int, int], ...]
+    """The characters of the likeliest answer inside each sentence, empty where none of it was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimEvidence:
+    """A claim with what a verifier reads of a passage, and what that stands under."""
+
+    claim: str
+    text: str
+    above: str = ""

@@ -97,6 +97,7 @@ class _Loaded:
             span=span,
             by_sentence=_by_sentence(inside, owners, len(stretch.sentences)),
             by_start=_sums(np.exp(_log_softmax(starts))[1:], owners, len(stretch.sentences)),
+            within=tuple(_span_within(sentence, places, starts, ends) for sentence in stretch.sentences),
         )
 
 
@@ -114,6 +115,19 @@ def best_span(starts: Floats, ends: Floats) -> tuple[int, int, float]:
     sums = np.where((distance < 0) | (distance >= LONGEST_SPAN), -np.inf, sums)
     start, end = np.unravel_index(int(sums.argmax()), sums.shape)
     return int(start), int(end), float(np.exp(sums[start, end]))
+
+
+def _span_within(
+    sentence: tuple[int, int], places: Sequence[tuple[int, int]], starts: Floats, ends: Floats
+) -> tuple[int, int]:
+    """Return the likeliest span of a sentence, by characters; its beginning where none of it was read."""
+    inside = [number for number, (start, end) in enumerate(places) if sentence[0] <= start and end <= sentence[1]]
+    if not inside:
+        return sentence[0], sentence[0]
+    # Place 0 says "nowhere", as in what all of the stretch gives.
+    own = [0, *(number + 1 for number in inside)]
+    first, last, _ = best_span(starts[own], ends[own])
+    return places[inside[first]][0], places[inside[last]][1]
 
 
 def owners_of(places: Sequence[tuple[int, int]], sentences: Sequence[tuple[int, int]]) -> list[int]:

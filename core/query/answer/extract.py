@@ -92,7 +92,7 @@ def extract_answer(
         type=AnswerType.EXTRACTIVE,
         citations=tuple(_cite(number, part) for number, part in enumerate(parts, 1)),
         confidence=sure,
-        marked=deciding(text, best, windows),
+        marked=deciding(text, profile, best, windows),
         is_tentative=bool(windows) and round(sure, 2) < CERTAIN_FROM,
     )
 

@@ -14,14 +14,17 @@ from typing import Any
 
 from core.errors import ModelUnavailable
 from core.model import Stretch, StretchReading
-from core.ports import Reader
+from core.ports import Reader, Verifier
 from core.query.answer.candidates import SET_WEIGHTS, Candidate
+from core.query.answer.named_cell import named_cell
+from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.trim_clauses import softmax
 from core.query.search.rerank import OpenReranker
 from core.text.language import detect_language
 from core.text.sentences import on_one_line
 
 OpenReader = Callable[[], Reader]
+OpenVerifier = Callable[[], Verifier]
 
 READ_LANGUAGES = ("en", "ja")
 """Of questions that the reader learnt from; others are left to the picker."""
@@ -44,6 +47,8 @@ _MOST_CHARS = {"en": 440, "ja": 200}
 """About as many characters as a window of the reader has tokens for."""
 _LEAST_MARKED = 0.1
 """How likely a span has to be to be marked in an answer."""
+_KNOWN_BY = 20
+"""Characters of a sentence by which its place in an answer is found."""
 _BLANK = "\n"
 UNREAD = -6.0
 """The logarithm of the chance of a sentence that was not read; one that was has no less."""
@@ -51,10 +56,14 @@ UNREAD = -6.0
 
 @dataclass(frozen=True, slots=True)
 class PassageReaders:
-    """What reads passages together with the question; ``reader`` is None where answers are picked without reading."""
+    """What reads passages together with the question, and with what is claimed of them.
+
+    ``reader`` and ``verifier`` are None where answers are picked without reading.
+    """
 
     reranker: OpenReranker
     reader: OpenReader | None
+    verifier: OpenVerifier | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +291,23 @@ def marked(read_windows: Sequence[ReadWindow]) -> Marked | None:
     return Marked(candidate, inside[0], inside[1], one.chance, text)
 
 
-def deciding(text: str, best: Candidate, read_windows: Sequence[ReadWindow]) -> tuple[tuple[int, int], ...]:
-    """Return where in an answer the likeliest span of its best sentence's windows stands; none where it is in none."""
-    own = [one for one in read_windows if number_in(best, one.window) is not None]
+def deciding(
+    text: str, profile: QuestionProfile, best: Candidate, read_windows: Sequence[ReadWindow]
+) -> tuple[tuple[int, int], ...]:
+    """Return where in an answer the likeliest span of its best sentence stands; none where the answer has none."""
+    own = [(one, number) for one in read_windows if (number := number_in(best, one.window)) is not None]
     line = text.replace("\n", " ")
-    for one in sorted(own, key=lambda one: -one.chance):
-        said = on_one_line(one.window.stretch.text[one.reading.start : one.reading.end])
-        at = line.find(said)
-        if said and at >= 0 and one.reading.span >= _LEAST_MARKED:
+    for one, number in sorted(own, key=lambda each: -each[0].chance):
+        if one.reading.span < _LEAST_MARKED:
+            continue
+        start, end = one.reading.within[number]
+        head, said = "", on_one_line(one.window.stretch.text[start:end])
+        if best.unit.is_row and (cell := named_cell(best.unit, profile)):
+            head, said = cell
+        before = f"{head}: " if head else ""
+        at = line.find(before + said, max(0, line.find(on_one_line(best.text)[:_KNOWN_BY])))
+        if said and (at := at if at >= 0 else line.find(before + said)) >= 0:
+            at += len(before)
             return ((at, at + len(said)),)
     return ()
 

@@ -31,11 +31,11 @@ from core.query.answer.context import build_context, joined_chars, sources_of
 from core.query.answer.extract import extract_answer
 from core.query.answer.fit_budget import compress
 from core.query.answer.prompt import build_prompt, template_text
-from core.query.answer.reading import ReadingStage, ReadWindow
+from core.query.answer.reading import OpenVerifier, ReadingStage, ReadWindow
 from core.query.answer.reading_order import ReadResult, in_order_of_reading
 from core.query.answer.sentence_vectors import SentenceVectors
 from core.query.answer.weigh_answers import decided, why_written
-from core.query.guard.guard import Policy, SupportEvidence, guard
+from core.query.guard.guard import Compare, Policy, SupportEvidence, guard
 from core.query.record_answer import unrecorded
 from core.query.search.search import SearchResult
 from core.query.stopwatch import Stopwatch
@@ -69,11 +69,13 @@ class Answering:
         generators: Generators,
         settings: AnswerSettings,
         reading: ReadingStage | None = None,
+        verifier: OpenVerifier | None = None,
     ) -> None:
-        """Answer, and hold what was written against its passages, without a reader where ``reading`` is None."""
+        """Answer, and hold what was written against its passages, without a reader or verifier where there is None."""
         self._generators = generators
         self._settings = settings
         self._reading = reading
+        self._verifier = verifier
         self._vectors = SentenceVectors()
 
     @precedence.asked()
@@ -215,7 +217,8 @@ class Answering:
         by = f"{generation['generator']}: {generation['model']}"
         embed = partial(self._vectors.embed, found.retrieved.embedder)
         read = None if self._reading is None else self._reading.read_stretches
-        guarded = guard(writing.text, evidence, policy, embed, by, read)
+        verify = None if self._verifier is None else self._verifier().verify
+        guarded = guard(writing.text, evidence, policy, by, Compare(embed, read, verify))
         generation["guard"] = {**guarded.account, "ms": _ms_since(started)}
         answer = guarded.answer
         return replace(answer, reason=error.code) if error and answer.type is AnswerType.GENERATIVE else answer

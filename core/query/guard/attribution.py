@@ -85,10 +85,14 @@ class Support:
     """Why the span does not say it (``core.query.guard.entailment``), where words alone would let it pass."""
     is_across: bool = False
     """The passage is in another language than the sentence, so that words tell little."""
+    entailed: float | None = None
+    """How likely it says all of it (``core.query.guard.verification``), None where nobody verified that."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class PassageUnit:
+    """A sentence or row of a passage, with its terms; ``text`` has the labels that it stands under."""
+
     start: int
     end: int
     text: str
@@ -104,7 +108,7 @@ class SupportPassage:
     plain: str
     terms: frozenset[str]
     figures: frozenset[str]
-    units: list[_Unit]
+    units: list[PassageUnit]
 
     def around(self, start: int, end: int) -> tuple[str, str]:
         """Return what a span says below its labels, and what stands above and before it."""
@@ -119,9 +123,9 @@ class SupportPassage:
         chunk = placed.chunk
         text = chunk.indexed_text(placed.title)
         cut = list(islice(quotable_units(chunk, placed.title), _MOST_UNITS))
-        read: list[_Unit] = []
+        read: list[PassageUnit] = []
         for unit in cut:
-            read.append(_Unit(unit.start, unit.end, unit.said, frozenset(analyse(unit.said))))
+            read.append(PassageUnit(unit.start, unit.end, unit.said, frozenset(analyse(unit.said))))
         beside = [placed.title, *chunk.locator.heading_path, chunk.header, chunk.text[cut[-1].end if cut else 0 :]]
         terms = frozenset(analyse("\n".join(beside))).union(*(unit.terms for unit in read))
         plain = normalise(text).casefold()
@@ -129,7 +133,7 @@ class SupportPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class ReadSentence:
     """A sentence as it is held against every passage."""
 
     sentence: WrittenSentence
@@ -143,7 +147,7 @@ def align(
     sentences: Sequence[WrittenSentence], passages: Sequence[SupportPassage], embed: Embed | None = None
 ) -> list[Support]:
     """Return the support of each sentence, in their order; ``embed`` is asked at most once."""
-    read = [_read(sentence) for sentence in sentences]
+    read = [read_sentence(sentence) for sentence in sentences]
     found = [_nearest(one, passages) for one in read]
     unsettled = [index for index, support in enumerate(found) if _is_unsettled(support)]
     if embed is not None and unsettled:
@@ -152,9 +156,10 @@ def align(
     return found
 
 
-def _read(sentence: WrittenSentence) -> _Read:
+def read_sentence(sentence: WrittenSentence) -> ReadSentence:
+    """Return what of a sentence has to be held."""
     text = sentence.text
-    return _Read(
+    return ReadSentence(
         sentence,
         detect_language(text),
         frozenset(content_words(without_frame(text))),
@@ -163,11 +168,11 @@ def _read(sentence: WrittenSentence) -> _Read:
     )
 
 
-def _nearest(read: _Read, passages: Sequence[SupportPassage]) -> Support:
+def _nearest(read: ReadSentence, passages: Sequence[SupportPassage]) -> Support:
     held = frozenset[str]().union(*(passage.figures for passage in passages))
     best, most = Support(foreign_figures=foreign_figures(read.figures, held)), 0.0
     for passage in passages:
-        support = _held_against(read, passage)
+        support = held_against(read, passage)
         missing = len(support.foreign_figures) + len(support.foreign_names) + bool(support.contradiction)
         worth = support.overlap + support.nearest - _MISSING_COSTS * missing
         worth += _HINT_COUNTS * (passage.source.number in read.sentence.hints)
@@ -176,7 +181,8 @@ def _nearest(read: _Read, passages: Sequence[SupportPassage]) -> Support:
     return best
 
 
-def _held_against(read: _Read, passage: SupportPassage) -> Support:
+def held_against(read: ReadSentence, passage: SupportPassage) -> Support:
+    """Return what a passage has of a sentence, by words alone."""
     across = read.language != passage.language
     start, end, nearest = _span(read.words, passage.units)
     figures = foreign_figures(read.figures, passage.figures)
@@ -208,7 +214,7 @@ def _share(words: Set[str], held: Set[str]) -> float:
     return len(words & held) / len(words) if words else 0.0
 
 
-def _span(words: Set[str], cut: Sequence[_Unit]) -> tuple[int, int, float]:
+def _span(words: Set[str], cut: Sequence[PassageUnit]) -> tuple[int, int, float]:
     """Return the shortest stretch of at most three sentences that holds most of the words, and their share in it.
 
     One sentence that holds enough of them is not widened: what it lacks must not come from the next.
@@ -255,7 +261,7 @@ def _holds(name: str, passage: SupportPassage) -> bool:
 
 def _by_similarity(
     unsettled: Sequence[int],
-    read: Sequence[_Read],
+    read: Sequence[ReadSentence],
     found: Sequence[Support],
     passages: Sequence[SupportPassage],
     embed: Embed,
@@ -297,7 +303,7 @@ class _Span:
     text: str
 
 
-def _spans_for(read: _Read, support: Support, passages: Sequence[SupportPassage]) -> list[_Span]:
+def _spans_for(read: ReadSentence, support: Support, passages: Sequence[SupportPassage]) -> list[_Span]:
     """Return the span of a support; across languages, sentences of the first passages that hold its figures."""
     if not support.is_across:
         passage = next(passage for passage in passages if passage.source is support.source)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.errors import ModelUnavailable
 from core.model import Answer, AnswerType, Citation, Sentence
 from core.query.answer.citation_marks import read_sentences, without_marks
 from core.query.answer.context import ContextSource
@@ -24,6 +25,7 @@ from core.query.guard.frames import without_frame
 from core.query.guard.numbers import foreign_figures, held_figures, stated_figures
 from core.query.guard.on_question import CitedSpan, Read, on_question
 from core.query.guard.unsupported_content import plain, unsupported_content
+from core.query.guard.verification import Verify, verified
 from core.text.analysis import content_words
 from core.text.language import detect_language
 
@@ -95,6 +97,18 @@ class Guarded:
 
 
 @dataclass(frozen=True, slots=True)
+class Compare:
+    """What beside words tells whether a passage says a sentence; what there is not is None."""
+
+    embed: Embed | None = None
+    read: Read | None = None
+    verify: Verify | None = None
+
+
+_BY_WORDS = Compare()
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """What the passages say: their terms, and their language."""
 
@@ -128,9 +142,8 @@ def guard(
     written: str,
     evidence: SupportEvidence,
     policy: Policy,
-    embed: Embed | None = None,
     by: str = "",
-    read: Read | None = None,
+    compare: Compare = _BY_WORDS,
 ) -> Guarded:
     """Return what of a written answer may be shown; ``by`` names what wrote it.
 
@@ -150,10 +163,13 @@ def guard(
             and not _speaks_of_documents(without_frame(one.text), context)
             and (takes_orders or not is_order(one.text)),
         )
-        for one, support in zip(sentences, align(sentences, passages, embed), strict=True)
+        for one, support in zip(sentences, _aligned(sentences, passages, compare), strict=True)
     ]
+    # Its words tell nothing where it was found to be said in others.
     accepted = [
-        one.text for one, support in zip(sentences, supports, strict=True) if support.is_across and support.is_supported
+        frozenset(content_words(one.text))
+        for one, support in zip(sentences, supports, strict=True)
+        if support.is_supported and (support.is_across or support.entailed is not None)
     ]
     terms = frozenset().union(*(passage.terms for passage in passages), *accepted)
     held = Held(terms, detect_language(context))
@@ -165,7 +181,7 @@ def guard(
     ]
     counted = Counter(reason for reason in judged if reason)
     reason = whole.reason or (counted.most_common(1)[0][0] if all(judged) else "")
-    strays = _stray(evidence, passages, supports, embed, read) if not all(judged) else frozenset[int]()
+    strays = _stray(evidence, passages, supports, compare) if not all(judged) else frozenset[int]()
     judged = [why or (OFF_QUESTION if number in strays else "") for number, why in enumerate(judged)]
     counted.update(OFF_QUESTION for why in judged if why == OFF_QUESTION)
     if not reason and all(judged):
@@ -178,6 +194,7 @@ def guard(
         "sentences": len(sentences),
         "supported": sum(support.is_supported for support in supports),
         "compared_by_vectors": sum(support.similarity is not None for support in supports),
+        "verified": sum(support.entailed is not None for support in supports),
         "dropped": counted.total(),
         **{f"dropped_{why}": count for why, count in counted.items()},
     }
@@ -193,6 +210,19 @@ def guard(
     text, shown, citations = _compose(kept)
     answer = finalize(text, result, citations, evidence.extracted)
     return Guarded(replace(answer, sentences=shown, dropped=dropped, generator=by), account)
+
+
+def _aligned(
+    sentences: Sequence[WrittenSentence], passages: Sequence[SupportPassage], compare: Compare
+) -> list[Support]:
+    """Return the support of each sentence: by words and vectors, and as a verifier finds it where that can tell."""
+    supports = align(sentences, passages, compare.embed)
+    if compare.verify is not None:
+        try:
+            return verified(sentences, supports, passages, compare.verify)
+        except ModelUnavailable:
+            return supports
+    return supports
 
 
 def finalize(generated: str, result: GuardResult, citations: Sequence[Citation], extracted: Answer) -> Answer:
@@ -229,8 +259,7 @@ def _stray(
     evidence: SupportEvidence,
     passages: Sequence[SupportPassage],
     supports: Sequence[Support],
-    embed: Embed | None,
-    read: Read | None,
+    compare: Compare,
 ) -> frozenset[int]:
     """Return the supported sentences whose passage has nothing to do with the question, which is in its language."""
     by_source = {passage.source.number: passage for passage in passages}
@@ -239,6 +268,7 @@ def _stray(
         if support.source is not None and support.is_supported and not support.is_across:
             cited.setdefault(support.source.number, []).append(number)
     chosen = [one for one in cited if by_source[one].language == evidence.language][:MOST_ASKED]
+    embed, read = compare.embed, compare.read
     if embed is None or read is None or not chosen:
         return frozenset()
     spans = []

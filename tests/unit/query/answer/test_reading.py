@@ -49,7 +49,8 @@ class FoundAtWord:
         is_there = at >= 0
         sure = 0.95 if is_there else 0.05
         end = max(0, at) + len(self._word) if is_there else 1
-        return StretchReading(sure, 4.0 * is_there, max(0, at), end, sure, tuple(inside), tuple(inside))
+        within = tuple((at, end) if start <= at < last else (start, start) for start, last in stretch.sentences)
+        return StretchReading(sure, 4.0 * is_there, max(0, at), end, sure, tuple(inside), tuple(inside), within)
 
 
 class Broken(FoundAtWord):

@@ -11,6 +11,7 @@ import pytest
 import core
 from benchmarks.claims import FALSE_KINDS, TRUE_KINDS, Claim, ClaimPassage, claims
 from benchmarks.guard import guarded, held_against, passes
+from core.query.guard.guard import Compare
 
 SAMPLE = Path(core.__file__).parent / "sample" / "documents" / "v1"
 PER_KIND = 40
@@ -38,7 +39,7 @@ def judged() -> list[tuple[Claim, bool]]:
     """Judge by words alone, as where no embedder answers."""
     made = claims(passages(), 5, PER_KIND)
     return [
-        (claim, passes(guarded(claim.text, "", claim.language, held_against(claim, number, passages()), None, None)))
+        (claim, passes(guarded(claim.text, "", claim.language, held_against(claim, number, passages()), Compare())))
         for number, claim in enumerate(made)
     ]
 

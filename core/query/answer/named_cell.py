@@ -1,0 +1,29 @@
+"""Finds the cell of a table row that a question asks for by the name of its column: "the price with silk finish"."""
+
+from __future__ import annotations
+
+from core.query.answer.question_profile import QuestionProfile
+from core.query.answer.quotable_units import CELL_JOINT, Unit
+from core.text.analysis import analyse
+
+_ASKED_ABOUT = 0.5
+"""Share of a cell's terms in the question from which the question says it and does not ask for it."""
+
+
+def named_cell(row: Unit, profile: QuestionProfile) -> tuple[str, str] | None:
+    """Return the header and text of the cell whose column alone, or more than others, the question names."""
+    heads = [head.strip() for head in row.header.split(CELL_JOINT)]
+    cells = [cell.strip() for cell in row.text.split(CELL_JOINT)]
+    if not row.header or len(heads) != len(cells):
+        return None
+    asked = frozenset(profile.weights)
+    named = []
+    for head, cell in zip(heads, cells, strict=True):
+        terms = frozenset(analyse(cell, profile.language))
+        is_asked_about = bool(terms) and len(terms & asked) > _ASKED_ABOUT * len(terms)
+        if head and cell and not is_asked_about:
+            named.append((profile.coverage(frozenset(analyse(head, profile.language))), head, cell))
+    named.sort(key=lambda each: -each[0])
+    if not named or named[0][0] <= 0 or (len(named) > 1 and named[1][0] >= named[0][0]):
+        return None
+    return named[0][1:]

