@@ -355,17 +355,6 @@ questions = Table(
     Index("questions_long", "asked_at", "id", **only(IS_LONG_QUESTION)),
 )
 
-saved_questions = Table(
-    "saved_questions",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("text", Text, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("owner_id", BigInteger),
-    Column("is_shared", Boolean, nullable=False, default=True),
-)
-"""Each text stands once to whoever sees it: who saves one looks for it first, and no other transaction writes then."""
-
 index_settings = Table(
     "index_settings",
     metadata,
