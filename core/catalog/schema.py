@@ -347,6 +347,7 @@ questions = Table(
     Column("conversation_id", String(32)),
     Column("turn", Integer),
     Column("standalone", Text, nullable=False, default=""),
+    Column("is_tentative", Boolean, nullable=False, default=False),
     Index("questions_asked_at", "asked_at"),
     Index("questions_owner", "owner_id", "asked_at"),
     Index("questions_conversation", "conversation_id", "turn"),
