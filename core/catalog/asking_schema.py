@@ -1,4 +1,4 @@
-"""The tables of what is asked beyond single questions: conversations, kept answers, evaluations, the vocabulary."""
+"""The tables of what goes beyond single questions: conversations, saved questions, kept answers, evaluations, words."""
 
 from __future__ import annotations
 
@@ -17,6 +17,17 @@ conversations = Table(
     Column("changed_at", Instant, nullable=False),
     Index("conversations_owner", "owner_id", "changed_at"),
 )
+
+saved_questions = Table(
+    "saved_questions",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("owner_id", BigInteger),
+    Column("is_shared", Boolean, nullable=False, default=True),
+)
+"""Each text stands once to whoever sees it: who saves one looks for it first, and no other transaction writes then."""
 
 cached_answers = Table(
     "cached_answers",

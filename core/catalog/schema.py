@@ -347,6 +347,7 @@ questions = Table(
     Column("conversation_id", String(32)),
     Column("turn", Integer),
     Column("standalone", Text, nullable=False, default=""),
+    Column("is_tentative", Boolean, nullable=False, default=False),
     Index("questions_asked_at", "asked_at"),
     Index("questions_owner", "owner_id", "asked_at"),
     Index("questions_conversation", "conversation_id", "turn"),
@@ -354,17 +355,6 @@ questions = Table(
     Index("questions_short", "asked_at", "id", "owner_id", "question", **only(IS_SHORT_QUESTION)),
     Index("questions_long", "asked_at", "id", **only(IS_LONG_QUESTION)),
 )
-
-saved_questions = Table(
-    "saved_questions",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("text", Text, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("owner_id", BigInteger),
-    Column("is_shared", Boolean, nullable=False, default=True),
-)
-"""Each text stands once to whoever sees it: who saves one looks for it first, and no other transaction writes then."""
 
 index_settings = Table(
     "index_settings",

@@ -344,6 +344,8 @@ class TraceSummary:
     as_of: str = ""
     """Which moment was asked of, as ``format_as_of`` writes it; empty for the moment of asking."""
     versions: str = "shown"
+    is_tentative: bool = False
+    """As in ``Answer``; false, too, of answers that were kept before the history told it."""
 
 
 @dataclass(frozen=True, slots=True)

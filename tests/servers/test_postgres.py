@@ -69,6 +69,7 @@ OLD_ROWS = (
     "INSERT INTO documents VALUES (1, 'a.txt', 'a.txt', true, 0, 0)",
     _VERSION,
     "INSERT INTO publications (seq, doc_id, version_id, action, at, actor) VALUES (1, 1, 1, 'publish', 0, '')",
+    r"INSERT INTO questions VALUES ('q', 0, 'When?', 'extractive', 'At nine.', 1.0, '\x7b7d')",
 )
 
 
@@ -128,6 +129,7 @@ def test_a_catalogue_of_the_first_schema_is_brought_up_to_date(url: str) -> None
     catalog = Catalog(url)
     (version,) = catalog.documents.versions(1)
     assert (version.is_draft, version.label, catalog.documents.is_text_entry(version.id)) == (False, "", True)
+    assert [each.is_tentative for each in catalog.questions.recent(2)] == [False]
     with catalog.database.read() as tx:
         assert compare_metadata(MigrationContext.configure(tx), metadata) == []
     catalog.close()

@@ -116,9 +116,11 @@ def _degraded(words: str, error: Component, again: Component | None = None) -> h
 
 
 def type_badge(kind: AnswerType, *, is_certain: bool = True) -> html.Span:
-    """The kind of an answer as an icon and a word."""
-    meaning = "neutral" if TYPES[kind] == "ok" and not is_certain else TYPES[kind]
-    return badge(meaning, t(f"answer.type.{kind}"), t(f"answer.type_explain.{kind}"))
+    """The kind of an answer as an icon and a word, explained where the pointer rests on it."""
+    meaning, explained = TYPES[kind], t(f"answer.type_explain.{kind}")
+    if meaning == "ok" and not is_certain:
+        meaning, explained = "neutral", f"{explained} · {t('answer.tentative')}"
+    return badge(meaning, t(f"answer.type.{kind}"), explained)
 
 
 def _facts(trace: Trace) -> list[Component]:

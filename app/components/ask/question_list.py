@@ -58,7 +58,7 @@ def _item(question: TraceSummary) -> html.Li:
         html.P(answer, className="question-answer"),
         html.Div(
             [
-                type_badge(question.answer_type),
+                type_badge(question.answer_type, is_certain=not question.is_tentative),
                 *scope_chips(as_of, question.versions),
                 when(question.asked_at),
                 html.Span(seconds(question.total_ms / 1000)),

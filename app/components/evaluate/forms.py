@@ -139,7 +139,8 @@ def _name(value: str = "") -> html.Div:
 
 
 def _asked(question: TraceSummary) -> html.Span:
-    facts = [type_badge(question.answer_type), when(question.asked_at)]
+    kind = type_badge(question.answer_type, is_certain=not question.is_tentative)
+    facts = [kind, when(question.asked_at)]
     return html.Span(
         [html.Span(question.question, className="asked-question"), html.Span(facts, className="question-facts")],
         className="asked",

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Table, delete, false, func, select
 
 from core.access import current
-from core.catalog.asking_schema import conversations, judged_questions, question_sets
+from core.catalog.asking_schema import conversations, judged_questions, question_sets, saved_questions
 from core.catalog.engine import Database
 from core.catalog.questions.own_parts import make_whole
 from core.catalog.retention import ENDED, remove_conversations, remove_jobs
@@ -18,7 +18,6 @@ from core.catalog.schema import (
     jobs,
     publications,
     questions,
-    saved_questions,
     users,
     versions,
 )

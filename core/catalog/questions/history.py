@@ -116,6 +116,7 @@ class Questions:
                 "turn": turn,
                 # It may name a document that was purged since.
                 "standalone": "" if purged else _storable(trace.analysis.standalone),
+                "is_tentative": trace.answer.is_tentative,
             }
             tx.execute(_KEEP, row)
             if key is not None and not is_quoting:
@@ -276,6 +277,7 @@ def summary_of(row: Row[Any], *, is_hidden: bool) -> TraceSummary:
         row.total_ms,
         row.as_of,
         row.versions,
+        row.is_tentative,
     )
 
 

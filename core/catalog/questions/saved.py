@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, select
 
 from core import access
+from core.catalog.asking_schema import saved_questions
 from core.catalog.engine import Database
 from core.catalog.questions.sharing import beside, owned, owner_of, share, visible
-from core.catalog.schema import saved_questions
 from core.errors import InvalidInput, NotFound, QueryTooLong
 from core.model import SavedQuestion
 from core.text.language import is_storable

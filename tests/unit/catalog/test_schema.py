@@ -35,8 +35,9 @@ OLD_ROWS = (
     _VERSION.format(1),
     _VERSION.format(2),
     "INSERT INTO publications (seq, doc_id, version_id, action, at, actor) VALUES (1, 1, 1, 'publish', 0, '')",
+    "INSERT INTO questions VALUES ('q', 0, 'When?', 'extractive', 'At nine.', 1.0, x'7b7d')",
 )
-"""A typed and an uploaded document, as the first schema kept them."""
+"""A typed and an uploaded document and a question, as the first schema kept them."""
 
 
 MADE = Made("hash", "hash-384", 384, "an analyser/1")
@@ -110,6 +111,7 @@ def test_a_catalogue_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -
     assert [catalog.documents.is_text_entry(version.id) for version in (typed, uploaded)] == [True, False]
     assert (typed.is_draft, typed.publish_at, typed.label, typed.chunks_removed) == (False, None, "", 0)
     assert catalog.publications.of(1)[0].note == ""
+    assert [each.is_tentative for each in catalog.questions.recent(2)] == [False]
     catalog.close()
 
 

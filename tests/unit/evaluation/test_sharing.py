@@ -10,8 +10,7 @@ from sqlalchemy import insert
 
 import core
 from core.access import acting
-from core.catalog.asking_schema import judged_questions, question_sets
-from core.catalog.schema import saved_questions
+from core.catalog.asking_schema import judged_questions, question_sets, saved_questions
 from core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from core.evaluation.facade import Evaluations
 from core.evaluation.mark_wrong import WRONG_NAME

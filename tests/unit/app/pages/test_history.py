@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -10,9 +11,9 @@ from dash import Dash
 from flask.testing import FlaskClient
 
 import core
-from core.model import Query
+from core.model import AnswerType, Query
 from tests.builders import add
-from tests.unit.app.drawn import by_class, open_page, parts, press, text
+from tests.unit.app.drawn import by_class, by_id, open_page, parts, press, text
 
 PAGE_QUESTIONS = 50
 
@@ -70,6 +71,25 @@ def test_conversations_are_found_by_title_and_by_what_was_asked_in_them(window: 
     asking = {"conversations-asked.data": {"q": "harbour"}}
     answer = json.dumps(press(window, client, "conversations-asked.data", asking)["response"])
     assert "Ships" in answer and "Trees" not in answer
+
+
+def test_an_answer_that_is_not_certain_has_no_green_mark_in_any_list(window: Dash, client: FlaskClient, asked) -> None:
+    def marks() -> list[tuple[int, int]]:
+        """How many answers have the green mark in each list, and how many are said to be not certain."""
+        offered = by_id(open_page(window, "/evaluate?make=history"), "evaluate-picked").options
+        lists = open_page(window, "/history"), [option["label"] for option in offered]
+        explained = [[badge.title for badge in by_class(shown, "meaning-neutral")] for shown in lists]
+        doubted = [sum("Not certain: check it" in title for title in titles) for titles in explained]
+        return [(len(by_class(shown, "meaning-ok")), found) for shown, found in zip(lists, doubted, strict=True)]
+
+    certain = asked.kb.trace(asked.kb.history(search="many trees")[0].id)
+    green = len([each for each in asked.kb.history() if each.answer_type is AnswerType.EXTRACTIVE])
+    assert green > 0 and marks() == [(green, 0), (green, 0)]
+    query, answer = replace(certain.query, text="How many stand there?"), replace(certain.answer, is_tentative=True)
+    asked.kb.catalog.questions.keep(replace(certain, id="f" * 32, query=query, answer=answer))
+    assert marks() == [(green, 1), (green, 1)]
+    told = {each["id"]: each["is_tentative"] for each in client.get("/api/v1/questions").get_json()["questions"]}
+    assert told["f" * 32] is True and told[certain.id] is False
 
 
 def test_the_interface_pages_and_searches_the_history(client: FlaskClient, asked) -> None:
