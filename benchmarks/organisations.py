@@ -1,6 +1,6 @@
 """Answers from the documents of invented organisations, in English and Japanese, judged by what has to be said.
 
-Handbooks, tariffs, minutes, manuals, statutes and the like, written for EvoRAG, each organisation in a folder of
+Handbooks, tariffs, minutes, manuals, statutes and the like, written for EvoRAG, two organisations in each folder of
 ``organisation_set``: its ``docs`` fill a knowledge base of their own, ``questions.jsonl`` asks as people would. What
 the reader and the confidence learnt from is told by ``LEARNT`` and ``FITTED``; the others judge, and are asked where
 no ``--set`` names some. Shares have 95 % intervals (bootstrap over questions). ``--each`` prints every question on

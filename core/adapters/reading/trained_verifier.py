@@ -64,11 +64,12 @@ class TrainedVerifier:
         with self._loading:
             if self._loaded is None:
                 try:
-                    encoder = self._open_encoder()
+                    learnt = read_learnt(self._path)
                     with np.load(self._path, allow_pickle=False) as packed:
                         head = [packed[f"heads.{name}"].astype(np.float32) for name in ("w", "b")]
+                    encoder = self._open_encoder()
                     tensors, _ = read_reader(READER)
-                    for name, added in read_learnt(self._path).items():
+                    for name, added in learnt.items():
                         tensors[name] = tensors[name] + added.reshape(tensors[name].shape)
                     self._loaded = _Loaded(encoder, encoder.changed(tensors, self._precision), head[0], head[1])
                 except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:

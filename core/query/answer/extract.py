@@ -20,7 +20,7 @@ from core.query.answer.named_labels import unmistakable_names
 from core.query.answer.orders import asks_about_orders, is_order, without_targets
 from core.query.answer.question_profile import QuestionProfile, is_small_talk
 from core.query.answer.read_confidence import CERTAIN_FROM, READ_THRESHOLD, ReadAnswer, read_confidence
-from core.query.answer.reading import READ_LANGUAGES, ReadWindow, deciding, weighed
+from core.query.answer.reading import READ_LANGUAGES, ReadWindow, deciding, is_same, weighed
 from core.query.search.cosines import cosines_of
 from core.text.languages import language_asked
 
@@ -86,15 +86,32 @@ def extract_answer(
             parts = _composed(profile, best, near, max_chars)
     if sure < least or _names_nothing_known(question, [*passages, *candidates]):
         return insufficient(profile.language, "low_confidence", min(sure, least))
-    text = " ".join(f"{_quoted(part.text)} [{number}]" for number, part in enumerate(parts, 1))
+    quoted = [_quoted(part.text) for part in parts]
+    text = " ".join(f"{said} [{number}]" for number, said in enumerate(quoted, 1))
     return Answer(
         text=text,
         type=AnswerType.EXTRACTIVE,
         citations=tuple(_cite(number, part) for number, part in enumerate(parts, 1)),
         confidence=sure,
-        marked=deciding(text, profile, best, windows),
+        marked=_marked(quoted, parts, profile, best, windows),
         is_tentative=bool(windows) and round(sure, 2) < CERTAIN_FROM,
     )
+
+
+def _marked(
+    quoted: Sequence[str],
+    parts: Sequence[AnswerPart],
+    profile: QuestionProfile,
+    best: Candidate,
+    windows: Sequence[ReadWindow],
+) -> tuple[tuple[int, int], ...]:
+    """Return where in the answer the words stand that decide: in the part that the best sentence gives."""
+    start = 0
+    for number, (said, part) in enumerate(zip(quoted, parts, strict=True), 1):
+        if is_same(part.source, best) and (place := deciding(said, profile, best, windows)):
+            return ((start + place[0], start + place[1]),)
+        start += len(f"{said} [{number}] ")
+    return ()
 
 
 def insufficient(language: str, reason: str, sure: float = 0.0) -> Answer:

@@ -6,9 +6,6 @@ from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.quotable_units import CELL_JOINT, Unit
 from core.text.analysis import analyse
 
-_ASKED_ABOUT = 0.5
-"""Share of a cell's terms in the question from which the question says it and does not ask for it."""
-
 
 def named_cell(row: Unit, profile: QuestionProfile) -> tuple[str, str] | None:
     """Return the header and text of the cell whose column alone, or more than others, the question names."""
@@ -19,9 +16,9 @@ def named_cell(row: Unit, profile: QuestionProfile) -> tuple[str, str] | None:
     asked = frozenset(profile.weights)
     named = []
     for head, cell in zip(heads, cells, strict=True):
-        terms = frozenset(analyse(cell, profile.language))
-        is_asked_about = bool(terms) and len(terms & asked) > _ASKED_ABOUT * len(terms)
-        if head and cell and not is_asked_about:
+        # What a question says it does not ask for, nor what has more to its name: "Pro (billed yearly)".
+        is_said = bool(asked & frozenset(analyse(cell, profile.language)))
+        if head and cell and not is_said:
             named.append((profile.coverage(frozenset(analyse(head, profile.language))), head, cell))
     named.sort(key=lambda each: -each[0])
     if not named or named[0][0] <= 0 or (len(named) > 1 and named[1][0] >= named[0][0]):

@@ -292,24 +292,24 @@ def marked(read_windows: Sequence[ReadWindow]) -> Marked | None:
 
 
 def deciding(
-    text: str, profile: QuestionProfile, best: Candidate, read_windows: Sequence[ReadWindow]
-) -> tuple[tuple[int, int], ...]:
-    """Return where in an answer the likeliest span of its best sentence stands; none where the answer has none."""
+    said: str, profile: QuestionProfile, best: Candidate, read_windows: Sequence[ReadWindow]
+) -> tuple[int, int] | None:
+    """Return where in what is said with the best sentence its likeliest span stands, None where it is not said."""
+    line = said.replace("\n", " ")
     own = [(one, number) for one in read_windows if (number := number_in(best, one.window)) is not None]
-    line = text.replace("\n", " ")
     for one, number in sorted(own, key=lambda each: -each[0].chance):
         if one.reading.span < _LEAST_MARKED:
             continue
         start, end = one.reading.within[number]
-        head, said = "", on_one_line(one.window.stretch.text[start:end])
-        if best.unit.is_row and (cell := named_cell(best.unit, profile)):
-            head, said = cell
-        before = f"{head}: " if head else ""
-        at = line.find(before + said, max(0, line.find(on_one_line(best.text)[:_KNOWN_BY])))
-        if said and (at := at if at >= 0 else line.find(before + said)) >= 0:
-            at += len(before)
-            return ((at, at + len(said)),)
-    return ()
+        cell = named_cell(best.unit, profile) if best.unit.is_row else None
+        words = on_one_line(one.window.stretch.text[start:end])
+        for before, marked_words in ((f"{cell[0]}: ", cell[1]) if cell else ("", ""), ("", words)):
+            # What was put before the sentence may hold the same words.
+            first = max(0, line.find(on_one_line(best.text)[:_KNOWN_BY]))
+            at = line.find(before + marked_words, first)
+            if marked_words and at >= 0:
+                return at + len(before), at + len(before + marked_words)
+    return None
 
 
 def window(own: Sequence[Candidate], seed: Candidate) -> Window:

@@ -144,12 +144,23 @@ class ReadSentence:
 
 
 def align(
-    sentences: Sequence[WrittenSentence], passages: Sequence[SupportPassage], embed: Embed | None = None
+    sentences: Sequence[WrittenSentence],
+    passages: Sequence[SupportPassage],
+    embed: Embed | None = None,
+    *,
+    across_alone: bool = False,
 ) -> list[Support]:
-    """Return the support of each sentence, in their order; ``embed`` is asked at most once."""
+    """Return the support of each sentence, in their order; ``embed`` is asked at most once.
+
+    With ``across_alone`` it is asked about sentences in another language than their passage and no others.
+    """
     read = [read_sentence(sentence) for sentence in sentences]
     found = [_nearest(one, passages) for one in read]
-    unsettled = [index for index, support in enumerate(found) if _is_unsettled(support)]
+    unsettled = [
+        index
+        for index, support in enumerate(found)
+        if _is_unsettled(support) and (support.is_across or not across_alone)
+    ]
     if embed is not None and unsettled:
         for index, support in _by_similarity(unsettled, read, found, passages, embed):
             found[index] = support

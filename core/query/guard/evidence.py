@@ -13,7 +13,7 @@ def evidence_in(claimed: Set[str], held: Sequence[Set[str]], lengths: Sequence[i
     """Return the places of the sentences to be read, in their order and together about ``most`` characters long.
 
     ``held`` are the terms of each sentence. The one that holds most of what is not held yet comes first, rare words
-    counting for more; then those before the chosen ones, where a pronoun or a heading is told.
+    counting for more; then those before and behind the chosen ones, the first sentences where none holds any.
     """
     if sum(lengths) <= most:
         return list(range(len(held)))
@@ -32,9 +32,10 @@ def evidence_in(claimed: Set[str], held: Sequence[Set[str]], lengths: Sequence[i
             chosen.append(best)
             room -= lengths[best]
             left -= held[best]
-    for before in [place - 1 for place in chosen] + [place + 1 for place in chosen]:
-        if before in places and lengths[before] <= room:
-            places.discard(before)
-            chosen.append(before)
-            room -= lengths[before]
+    beside = [place - 1 for place in chosen] + [place + 1 for place in chosen]
+    for place in beside or range(len(held)):
+        if place in places and (lengths[place] <= room or not chosen):
+            places.discard(place)
+            chosen.append(place)
+            room -= lengths[place]
     return sorted(chosen)

@@ -33,6 +33,7 @@ MIN_OVERLAP = 0.25
 SAID_INSUFFICIENT, UNSUPPORTED, FOREIGN_FIGURE = "said_insufficient", "unsupported", "foreign_figure"
 CONTRADICTED, OFF_QUESTION = "contradicted", "off_question"
 _HELD_BACK = (UNSUPPORTED, FOREIGN_FIGURE, CONTRADICTED, OFF_QUESTION)
+LOW_OVERLAP = "low_overlap"
 MOST_ASKED = 4
 """Passages of which it is asked whether they have to do with the question: two readings and a vector each."""
 MOST_SENTENCES = 100
@@ -130,7 +131,7 @@ def check(answer_text: str, held: Held, question: str, language: str, min_overla
     if not words:
         reason = "empty"
     elif overlap < min_overlap:
-        reason = "low_overlap"
+        reason = LOW_OVERLAP
     elif len(words) > 1 and words <= content_words(question) and not supported:
         reason = "repeats_question"
     elif len(words) > _NAME_WORDS and detect_language(answer) != language == held.language:
@@ -165,15 +166,18 @@ def guard(
         )
         for one, support in zip(sentences, _aligned(sentences, passages, compare), strict=True)
     ]
-    # Its words tell nothing where it was found to be said in others.
-    accepted = [
-        frozenset(content_words(one.text))
-        for one, support in zip(sentences, supports, strict=True)
-        if support.is_supported and (support.is_across or support.entailed is not None)
-    ]
-    terms = frozenset().union(*(passage.terms for passage in passages), *accepted)
-    held = Held(terms, detect_language(context))
+    held = Held(frozenset().union(*(passage.terms for passage in passages)), detect_language(context))
     whole = check(written, held, evidence.question, evidence.language, policy.min_overlap)
+    if whole.reason == LOW_OVERLAP:
+        # Its words tell nothing of a sentence that was found to be said in others.
+        accepted = [
+            frozenset(content_words(one.text))
+            for one, support in zip(sentences, supports, strict=True)
+            if support.is_supported and (support.is_across or support.entailed is not None)
+        ]
+        wider = replace(held, terms=held.terms.union(*accepted))
+        again = check(written, wider, evidence.question, evidence.language, policy.min_overlap)
+        whole = replace(again, overlap=whole.overlap)
     known = held_figures(evidence.question).union(*(passage.figures for passage in passages))
     judged = [
         _judge(sentence.text, support, context, evidence.question, known, policy)
@@ -216,13 +220,13 @@ def _aligned(
     sentences: Sequence[WrittenSentence], passages: Sequence[SupportPassage], compare: Compare
 ) -> list[Support]:
     """Return the support of each sentence: by words and vectors, and as a verifier finds it where that can tell."""
-    supports = align(sentences, passages, compare.embed)
     if compare.verify is not None:
+        supports = align(sentences, passages, compare.embed, across_alone=True)
         try:
             return verified(sentences, supports, passages, compare.verify)
         except ModelUnavailable:
-            return supports
-    return supports
+            pass
+    return align(sentences, passages, compare.embed)
 
 
 def finalize(generated: str, result: GuardResult, citations: Sequence[Citation], extracted: Answer) -> Answer:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 from core.model import ClaimEvidence
 from core.query.guard.attribution import (
+    LEAST_OVERLAP,
+    PassageUnit,
     ReadSentence,
     Support,
     SupportPassage,
@@ -49,6 +51,9 @@ class AskedOf:
     number: int
     support: Support
     pair: ClaimEvidence
+    start: int
+    end: int
+    """Where in the passage stands what is read of it."""
 
 
 def verified(
@@ -59,13 +64,20 @@ def verified(
 ) -> list[Support]:
     """Return the supports with what the verifier makes of each sentence. Raises: ``ModelUnavailable``."""
     found = list(supports)
-    asked = asked_of(sentences, supports, passages)
+    every = asked_of(sentences, supports, passages)
+    for one in every:
+        found[one.number] = replace(found[one.number], is_supported=False)
+    asked = [one for one in every if not is_settled(one.support)]
     best: dict[int, float] = {}
     for one, chance in zip(asked, verify([each.pair for each in asked]), strict=True):
         certain = certainty(one.support, chance)
-        if certain > best.get(one.number, -1.0):
+        if certain > best.get(one.number, 0.0):
             best[one.number] = certain
-            found[one.number] = replace(one.support, entailed=round(certain, 4), is_supported=certain >= LEAST)
+            support = replace(one.support, entailed=round(certain, 4), is_supported=certain >= LEAST)
+            if support.nearest < LEAST_OVERLAP:
+                # No sentence has its words: what was read says it.
+                support = replace(support, start=one.start, end=one.end)
+            found[one.number] = support
     return found
 
 
@@ -116,23 +128,22 @@ def _asked(number: int, read: ReadSentence, support: Support, passages: Sequence
     ordered = sorted(
         fitting,
         key=lambda passage: (
-            passage.source is not support.source,
             passage.source.number not in read.sentence.hints,
+            passage.source is not support.source,
             -len(read.words & passage.terms),
         ),
     )
     for passage in ordered[:PASSAGES_EACH]:
-        yield AskedOf(number, held_against(read, passage), pair_of(read, passage))
+        chosen = _evidence(read, passage)
+        text = "\n".join(unit.text for unit in chosen)
+        pair = ClaimEvidence(without_frame(read.sentence.text), text, passage.source.hit.placed.title)
+        places = (chosen[0].start, chosen[-1].end) if chosen else (0, 0)
+        yield AskedOf(number, held_against(read, passage), pair, *places)
 
 
-def pair_of(read: ReadSentence, passage: SupportPassage) -> ClaimEvidence:
-    """Return a sentence with what is read of a passage."""
+def _evidence(read: ReadSentence, passage: SupportPassage) -> list[PassageUnit]:
+    """Return what is read of a passage with a sentence."""
     units = passage.units
-    chosen = evidence_in(
-        read.words,
-        [unit.terms for unit in units],
-        [len(unit.text) for unit in units],
-        MOST_CHARS.get(passage.language, MOST_CHARS["en"]),
-    )
-    text = "\n".join(units[place].text for place in chosen)
-    return ClaimEvidence(without_frame(read.sentence.text), text, passage.source.hit.placed.title)
+    most = MOST_CHARS.get(passage.language, MOST_CHARS["en"])
+    chosen = evidence_in(read.words, [unit.terms for unit in units], [len(unit.text) for unit in units], most)
+    return [units[place] for place in chosen]

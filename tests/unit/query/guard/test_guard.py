@@ -317,6 +317,20 @@ def test_a_verifier_that_fails_leaves_words_and_vectors():
 
 
 def test_a_claim_is_verified_with_what_it_cites_first():
-    verify = SaysOf("market")
-    verified_by(verify, "Its market opens at nine [2].")
-    assert [pair.text for pair in verify.seen] == [TOWN.replace(". ", ".\n"), PLANT.replace(". ", ".\n")]
+    texts = ("Guests need a pass.", "The plant makes valves.", "The gate is shut at night.", "Nobody sleeps there.")
+    verify = SaysOf("visitors")
+    result = verified_by(verify, "Only visitors with permission may enter [4].", *texts)
+    assert [pair.text for pair in verify.seen] == ["Nobody sleeps there.", "Guests need a pass."]
+    assert result.answer.citations[0].text == "Nobody sleeps there."
+
+
+def test_what_words_settle_is_not_verified():
+    verify = SaysOf("plant")
+    verified_by(verify, "The Hakone plant employs 3,786 people.")
+    assert verify.seen == []
+
+
+def test_the_confidence_of_a_verified_answer_is_the_share_of_its_words_in_the_passages():
+    result = verified_by(SaysOf("plant"), "Pumps are what the plant produces nowadays.")
+    assert result.answer.type is AnswerType.GENERATIVE
+    assert result.answer.confidence < 0.7
