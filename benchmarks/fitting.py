@@ -58,22 +58,30 @@ def logistic(
     ridge: float = 1e-3,
     *,
     by_label: bool = True,
+    near: tuple[Row, float] | None = None,
 ) -> tuple[Row, float]:
-    """Fit weights and a bias that tell True from False: weighed alike, without ``by_label`` as often as they are."""
+    """Fit weights and a bias that tell True from False: weighed alike, without ``by_label`` as often as they are.
+
+    With ``near`` the ridge holds them to those weights, and not to nothing.
+    """
     features = _matrix(rows, names)
     middle, spread = features.mean(0), features.std(0) + 1e-9
     x = np.hstack([(features - middle) / spread, np.ones((len(rows), 1))])
     y = np.array(labels, float)
     share = _balance([f"{name} {label}" if by_label else name for name, label in zip(set_names, labels, strict=True)])
     held = np.append(np.full(len(names), ridge), 0.0)
+    before, bias = near or ({}, 0.0)
+    base = np.array([before.get(name, 0.0) for name in names])
+    known = features @ base + bias
 
     def gradient(weights: Floats) -> Floats:
-        slope: Floats = x.T @ ((y - 1 / (1 + np.exp(-x @ weights))) * share) - held * weights
+        slope: Floats = x.T @ ((y - 1 / (1 + np.exp(-known - x @ weights))) * share) - held * weights
         return slope
 
     weights = _ascend(gradient, len(names) + 1, 1500)
     scaled = weights[:-1] / spread
-    return dict(zip(names, scaled.tolist(), strict=True)), float(weights[-1] - scaled @ middle)
+    fitted = dict(zip(names, (base + scaled).tolist(), strict=True))
+    return fitted, float(bias + weights[-1] - scaled @ middle)
 
 
 def area_under_curve(above: Sequence[float] | Floats, below: Sequence[float] | Floats) -> float:

