@@ -5,8 +5,10 @@ the whole passage, by the cosine of the two in the packaged model, and by what t
 only where there is a reader, for cosines of other models lie elsewhere. Whether another sentence of the right passage
 would answer better is not told here.
 
-Fitted on 400 questions of English and Japanese Wikipedia, each with the sentence that answers it, one of another
-article and one of another passage of its article, so that 97 % of the first pass.
+Fitted on 299 questions of articles of Wikipedia that the reader did not learn from, each with the sentence that answers
+it, one of another article and one of another passage of its article, and on 212 over documents of organisations, each
+with its evidence and that of a question over another document; so that 96 % of what answers passes in each language.
+Of other articles and documents then 0 to 13 % pass, of the same article one sentence in seven to four.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from core.text.analysis import content_words
 
 Read = Callable[[str, Sequence[Stretch]], list[StretchReading]]
 
-WEIGHTS = {"words": 4.626, "cosine": 1.494, "window": 1.655, "sentence": 5.643}
-BIAS = 0.112
-LEAST = {"en": -1.9, "ja": -1.3}
+WEIGHTS = {"words": 3.347, "cosine": 1.355, "window": 1.861, "sentence": 2.284}
+BIAS = -3.521
+LEAST = {"en": -1.75, "ja": -0.5}
 _COSINE_CENTRE = 0.8
 _BEFORE, _BEHIND = 150, 100
 

@@ -41,7 +41,8 @@ BIAS = 0.166
 LEAST = 0.6
 """Certainty from which a sentence is shown as supported: .50 of the true and .12 of the nearly true written claims are,
 .98 and .017 of those made by rule; words alone show .05, .08, .99 and .011."""
-_MOST_LOGIT = 8.0
+_LEAST_LOGIT, _MOST_LOGIT = -3.0, 8.0
+"""Less would let the verifier deny a sentence whose words all stand in its span, for their order alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def verification_features(support: Support, chance: float) -> dict[str, float]:
     """Return what tells whether a passage says a sentence, by the names of ``WEIGHTS``."""
     logit = math.log(max(chance, 1e-9) / max(1 - chance, 1e-9))
     return {
-        "chance": max(-_MOST_LOGIT, min(_MOST_LOGIT, logit)),
+        "chance": max(_LEAST_LOGIT, min(_MOST_LOGIT, logit)),
         "by_words": float(support.is_supported),
         "whole": float(support.is_supported and support.nearest >= WHOLE),
         "nearest": support.nearest,
