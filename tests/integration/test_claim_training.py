@@ -64,7 +64,7 @@ def test_written_claims_stand_over_passages_that_the_sheets_have(tmp_path: Path)
         "wiki1": 6,
         "wiki2": 0,
         "mixed": 18,
-        "ja1": 0,
+        "ja1": 6,
         "ja2": 0,
     }
     assert found == sheets(tmp_path, tmp_path / "none")

@@ -305,7 +305,7 @@ def test_a_figure_that_the_passage_has_otherwise_is_supported_by_no_verifier():
 
 
 def test_what_a_verifier_denies_is_not_supported_though_its_words_are_there():
-    result = verified_by(SaysOf("nothing"), "The Hakone plant makes valves and pumps and was opened.", marks=True)
+    result = verified_by(SaysOf("nothing"), "The Hakone plant makes pumps and some valves abroad.", marks=True)
     assert [one.is_supported for one in result.answer.sentences] == [False]
 
 
