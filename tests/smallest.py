@@ -89,6 +89,7 @@ ALONE: Mapping[str, Smallest] = {
         ("all/right", "all/passage first", "no answer/both/honest", "confidence/shown", "p95_ms"),
     ),
     "manuals typos": Smallest(("--folder", "{packages}", "--typos"), ("all/right", "typos/corrected", "typos/p95_ms")),
+    "organisations": Smallest((), ("all/right", "all/passage first", "confidence/shown", "p95_ms")),
     "reader": Smallest((SET,), ("sets/set/both/contains_gold", "sets/set/span/f1", "sets/set/ms/p95")),
     "ocr": Smallest((), ("pages", "rapidocr/clean/errors", "rapidocr/clean/s_a_page")),
     "memory": Smallest((), ("empty/first_answer_s", "full/at_rest/mb", "above_empty_mb/after_all")),

@@ -110,7 +110,8 @@ def _of_organisations(sample: int) -> Iterator[Cited]:
     for organisation in FITTED:
         asked = [one for one in questions_of(organisation) if one.is_answerable and not one.is_across]
         found = {one.id: span for one in asked if (span := _evidence(one)) is not None}
-        asked = [one for one in asked if one.id in found][:sample]
+        asked = [one for one in asked if one.id in found]
+        asked = asked[:: -(-len(asked) // sample)]
         for one in asked:
             others = [each for each in asked if each.document != one.document and each.language == one.language]
             yield Cited("organisations", one.language, one.question, RIGHT, found[one.id])

@@ -15,7 +15,7 @@ from core.errors import InvalidInput
 from core.explain import analyser
 from core.explain.analyser import LONGEST_TEXT, analysed
 from core.model import AnalysedText, Token, Vocabulary
-from core.text.analysis import analyse_query, row_terms
+from core.text.analysis import analyse_query, normalise, row_terms
 from core.text.languages import languages_asked
 from core.text.vocabulary import PLAIN, Words
 from tests.builders import knowledge_base
@@ -101,7 +101,8 @@ def test_preview_agrees_with_the_index_and_covers_every_sign(text: str) -> None:
         return
     found = preview(text)
     assert found.indexed == tuple(row_terms(text))
-    assert languages_asked(text) or found.asked == tuple(analyse_query(text))
+    # What is asked is normalised first: "º" of another script is an "o" then.
+    assert languages_asked(normalise(text)) or found.asked == tuple(analyse_query(text))
     assert tuple(term for each in found.tokens for term in each.terms) == found.indexed
     assert all(text[each.start : each.end] == each.surface for each in found.tokens)
     covered = {at for each in found.tokens for at in range(each.start, each.end)}
