@@ -38,10 +38,10 @@ _INSTEAD = Answer("…", AnswerType.EXTRACTIVE, confidence=0.5)
 def passages_of(folder: Path) -> list[ClaimPassage]:
     """Return the passages of a question set, each with the first of its questions that has an answer."""
     asked: dict[str, Mapping[str, Any]] = {}
-    for question in _rows(folder / "questions.jsonl"):
+    for question in rows_of(folder / "questions.jsonl"):
         if question.get("answers") and isinstance(question.get("passage_id"), str):
             asked.setdefault(question["passage_id"], question)
-    return [_passage(row, asked.get(row["id"])) for row in _rows(folder / "passages.jsonl")]
+    return [_passage(row, asked.get(row["id"])) for row in rows_of(folder / "passages.jsonl")]
 
 
 def _passage(row: Mapping[str, Any], question: Mapping[str, Any] | None) -> ClaimPassage:
@@ -52,7 +52,8 @@ def _passage(row: Mapping[str, Any], question: Mapping[str, Any] | None) -> Clai
     return ClaimPassage(row["title"], row["text"], question["question"], text)
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def rows_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file, one a line."""
     with path.open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
@@ -115,7 +116,7 @@ def wice(path: Path, compare: Compare) -> dict[str, Any]:
     """Return the balanced accuracy on claims of WiCE; they ask nothing."""
     right: dict[bool, list[bool]] = {True: [], False: []}
     labels: Counter[str] = Counter()
-    for row in _rows(path):
+    for row in rows_of(path):
         labels[row["label"]] += 1
         pages, page = [], ""
         for line in row["evidence"]:

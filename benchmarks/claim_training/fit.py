@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claim_training.data import MADE, SET, is_kept_apart
+from benchmarks.claim_training.data import MADE, SET, SUPPORTED, is_kept_apart, with_sources
 from benchmarks.claim_training.passages import sheets
 from benchmarks.claims import TRUE_KINDS, ClaimPassage, claims
 from benchmarks.fitting import Row, logistic
@@ -60,16 +60,13 @@ def main() -> None:
 def _written(training: Path, packages: Path, verifier: TrainedVerifier) -> Iterator[JudgedClaim]:
     rng = random.Random(4)
     of_sheet = sheets(training, packages)
-    sources = {name: {one.id: one for one in found} for name, found in of_sheet.items()}
-    for number, row in enumerate(map(json.loads, SET.read_text("utf-8").splitlines())):
-        source = sources.get(row["sheet"], {}).get(row["passage"])
-        if source is None or not is_kept_apart("written", source.id):
+    for number, (row, source) in enumerate(with_sources(SET, of_sheet)):
+        if not is_kept_apart("written", source.id):
             continue
         others = [one for one in rng.sample(of_sheet[row["sheet"]], 2) if one.id != source.id]
         held = [ClaimPassage(one.title, one.text) for one in (source, *others)]
         rng.shuffle(held)
-        is_supported = row["kind"] in ("s1", "s2", "x1")
-        yield _judge("written", row["kind"], is_supported, row["claim"], held, verifier, number)
+        yield _judge("written", row["kind"], row["kind"] in SUPPORTED, row["claim"], held, verifier, number)
 
 
 def _made(training: Path, verifier: TrainedVerifier) -> Iterator[JudgedClaim]:

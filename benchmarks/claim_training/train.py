@@ -39,14 +39,13 @@ class ClaimWindows:
     name: str
     windows: list[np.ndarray]
     supported: np.ndarray
-    kinds: np.ndarray
 
 
 def load(path: Path) -> ClaimWindows:
     """Read the windows of a file."""
     data = np.load(path)
     windows = np.split(data["tokens"], data["ends"][:-1]) if len(data["ends"]) else []
-    return ClaimWindows(path.stem, windows, data["supported"], data["kinds"])
+    return ClaimWindows(path.stem, windows, data["supported"])
 
 
 def main() -> None:

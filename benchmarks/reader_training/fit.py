@@ -4,9 +4,9 @@ Three things in turn, each with the ones before it: how much the reader counts i
 a sentence, and the confidence, whose label is that the composed answer is right. On the questions of ``asked_set`` that
 were kept apart from training and on question sets that were, each weighing alike. The constants are of all questions;
 the figures are of each question by a fit on the others, without those of its package. Every fourth of a set of prose is
-asked as if its passages were gone. ``--organisations`` and ``--manuals`` add those of two
-benchmarks that may be fitted on. ``--cache`` keeps what was found and read: the next fit takes minutes. With
-``--confidence`` the order and the weights of a sentence stay as they are.
+asked as if its passages were gone. ``--organisations`` and ``--manuals`` add those of two benchmarks that may be fitted
+on. ``--cache`` keeps what was found and read: the next fit takes minutes. With ``--confidence`` the order and the
+weights of a sentence stay as they are.
 """
 
 from __future__ import annotations

