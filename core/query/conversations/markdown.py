@@ -12,6 +12,7 @@ _MARKUP = re.compile(r"[\\`*<>|~_]|!(?=\[)|(?<=\])[(:\[]")
 _BLOCK = re.compile(r"^(\s*)([#+=>-]|\d+(?=[.)]))", re.MULTILINE)
 _PURGED = "*The text that this answer quoted was purged; its account is gone.*"
 _NOTHING = "*The documents do not tell.*"
+_TENTATIVE = "not certain"
 
 
 def as_markdown(conversation: Conversation, turns: Sequence[tuple[Turn, Trace | None]]) -> str:
@@ -28,7 +29,8 @@ def as_markdown(conversation: Conversation, turns: Sequence[tuple[Turn, Trace | 
         cited = trace.answer.citations if trace is not None else ()
         if cited:
             parts.append("\n".join(_source(citation) for citation in cited))
-        parts.append(f"{_moment(summary.asked_at)} · {summary.answer_type.value}")
+        told = [_moment(summary.asked_at), summary.answer_type.value, *([_TENTATIVE] if summary.is_tentative else [])]
+        parts.append(" · ".join(told))
     return "\n\n".join(parts) + "\n"
 
 
