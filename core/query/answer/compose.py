@@ -15,6 +15,7 @@ from core.query.answer.answer_types import leads_on, refers_back
 from core.query.answer.candidates import Candidate
 from core.query.answer.forms import Form, form_wanted, sides_compared
 from core.query.answer.listed import is_item, listed, said
+from core.query.answer.listed import is_term as is_listed_term
 from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile, similar
 from core.query.answer.quotable_units import CELL_JOINT, UNFINISHED
@@ -41,7 +42,9 @@ _MOST_PARTS = 4
 _USUAL_CHARS, _ENTRY_CHARS = 250, 600
 """All that stands under a term is given where it has at most so many characters for every so many of an answer."""
 _CUT_MARK = "…"
-_ITEM_MARK = re.compile(r"\A(?:\(?\d{1,2}[.)]|[•‣・●○■□◆◇▪]|[-*–](?=\s))\s*(?=[^\W\d_])")
+_ITEM_MARK = re.compile(
+    r"\A(?:\(?\d{1,2}(?:\)|\.(?=\s|[^\x00-\x7f]))|[•‣・▪]|[●○■□◆◇](?!印)|[-*–](?=\s))\s*(?=[^\W\d_])"
+)
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
@@ -110,7 +113,7 @@ class Composer:
                 room -= _subject_chars(part, subjects, room)
                 part, room = _with_what_follows(part, found, room, self._more)
                 parts = [each for each in parts if not _is_within(each, part)] + [part]
-            elif len(parts) == 1 and may_share and worth >= _LEAST_TO_SHARE:
+            elif len(parts) == 1 and may_share and worth >= _LEAST_TO_SHARE and _is_bare(parts[0]):
                 may_share = False
                 if pair := self._side_by_side(candidate, parts[0]):
                     return _in_reading_order(pair)
@@ -258,6 +261,16 @@ def _stretch(candidate: Candidate, cut: Cut) -> AnswerPart:
     return AnswerPart(candidate, candidate.start + cut.start, candidate.start + cut.end, text, cut.kept)
 
 
+def _is_bare(part: AnswerPart) -> bool:
+    """Tell whether a part is its sentence or less, with nothing put before or behind it."""
+    return part.source.start <= part.start and part.end <= part.source.end
+
+
+def _is_named_in(label: str, text: str) -> bool:
+    """Tell whether a text has a label as words of its own: ``-vv`` has no ``-v``."""
+    return re.search(rf"(?<![\w-]){re.escape(label)}(?![\w-])", text, re.ASCII) is not None
+
+
 def _value(part: AnswerPart) -> float:
     return part.source.chance * part.kept - _PRICE_PER_PART - _PRICE_PER_CHAR * len(part.text)
 
@@ -268,7 +281,7 @@ def _entry(best: Candidate, own: Sequence[Candidate], room: int) -> AnswerPart |
     if best.unit.is_row or not label or label.endswith(("?", "？")):
         return None
     below = " ".join(map(said, own))
-    text = below if label in below else f"{_without_colon(label)}: {below}"
+    text = below if _is_named_in(label, below) else f"{_without_colon(label)}: {below}"
     return AnswerPart(best, own[0].start, own[-1].end, text, 1.0) if len(text) <= room else None
 
 
@@ -297,9 +310,7 @@ def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, 
     is_list = len(after) > 1 and all(map(is_item, after[:2]))
     for at, candidate in enumerate(sorted(after, key=lambda each: each.order)):
         text = said(candidate)
-        is_term = not is_unfinished and any(
-            candidate.text.strip() in label.text for label in source.hit.placed.chunk.labels
-        )
+        is_term = not is_unfinished and is_listed_term(candidate)
         if is_term or candidate.unit.label not in (source.unit.label, "") or len(text) + 1 > room + more:
             break
         if at > 0 and (not is_list or candidate.features["heading"] or not is_item(candidate)):

@@ -16,7 +16,7 @@ from core.query.answer.compose import AnswerPart, Composer
 from core.query.answer.confidence import confidence
 from core.query.answer.cross_language import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.answer.escape import without_hidden, without_live_marks
-from core.query.answer.named_labels import unmistakable_names
+from core.query.answer.named_labels import is_known, unmistakable_names
 from core.query.answer.orders import asks_about_orders, is_order, without_targets
 from core.query.answer.question_profile import QuestionProfile, is_small_talk
 from core.query.answer.read_confidence import CERTAIN_FROM, READ_THRESHOLD, ReadAnswer, read_confidence
@@ -122,8 +122,10 @@ def insufficient(language: str, reason: str, sure: float = 0.0) -> Answer:
 def _names_nothing_known(question: str, hits: Sequence[Hit]) -> bool:
     """Whether a question is about something by its very name that no passage mentions."""
     names = unmistakable_names(question)
-    texts = (hit.placed.chunk.indexed_text(hit.placed.title).casefold() for hit in hits)
-    return bool(names) and not any(name in text for text in texts for name in names)
+    if not names:
+        return False
+    texts = [hit.placed.chunk.indexed_text(hit.placed.title) for hit in hits]
+    return not any(is_known(name, text) for text in texts for name in names)
 
 
 def _quoted(text: str) -> str:

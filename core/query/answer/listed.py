@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,9 +13,14 @@ from core.query.answer.forms import Form
 from core.query.answer.quotable_units import CELL_JOINT
 from core.text.sentences import on_one_line
 
-_ITEM = re.compile(r"\s*(?:[-*•‣・●○■□◆◇▪–—]|\(?\w{1,3}[.)]\s|[①-⑳])")
-_NUMBERED = re.compile(r"\s*(?:\(?\d{1,2}[.)]\s|[①-⑳]|(?:step|手順)\s*\d)", re.IGNORECASE)
-_ANNOUNCES = (":", "：")
+_COUNT = r"[(（]?\d{1,2}(?:[)）．、]|\.(?=\s|[^\x00-\x7f]))|[①-⑳]|(?:step|手順|ステップ)\s*\d"
+"""A number before an item; that of ``2.5 GB`` or ``2.x`` is none."""
+_ITEM = re.compile(rf"\s*(?:[-*•‣・●○■□◆◇▪–—]|\(?(?:[a-z]|[ivx]{{2,4}})[.)]\s|{_COUNT})", re.IGNORECASE)
+_NUMBERED = re.compile(rf"\s*(?:{_COUNT})", re.IGNORECASE)
+_NUMBER = re.compile(r"\D{0,4}(\d{1,2})")
+_LONGEST_ASIDE = 8
+"""Sentences or rows of a note or a table between two items."""
+_COLONS = (":", "：")
 _BREAK = re.compile(r"\n\s*\n")
 _LEAST_ITEMS = 2
 _CUT_MARK = "…"
@@ -85,7 +91,7 @@ def _first_item(own: Sequence[Candidate], at: int, form: Form) -> int | None:
     if best.unit.is_row:
         return None
     after = own[at + 1] if at + 1 < len(own) else None
-    announces = best.text.rstrip().endswith(_ANNOUNCES) or form in (Form.LIST, Form.STEPS)
+    announces = best.text.rstrip().endswith(_COLONS) or form in (Form.LIST, Form.STEPS)
     # What stands under a term does not announce the terms behind it.
     is_of_one = after is not None and is_term(after) and bool(best.unit.label)
     if after is not None and announces and not is_of_one and not _starts(best) and _starts(after):
@@ -103,14 +109,19 @@ def _first_item(own: Sequence[Candidate], at: int, form: Form) -> int | None:
 
 
 def _groups(own: Sequence[Candidate], first: int) -> list[list[Candidate]]:
-    """Return the items of a list, each with the sentences that go on with it."""
+    """Return the items of a list, each with what goes on with it, a note or table between it and the next among it."""
     groups: list[list[Candidate]] = []
     terms = is_term(own[first])
+    resumed = first
     for number in range(first, len(own)):
         each = own[number]
-        if each.unit.is_row:
+        if number >= resumed and groups and (after := _resumes(own, number, groups[-1][0], terms)):
+            resumed = after
+        if number < resumed:
+            groups[-1].append(each)
+        elif each.unit.is_row:
             break
-        if is_term(each) if terms else _ITEM.match(each.text) is not None and not each.unit.is_heading:
+        elif is_term(each) if terms else _ITEM.match(each.text) is not None and not each.unit.is_heading:
             groups.append([each])
         elif groups and (
             each.unit.label.endswith(groups[-1][0].text.strip()) if terms else _goes_on(own[number - 1], each)
@@ -119,6 +130,24 @@ def _groups(own: Sequence[Candidate], first: int) -> list[list[Candidate]]:
         else:
             break
     return groups
+
+
+def _resumes(own: Sequence[Candidate], number: int, item: Candidate, terms: bool) -> int:
+    """Return where a list goes on behind a note or a table that stands at ``number``, 0 where it does not."""
+    for at in range(number, min(number + _LONGEST_ASIDE + 1, len(own))):
+        if own[at].unit.is_heading and not is_term(own[at]):
+            return 0
+        if is_term(own[at]) if terms else _is_next(item, own[at]):
+            return at
+    return 0
+
+
+def _is_next(item: Candidate, other: Candidate) -> bool:
+    """Tell whether an item has the number behind another's."""
+    if other.unit.is_row or not (_NUMBERED.match(item.text) and _NUMBERED.match(other.text)):
+        return False
+    numbers = [_NUMBER.match(unicodedata.normalize("NFKC", each.text.strip())) for each in (item, other)]
+    return None not in numbers and int(numbers[1][1]) == int(numbers[0][1]) + 1  # type: ignore[index]
 
 
 def _starts(each: Candidate) -> bool:
@@ -144,7 +173,7 @@ def _head(group: Sequence[Candidate], best: Candidate) -> list[Candidate]:
 
 def _item_text(group: Sequence[Candidate]) -> str:
     first, *others = map(said, group)
-    joint = ": " if others and is_term(group[0]) and not first.endswith(":") else " "
+    joint = ": " if others and is_term(group[0]) and not first.endswith(_COLONS) else " "
     return joint.join([first, " ".join(others)]) if others else first
 
 

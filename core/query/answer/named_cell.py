@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.quotable_units import CELL_JOINT, Unit
 from core.text.analysis import analyse
+
+_FIGURE = re.compile(r"\d+")
 
 
 def named_cell(row: Unit, profile: QuestionProfile) -> tuple[str, str] | None:
@@ -16,8 +20,10 @@ def named_cell(row: Unit, profile: QuestionProfile) -> tuple[str, str] | None:
     asked = frozenset(profile.weights)
     named = []
     for head, cell in zip(heads, cells, strict=True):
-        # What a question says it does not ask for, nor what has more to its name: "Pro (billed yearly)".
-        is_said = bool(asked & frozenset(analyse(cell, profile.language)))
+        # What a question says it does not ask for, nor what has more to its name: "Pro (billed yearly)". The unit of a
+        # figure is said of what is asked for: "how many days".
+        has_figure = bool(set(_FIGURE.findall(cell)) - set(_FIGURE.findall(profile.text)))
+        is_said = bool(asked & frozenset(analyse(cell, profile.language))) and not has_figure
         if head and cell and not is_said:
             named.append((profile.coverage(frozenset(analyse(head, profile.language))), head, cell))
     named.sort(key=lambda each: -each[0])

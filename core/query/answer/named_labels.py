@@ -18,6 +18,7 @@ _WORD = re.compile(
 _NEGATABLE = re.compile(r"--\[no-?\]-?")
 _ASIDE = re.compile(r"[(（\[［<＜{][^)）\]］>＞}]*[)）\]］>＞}]?")
 _NEXT = re.compile(r"[,、;/|\n]|\bor\b")
+_SET_APART = re.compile(r"[-\s‐‑]")
 _CAMEL = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*\b")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*[A-Za-z0-9_+]")
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -53,6 +54,12 @@ def unmistakable_names(question: str) -> frozenset[str]:
         word for word in question_words(question) if "_" in word.strip("_") or (len(word) > 4 and word[:2] == "--")
     }
     return frozenset(marked.union(map(str.casefold, _CAMEL.findall(written))))
+
+
+def is_known(name: str, text: str) -> bool:
+    """Tell whether a text has an unmistakable name, however it is set: ``Wi-Fi``, ``--[no-]verify``."""
+    plain = _folded(_NEGATABLE.sub("--", text))
+    return name in plain or (name.isalnum() and name in _SET_APART.sub("", plain))
 
 
 def written_names(question: str) -> frozenset[str]:

@@ -20,7 +20,9 @@ UNFINISHED = re.compile(
 """How a sentence ends that goes on with a command on a line of its own."""
 
 _LINE = re.compile(r"[^\n]+")
-_NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]?\s|第\s*\d+\s*[条章節]|#+\s)")
+_NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]\s|\d+(?:\.\d+)+\s|第\s*\d+\s*[条章節]|#+\s)")
+_STEP = re.compile(r"(?:^|\n)[(（]?(\d{1,2})[.．、)）]\s*[^\n]*")
+_FIELD = re.compile(r"[:：]\s*\S")
 _ENDED = re.compile(r"[.。!?！？:：;；,、，…|][」』）)\"'”’]*$")
 _BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]")
 _ITEM = re.compile(r"[•*+-]\s+")
@@ -61,7 +63,7 @@ class Unit:
 def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
     """Yield the units of a chunk in order; the header rows of tables are no units of their own."""
     headings = {title.strip(), *chunk.locator.heading_path}
-    terms = [label.text.rsplit(LABEL_JOINT, 1)[-1] for label in chunk.labels]
+    terms = {part for label in chunk.labels for part in _parts_of(label.text.rsplit(LABEL_JOINT, 1)[-1])}
     section = ""
     lines = [(match.start(), match.end()) for match in _LINE.finditer(chunk.text)]
     for is_row, group in groupby(lines, key=lambda line: CELL_JOINT in chunk.text[line[0] : line[1]]):
@@ -72,7 +74,7 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
         first, last = spans[0][0], spans[-1][1]
         for start, end in _statements(chunk.text[first:last]):
             text = chunk.text[first + start : first + end]
-            is_term = any(text.strip() in term for term in terms)
+            is_term = text.strip() in terms
             is_heading = (
                 is_term or text.lstrip("# ") in headings or _looks_like_heading(chunk.text, first + start, first + end)
             )
@@ -85,6 +87,12 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
             yield Unit(first + start, first + end, text, "", section, is_heading, label)
             if is_heading and not is_term and not _SMALL.search(text):
                 section = text
+
+
+def _parts_of(term: str) -> Iterator[str]:
+    """Yield a term, and what it is cut into."""
+    yield term.strip()
+    yield from (term[start:end].strip() for start, end in split_statements(term))
 
 
 def _statements(text: str) -> Iterator[tuple[int, int]]:
@@ -151,10 +159,28 @@ def _looks_like_heading(text: str, start: int, end: int) -> bool:
     alone_on_line = (start == 0 or text[start - 1] == "\n") and rest.startswith("\n")
     if not alone_on_line or not rest.strip() or len(line) > _LONGEST_HEADING or _BULLET.match(line):
         return False
-    if line.endswith(("?", "？")) or (line.isupper() and line.isascii()):
+    if line.endswith(("?", "？")) or _is_in_capitals(line):
         return True
     if _ENDED.search(line) or UNFINISHED.search(line):
         return False
     if _NUMBERED.match(line):
-        return not _NUMBERED.match(rest.lstrip())
+        return not _NUMBERED.match(rest.lstrip()) and not _is_next_step(text[:start], line)
     return rest.startswith("\n\n") and (start == 0 or text[:start].endswith("\n\n"))
+
+
+def _is_in_capitals(line: str) -> bool:
+    """Tell whether a line is a heading for its capitals, and not a value for them: ``RAM: 8 GB``."""
+    if not line.isupper() or not line.isascii() or _FIELD.search(line):
+        return False
+    return sum(map(str.isdigit, line)) < sum(map(str.isalpha, line))
+
+
+def _is_next_step(before: str, line: str) -> bool:
+    """Tell whether a numbered line goes on with the list whose last item is the line, or is in the block, before it."""
+    own = _STEP.match(line)
+    paragraphs = before.rstrip().rsplit("\n\n", 1)
+    items = list(_STEP.finditer(paragraphs[-1]))
+    if own is None or not items or int(items[-1][1]) != int(own[1]) - 1:
+        return False
+    is_same_block = not before.endswith("\n\n")
+    return is_same_block or items[-1].end() == len(paragraphs[-1])

@@ -7,6 +7,7 @@ the first passages are read in any case, for a question in another language shar
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -304,10 +305,12 @@ def deciding(
         cell = named_cell(best.unit, profile) if best.unit.is_row else None
         words = on_one_line(one.window.stretch.text[start:end])
         for before, marked_words in ((f"{cell[0]}: ", cell[1]) if cell else ("", ""), ("", words)):
-            # What was put before the sentence may hold the same words.
+            # What was put before the sentence may hold the same words, and the sentence itself: "2.5 inch … 5 volts".
             first = max(0, line.find(on_one_line(best.text)[:_KNOWN_BY]))
-            at = line.find(before + marked_words, first)
-            if marked_words and at >= 0:
+            near = first + start - one.window.stretch.sentences[number][0]
+            places = [match.start() for match in re.finditer(re.escape(before + marked_words), line[first:])]
+            if marked_words and places:
+                at = first + min(places, key=lambda place: abs(first + place - near))
                 return at + len(before), at + len(before + marked_words)
     return None
 

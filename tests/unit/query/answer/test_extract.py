@@ -395,3 +395,28 @@ def test_a_notice_that_each_chapter_repeats_answers_nothing_that_the_chapters_do
     assert notice in sentences("Where is the newer guide of the project?", chapters)
     assert fee in sentences("What is the yearly fee for the archive?", told)
     assert notice in sentences("展開するにはどうすればよいですか", chapters)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the password of the guest WiFi?", "The password of the guest Wi-Fi is lighthouse."),
+        ("Does AutoSave work on drafts?", "Auto-save works on drafts, too."),
+        ("What does --verify check?", "--[no-]verify checks the signature of what was received."),
+    ],
+)
+def test_a_name_that_is_set_otherwise_is_known(question, text):
+    assert ask(question, text, threshold=0.0).type is AnswerType.EXTRACTIVE
+
+
+def test_a_name_that_no_passage_has_is_not():
+    assert ask("What does --verify-all check?", "--[no-]verify checks the signature.", threshold=0.0).type is (
+        AnswerType.INSUFFICIENT
+    )
+
+
+def test_a_version_is_no_number_of_an_item():
+    answer = ask(
+        "Which versions do not read the new format?", "2.x versions do not read the new format.", threshold=0.0
+    )
+    assert "2.x versions" in answer.text

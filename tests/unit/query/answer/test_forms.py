@@ -119,3 +119,35 @@ def test_what_stands_under_a_term_announces_no_other_terms():
     hits = hits_for("What are the flags for verbosity?", text)
     hits = [replace(hit, placed=replace(hit.placed, chunk=replace(hit.placed.chunk, labels=labels))) for hit in hits]
     assert "overwriting" not in extract_answer("What are the flags for verbosity?", hits, threshold=0.0).text
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "steps"),
+    [
+        (
+            "How do I change the filter?",
+            "To change the filter:\n\n1. Switch the fan off.\n2. Open the lid.\n\nNote: the lid is hot.\n\n"
+            "3. Take the filter out.\n4. Close the lid.\n\nFilters are sold in the shop.",
+            "1. Switch the fan off.|2. Open the lid. Note: the lid is hot.|3. Take the filter out.|4. Close the lid.",
+        ),
+        (
+            "フィルターを交換する手順は？",
+            "フィルターの交換手順は次のとおりです。\n（1）電源を切ります。\n（2）ふたを開けます。\n（3）フィルターを外します。\n\n"
+            "フィルターは店で売っています。",
+            "（1）電源を切ります。|（2）ふたを開けます。|（3）フィルターを外します。",
+        ),
+        (
+            "フィルターを交換する手順は？",
+            "フィルターの交換手順は次のとおりです。\n1．電源を切ります。\n2．ふたを開けます。\n3．フィルターを外します。",
+            "1．電源を切ります。|2．ふたを開けます。|3．フィルターを外します。",
+        ),
+    ],
+)
+def test_steps_are_given_to_the_last_whatever_they_are_numbered_with_and_interrupted_by(question, text, steps):
+    answer = ask(question, text, max_chars=400).text
+    assert answer.split(" [")[0].split("\n")[1:] == steps.split("|")
+
+
+def test_what_begins_with_an_abbreviation_or_a_figure_is_no_item():
+    text = "The drive is described here.\n2.5 GB are needed for the log.\nFig. 3 shows the drive."
+    assert "\n" not in ask("How do I install the drive?", text).text

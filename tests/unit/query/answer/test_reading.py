@@ -44,7 +44,7 @@ class FoundAtWord:
         return [self._of(stretch) for stretch in stretches]
 
     def _of(self, stretch: Stretch) -> StretchReading:
-        at = stretch.text.find(self._word)
+        at = stretch.text.rfind(self._word)
         inside = [float(start <= at < end) * 0.9 for start, end in stretch.sentences]
         is_there = at >= 0
         sure = 0.95 if is_there else 0.05
@@ -219,3 +219,9 @@ def test_the_marked_words_stand_in_the_sentence_that_answers():
 def test_in_a_row_the_cell_is_marked_whose_column_is_asked_for():
     answer = answered("What is the price of the red room?", "30", ROOMS)
     assert [answer.text[slice(*place)] for place in answer.marked] == ["75 EUR"]
+
+
+def test_the_mark_is_where_the_words_were_read_and_not_where_their_letters_stand_first():
+    answer = answered("How many volts does the drive need?", "5 volts", "A drive of 2.5 volts needs 5 volts.")
+    assert [answer.text[slice(*place)] for place in answer.marked] == ["5 volts"]
+    assert answer.text[: answer.marked[0][0]].endswith("needs ")

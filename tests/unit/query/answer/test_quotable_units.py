@@ -1,0 +1,49 @@
+"""What of a passage stands over something, and what is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.model import BlockKind, Chunk, Label, Locator
+from core.query.answer.quotable_units import quotable_units
+
+
+def headings(text: str, *labels: Label) -> list[str]:
+    chunk = Chunk(0, text, 0, len(text), BlockKind.PARAGRAPH, Locator(), labels=labels)
+    return [unit.text for unit in quotable_units(chunk) if unit.is_heading]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Open the lid\n2. Insert paper\n3. Close the lid\nThe lamp turns green.",
+        "1. Open the lid\n\n2. Insert paper\n\n3. Close the lid\n\nThe lamp turns green.",
+        "1. Open the lid\n2. Insert paper\nwith its face down\n3. Close the lid\nThe lamp turns green.",
+        "1. ふたを開ける\n2. 用紙を入れる\n3. ふたを閉める\nランプが緑になります。",
+        "TEL: 03-1234-5678\nFAX: 03-1234-5679\nOffices are open on weekdays.",
+        "RAM: 8 GB\nThe rest is as before.",
+        "2 years from purchase\nThe guarantee covers all parts.",
+    ],
+)
+def test_a_step_and_a_value_are_no_headings(text: str) -> None:
+    assert headings(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("2. Installation\nUnpack the box.", "2. Installation"),
+        ("1. Introduction\nThis is about pumps.\n\n2. Installation\nUnpack the box.", "1. Introduction"),
+        ("4.2 Limits\nNo more than ten.", "4.2 Limits"),
+        ("SYNOPSIS\nThe command takes a file.", "SYNOPSIS"),
+        ("第3条 会費\n会費は年に千円とする。", "第3条 会費"),
+    ],
+)
+def test_a_numbered_line_and_one_in_capitals_are_headings(text: str, heading: str) -> None:
+    assert heading in headings(text)
+
+
+def test_a_definition_that_is_a_part_of_another_term_is_said() -> None:
+    text = "Port\n80\nPort 8080\nFor tests alone."
+    labels = (Label(0, "Port"), Label(text.index("Port 8080"), "Port 8080"))
+    assert headings(text, *labels) == ["Port", "Port 8080"]
