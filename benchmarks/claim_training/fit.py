@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claim_training.data import MADE, SET, SUPPORTED, is_kept_apart, with_sources
+from benchmarks.claim_training.data import MADE, SET, SUPPORTED, is_kept_apart, passages_alone, with_sources
 from benchmarks.claim_training.passages import sheets
 from benchmarks.claims import TRUE_KINDS, ClaimPassage, claims
 from benchmarks.fitting import Row, logistic
@@ -59,7 +59,7 @@ def main() -> None:
 
 def _written(training: Path, packages: Path, verifier: TrainedVerifier) -> Iterator[JudgedClaim]:
     rng = random.Random(4)
-    of_sheet = sheets(training, packages)
+    of_sheet = passages_alone(sheets(training, packages))
     for number, (row, source) in enumerate(with_sources(SET, of_sheet)):
         if not is_kept_apart("written", source.id):
             continue

@@ -14,6 +14,8 @@ from lxml import etree
 from benchmarks.reader_training import pages
 from benchmarks.reader_training.pages import Entry, Page
 
+ARTICLES = ("articles", "articles_ja")
+"""Sheets of whole articles; the others are of single passages."""
 PACKAGES = ("gnome-user-docs", "evolution-common", "orca", "manpages", "libreoffice-help-ja", "gimp-help-ja")
 
 
@@ -37,6 +39,8 @@ def sheets(training: Path, packages: Path) -> dict[str, list[Source]]:
     ]
     ja = _drawn(training / "ja-jaquad", 260, 180, 700, rng)
     found = {"wiki1": wiki[:130], "wiki2": wiki[130:], "mixed": mixed, "ja1": ja[:130], "ja2": ja[130:]}
+    found["articles"] = _articles(training / "en-wiki", 130, 3000, 6500)
+    found["articles_ja"] = _articles(training / "ja-jaquad", 80, 1500, 3000)
     if not packages.is_dir():
         return found
     manual = _shuffled(pages.manual_pages(packages), rng)
@@ -71,6 +75,22 @@ def _drawn(folder: Path, count: int, shortest: int, longest: int, rng: random.Ra
             if len(drawn) >= count:
                 break
     return drawn
+
+
+def _articles(folder: Path, count: int, shortest: int, longest: int) -> list[Source]:
+    """Return articles under their titles: of their passages those that fit, in their order.
+
+    They are drawn by themselves, so that what the other sheets draw stays as it was.
+    """
+    by_title: dict[str, list[str]] = {}
+    with (folder / "passages.jsonl").open(encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            texts = by_title.setdefault(row["title"], [])
+            if sum(map(len, texts)) + len(row["text"]) <= longest:
+                texts.append(row["text"])
+    long = [Source(title, title, "\n".join(texts)) for title, texts in sorted(by_title.items())]
+    long = [source for source in long if len(source.text) >= shortest]
+    return random.Random(6).sample(long, min(count, len(long)))
 
 
 def _desktop(folder: Path, language: str) -> Iterator[Page]:

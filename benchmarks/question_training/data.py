@@ -102,6 +102,7 @@ def main() -> None:
     parser.add_argument("sets", type=Path, help="a folder of question sets with the places of their answers")
     parser.add_argument("target", type=Path, help="where the collections go")
     parser.add_argument("--set", type=Path, default=SET, help="the folder of written questions")
+    parser.add_argument("--name", default="asked", help="what its collection is called")
     parser.add_argument("--pages", type=int, default=1_500, help="pages in two languages, of each pair of folders")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--judged", action="store_true", help="write half a of manuals_set as well, to judge with")
@@ -113,7 +114,7 @@ def main() -> None:
         def cut_all(paths: Sequence[Path]) -> list[Cut]:
             return pool.map(cut, paths, chunksize=8)
 
-        _of_asked(tokenizer, options.set, options.packages, cut_all).save(options.target / "asked.npz")
+        _of_asked(tokenizer, options.set, options.packages, cut_all).save(options.target / f"{options.name}.npz")
         for name, folders in PAIRS.items():
             roots = [options.packages / folder for folder in folders]
             if all(root.is_dir() for root in roots):

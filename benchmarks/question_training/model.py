@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -39,6 +40,13 @@ class QuestionEncoder(nn.Module):
                 first = torch.randn(rank, columns, generator=drawn) / math.sqrt(columns)
                 self.down[key] = nn.Parameter(first)
                 self.up[key] = nn.Parameter(torch.zeros(rows, rank))
+
+    def begin_with(self, learnt: Path) -> None:
+        """Take the narrow matrices of a file, at the share at which they were written."""
+        with np.load(learnt, allow_pickle=False) as packed, torch.no_grad():
+            for label, matrices in (("down", self.down), ("up", self.up)):
+                for key, value in matrices.items():
+                    value.copy_(torch.from_numpy(packed[f"{label}.{key.replace('_', '.')}"]))
 
     def to_device(self, device: torch.device) -> QuestionEncoder:
         """Move what computes to a device."""

