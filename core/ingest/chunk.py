@@ -17,6 +17,8 @@ from core.model import Block, BlockKind, Chunk, Label, Locator
 from core.platform.precedence import give_way
 from core.text.language import estimate_tokens
 
+_LEADS = 3
+"""How deep a border lies behind what leads on to the next piece."""
 _TINY = 0.25
 _WINDOW = (0.6, 1.2)
 _LARGEST = 1.3
@@ -129,10 +131,19 @@ class _Gathered:
             latest = count
             if tokens >= _WINDOW[0] * self._target:
                 depth = 0 if after.starts_block else 1 if "\n" in after.gap else 2
+                depth = _LEADS if _leads(atom, after) else depth
                 rank = (depth, _checksum(after.text), -tokens)
                 if best is None or rank < best:
                     best, chosen = rank, count
         return chosen or latest
+
+
+def _leads(atom: Atom, after: Atom) -> bool:
+    """Tell whether a piece says nothing without the next: what ends with a colon, and a term over its explanation."""
+    if atom.text.rstrip().endswith((":", "：")):
+        return True
+    is_under_it = after.header != atom.header and after.header.endswith(atom.text) and bool(atom.text)
+    return is_under_it and after.kind is not BlockKind.TABLE
 
 
 def _checksum(text: str) -> int:

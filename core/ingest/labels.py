@@ -19,6 +19,8 @@ _NARROWEST_PAGE = 60
 """A line shorter than this did not end because its page did."""
 _MARKER = re.compile(r"(?:[•·*+–-]|\d{1,3}[.)])\s+")
 _BULLETS = frozenset("•·*+–-o")
+_WIDE = "\u2e80"
+"""From here on signs take two columns."""
 _DRAWN = re.compile(r"([^\w\s])\1{2,}")
 _HANGING = re.compile(r"(?P<term>\S+(?: \S+)*?)\s{2,}(?P<said>\S)")
 _ENDED = re.compile(r"[.。．!！?？:：;；,、，][」』）)\"'”’]*\Z|[」』]\Z")
@@ -122,7 +124,7 @@ class Labels:
         match = _HANGING.match(line.text)
         known = self._hanging.get(line.indent)
         if match is not None and is_term(match["term"]) and match["term"] not in _BULLETS:
-            column = line.indent + match.start("said")
+            column = line.indent + _width(line.text[: match.start("said")])
             if column == known or column in _columns_of(line, following):
                 self._hanging[line.indent] = column
                 return match["term"]
@@ -138,7 +140,9 @@ def _columns_of(line: _Line, following: _Line | None) -> tuple[int, ...]:
     if following is None:
         return ()
     match = _HANGING.match(following.text) if following.indent == line.indent else None
-    return (following.indent, line.indent + match.start("said")) if match else (following.indent,)
+    if match is None:
+        return (following.indent,)
+    return following.indent, line.indent + _width(following.text[: match.start("said")])
 
 
 def _term(before: _Line | None, line: _Line) -> str:
@@ -162,7 +166,7 @@ class _Line:
 
     @property
     def end(self) -> int:
-        return self.indent + len(self.text)
+        return self.indent + _width(self.text)
 
 
 def _lines(text: str) -> list[_Line]:
@@ -176,6 +180,11 @@ def _lines(text: str) -> list[_Line]:
             found.append(_Line(at, len(plain) - len(plain.lstrip()), stripped))
         at += len(line) + 1
     return found
+
+
+def _width(text: str) -> int:
+    """Return the columns that a text takes."""
+    return len(text) if text.isascii() else len(text) + sum(sign >= _WIDE for sign in text)
 
 
 def _item_text(line: _Line) -> str:
@@ -204,7 +213,9 @@ def _wraps(line: _Line, following: _Line | None, widest: int, number: int) -> bo
     """Whether a line ends because its paragraph was as wide as that, not because something new begins below it."""
     if following is None:
         return number > 0
-    return line.end + 1 + len(following.text.split(None, 1)[0]) > widest
+    first = following.text.split(None, 1)[0]
+    # Japanese may be broken anywhere.
+    return line.end + 1 + (2 if first[0] >= _WIDE else len(first)) > widest
 
 
 def is_term(text: str) -> bool:

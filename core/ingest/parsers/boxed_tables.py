@@ -90,8 +90,13 @@ def _rows(lines: Sequence[str]) -> list[list[str]] | None:
     if len(parts) < 2 or len(widths) != 1 or max(widths) < 2:
         return None
     is_grid = len(groups) > 2
-    rows = [row for part in groups for row in ([_joined(part)] if is_grid else part)]
+    rows = [row for part in groups for row in ([_joined(part)] if is_grid and _goes_on(part) else part)]
     return rows if len(rows) >= _LEAST_ROWS else None
+
+
+def _goes_on(part: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the lines between two rules are one row: a later one leaves a cell empty, as no other row does."""
+    return any(not all(row) for row in part[1:])
 
 
 def _joined(part: Sequence[Sequence[str]]) -> list[str]:

@@ -31,6 +31,7 @@ _REMARKS = frozenset({
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _UNFOLDS = re.compile(r"aria-(?:expanded|controls)=|data-(?:bs-)?toggle=|accordion|collaps|toggle|faq", re.I)
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
+_LONGEST_NUMBER = 7
 _NO_LIST = ""
 """The list of an item that stands in none."""
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
@@ -41,7 +42,9 @@ def is_hidden(node: LexborNode) -> bool:
     attributes = node.attributes
     if not attributes:
         return False
-    return (
+    # A tab that is not the chosen one is shown when it is.
+    is_tab = (attributes.get("role") or "").lower() == "tabpanel"
+    return not is_tab and (
         "hidden" in attributes
         or (attributes.get("role") or "").lower() in _ROLES
         or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
@@ -88,6 +91,7 @@ class HtmlBlocks:
     def blocks(self, root: LexborNode) -> Iterator[Block]:
         """Yield the blocks below ``root`` in reading order, without headings of what is left out."""
         headings: list[tuple[Block, int]] = []
+        self._articles += _is_within_text(root)
         for block in self._walk(root):
             if block.kind is BlockKind.HEADING:
                 while headings and headings[-1][0].level >= block.level and headings[-1][1] < self._skips:
@@ -123,7 +127,7 @@ class HtmlBlocks:
                 elif tag == "img":
                     yield from self._picture(node)
                 else:
-                    yield from self._enter(tag)
+                    yield from self._enter(tag, node)
                     if tag in HEADINGS:
                         self._heads_remark = _is_remark(node.parent)
                     below = node.child
@@ -172,7 +176,7 @@ class HtmlBlocks:
             return False
         return tag == "footer" or node.css_first("h1") is None
 
-    def _enter(self, tag: str) -> Iterator[Block]:
+    def _enter(self, tag: str, node: LexborNode) -> Iterator[Block]:
         if tag == "button" and not self._in_heading:
             yield from self._flush()
         if tag not in BLOCKS:
@@ -180,9 +184,10 @@ class HtmlBlocks:
         yield from self._flush()
         self._in_heading = tag in HEADINGS
         if tag in _LISTS:
-            self._lists.append((tag, 0))
+            self._lists.append((tag, _number(node, "start", 1) - 1))
         elif tag == "li":
             kind, count = self._lists.pop() if self._lists else (_NO_LIST, 0)
+            count = _number(node, "value", count + 1) - 1
             self._lists.append((kind, count + 1))
             self._marker = f"{count + 1}." if kind == "ol" else "•"
         elif tag == "pre":
@@ -264,8 +269,25 @@ class HtmlBlocks:
         caption = node.css_first("caption")
         if caption is not None:
             yield self.outline.block(join_lines("", " ".join(caption.text().split())))
-        lines, has_header = rows_of(node)
-        yield from table_blocks(lines, self.outline.locator(), has_header)
+        rows = rows_of(node)
+        if rows.title:
+            yield self.outline.block(rows.title)
+        yield from table_blocks(rows.lines, self.outline.locator(), rows.has_header)
+
+
+def _number(node: LexborNode, name: str, otherwise: int) -> int:
+    """Return what a list says to count from, or an item to be."""
+    value = (node.attributes.get(name) or "").strip()
+    return int(value) if value.isascii() and value.isdigit() and len(value) < _LONGEST_NUMBER else otherwise
+
+
+def _is_within_text(node: LexborNode | None) -> bool:
+    """Tell whether an element is, or is in, what the page calls its main text: a header there heads a section."""
+    while node is not None:
+        if node.tag in ("main", "article"):
+            return True
+        node = node.parent
+    return False
 
 
 def _is_remark(node: LexborNode | None) -> bool:

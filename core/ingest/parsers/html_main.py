@@ -19,7 +19,7 @@ BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt", "fieldset",
     "figcaption", "figure", "footer", "form", "header", "hr", "main", "p", "section", "summary", "table", "tbody",
     "thead", "tfoot", "tr", "td", "th", "caption", "li", "ul", "ol", "menu", "dir", "pre", "h1", "h2", "h3", "h4", "h5",
-    "h6",
+    "h6", "legend", "hgroup",
 })  # fmt: skip
 _UNREAD = frozenset({"script", "style", "noscript", "template", "svg", "select", "button", "nav", "iframe", "textarea"})
 _NEVER_SHOWN = frozenset({"script", "style", "noscript", "template", "svg", "iframe"})
@@ -45,6 +45,11 @@ _FURNITURE = re.compile(
     r"follow-?us|donat\w*)(?=$|[\s_-])",
     re.IGNORECASE,
 )
+_REMARK = re.compile(
+    r"(?:^|[\s_-])(?:note|admonition|alert|warning|caution|danger|tip|hint|important|\S*caption)(?=$|[\s_-])",
+    re.IGNORECASE,
+)
+"""Names of a boxed note or of what stands above a listing or a table: short as they are, they belong to the text."""
 _PERHAPS = re.compile(
     r"(?:^|[\s_-])(?:sidebar\w*|side|widgets?|menu\w*|nav\w*|footer|foot|meta|tags?|tagcloud|categor\w*|author\w*|bio|"
     r"byline|more|further|links|linklist|topics|archive|aside|rail|marginal\w*|infobox|service|contact\w*|search\w*|"
@@ -178,7 +183,7 @@ def _furniture(root: LexborNode, measures: dict[int, _Measure], *, is_marked: bo
 
 def _is_furniture(node: LexborNode, measure: _Measure, whole: int, *, is_marked: bool) -> bool:
     tag = node.tag or ""
-    if tag in HEADINGS or measure.running > _LARGE_PART * whole:
+    if tag in HEADINGS or tag in ("dt", "dd") or measure.running > _LARGE_PART * whole:
         return False
     if measure.is_only_links and tag not in ("dl", "section"):
         return not (is_marked and measure.linked > whole)
@@ -195,8 +200,11 @@ def _is_furniture(node: LexborNode, measure: _Measure, whole: int, *, is_marked:
         return is_small or measure.share_of_links > _LINKED
     if _FURNITURE.search(mark) and leads_away:
         return True
+    if leads_away:
+        return is_small and _PERHAPS.search(f"{names} {mark}") is not None
+    # What a section of a manual is about, its id, names no furniture: "build-info".
     says_little = measure.running == 0 and measure.text < 2 * _RUNNING
-    return is_small and (leads_away or says_little) and _PERHAPS.search(f"{names} {mark}") is not None
+    return is_small and says_little and _PERHAPS.search(names) is not None and not _REMARK.search(names)
 
 
 def _bare_contents(root: LexborNode) -> list[LexborNode]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
 
 from selectolax.lexbor import LexborNode
 
+from core.ingest.parsers.html_main import BLOCKS
 from core.ingest.parsers.tables import row_text
 
 MAX_SPAN = 64
 _SENTENCE = re.compile(r"\S.{6,}[.。．!！]\s*\Z", re.DOTALL)
+_MOST_HEADS = 3
 _STRUCTURE = "table, h1, h2, h3, h4, pre, article, form"
 
 
@@ -39,37 +44,68 @@ def _span(cell: LexborNode, name: str) -> int:
     return min(max(int(value), 1), MAX_SPAN) if value.isascii() and value.isdigit() and len(value) < 9 else 1
 
 
-def rows_of(table: LexborNode) -> tuple[list[str], bool]:
-    """Return the rows as lines and whether the first one is a header.
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """The rows of a table as lines; ``title`` is what stood above all columns, and the first line may be a header."""
+
+    lines: list[str]
+    has_header: bool
+    title: str = ""
+
+
+def rows_of(table: LexborNode) -> TableRows:
+    """Return the rows of a table, a header of several rows as one.
 
     A cell that spans rows is repeated in each of them; one that spans columns leaves the others empty.
     """
     lines: list[str] = []
+    heads: list[list[str]] = []
     above: dict[int, tuple[int, str]] = {}
-    first_is_header = says = False
-    any_header_cell = False
+    says = any_header_cell = False
     for row in table.css("tr"):
         cells = _cells(row)
         texts: list[str] = []
+        spread: list[str] = []
         for cell in cells:
             _repeat(texts, above)
+            spread += texts[len(spread) :]
             text = _cell_text(cell)
             width, height = _span(cell, "colspan"), _span(cell, "rowspan")
             for at in range(len(texts), len(texts) + width):
                 if height > 1:
                     above[at] = (height - 1, text if at == len(texts) else "")
             texts.extend([text, *[""] * (width - 1)])
+            spread += [text] * width
         _repeat(texts, above)
+        spread += texts[len(spread) :]
         line = row_text(texts)
         if not line:
             continue
+        if len(heads) == len(lines) < _MOST_HEADS and _is_head(row, cells):
+            heads.append(spread)
         if not lines:
             says = any(_SENTENCE.search(text) for text in texts)
-            first_is_header = _in_head(row) or (bool(cells) and all(cell.tag == "th" for cell in cells))
         any_header_cell = any_header_cell or any(cell.tag == "th" for cell in cells)
         lines.append(line)
     # A row that says a sentence names no columns.
-    return lines, first_is_header or not (any_header_cell or says)
+    has_header = bool(heads) or not (any_header_cell or says)
+    if len(heads) < 2 or len(heads) == len(lines):
+        return TableRows(lines, has_header)
+    title = ""
+    if len({text for text in heads[0] if text}) == 1:
+        title = next(text for text in heads[0] if text)
+        heads = heads[1:]
+    return TableRows([row_text(_folded(heads)), *lines[len(heads) + bool(title) :]], has_header, title)
+
+
+def _is_head(row: LexborNode, cells: list[LexborNode]) -> bool:
+    return _in_head(row) or (bool(cells) and all(cell.tag == "th" for cell in cells))
+
+
+def _folded(heads: list[list[str]]) -> list[str]:
+    """Return rows of a header as one: "Voltage" above "min" and "max" gives "Voltage min" and "Voltage max"."""
+    columns = zip_longest(*heads, fillvalue="")
+    return [" ".join(dict.fromkeys(text for text in column if text)) for column in columns]
 
 
 def _repeat(texts: list[str], above: dict[int, tuple[int, str]]) -> None:
@@ -91,4 +127,20 @@ def _cell_text(cell: LexborNode) -> str:
         return "" if only is None else only.text_content or ""
     for hidden in cell.css("script, style, template, svg, rt, rp"):
         hidden.decompose()
-    return cell.text(separator=" ", strip=True) if cell.css_first("br, p, li, div") else cell.text()
+    return " ".join("".join(_pieces(cell)).split())
+
+
+def _pieces(node: LexborNode) -> Iterator[str]:
+    """Yield what an element says, with a blank around what stands by itself: ``--out=FILE`` stays one word."""
+    below = node.child
+    while below is not None:
+        if below.tag == "-text":
+            yield below.text_content or ""
+        elif below.tag == "br":
+            yield " "
+        elif not (below.tag or "-").startswith("-"):
+            joint = " " if below.tag in BLOCKS else ""
+            yield joint
+            yield from _pieces(below)
+            yield joint
+        below = below.next

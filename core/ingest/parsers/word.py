@@ -22,7 +22,6 @@ from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.tables import RowGroups, row_text
 from core.ingest.parsers.word_styles import Styles
-from core.ingest.parsers.wording import join_lines
 from core.ingest.parsers.xml import Element, events, forget, tree
 from core.model import Block, BlockKind
 from core.text.contents import as_entry
@@ -268,13 +267,17 @@ class _Table:
         self.groups = RowGroups(lambda _first, _last: self.document.outline.locator())
 
     def row(self, element: Element) -> Iterator[Block]:
+        own = [cell for cell in element.iter("{*}tc") if next(cell.iterancestors("{*}tr")) is element]
         cells: list[str] = []
-        for cell in element.iter("{*}tc"):
-            if next(cell.iterancestors("{*}tr")) is element:
-                cells.extend(self._cell(cell, len(cells)))
+        for cell in own:
+            cells.extend(self._cell(cell, len(cells)))
         self.above = cells
         line = row_text(cells)
         if not line:
+            return
+        if self.number == 0 and len(own) == 1 and len(cells) > 1:
+            # What stands over all columns is the table's title.
+            yield self.document.outline.block(line)
             return
         if self.number == 0 and sum(map(bool, cells)) > 1:
             self.groups.header = line
@@ -285,7 +288,7 @@ class _Table:
         text = ""
         for paragraph in cell.iter("{*}p"):
             if local(next(paragraph.iterancestors("{*}tc", "{*}txbxContent"))) == "tc":
-                text = join_lines(text, self.document.text(paragraph).strip())
+                text = f"{text} {self.document.text(paragraph).strip()}".strip()
         properties = cell.find("{*}tcPr")
         span = 1
         if properties is not None:

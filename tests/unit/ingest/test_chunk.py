@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -203,6 +204,23 @@ def test_chunks_end_with_sentences() -> None:
     chunks = chunks_of(paragraphs(120))
     assert len(chunks) > 10
     assert all(chunk.text.endswith((".", "。")) for chunk in chunks)
+
+
+@pytest.mark.parametrize("lead", ["Then run this command:", "次のコマンドを実行します："])
+def test_no_chunk_ends_with_what_leads_on(lead: str) -> None:
+    blocks = []
+    for number, block in enumerate(paragraphs(200)):
+        blocks += [block, Block(lead), Block(f"pump --start {number}", BlockKind.CODE)]
+    assert not [chunk for chunk in chunks_of(blocks) if chunk.text.endswith((":", "："))]
+
+
+def test_a_term_stays_with_its_explanation() -> None:
+    blocks = []
+    for number, block in enumerate(paragraphs(200)):
+        blocks += [Block(f"--option-{number}"), replace(block, header=f"--option-{number}")]
+    chunks = chunks_of(blocks)
+    assert len(chunks) > 10
+    assert not [chunk for chunk in chunks if chunk.text.rsplit("\n", 1)[-1].startswith("--option")]
 
 
 def test_sizes_are_near_the_target() -> None:

@@ -25,6 +25,15 @@ GRID = """+-----+--------+
 | 3   | c      |
 +-----+--------+
 """
+SUMMED = """+------+-----+
+| Item | Qty |
++------+-----+
+| A    | 1   |
+| B    | 2   |
++------+-----+
+| Sum  | 3   |
++------+-----+
+"""
 PIPES = "| key | 既定値 |\n|-----|:---:|\n| port | 514 |\n"
 
 
@@ -45,6 +54,7 @@ def test_a_drawn_box_is_a_table_between_its_text():
     [
         (SHELL, "id | name\n1 | x y\n2 | z"),
         (GRID, "one | a long cell\n2 | b\n3 | c"),
+        (SUMMED, "Item | Qty\nA | 1\nB | 2\nSum | 3"),
         (PIPES, "key | 既定値\nport | 514"),
     ],
 )

@@ -276,3 +276,70 @@ def test_first_row_that_says_a_sentence_names_no_columns(tmp_path: Path) -> None
 def test_table_with_text_in_one_column_is_none(tmp_path: Path) -> None:
     note = "<table><tr><td rowspan=2><img src=x><th>Tip<tr><td>Close the tap. Then go.</table>"
     assert [block.text for block in html(tmp_path, note)] == ["Tip", "Close the tap. Then go."]
+
+
+def page(folder: Path, inner: str) -> list[Block]:
+    """Read a page whose main part has some running text around what is looked at."""
+    return html(
+        folder, f"<html><body><main><h1>Pump</h1><p>{SENTENCE * 3}</p>{inner}<p>{SENTENCE * 3}</p></main></body></html>"
+    )
+
+
+def test_a_term_is_read_whatever_its_id_is(tmp_path: Path) -> None:
+    terms = (
+        "<dt>pump.is_open()</dt><dd>Tells whether.</dd><dt id='pump.get_info'>pump.get_info()</dt><dd>Returns it.</dd>"
+    )
+    blocks = page(tmp_path, f"<dl>{terms}</dl>")
+    assert [block.header for block in blocks if block.text == "Returns it."] == ["pump.get_info()"]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<section id="build-info"><h2>Build</h2><p>Said in short.</p></section>',
+        '<div class="alert alert-info">Said in short.</div>',
+        '<div class="admonition info"><p>Said in short.</p></div>',
+        '<p class="caption">Said in short.</p>',
+        '<div class="code-block-caption"><span>Said in short.</span></div>',
+        '<div role="tabpanel" hidden><p>Said in short.</p></div>',
+    ],
+)
+def test_short_notes_captions_and_tabs_belong_to_the_text(tmp_path: Path, inner: str) -> None:
+    assert "Said in short." in texts(page(tmp_path, inner))
+
+
+def test_heading_in_the_header_of_a_section_is_read(tmp_path: Path) -> None:
+    blocks = page(tmp_path, "<section><header><h2>Backups</h2></header><p>Kept 30 days.</p></section>")
+    assert next(block.locator.heading_path for block in blocks if block.text == "Kept 30 days.") == ("Pump", "Backups")
+
+
+def test_a_list_that_goes_on_behind_a_note_counts_on(tmp_path: Path) -> None:
+    blocks = page(
+        tmp_path,
+        "<ol><li>Stop it.</li></ol><p>Wait.</p><ol start='2'><li>Open it.</li><li value='7'>Turn it.</li></ol>",
+    )
+    assert [block.text for block in blocks if block.kind is BlockKind.LIST] == [
+        "1. Stop it.",
+        "2. Open it.\n7. Turn it.",
+    ]
+
+
+def test_cells_part_what_stands_by_itself_and_nothing_else(tmp_path: Path) -> None:
+    cells = "<td><dl><dt>fast</dt><dd>Quick.</dd></dl></td><td><code>--out</code>=<var>FILE</var><br>設定<b>ファイル</b>を読む。</td>"
+    [table] = [
+        each
+        for each in page(tmp_path, f"<table><tr><th>A</th><th>B</th></tr><tr>{cells}</tr></table>")
+        if each.kind is BlockKind.TABLE
+    ]
+    assert table.text == "A | B\nfast Quick. | --out=FILE 設定ファイルを読む。"
+
+
+def test_header_of_two_rows_is_one_and_a_row_over_all_columns_is_a_title(tmp_path: Path) -> None:
+    head = "<tr><th rowspan=2>Model</th><th colspan=2>Voltage</th></tr><tr><th>min</th><th>max</th></tr>"
+    title = "<tr><th colspan=3>Specifications</th></tr>"
+    blocks = page(tmp_path, f"<table>{title}{head}<tr><td>X1</td><td>9</td><td>12</td></tr></table>")
+    at = next(number for number, block in enumerate(blocks) if block.kind is BlockKind.TABLE)
+    assert (blocks[at - 1].text, blocks[at].text) == (
+        "Specifications",
+        "Model | Voltage min | Voltage max\nX1 | 9 | 12",
+    )

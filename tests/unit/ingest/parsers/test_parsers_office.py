@@ -73,6 +73,20 @@ def test_word_tables_repeat_merged_cells_and_their_header(tmp_path: Path) -> Non
     assert all(block.header == lines[0] for block in blocks[1:])
 
 
+def test_word_cells_part_their_paragraphs_and_a_row_over_all_columns_is_a_title(tmp_path: Path) -> None:
+    document = docx.Document()
+    table = document.add_table(3, 2)
+    table.cell(0, 0).merge(table.cell(0, 1)).text = "表1 支店"
+    for column, head in enumerate(("地域", "作業")):
+        table.cell(1, column).text = head
+    table.cell(2, 0).text = "東京"
+    table.cell(2, 0).add_paragraph("大阪")
+    table.cell(2, 1).text = "清掃"
+    path = tmp_path / "a.docx"
+    document.save(str(path))
+    assert texts(read(path)[0]) == ["表1 支店", "地域 | 作業\n東京 大阪 | 清掃"]
+
+
 def test_word_shows_no_deleted_hidden_or_phonetic_text(tmp_path: Path) -> None:
     body = (
         "<w:p><w:r><w:t>kept </w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del>"
