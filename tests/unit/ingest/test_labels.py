@@ -52,7 +52,10 @@ def test_option_of_a_manual_page_labels_all_paragraphs_that_are_indented_under_i
 
 
 def test_option_of_a_japanese_manual_page_labels_what_explains_it(tmp_path: Path) -> None:
-    text = "オプション\n       -a, --all\n              隠しファイルも表示する。\n\n       --force-overwrite\n              上書きを強制する。\n"
+    text = (
+        "オプション\n       -a, --all\n              隠しファイルも表示する。\n\n"
+        "       --force-overwrite\n              上書きを強制する。\n"
+    )
     chunks = chunks_of(tmp_path / "ls.txt", text)
     assert stands_under(chunks, "隠しファイル") == "オプション › -a, --all"
     assert stands_under(chunks, "上書き") == "オプション › --force-overwrite"

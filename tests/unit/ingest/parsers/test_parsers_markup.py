@@ -325,12 +325,10 @@ def test_a_list_that_goes_on_behind_a_note_counts_on(tmp_path: Path) -> None:
 
 
 def test_cells_part_what_stands_by_itself_and_nothing_else(tmp_path: Path) -> None:
-    cells = "<td><dl><dt>fast</dt><dd>Quick.</dd></dl></td><td><code>--out</code>=<var>FILE</var><br>設定<b>ファイル</b>を読む。</td>"
-    [table] = [
-        each
-        for each in page(tmp_path, f"<table><tr><th>A</th><th>B</th></tr><tr>{cells}</tr></table>")
-        if each.kind is BlockKind.TABLE
-    ]
+    cells = "<td><dl><dt>fast</dt><dd>Quick.</dd></dl></td>"
+    cells += "<td><code>--out</code>=<var>FILE</var><br>設定<b>ファイル</b>を読む。</td>"
+    blocks = page(tmp_path, f"<table><tr><th>A</th><th>B</th></tr><tr>{cells}</tr></table>")
+    [table] = [block for block in blocks if block.kind is BlockKind.TABLE]
     assert table.text == "A | B\nfast Quick. | --out=FILE 設定ファイルを読む。"
 
 
