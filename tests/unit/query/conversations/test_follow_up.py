@@ -18,6 +18,9 @@ from tests.doubles import BrokenOff, QueuedGenerator
 
 MUSEUM = "When does the museum open?"
 REVENUE = "What was the revenue in 2024?"
+EMPLOYEES = "How many employees work in the US?"
+MODEL = "What is the price of the red model?"
+MARCH = "What was the revenue in March 2019?"
 PUMP = "What is the warranty of the PPR-9087?"
 LEAVE = "有給休暇は何日ですか？"
 ALLOWANCE = "旅費規程の日当はいくらですか"
@@ -42,6 +45,25 @@ FOLLOWING = [
     ("How many sacks did Jared Allen have?", "Where was he born?", "Where was Jared Allen born?"),
     (PUMP, "And of the DHC-2140?", "What is the warranty of the DHC-2140?"),
     (PUMP, "What is its weight?", "What is PPR-9087’s weight?"),
+    (EMPLOYEES, "And in Canada?", "How many employees work in Canada?"),
+    (EMPLOYEES, "And in 2020?", f"{EMPLOYEES[:-1]} in 2020?"),
+    ("What does IT do?", "And HR?", "What does HR do?"),
+    ("HOW MUCH DOES THE MUSEUM COST?", "IS IT FREE?", "IS THE MUSEUM FREE?"),
+    (MODEL, "What about the blue one?", "What is the price of the blue model?"),
+    ("Can opened items be returned?", "What about unopened ones?", "Can unopened items be returned?"),
+    ("Can I return it before delivery?", "What about after that?", "Can I return it after delivery?"),
+    ("When can I cancel the order?", "What about after that?", "When can I cancel the order? What about after that?"),
+    ("How much does shipping to Canada cost?", "And to Mexico?", "How much does shipping to Mexico cost?"),
+    ("When does the train to Boston leave?", "And to Albany?", "When does the train to Albany leave?"),
+    ("Which books does the shop in Ulm sell?", "And in Bonn?", "Which books does the shop in Bonn sell?"),
+    ("What do I do about a name change?", "And about a loss?", "What do I do about a loss?"),
+    (MARCH, "And in April?", f"{MARCH} And in April?"),
+    (MARCH, "And in April 2020?", "What was the revenue in April 2020?"),
+    (MARCH, "And in Japan?", "What was the revenue in March 2019 in Japan?"),
+    ("What was the revenue in Q1 2019?", "And in Q2?", "What was the revenue in Q1 2019? And in Q2?"),
+    ("Who came in Japan in March?", "And in Canada?", "Who came in Canada in March?"),
+    ("Who wrote Hamlet?", "Where was he born?", "Who wrote Hamlet? Where was he born?"),
+    ("Who is Jared Allen?", "Where was he born?", "Where was Jared Allen born?"),
     (ALLOWANCE, "それはいつ決まりましたか", "旅費規程の日当はいつ決まりましたか"),
     (ALLOWANCE, "その上限は？", "旅費規程の日当の上限は？"),
     (ALLOWANCE, "その日当は誰が承認しますか", "旅費規程の日当は誰が承認しますか"),
@@ -71,6 +93,8 @@ BY_ITSELF = [
     (MUSEUM, "When does the library open?"),
     (MUSEUM, "Does the library sell its books?"),
     (MUSEUM, "Is it possible to pay by card?"),
+    (MUSEUM, "Who runs IT?"),
+    (MUSEUM, "How much does IT cost?"),
     (MUSEUM, "travel policy"),
     (MUSEUM, "Which paintings are in the museum?"),
     (MUSEUM, "What time is it in Tokyo?"),
