@@ -103,20 +103,21 @@ def _of(noun: str, place: _Noun) -> str:
 
 
 def _nouns(text: str) -> Iterator[_Noun]:
-    """Yield the runs of nouns of a question, without words that ask and the counters behind them."""
-    start, at, run, asks = 0, 0, "", False
+    """Yield the runs of nouns of a question, without words that ask, the counters behind them, and 追加 in 追加する."""
+    start, at, run, asks, last = 0, 0, "", False, ""
     words = [(word.surface, kind) for word, _, kind, _ in described(text)]
     for surface, kind in [*words, ("", "end")]:
         is_part = kind.startswith(("名詞", "接頭詞")) or (kind == "" and surface.strip(" 、。？?！!,") != "")
         asks = bool(re.match(_ASKS, surface)) or (asks and _is_counter(surface, kind))
         if surface == "の" or kind == "end" or not is_part or asks:
-            if run and not re.fullmatch(r"[0-9０-９]+", run):
+            is_done = kind.startswith("動詞") and last.endswith("サ変接続")
+            if run and not is_done and not re.fullmatch(r"[0-9０-９]+", run):
                 yield _Noun(run, start, at, surface)
             run, start = "", at + len(surface)
             at += len(surface)
             continue
         start = start if run else at
-        run += surface
+        run, last = run + surface, kind
         at += len(surface)
 
 
