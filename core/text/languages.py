@@ -223,7 +223,9 @@ def _evidence(word: str) -> Evidence:
     # “Peut-on” and “dois-je” are French; “Wi-Fi” is not Romanian, where “fi” is a little word.
     parts = [part for part in word.split("-") if len(part) > 1] or [word]
     parts = parts[-1:] if parts[-1] in _ASKED_BEHIND else parts
-    said = [language for language in _SAYING.get(parts[0], ()) if all(language in _SAYING.get(part, ()) for part in parts)]
+    said = [
+        language for language in _SAYING.get(parts[0], ()) if all(language in _SAYING.get(part, ()) for part in parts)
+    ]
     languages = {"da" if language == "no" else language for language in said}
     found = {language: 1 / len(languages) for language in said}
     if not word.isascii():

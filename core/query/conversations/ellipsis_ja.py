@@ -127,7 +127,9 @@ def described(text: str) -> Iterator[japanese.Described]:
     for each in japanese.described(text):
         if stem is not None and each.word.surface == "さ":
             name = f"{stem.word.surface}さ"
-            yield japanese.Described(japanese.Word(name, name, False, True), stem.reading + each.reading, "名詞・一般", "")
+            yield japanese.Described(
+                japanese.Word(name, name, False, True), stem.reading + each.reading, "名詞・一般", ""
+            )
             stem = None
             continue
         if stem is not None:

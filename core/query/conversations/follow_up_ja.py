@@ -160,9 +160,7 @@ def _has_predicate(text: str) -> bool:
     """Tell whether a text holds a verb, so that it is more than a name for something."""
     if _INTERROGATIVE.search(text):
         return True
-    return any(
-        not (word.is_noun or word.stopped or kind.startswith("接頭詞")) for word, _, kind, _ in described(text)
-    )
+    return any(not (word.is_noun or word.stopped or kind.startswith("接頭詞")) for word, _, kind, _ in described(text))
 
 
 def _only(titles: Sequence[str]) -> str:

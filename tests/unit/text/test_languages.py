@@ -110,7 +110,7 @@ def test_synonyms_stand_beside_the_words_of_a_language() -> None:
         ("Hi-Fi setup", "en"),
         ("Quand est-ce que le rendez-vous commence ?", "fr"),
         ("Peut-on annuler ?", "fr"),
-        ("Dois-je payer ?", "fr"),
+        ("Devons-nous payer ?", "fr"),
         ("Wie lautet das Wi-Fi-Passwort?", "de"),
     ],
 )
