@@ -18,6 +18,13 @@ _LETTERS = {
     _LATIN: ((0x41, 0x5A), (0x61, 0x7A), (0xC0, 0x24F), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A)),
 }
 """The first and the last of each range of letters by which a language is told; all are of the basic plane."""
+_ENGLISH_QUESTION = re.compile(
+    r"\W*(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|tell)\b", re.IGNORECASE
+)
+_JAPANESE_FRAME = re.compile(
+    r"[A-Za-z0-9)」』]\s?(?:[をはが](?=[^\s!-~])|(?:[のにでとへもや]|から|まで|では|には|とは)(?=[\u30a1-\u30fa\u4e00-\u9fff、？]))"
+)
+"""A particle behind a Latin word: “Sign in with Apple” is a name in a Japanese sentence then."""
 _ENGLISH_FRAME = re.compile(
     r"\b(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|the|of|to|in|for|with|and|can|tell)\b",
     re.IGNORECASE,
@@ -43,7 +50,14 @@ def detect_language(text: str) -> str:
     share = japanese / (japanese + kinds.count(_LATIN))
     if share >= 0.5:
         return "ja"
-    return "ja" if kana and share >= 0.1 and not _ENGLISH_FRAME.search(sample) else "en"
+    return "ja" if kana and share >= 0.1 and not _is_english_sentence(sample) else "en"
+
+
+def _is_english_sentence(sample: str) -> bool:
+    """Tell whether little words of English hold a text together that has Japanese in it."""
+    if _ENGLISH_QUESTION.match(sample):
+        return True
+    return _ENGLISH_FRAME.search(sample) is not None and not _JAPANESE_FRAME.search(sample)
 
 
 @cache

@@ -33,7 +33,7 @@ _SCRIPTS = (
 )
 _OTHER_SCRIPT = re.compile("[^\u0000-\u02ff\u1e00-\u1eff\u2000-\u2bff\u3000-\u3003\uff01-\uff5e]")
 _LATIN_LETTER = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-_WORD = re.compile("[a-z\u00c0-\u024f\u1e00-\u1eff]+")
+_WORD = re.compile("[a-z\u00c0-\u024f\u1e00-\u1eff]+(?:-[a-z\u00c0-\u024f\u1e00-\u1eff]+)*")
 
 # What Chinese says all the time and Japanese hardly; a Japanese compound that holds one is taken out before.
 _CHINESE_SIGNS = frozenset("的是了在也之於与與及為很被把這们們這個么麼吗嗎呢吧你您她它哪谁誰还還沒说說让讓给給从從对")
@@ -70,6 +70,8 @@ _ENDINGS = {
 }
 _ENDS = {language: tuple(ends.split()) for language, ends in _ENDINGS.items()}
 _ANY_END = tuple(end for ends in _ENDS.values() for end in ends)
+_ASKED_BEHIND = frozenset(("je", "tu", "il", "ils", "elle", "elles", "nous", "vous"))
+"""Stand behind the verb of a French question, with a hyphen."""
 _MOST_WORDS = 65_536
 _ENDED = 7
 """Letters of a word whose ending tells of a language."""
@@ -218,7 +220,12 @@ def _evidence(word: str) -> Evidence:
     if len(word) == 1 and word.isascii():
         # An initial, a unit or a code.
         return ()
-    said = _SAYING.get(word, ())
+    # “Peut-on” and “dois-je” are French; “Wi-Fi” is not Romanian, where “fi” is a little word.
+    parts = [part for part in word.split("-") if len(part) > 1] or [word]
+    parts = parts[-1:] if parts[-1] in _ASKED_BEHIND else parts
+    said = [
+        language for language in _SAYING.get(parts[0], ()) if all(language in _SAYING.get(part, ()) for part in parts)
+    ]
     languages = {"da" if language == "no" else language for language in said}
     found = {language: 1 / len(languages) for language in said}
     if not word.isascii():

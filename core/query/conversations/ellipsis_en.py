@@ -17,6 +17,11 @@ _NUMBER_WORDS_LINES = """
 """
 _NUMBER_WORDS = frozenset(_NUMBER_WORDS_LINES.split())
 _TIMES = frozenset(("during", "before", "after", "since", "until", "within"))
+_TIME = re.compile(
+    r"(?:19|20)\d\d|(?:FY|Q[1-4]|H[12])[\d/-]*|(?:Jan(?:uary)?|Feb(?:ruary)?|March|Mar|April|Apr|May|June?|July?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
+    r"|spring|summer|autumn|winter"
+)
 _OPPOSITES = (
     ("minimum", "maximum"),
     ("min", "max"),
@@ -69,7 +74,7 @@ def in_place(what: str, before: str, front: str) -> Readings:
 def _with_preposition(preposition: str, what: str, base: str, front: str) -> Readings:
     inner = _phrase(what.split(maxsplit=1)[1])
     found = [each for each in phrases(base) if each.preposition]
-    if inner.text.lower() in ("it", "that", "this", "them"):
+    if inner.text.lower() in ("it", "that", "this", "them", "these", "those"):
         like = [each for each in found if each.preposition in _TIMES]
         if len(like) == 1 and preposition in _TIMES:
             return Readings(f"{base[: _start(like[0], base)]}{preposition} {like[0].text}{base[like[0].end :]}?")
@@ -77,12 +82,19 @@ def _with_preposition(preposition: str, what: str, base: str, front: str) -> Rea
     like = [each for each in found if each.preposition == preposition]
     if not like and preposition in _TIMES:
         like = [each for each in found if each.preposition in _TIMES]
+    if preposition not in _TIMES:
+        same = [each for each in like if _is_time(each) == _is_time(inner)]
+        if like and not same:
+            return Readings(f"{base} {what}?")
+        like = same
     if len(like) > 1:
         scored = sorted(((_likeness(inner, each), each.start, each) for each in like), reverse=True)
         each = scored[0][2]
         made = f"{base[: each.start]}{_filled(inner, each)}{base[each.end :]}?"
         return Readings(made) if scored[0][0] - scored[1][0] >= _MARGIN else Readings(made, front)
-    if like and (_has_figure(inner) == _has_figure(like[0])):
+    if like:
+        if _has_figure(inner) != _has_figure(like[0]):
+            return Readings(front)
         return Readings(f"{base[: _start(like[0], base)]}{preposition} {_filled(inner, like[0])}{base[like[0].end :]}?")
     return Readings(f"{base} {what}?") if preposition != "of" else Readings(front)
 
@@ -156,6 +168,10 @@ def _has_figure(phrase: Phrase) -> bool:
     )
 
 
+def _is_time(phrase: Phrase) -> bool:
+    return any(_TIME.fullmatch(word) for word in phrase.words)
+
+
 def _is_code(phrase: Phrase) -> bool:
     return any(_CODE.fullmatch(word) for word in phrase.words)
 
@@ -171,7 +187,7 @@ def is_plural(phrase: Phrase) -> bool:
 
 def with_property(question: str, before: str, front: str) -> Readings | None:
     """Return "how long does it take?" with what takes so long; None for another question."""
-    takes = re.match(r"(?P<asks>.*\bdo(?:es)? it (?:take|cost))\b[\s?.!]*$", question, re.IGNORECASE)
+    takes = re.match(r"(?P<asks>.*\bdo(?:es)? (?-i:it) (?:take|cost))\b[\s?.!]*$", question, re.IGNORECASE)
     if takes is None:
         return None
     did = re.match(r"how (?:do|can|could|should|would) (?:I|you|we|one) (?P<act>.+?)[\s?.!]*$", before, re.IGNORECASE)

@@ -78,6 +78,8 @@ def in_place(what: str, before: str, topic: str, front: str) -> Readings:
     if not scored or scored[0][0] < _LEAST:
         return Readings(front)
     score, _, best = scored[0]
+    if case and score < _SURE and all(each.particle != case for each in found):
+        return Readings(front)
     margin = score - scored[1][0] if len(scored) > 1 else _MARGIN
     made = f"{before[: best.start]}{noun}{before[best.end :]}"
     if _PROPERTY.search(noun) and topic.endswith(best.text) and noun[-1] != best.text[-1] and _ASKS_UNIT.search(before):
@@ -101,20 +103,46 @@ def _of(noun: str, place: _Noun) -> str:
 
 
 def _nouns(text: str) -> Iterator[_Noun]:
-    """Yield the runs of nouns of a question, without words that ask."""
-    start, at, run = 0, 0, ""
-    words = [(word.surface, kind, stopped) for word, _, kind, stopped in japanese.described(text)]
-    for surface, kind, _ in [*words, ("", "end", "")]:
+    """Yield the runs of nouns of a question, without words that ask, the counters behind them, and 追加 in 追加する."""
+    start, at, run, asks, last = 0, 0, "", False, ""
+    words = [(word.surface, kind) for word, _, kind, _ in described(text)]
+    for surface, kind in [*words, ("", "end")]:
         is_part = kind.startswith(("名詞", "接頭詞")) or (kind == "" and surface.strip(" 、。？?！!,") != "")
-        if surface == "の" or kind == "end" or not is_part or re.match(_ASKS, surface):
-            if run and not re.fullmatch(r"[0-9０-９]+", run):
+        asks = bool(re.match(_ASKS, surface)) or (asks and _is_counter(surface, kind))
+        if surface == "の" or kind == "end" or not is_part or asks:
+            is_done = kind.startswith("動詞") and last.endswith("サ変接続")
+            if run and not is_done and not re.fullmatch(r"[0-9０-９]+", run):
                 yield _Noun(run, start, at, surface)
             run, start = "", at + len(surface)
             at += len(surface)
             continue
         start = start if run else at
-        run += surface
+        run, last = run + surface, kind
         at += len(surface)
+
+
+def described(text: str) -> Iterator[japanese.Described]:
+    """Yield the words of a question; 重さ, which the dictionary gives as an adjective and さ, as one noun."""
+    stem: japanese.Described | None = None
+    for each in japanese.described(text):
+        if stem is not None and each.word.surface == "さ":
+            name = f"{stem.word.surface}さ"
+            yield japanese.Described(
+                japanese.Word(name, name, False, True), stem.reading + each.reading, "名詞・一般", ""
+            )
+            stem = None
+            continue
+        if stem is not None:
+            yield stem
+        stem = each if each.part_of_speech.startswith("形容詞") else None
+        if stem is None:
+            yield each
+    if stem is not None:
+        yield stem
+
+
+def _is_counter(surface: str, kind: str) -> bool:
+    return kind.startswith("名詞・接尾") or re.fullmatch(_UNIT, surface) is not None
 
 
 def _likeness(noun: str, case: str, other: _Noun, topic: str) -> float:
@@ -122,7 +150,7 @@ def _likeness(noun: str, case: str, other: _Noun, topic: str) -> float:
     if noun == other.text:
         return -9.0
     score = 1.0 if topic.startswith(other.text) and topic != other.text else 0.5 if topic == other.text else 0.0
-    if case and other.particle.startswith(case):
+    if case and other.particle == case:
         score += 2.0
     for kind, worth in ((_CODE, 4.0), (_LATIN, 2.0), (_KATAKANA, 1.5)):
         is_given, is_other = bool(kind.fullmatch(noun)), bool(kind.fullmatch(other.text))

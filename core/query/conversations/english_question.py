@@ -26,6 +26,8 @@ _BE_LINES = """
 _BE = frozenset(_BE_LINES.split())
 _HAVE = frozenset(("has", "have", "had"))
 _PRONOUNS = PERSONS | frozenset(("he", "she", "it", "they", "me", "us", "him", "them", "there", "who", "that", "those"))
+_NAMES = frozenset(("US", "IT", "WHO"))
+"""Are no pronouns in these letters."""
 _QUESTION_WORDS_LINES = """
     what who whom whose which when where why how
 """
@@ -92,7 +94,7 @@ class _Token:
 
     @property
     def low(self) -> str:
-        return self.text.lower()
+        return self.text if self.text in _NAMES else self.text.lower()
 
 
 def phrases(question: str) -> list[Phrase]:
@@ -132,6 +134,7 @@ class _Parsing:
             if match.group().rstrip(".")
         ]
         self._asks = self._tokens[0].low if self._tokens else ""
+        self._awaits_verb = False
         self._has_auxiliary = any(token.low in _DO | _BE | _HAVE for token in self._tokens)
 
     def phrases(self) -> Iterator[Phrase]:
@@ -143,6 +146,7 @@ class _Parsing:
                 auxiliary, behind, has_subject = low, "run", True
             elif low in _DO | _BE | _HAVE:
                 auxiliary, behind = low, "auxiliary"
+                self._awaits_verb = low in _DO and not has_subject
             elif low in _PRONOUNS:
                 has_subject, behind = has_subject or behind == "auxiliary", "pronoun"
             elif low in _QUESTION_WORDS:
@@ -178,6 +182,7 @@ class _Parsing:
         has_determiner = tokens[0].low in _DETERMINERS
         lows = [token.low for token in tokens]
         if behind in ("pronoun", "to") and not has_determiner and (behind == "pronoun" or lows[0] in _VERBS):
+            self._awaits_verb = self._awaits_verb and behind != "pronoun"
             yield from self._phrase(tokens[1:], "", "object")
         elif behind == "asked":
             yield from self._asked(tokens)
@@ -185,11 +190,15 @@ class _Parsing:
             follower = self._tokens[end].low if end < len(self._tokens) else ""
             is_whole = follower == "of" or follower in _BE | _HAVE
             verb = len(lows) if is_whole else self._verb_in(lows, auxiliary, int(has_determiner), not follower)
+            self._awaits_verb = self._awaits_verb and not (verb < len(lows) and lows[verb] in _VERBS)
             yield from self._phrase(tokens[:verb], "", "subject")
             yield from self._phrase(tokens[verb + 1 :], "", "object")
         elif behind in PREPOSITIONS:
             verb = next((n for n, low in enumerate(lows) if n and _is_predicate(low)), len(lows))
             verb = verb if auxiliary else len(lows)
+            if self._awaits_verb and len(lows) > 1 + has_determiner and lows[-1] in _VERBS:
+                # "Does shipping to Canada cost …?"
+                verb, self._awaits_verb = min(verb, len(lows) - 1), False
             yield from self._phrase(tokens[:verb], behind, "")
         elif not has_determiner and (_is_predicate(lows[0]) or lows[0] in _VERBS):
             yield from self._phrase(tokens[1:], "", "object")

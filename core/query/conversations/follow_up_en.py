@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from core.query.conversations.ellipsis_en import in_place, is_plural, with_property
-from core.query.conversations.english_question import Phrase, antecedent, phrases
+from core.query.conversations.english_question import PREPOSITIONS, Phrase, antecedent, phrases
 from core.query.conversations.readings import Readings
 from core.text.analysis import content_words
 from core.text.sentences import joined
@@ -53,6 +53,8 @@ _FIGURE = re.compile(r"\b\d[\d.,:/-]*\b")
 _DID_THAT = re.compile(
     r"\b(?:do|does|did|done|doing|prevent|avoid|change|know|mean)\s+(?:that|this|so)\b", re.IGNORECASE
 )
+_ASKS_WHO_DID = re.compile(r"who\s+(?!(?:is|was|are|were|do|does|did|can|could|will|would|should)\b)", re.IGNORECASE)
+"""He or she is then who was asked for, and not what was done by them."""
 _SAYS_LITTLE = frozenset(("way", "chance", "possibility", "reason", "need", "difference", "limit", "time"))
 _VERB_LAST = frozenset(
     ("do", "does", "did", "can", "could", "will", "would", "should", "shall", "may", "must", "might")
@@ -65,7 +67,7 @@ def resolve(question: str, before: str, titles: Sequence[str]) -> Readings | Non
         return None
     front = joined(before, question)
     about = _ABOUT.match(question)
-    if about and (not _PRONOUN.search(about["what"]) or _is_property(about["what"])):
+    if about and _has_like(about["what"], question):
         return in_place(about["what"], before, front)
     told = question
     following = _AND.match(question)
@@ -79,7 +81,7 @@ def resolve(question: str, before: str, titles: Sequence[str]) -> Readings | Non
     if len(told.split()) <= _LONGEST_ELLIPSIS and not content_words(bare) <= content_words(before):
         if _PHRASE.match(bare) or _FIGURE.fullmatch(bare):
             return in_place(bare, before, front)
-        if told.endswith("?") and not _WH.match(bare) and not _PRONOUN.search(bare):
+        if told.endswith("?") and not _WH.match(bare) and not _pronouns(bare, question):
             return _fragment(bare, before, question, front)
     meant = with_property(told, before, front) or _pronoun_resolved(told, before, titles, front)
     if meant is not None:
@@ -99,8 +101,15 @@ def _fragment(bare: str, before: str, question: str, front: str) -> Readings | N
     return Readings(found.text, question)
 
 
-def _is_property(what: str) -> bool:
-    return what.lower().startswith(("its ", "their "))
+def _has_like(what: str, question: str) -> bool:
+    """Tell whether something can stand in the place of its like: it is named, or is "the blue one" or "after that"."""
+    words = what.lower().split()
+    pointing = {each.group().lower() for each in _pronouns(what, question)}
+    if not pointing or words[0] in ("its", "their"):
+        return True
+    if pointing <= {"one", "ones"}:
+        return words[-1] in pointing and len(words) > 1 and words[-2] not in ("the", "which", "number")
+    return len(words) == 2 and words[0] in PREPOSITIONS and words[1] in pointing
 
 
 def _asks_for_more(bare: str) -> bool:
@@ -132,7 +141,7 @@ def _pronoun_resolved(question: str, before: str, titles: Sequence[str], front: 
         if content_words(noun) and not _is_verb_after(question, determined.start()):
             like = [each for each in phrases(before) if each.head == noun.lower() and len(each.words) > 1]
             return Readings(question.replace(determined.group(), like[0].text, 1)) if len(like) == 1 else None
-    pronouns = islice(_PRONOUN.finditer(question), _MOST_PRONOUNS)
+    pronouns = _pronouns(question, question)
     found = next((each for each in pronouns if _has_nothing_before(question, each)), None)
     if found is None:
         return None
@@ -148,6 +157,12 @@ def _pronoun_resolved(question: str, before: str, titles: Sequence[str], front: 
         return Readings(front)
     made = _capitalised(f"{question[: found.start()]}{meant}{question[found.end() :]}")
     return Readings(made) if is_sure else Readings(made, front)
+
+
+def _pronouns(text: str, question: str) -> list[re.Match[str]]:
+    """Return the pronouns in a text of a question; IT is one only where all of the question is in capitals."""
+    found = (each for each in _PRONOUN.finditer(text) if each.group() != "IT" or question.isupper())
+    return list(islice(found, _MOST_PRONOUNS))
 
 
 def _is_verb_after(question: str, start: int) -> bool:
@@ -170,7 +185,7 @@ def _meant(found: re.Match[str], question: str, before: str, titles: Sequence[st
     base = before.rstrip("?!. ")
     is_of_her = word == "her" and bool(content_words(question[found.end() :]))
     if kind == "person" or word == "his":
-        names = _names(base)
+        names = _names(base) if not _ASKS_WHO_DID.match(base) else []
         person = names[0] if len(names) == 1 else ""
         return (_of(person) if kind == "possessive" or is_of_her else person) if person else "", True
     if kind == "place":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.query.conversations.ellipsis_ja import in_place
+from core.query.conversations.ellipsis_ja import described, in_place
 from core.query.conversations.readings import Readings
 from core.text import japanese
 from core.text.analysis import content_words
@@ -36,6 +36,8 @@ _SAYS_LITTLE = """
 """
 _SAYS_NOTHING = frozenset(_SAYS_LITTLE.split())
 _TOPIC_MARKS = ("は", "とは", "って", "が", "には", "では", "について")
+_CASES = ("と", "に", "で", "へ")
+"""The dictionary gives these apart from a は behind them."""
 _INTERROGATIVE = re.compile("誰|だれ|何|どこ|いつ|なぜ|どの|どんな|どう|どれ|どちら|いくら|いくつ")
 
 _ASKS_SOMETHING = re.compile(
@@ -90,6 +92,9 @@ def _also(told: str, question: str, before: str, topic: str) -> Readings | None:
     predicate = found["predicate"].rstrip("？?。 ")
     rest = line[len(topic) :]
     if line.endswith(predicate) and rest[:1] in "はが":
+        if _INTERROGATIVE.search(rest):
+            # Whether they can is asked, not how much; and the topic may be what is done as well as who does it.
+            return Readings(joined(before, question))
         return Readings(f"{found['what']}も{rest[1:]}")
     return Readings(f"{topic}は{told}", question) if not content_words(predicate) else None
 
@@ -136,24 +141,26 @@ def _in_case(what: str, before: str, topic: str) -> str:
 def _topic(before: str) -> str:
     """Return what a question is about: what stands before its first は or が; empty where that is a question word."""
     line = _OPENED.sub("", before)
-    text, has_noun = "", False
+    text, case, has_noun = "", "", False
     for word in japanese.words(line):
         if word.surface in _TOPIC_MARKS and has_noun:
             break
         text += word.surface
+        case = word.surface if word.stopped and word.surface in _CASES else ""
         has_noun = has_noun or (word.is_noun and not word.stopped)
         if len(text) > _LONGEST_TOPIC or word.surface in "、。？?,":
             return ""
     else:
         return ""
+    text = text.removesuffix(case)
     return "" if _INTERROGATIVE.search(text) or not before.startswith(text) else text
 
 
 def _has_predicate(text: str) -> bool:
     """Tell whether a text holds a verb, so that it is more than a name for something."""
-    return any(not word.is_noun and not word.stopped for word in japanese.words(text)) or bool(
-        _INTERROGATIVE.search(text)
-    )
+    if _INTERROGATIVE.search(text):
+        return True
+    return any(not (word.is_noun or word.stopped or kind.startswith("接頭詞")) for word, _, kind, _ in described(text))
 
 
 def _only(titles: Sequence[str]) -> str:

@@ -41,11 +41,16 @@ _EN_KIND = re.compile(
 _JA_KIND = re.compile(
     r"(?P<kind>PDF|エクセル|Excel|ワード|Word|パワーポイント|PowerPoint|パワポ|スライド|マークダウン|Markdown|CSV|HTML)"
     r"\s?(?:(?:の?(?:ファイル|文書|資料))?の中(?:[での]|に(?=書|記載|載|ある|あり|は)|から(?=探|検索))"
-    r"|の?(?:ファイル|文書|資料)で(?!提出|保存|出力|作|送|書き出|変換|印刷|開|配布|共有|添付|管理|き))",
+    r"|の?(?:文書|資料)で(?!の?(?:提出|保存|出力|入力|申請|作|送|受け|書き出|取り込|変換|印刷|開|配布|共有|添付|管理|ダウン|アップ|き)))",
     re.IGNORECASE,
 )
 _HOW_TO = re.compile(r"\bhow\s+(?:do|can|could|to)\b|方法|やり方|仕方|[うくぐすつぬぶむる]には", re.IGNORECASE)
 """What is asked of with a kind of file is then more often how one is made than what stands in ours."""
+_WHETHER = re.compile(
+    r"\b(?:is|are)\b[^.?!]{0,120}\b(?:allowed|permitted|forbidden|supported|accepted|blocked|possible|enabled|disabled)\b",
+    re.IGNORECASE,
+)
+"""So it is what a kind of file may hold that is asked."""
 
 _EN_NOUN = re.compile(
     r"\b(?:polic(?:y|ies)|handbook|manual|guide(?:lines?)?|report|minutes|spec(?:ification)?s?|contract|agreement|list|faq"
@@ -84,7 +89,8 @@ def read_filters(question: str, now: datetime, called: Called) -> tuple[ReadFilt
         words, document = named
         found.append(ReadFilter(f"document:{document.doc_key}", "document", words, Filters((document.doc_key,))))
     else:
-        match = None if _HOW_TO.search(question) else _EN_KIND.search(question) or _JA_KIND.search(question)
+        is_of_files = any(asks.search(question) for asks in (_HOW_TO, _WHETHER))
+        match = None if is_of_files else _EN_KIND.search(question) or _JA_KIND.search(question)
         if match is not None:
             kind = _KIND_WORDS[next(word for word in match.groupdict().values() if word).lower()]
             found.append(ReadFilter(f"extension:{kind}", "extension", match.group(), Filters(extensions=_KINDS[kind])))

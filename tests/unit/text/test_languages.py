@@ -102,6 +102,22 @@ def test_synonyms_stand_beside_the_words_of_a_language() -> None:
     assert unmarked("de~haus") == "haus"
 
 
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wi-Fi password", "en"),
+        ("guest Wi-Fi password", "en"),
+        ("Hi-Fi setup", "en"),
+        ("Quand est-ce que le rendez-vous commence ?", "fr"),
+        ("Peut-on annuler ?", "fr"),
+        ("Devons-nous payer ?", "fr"),
+        ("Wie lautet das Wi-Fi-Passwort?", "de"),
+    ],
+)
+def test_parts_of_a_word_with_a_hyphen_tell_no_language(question: str, language: str) -> None:
+    assert language_asked(question) == language
+
+
 def test_uncertain_question_is_taken_for_english() -> None:
     assert languages_asked("Siemens HX-4410") == ()
     assert language_asked("Siemens HX-4410") == "en"

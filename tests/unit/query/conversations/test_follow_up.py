@@ -18,7 +18,11 @@ from tests.doubles import BrokenOff, QueuedGenerator
 
 MUSEUM = "When does the museum open?"
 REVENUE = "What was the revenue in 2024?"
+EMPLOYEES = "How many employees work in the US?"
+MODEL = "What is the price of the red model?"
+MARCH = "What was the revenue in March 2019?"
 PUMP = "What is the warranty of the PPR-9087?"
+LEAVE = "有給休暇は何日ですか？"
 ALLOWANCE = "旅費規程の日当はいくらですか"
 
 FOLLOWING = [
@@ -41,6 +45,25 @@ FOLLOWING = [
     ("How many sacks did Jared Allen have?", "Where was he born?", "Where was Jared Allen born?"),
     (PUMP, "And of the DHC-2140?", "What is the warranty of the DHC-2140?"),
     (PUMP, "What is its weight?", "What is PPR-9087’s weight?"),
+    (EMPLOYEES, "And in Canada?", "How many employees work in Canada?"),
+    (EMPLOYEES, "And in 2020?", f"{EMPLOYEES[:-1]} in 2020?"),
+    ("What does IT do?", "And HR?", "What does HR do?"),
+    ("HOW MUCH DOES THE MUSEUM COST?", "IS IT FREE?", "IS THE MUSEUM FREE?"),
+    (MODEL, "What about the blue one?", "What is the price of the blue model?"),
+    ("Can opened items be returned?", "What about unopened ones?", "Can unopened items be returned?"),
+    ("Can I return it before delivery?", "What about after that?", "Can I return it after delivery?"),
+    ("When can I cancel the order?", "What about after that?", "When can I cancel the order? What about after that?"),
+    ("How much does shipping to Canada cost?", "And to Mexico?", "How much does shipping to Mexico cost?"),
+    ("When does the train to Boston leave?", "And to Albany?", "When does the train to Albany leave?"),
+    ("Which books does the shop in Ulm sell?", "And in Bonn?", "Which books does the shop in Bonn sell?"),
+    ("What do I do about a name change?", "And about a loss?", "What do I do about a loss?"),
+    (MARCH, "And in April?", f"{MARCH} And in April?"),
+    (MARCH, "And in April 2020?", "What was the revenue in April 2020?"),
+    (MARCH, "And in Japan?", "What was the revenue in March 2019 in Japan?"),
+    ("What was the revenue in Q1 2019?", "And in Q2?", "What was the revenue in Q1 2019? And in Q2?"),
+    ("Who came in Japan in March?", "And in Canada?", "Who came in Canada in March?"),
+    ("Who wrote Hamlet?", "Where was he born?", "Who wrote Hamlet? Where was he born?"),
+    ("Who is Jared Allen?", "Where was he born?", "Where was Jared Allen born?"),
     (ALLOWANCE, "それはいつ決まりましたか", "旅費規程の日当はいつ決まりましたか"),
     (ALLOWANCE, "その上限は？", "旅費規程の日当の上限は？"),
     (ALLOWANCE, "その日当は誰が承認しますか", "旅費規程の日当は誰が承認しますか"),
@@ -52,11 +75,26 @@ FOLLOWING = [
     ("2024年の売上はいくらですか", "では、2025年は？", "2025年の売上はいくらですか"),
     ("神奈川県の面積はどれくらいですか", "埼玉県は？", "埼玉県の面積はどれくらいですか"),
     ("保証期間はどれくらいですか", "ポンプの場合は？", "ポンプの保証期間はどれくらいですか"),
+    (LEAVE, "日本では？", f"{LEAVE} 日本では？"),
+    ("会議室には何人入れますか？", "個人では？", "会議室には何人入れますか？ 個人では？"),
+    ("日本では有給休暇は何日ですか？", "韓国では？", "韓国では有給休暇は何日ですか？"),
+    ("埼玉県の面積はどれくらいですか", "神奈川県では？", "神奈川県の面積はどれくらいですか"),
+    ("製品の保証は何年ですか？", "新製品は？", "新製品の保証は何年ですか？"),
+    ("社長は誰ですか？", "副社長は？", "副社長は誰ですか？"),
+    ("第1版はいつ出ましたか？", "第2版は？", "第2版はいつ出ましたか？"),
+    ("X200の価格はいくらですか？", "では重さは？", "X200の重さはいくらですか？"),
+    ("ポンプの重さはどれくらいですか？", "高さは？", "ポンプの高さはどれくらいですか？"),
+    ("育児休業とは何ですか？", "その期間は？", "育児休業の期間は？"),
+    ("会議室には何人入れますか？", "その広さは？", "会議室の広さは？"),
+    ("正社員は食堂を使えますか？", "アルバイトも使えますか？", "アルバイトも食堂を使えますか"),
+    ("育児休業は何か月取れますか？", "男性も取れますか？", "育児休業は何か月取れますか？ 男性も取れますか？"),
 ]
 BY_ITSELF = [
     (MUSEUM, "When does the library open?"),
     (MUSEUM, "Does the library sell its books?"),
     (MUSEUM, "Is it possible to pay by card?"),
+    (MUSEUM, "Who runs IT?"),
+    (MUSEUM, "How much does IT cost?"),
     (MUSEUM, "travel policy"),
     (MUSEUM, "Which paintings are in the museum?"),
     (MUSEUM, "What time is it in Tokyo?"),

@@ -73,6 +73,13 @@ def test_a_document_is_read_by_what_it_is_called(rag: core.EvoRAG, question: str
         "食事の表をPDFの中で消すには",
         "Can I send receipts for meals in the PDF format?",
         "食事の領収書はPDFファイルで提出しますか",
+        "食事の費用はPDFファイルでの提出が可能ですか",
+        "食事の費用をPDFファイルで申請できますか",
+        "食事の費用をCSVファイルで取り込めますか",
+        "食事の費用をExcelファイルで入力してもよいですか",
+        "食事の請求書はPDFファイルで受け取れますか",
+        "食事の請求書はPDFの文書での提出が可能ですか",
+        "Are macros for meals allowed in our Excel files?",
         "How do I claim yesterday's meals?",
         "昨日の食事の費用は",
     ],
@@ -104,6 +111,7 @@ def test_a_kind_of_file_is_read(rag: core.EvoRAG, question: str) -> None:
         "PDF の中で食事は",
         "エクセルの資料で食事の費用は",
         "PDF文書の中の食事の費用",
+        "PDFファイルの中で食事の費用は",
     ],
 )
 def test_a_filter_that_leaves_nothing_is_left_out_and_says_so(rag: core.EvoRAG, question: str) -> None:
