@@ -8,13 +8,13 @@ what it is: a figure or a name at once, words by their share. Reasons: ``figure`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 
 from core.query.guard.frames import without_frame
 from core.query.guard.numbers import PlacedFigure
 from core.query.guard.opposites import are_opposite_compounds, canonical_unit
-from core.query.guard.statement import StatedWord, Statement, figure_contexts, read_statement
+from core.query.guard.statement import FigureContext, StatedWord, Statement, figure_contexts, read_statement
 
 MOST_FOREIGN = {"en": 0.25, "ja": 0.25}
 """Share of a sentence's words that may be foreign to its span."""
@@ -55,7 +55,7 @@ def _figures(said: Statement, held: Statement, near: Statement) -> str:
         if not bounded:
             return "direction"
         free.remove(bounded[0])
-        if _elsewhere(figure, contexts.get(figure, frozenset()), held):
+        if _elsewhere(figure, contexts.get(figure), held):
             return "figure"
     for figure in lacking:
         beside = any(one.readings & figure.readings and _same_unit(figure, one) for one in near.figures)
@@ -73,16 +73,30 @@ def _same_unit(one: PlacedFigure, other: PlacedFigure) -> bool:
     return True
 
 
-def _elsewhere(figure: PlacedFigure, beside: frozenset[str], held: Statement) -> bool:
-    """Tell whether what stands beside a figure is said of another one of the same unit, in another clause."""
+def _elsewhere(figure: PlacedFigure, context: FigureContext | None, held: Statement) -> bool:
+    """Tell whether a figure is said of another thing in the span, and its own thing has another figure there."""
     own = [number for number, clause in enumerate(held.clauses) if figure.readings & clause]
-    if not own or len(beside) < 2:
+    if context is None or not own or len(context.beside) < 2:
         return False
-    shares = [len(beside & clause) for clause in held.clauses]
-    if any(shares[number] for number in own):
+    shares = [len(context.beside & clause) for clause in held.clauses]
+    most = max(shares[number] for number in own)
+    if (most or not held.is_japanese) and not _is_said_of_another(own, context.clause, held):
         return False
     rivals = [one for one in held.figures if not one.readings & figure.readings and _same_unit(figure, one)]
-    return any(share >= 2 and any(one.readings & held.clauses[n] for one in rivals) for n, share in enumerate(shares))
+    return any(
+        share >= 2 and share > most and n not in own and any(one.readings & held.clauses[n] for one in rivals)
+        for n, share in enumerate(shares)
+    )
+
+
+def _is_said_of_another(own: Sequence[int], claimed: Set[str], held: Statement) -> bool:
+    """Tell whether each of the clauses names what the claim does not: a clause may leave out what was named before."""
+    named = {
+        token.clause
+        for token in held.tokens
+        if not token.is_figure and not token.terms & claimed and (token.role == "が" or not held.is_japanese)
+    }
+    return named.issuperset(own)
 
 
 def _names(said: Statement, held: Statement, near: Statement) -> str:

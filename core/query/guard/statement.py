@@ -216,15 +216,18 @@ def read_statement(text: str) -> Statement:
     negations: list[int] = []
     poles: list[tuple[str, int, int]] = []
     modals: set[str] = set()
-    clause = at_break = 0
+    clause = at_break = begins = 0
     capitals, same = _inner_capitals(plain), same_terms()
     for number, piece in enumerate(found):
         while at_break < len(breaks) and breaks[at_break] < piece.start:
+            begins = breaks[at_break]
             at_break += 1
             clause += bool(tokens) and tokens[-1].clause == clause
         word = piece.surface
         low = word.lower()
         if not is_japanese and low in ("but", "which", "who", "while", "where"):
+            clause += bool(tokens) and tokens[-1].clause == clause
+        if low == "and" and _joins_clauses(figures, piece.start, piece.end, begins):
             clause += bool(tokens) and tokens[-1].clause == clause
         if modal := _MODAL.get(low):
             modals.add(modal)
@@ -272,6 +275,15 @@ def read_statement(text: str) -> Statement:
         is_passive=_PASSIVE.search(plain) is not None,
         is_japanese=is_japanese,
         clauses=tuple(clauses),
+    )
+
+
+def _joins_clauses(figures: Sequence[PlacedFigure], start: int, end: int, begins: int) -> bool:
+    """Tell whether an "and" joins what is said of two figures, and not two figures: pay 10 euros and children 5."""
+    return (
+        any(begins <= figure.start < start for figure in figures)
+        and any(figure.start > end for figure in figures)
+        and not any(figure.start == end + 1 for figure in figures)
     )
 
 
@@ -360,10 +372,21 @@ def _is_compound(found: Sequence[AnalysedPiece], number: int, plain: str) -> boo
     return not gap and all("名詞" in piece.kind or not piece.kind for piece in (one, other))
 
 
-def figure_contexts(statement: Statement) -> Iterator[tuple[PlacedFigure, frozenset[str]]]:
-    """Yield each figure with the terms that stand nearest to it."""
+@dataclass(frozen=True, slots=True)
+class FigureContext:
+    """The terms that stand nearest to a figure in its clause, and all terms of that clause."""
+
+    beside: frozenset[str]
+    clause: frozenset[str]
+
+
+def figure_contexts(statement: Statement) -> Iterator[tuple[PlacedFigure, FigureContext]]:
+    """Yield each figure with what stands around it."""
+    tokens = statement.tokens
     for figure in statement.figures:
-        at = next((n for n, t in enumerate(statement.tokens) if figure.start <= t.start < figure.end), None)
+        at = next((n for n, t in enumerate(tokens) if figure.start <= t.start < figure.end), None)
         if at is not None:
-            near = [*statement.tokens[max(0, at - 2) : at], *statement.tokens[at + 1 : at + 3]]
-            yield figure, frozenset[str]().union(*(t.terms for t in near if not t.is_figure))
+            clause = tokens[at].clause
+            near = [t for t in (*tokens[max(0, at - 2) : at], *tokens[at + 1 : at + 3]) if t.clause == clause]
+            beside = frozenset[str]().union(*(t.terms for t in near if not t.is_figure))
+            yield figure, FigureContext(beside, statement.clauses[clause])
