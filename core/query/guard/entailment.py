@@ -14,7 +14,7 @@ from itertools import pairwise
 from core.query.guard.frames import without_frame
 from core.query.guard.numbers import PlacedFigure
 from core.query.guard.opposites import are_opposite_compounds, canonical_unit
-from core.query.guard.statement import FigureContext, StatedWord, Statement, figure_contexts, read_statement
+from core.query.guard.statement import FigureContext, StatedWord, Statement, figure_contexts, holds_name, read_statement
 
 MOST_FOREIGN = {"en": 0.25, "ja": 0.25}
 """Share of a sentence's words that may be foreign to its span."""
@@ -104,15 +104,14 @@ def _names(said: Statement, held: Statement, near: Statement) -> str:
         written = one[0].lower() + one[1:] if said.text.startswith(one) else one
         if all(text not in both for text in (one, written) for both in (held.text, near.text)):
             return "identifier"
-    low, beside = held.text.casefold(), near.text.casefold()
     terms, around, claimed = held.terms, near.terms, said.terms
     leaves_names = any(token.is_name and not token.terms & claimed for token in held.tokens)
     may_resolve = held.is_pronominal and not leaves_names
     for place, token in enumerate(said.tokens):
         is_foreign_noun = said.is_japanese and token.is_noun and not token.is_figure
-        if not (token.is_name or is_foreign_noun) or token.terms <= terms or token.text.casefold() in low:
+        if not (token.is_name or is_foreign_noun) or token.terms <= terms or holds_name(held.text, token.text):
             continue
-        if place <= MOST_BEFORE and may_resolve and (token.terms <= around or token.text.casefold() in beside):
+        if place <= MOST_BEFORE and may_resolve and (token.terms <= around or holds_name(near.text, token.text)):
             continue
         return "name"
     return ""

@@ -32,6 +32,8 @@ _ENGLISH_NEGATION = re.compile(
 _NOT_ONLY = re.compile(
     r"\bnot (?:only|just|merely)\b|\bno(?:t)? (?:later|earlier|sooner) than\b|\bwhether or not\b", re.IGNORECASE
 )
+_AT_MOST = re.compile(r"\bnot? (?:more|greater|higher|larger|longer) than\b", re.IGNORECASE)
+_AT_LEAST = re.compile(r"\bnot? (?:less|fewer|lower|smaller|shorter) than\b", re.IGNORECASE)
 _OBLIGED = re.compile(
     r"(?:な(?:ければ|くては)|ねば)(?:なら(?:ない|ず|なかった)|なりません|いけ(?:ない|ません|なかった))|ざるを得(?:ない|ず|ません)|だけで(?:は)?なく|のみなら[ずぬ]"
     r"|かもしれ(?:ない|ません)|に(?:違い|ちがい)(?:ない|ありません)|に(?:過ぎ|すぎ)(?:ない|ません)|(?:やむを|止むを)得(?:ず|ない)"
@@ -129,6 +131,11 @@ _AUXILIARIES = frozenset(
         "would",
     ]
 )
+AUXILIARY_NAMES = frozenset(("May", "Will"))
+"""Names that are auxiliaries too; no other little word is a name for being capitalised, as in titles."""
+_DERIVED = r"(?:s|y|n|an|ian|er|ese|ish)?"
+_SHORTEST_STEM = 4
+_LATIN = "A-Za-zÀ-ɏ"
 _LISTED = frozenset(("and", "or", "と", "や", "・", "および", "及び", "または", "又は"))
 _MODAL = {
     word: modal
@@ -200,12 +207,27 @@ def identifiers_in(plain: str) -> frozenset[str]:
     return frozenset(_IDENTIFIER.findall(plain))
 
 
+def holds_name(text: str, name: str) -> bool:
+    """Tell whether a text has a name, not within a longer word but in one that is derived from it: Japan in Japanese.
+
+    A name that is an auxiliary too counts only in its case.
+    """
+    if not re.match(f"[{_LATIN}]", name):
+        return name.casefold() in text.casefold()
+    derived = _DERIVED if len(name) >= _SHORTEST_STEM else ""
+    ends = rf"(?![{_LATIN}]|(?<=\d)\d)"
+    flags = re.NOFLAG if name in AUXILIARY_NAMES else re.IGNORECASE
+    return re.search(rf"(?<![{_LATIN}]){re.escape(name)}{derived}{ends}", text, flags) is not None
+
+
 @lru_cache(maxsize=512)
 def read_statement(text: str) -> Statement:
     """Return what a text states."""
     plain = normalise(text)
     for place in reversed(commas_within_numbers(plain)):
         plain = plain[:place] + plain[place + 1 :]
+    plain = _AT_MOST.sub(lambda match: "at most".rjust(len(match.group())), plain)
+    plain = _AT_LEAST.sub(lambda match: "at least".rjust(len(match.group())), plain)
     plain = _NOT_ONLY.sub(lambda match: " " * len(match.group()), plain)
     plain = _OBLIGED.sub(lambda match: "〓" * len(match.group()), plain)
     found = list(pieces(plain))
@@ -239,7 +261,8 @@ def read_statement(text: str) -> Statement:
             negations.append(len(tokens))
             continue
         figure = next((one for one in figures if one.start <= piece.start < one.end), None)
-        if low in _AUXILIARIES or (piece.stopped and figure is None and word not in capitals and not pole):
+        is_auxiliary = low in _AUXILIARIES and not (word in AUXILIARY_NAMES and word in capitals)
+        if is_auxiliary or (piece.stopped and figure is None and word not in capitals and not pole):
             continue
         if not piece.terms and figure is None:
             continue

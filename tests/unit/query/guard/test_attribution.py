@@ -98,6 +98,21 @@ def test_a_name_that_the_passage_does_not_hold_is_never_supported() -> None:
     assert support("名古屋のバルブ工場は1987年に開設された。", JAPANESE).foreign_names == ("バルブ",)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "passage", "names"),
+    [
+        ("The contract was signed by Ann.", "The planned contract was signed by Bob.", ("Ann",)),
+        ("The seminar is held in May.", "The seminar may be held in March.", ("May",)),
+        ("The seminar is held in May.", "The seminar in May is held here.", ()),
+        ("The disk holds 5 GB.", "The disk holds 5GB.", ()),
+        ("Javaで書く。", "JavaScriptで書く。", ("Java",)),
+        ("Javaで書く。", "プログラムをJavaで書く。", ()),
+    ],
+)
+def test_a_name_is_held_as_a_word_and_not_within_one(sentence: str, passage: str, names: tuple[str, ...]) -> None:
+    assert support(sentence, passage).foreign_names == names
+
+
 def test_a_figure_of_a_sentence_that_is_near_no_passage_is_flagged_where_none_holds_it() -> None:
     assert support("Parking costs 9,999 yen.", PLANT, TOWN).foreign_figures == ("9,999",)
     assert support("Parking costs 3,776 yen.", PLANT, TOWN).foreign_figures == ()

@@ -16,8 +16,16 @@ def test_every_axis_has_two_sides() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("increase", "decrease"), ("enable", "disable"), ("possible", "impossible"), ("am", "pm"), ("male", "female")]
-    + [("増加", "減少"), ("有効", "無効"), ("数多い", "数少ない")],
+    [
+        ("increase", "decrease"),
+        ("enable", "disable"),
+        ("possible", "impossible"),
+        ("am", "pm"),
+        ("male", "female"),
+        ("増加", "減少"),
+        ("有効", "無効"),
+        ("数多い", "数少ない"),
+    ],
 )
 def test_opposites_are_the_sides_of_one_axis(one: str, other: str) -> None:
     assert POLES[one] == (POLES[other][0], 1 - POLES[other][1])
