@@ -29,6 +29,8 @@ _ENGLISH_NEGATION = re.compile(
     r"|refuse|refuses|refused|lack|lacks|lacked|barely|rarely|seldom)",
     re.IGNORECASE,
 )
+_PREFIXES = ("非", "不", "未", "無")
+_EXCEPT = ("以外",)
 _NOT_ONLY = re.compile(
     r"\bnot (?:only|just|merely)\b|\bno(?:t)? (?:later|earlier|sooner) than\b|\bwhether or not\b", re.IGNORECASE
 )
@@ -235,7 +237,8 @@ def read_statement(text: str) -> Statement:
     breaks = [match.start() for match in _BREAK.finditer(plain)]
     figures = tuple(placed_figures(plain))
     tokens: list[StatedWord] = []
-    negations: list[int] = []
+    negations: list[tuple[int, bool]] = []
+    excluded: list[frozenset[str]] = []
     poles: list[tuple[str, int, int]] = []
     modals: set[str] = set()
     clause = at_break = begins = 0
@@ -258,7 +261,8 @@ def read_statement(text: str) -> Statement:
                 poles.append((pole[0], pole[1], len(tokens)))
         pole = POLES.get(low)
         if _is_negation(piece, is_japanese):
-            negations.append(len(tokens))
+            if word not in _EXCEPT or (tokens and tokens[-1].end == piece.start):
+                negations.append((len(tokens), not is_japanese or "接頭詞" in piece.kind))
             continue
         figure = next((one for one in figures if one.start <= piece.start < one.end), None)
         is_auxiliary = low in _AUXILIARIES and not (word in AUXILIARY_NAMES and word in capitals)
@@ -271,6 +275,8 @@ def read_statement(text: str) -> Statement:
         terms = frozenset(figure.readings) if figure is not None else frozenset(same.get(t, t) for t in piece.terms)
         if figure is not None and tokens and tokens[-1].is_figure and figure.start <= tokens[-1].start < figure.end:
             continue
+        if (rest := _behind_prefix(piece)) and figure is None:
+            excluded.append(frozenset(same.get(t, t) for t in rest))
         role = _particle(found, number, plain) if is_japanese else _preposition(found, number, plain)
         tokens.append(
             StatedWord(
@@ -292,7 +298,7 @@ def read_statement(text: str) -> Statement:
         tokens=tuple(tokens),
         figures=figures,
         identifiers=identifiers_in(plain),
-        negated=tuple(_head(tokens, place, is_japanese) for place in negations),
+        negated=(*(_head(tokens, place, is_ahead) for place, is_ahead in negations), *((one, one) for one in excluded)),
         poles=tuple((axis, side, _beside(tokens, place)) for axis, side, place in poles),
         modals=frozenset(modals),
         is_passive=_PASSIVE.search(plain) is not None,
@@ -322,7 +328,16 @@ def _inner_capitals(plain: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _behind_prefix(piece: AnalysedPiece) -> tuple[str, ...]:
+    """Return the terms of what a word excludes by its prefix: of members in non-members, of 参加 in 不参加."""
+    if piece.surface.lower().startswith("non-"):
+        return piece.terms[2:]
+    return piece.terms[1:] if len(piece.terms) > 1 and piece.terms[0] in _PREFIXES else ()
+
+
 def _is_negation(piece: AnalysedPiece, is_japanese: bool) -> bool:
+    if piece.surface in _EXCEPT or (piece.surface in _PREFIXES and "接頭詞" in piece.kind):
+        return True
     if is_japanese and _JAPANESE.search(piece.surface):
         base = piece.surface
         if base in ("なかっ", "なく", "なけれ", "ない", "なし", "無い", "無かっ", "ぬ", "ず", "まい"):
@@ -331,9 +346,9 @@ def _is_negation(piece: AnalysedPiece, is_japanese: bool) -> bool:
     return _ENGLISH_NEGATION.fullmatch(piece.surface) is not None
 
 
-def _head(tokens: Sequence[StatedWord], place: int, is_japanese: bool) -> tuple[frozenset[str], frozenset[str]]:
+def _head(tokens: Sequence[StatedWord], place: int, is_ahead: bool) -> tuple[frozenset[str], frozenset[str]]:
     """Return the terms of the word that a negation denies, and of those near it."""
-    first, wide = (place - 1, slice(max(0, place - 3), place)) if is_japanese else (place, slice(place, place + 3))
+    first, wide = (place, slice(place, place + 3)) if is_ahead else (place - 1, slice(max(0, place - 3), place))
     head = tokens[first].terms if 0 <= first < len(tokens) else frozenset[str]()
     return head, frozenset[str]().union(*(token.terms for token in tokens[wide]))
 
