@@ -312,7 +312,7 @@ def _joins_clauses(figures: Sequence[PlacedFigure], start: int, end: int, begins
     return (
         any(begins <= figure.start < start for figure in figures)
         and any(figure.start > end for figure in figures)
-        and not any(figure.start == end + 1 for figure in figures)
+        and not any(figure.start == end + 1 or figure.start <= start < figure.end for figure in figures)
     )
 
 
