@@ -166,6 +166,22 @@ def test_fences_that_a_model_repeats_are_no_text() -> None:
     assert without_marks('<document number="1" name="x">Fact</document>').strip() == "Fact"
 
 
+@pytest.mark.parametrize(
+    ("text", "context", "shown", "hints"),
+    [
+        ("Use list[0] in it [1].", "use list[0] here", "Use list(0) in it.", {1}),
+        ("Use args[1] in it [2].", "use args[1] here", "Use args(1) in it.", {2}),
+        ("It uses args[1].", "it uses args", "It uses args.", {1}),
+        ("It uses args [1].", "it uses args [1]", "It uses args.", {1}),
+        ("In [2020], it rose [1].", "", "In (2020), it rose.", {1}),
+        ("引数はargs[1]に入る[2]。", "args[1]に入る", "引数はargs(1)に入る。", {2}),
+    ],
+)
+def test_years_and_code_of_the_passages_are_no_marks(text: str, context: str, shown: str, hints: set[int]) -> None:
+    (sentence,) = read_sentences(text, 100, context)
+    assert (sentence.text, sentence.hints) == (shown, hints)
+
+
 def test_a_mark_inside_another_leaves_no_mark() -> None:
     assert without_marks("One is red [1[2]] and [1[2[3]]].") == "One is red (1) and [1(2)]."
     (sentence,) = read_sentences("One is red [1[2]].", 100)
