@@ -7,6 +7,7 @@ what it is: a figure or a name at once, words by their share. Reasons: ``figure`
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence, Set
 from itertools import pairwise
@@ -24,6 +25,10 @@ FOREIGN_WORDS = "words"
 MOST_BEFORE = 3
 
 
+_CLOCK = re.compile(r"(?<![\d:.])0?(\d{1,2}:[0-5]\d)(?![:\d])")
+_VERSION = re.compile(r"(?:\b(?:versions?|release|ver\.?|v)|バージョン)\s?(\d+(?:\.\d+)+)(?!\.?\d)", re.IGNORECASE)
+
+
 def contradiction_of(claim: str, span: str, context: str = "") -> str:
     """Return why a span does not say what a claim does, or nothing; names may stand in the ``context`` of the span."""
     said, held, near = read_statement(without_frame(claim)), read_statement(span), read_statement(context)
@@ -31,6 +36,7 @@ def contradiction_of(claim: str, span: str, context: str = "") -> str:
         return ""
     return (
         _figures(said, held, near)
+        or _written(said, held, near)
         or _direction(said, held)
         or _names(said, held, near)
         or _negation(said, held)
@@ -60,6 +66,18 @@ def _figures(said: Statement, held: Statement, near: Statement) -> str:
     for figure in lacking:
         beside = any(one.readings & figure.readings and _same_unit(figure, one) for one in near.figures)
         if not beside or any(_same_unit(figure, one) for one in free):
+            return "figure"
+    return ""
+
+
+def _written(said: Statement, held: Statement, near: Statement) -> str:
+    """Tell whether a time or a version is another as it is written, whose parts or value the span may well hold."""
+    clocks = _CLOCK.findall(held.text)
+    if clocks and not {*_CLOCK.findall(said.text)} <= {*clocks, *_CLOCK.findall(near.text)}:
+        return "figure"
+    for version in _VERSION.findall(said.text):
+        whole = re.compile(rf"(?<![\d.]){re.escape(version.removesuffix('.0'))}(?!\d|\.[1-9])")
+        if not (whole.search(held.text) or whole.search(near.text)):
             return "figure"
     return ""
 
