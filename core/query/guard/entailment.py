@@ -152,14 +152,14 @@ def _negation(said: Statement, held: Statement) -> str:
 
 
 def _direction(said: Statement, held: Statement) -> str:
-    sides = Counter((axis, side) for axis, side, _ in held.poles)
-    stated = Counter((axis, side) for axis, side, _ in said.poles)
-    for axis, side, beside in said.poles:
+    sides = Counter((axis, side) for axis, side, *_ in held.poles)
+    stated = Counter((axis, side) for axis, side, *_ in said.poles)
+    for axis, side, beside, _ in said.poles:
         if stated[axis, side] > sides[axis, side] and sides[axis, 1 - side] > stated[axis, 1 - side]:
             return "direction"
         if sides[axis, side] and sides[axis, 1 - side]:
-            right = [near for one, two, near in held.poles if (one, two) == (axis, side)]
-            wrong = [near for one, two, near in held.poles if (one, two) == (axis, 1 - side)]
+            right = [near for one, two, near, _ in held.poles if (one, two) == (axis, side)]
+            wrong = [near for one, two, _, near in held.poles if (one, two) == (axis, 1 - side)]
             if max(len(beside & near) for near in wrong) > max(len(beside & near) for near in right):
                 return "direction"
     left = [token for token in held.tokens if not token.terms & said.terms]

@@ -34,8 +34,8 @@ _EXCEPT = ("以外",)
 _NOT_ONLY = re.compile(
     r"\bnot (?:only|just|merely)\b|\bno(?:t)? (?:later|earlier|sooner) than\b|\bwhether or not\b", re.IGNORECASE
 )
-_AT_MOST = re.compile(r"\bnot? (?:more|greater|higher|larger|longer) than\b", re.IGNORECASE)
-_AT_LEAST = re.compile(r"\bnot? (?:less|fewer|lower|smaller|shorter) than\b", re.IGNORECASE)
+_AT_MOST = re.compile(r"\b(?:no|not(?: be)?) (?:more|greater|higher|larger|longer) than\b", re.IGNORECASE)
+_AT_LEAST = re.compile(r"\b(?:no|not(?: be)?) (?:less|fewer|lower|smaller|shorter) than\b", re.IGNORECASE)
 _OBLIGED = re.compile(
     r"(?:な(?:ければ|くては)|ねば)(?:なら(?:ない|ず|なかった)|なりません|いけ(?:ない|ません|なかった))|ざるを得(?:ない|ず|ません)|だけで(?:は)?なく|のみなら[ずぬ]"
     r"|かもしれ(?:ない|ません)|に(?:違い|ちがい)(?:ない|ありません)|に(?:過ぎ|すぎ)(?:ない|ません)|(?:やむを|止むを)得(?:ず|ない)"
@@ -178,7 +178,7 @@ class Statement:
     """A sentence, read.
 
     ``negated`` has of each negation the terms of the word that it denies and of those near it; ``poles`` the axis and
-    side of each word that has an opposite, and what stands beside it.
+    side of each word that has an opposite, what stands beside it, and what of that in its clause.
     """
 
     text: str
@@ -186,7 +186,7 @@ class Statement:
     figures: tuple[PlacedFigure, ...]
     identifiers: frozenset[str]
     negated: tuple[tuple[frozenset[str], frozenset[str]], ...]
-    poles: tuple[tuple[str, int, frozenset[str]], ...]
+    poles: tuple[tuple[str, int, frozenset[str], frozenset[str]], ...]
     modals: frozenset[str]
     is_passive: bool
     is_japanese: bool
@@ -216,7 +216,7 @@ def holds_name(text: str, name: str) -> bool:
     """
     if not re.match(f"[{_LATIN}]", name):
         return name.casefold() in text.casefold()
-    derived = _DERIVED if len(name) >= _SHORTEST_STEM else ""
+    derived = _DERIVED if len(name) >= _SHORTEST_STEM else "s?"
     ends = rf"(?![{_LATIN}]|(?<=\d)\d)"
     flags = re.NOFLAG if name in AUXILIARY_NAMES else re.IGNORECASE
     return re.search(rf"(?<![{_LATIN}]){re.escape(name)}{derived}{ends}", text, flags) is not None
@@ -239,7 +239,7 @@ def read_statement(text: str) -> Statement:
     tokens: list[StatedWord] = []
     negations: list[tuple[int, bool]] = []
     excluded: list[frozenset[str]] = []
-    poles: list[tuple[str, int, int]] = []
+    poles: list[tuple[str, int, int, int]] = []
     modals: set[str] = set()
     clause = at_break = begins = 0
     capitals, same = _inner_capitals(plain), same_terms()
@@ -258,7 +258,7 @@ def read_statement(text: str) -> Statement:
             modals.add(modal)
         for part in low.split("-"):
             if pole := POLES.get(part):
-                poles.append((pole[0], pole[1], len(tokens)))
+                poles.append((pole[0], pole[1], len(tokens), clause))
         pole = POLES.get(low)
         if _is_negation(piece, is_japanese):
             if word not in _EXCEPT or (tokens and tokens[-1].end == piece.start):
@@ -299,7 +299,7 @@ def read_statement(text: str) -> Statement:
         figures=figures,
         identifiers=identifiers_in(plain),
         negated=(*(_head(tokens, place, is_ahead) for place, is_ahead in negations), *((one, one) for one in excluded)),
-        poles=tuple((axis, side, _beside(tokens, place)) for axis, side, place in poles),
+        poles=tuple((axis, side, *_beside(tokens, *at)) for axis, side, *at in poles),
         modals=frozenset(modals),
         is_passive=_PASSIVE.search(plain) is not None,
         is_japanese=is_japanese,
@@ -353,9 +353,10 @@ def _head(tokens: Sequence[StatedWord], place: int, is_ahead: bool) -> tuple[fro
     return head, frozenset[str]().union(*(token.terms for token in tokens[wide]))
 
 
-def _beside(tokens: Sequence[StatedWord], place: int) -> frozenset[str]:
+def _beside(tokens: Sequence[StatedWord], place: int, clause: int) -> tuple[frozenset[str], frozenset[str]]:
     near = [*tokens[max(0, place - 2) : place], *tokens[place + 1 : place + 3]]
-    return frozenset[str]().union(*(token.terms for token in near))
+    inside = (token.terms for token in near if token.clause == clause)
+    return frozenset[str]().union(*(token.terms for token in near)), frozenset[str]().union(*inside)
 
 
 def _preposition(found: Sequence[AnalysedPiece], number: int, plain: str) -> str:
