@@ -16,24 +16,38 @@ _MARK = re.compile(
 )
 _NUMBER = re.compile(r"\d+")
 _FENCE = re.compile(r"</?document\b[^<>\n]{0,200}>", re.IGNORECASE)
-
-
 _AS_TEXT = str.maketrans("[【［〔]】］〕", "(" * 4 + ")" * 4)
+_MOST_SOURCES = 999
+_LONGEST_IDENTIFIER = 64
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
-def without_marks(text: str) -> str:
+def without_marks(text: str, context: str = "") -> str:
     """Return the text without citation marks and without the fences of the prompt.
 
-    What becomes a mark only when another is gone, as in ``[1[2]]``, is text and gets round brackets.
+    What becomes a mark only when another is gone, as in ``[1[2]]``, is text and gets round brackets; so do a year and
+    an index, as in ``args[1]``, that the ``context``, the folded text of the passages, holds.
     """
-    once = _MARK.sub("", _FENCE.sub(" ", text))
-    return _MARK.sub(lambda mark: mark.group().translate(_AS_TEXT), once)
+    once = _MARK.sub(lambda mark: _as_text(mark) if _is_text(mark, context) else "", _FENCE.sub(" ", text))
+    return _MARK.sub(_as_text, once)
 
 
-def read_sentences(text: str, most: int) -> list[WrittenSentence]:
+def _as_text(mark: re.Match[str]) -> str:
+    return mark.group().translate(_AS_TEXT)
+
+
+def _is_text(mark: re.Match[str], context: str) -> bool:
+    """Tell whether what looks like a mark cites nothing: by a number that no source has, or as an index in code."""
+    if not all(1 <= int(number) <= _MOST_SOURCES for number in _NUMBER.findall(mark["numbers"])):
+        return True
+    name = _IDENTIFIER.search(mark.string, max(0, mark.start() - _LONGEST_IDENTIFIER), mark.start())
+    return name is not None and not mark.group()[0].isspace() and f"{name.group()}{mark.group()}".casefold() in context
+
+
+def read_sentences(text: str, most: int, context: str = "") -> list[WrittenSentence]:
     """Return the first sentences of the text without marks, each with the numbers by which it cited."""
     text = _FENCE.sub(" ", text)
-    plain = without_marks(text)
+    plain = without_marks(text, context)
     spans = split_sentences(plain)
     starts = [start for start, _ in spans]
     hints: list[set[int]] = [set() for _ in spans[:most]]
@@ -42,6 +56,8 @@ def read_sentences(text: str, most: int) -> list[WrittenSentence]:
         cited = bisect_left(starts, match.start() - removed) - 1
         if cited >= most:
             break
+        if _is_text(match, context):
+            continue
         if cited >= 0:
             hints[cited].update(int(number) for number in _NUMBER.findall(match["numbers"]))
         removed += len(match.group())

@@ -25,7 +25,7 @@ from core.query.answer.quotable_units import quotable_units
 from core.query.guard.entailment import FOREIGN_WORDS, contradiction_of
 from core.query.guard.frames import without_frame
 from core.query.guard.numbers import Figure, foreign_figures, held_figures, stated_figures
-from core.query.guard.statement import identifiers_in
+from core.query.guard.statement import AUXILIARY_NAMES, holds_name, identifiers_in
 from core.text.analysis import analyse, content_words, normalise
 from core.text.language import detect_language
 
@@ -266,8 +266,11 @@ def names_in(sentence: str) -> tuple[str, ...]:
 
 
 def _holds(name: str, passage: SupportPassage) -> bool:
-    bare = name.casefold().removesuffix("'s").removesuffix("’s")
-    return bare in passage.plain or content_words(name) <= passage.terms
+    bare = name.removesuffix("'s").removesuffix("’s")
+    if bare in AUXILIARY_NAMES:
+        placed = passage.source.hit.placed
+        return holds_name(normalise(placed.chunk.indexed_text(placed.title)), bare)
+    return content_words(name) <= passage.terms or holds_name(passage.plain, bare.casefold())
 
 
 def _by_similarity(

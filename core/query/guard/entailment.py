@@ -7,14 +7,15 @@ what it is: a figure or a name at once, words by their share. Reasons: ``figure`
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 
 from core.query.guard.frames import without_frame
 from core.query.guard.numbers import PlacedFigure
 from core.query.guard.opposites import are_opposite_compounds, canonical_unit
-from core.query.guard.statement import StatedWord, Statement, figure_contexts, read_statement
+from core.query.guard.statement import FigureContext, StatedWord, Statement, figure_contexts, holds_name, read_statement
 
 MOST_FOREIGN = {"en": 0.25, "ja": 0.25}
 """Share of a sentence's words that may be foreign to its span."""
@@ -24,6 +25,10 @@ FOREIGN_WORDS = "words"
 MOST_BEFORE = 3
 
 
+_CLOCK = re.compile(r"(?<![\d:.])0?(\d{1,2}:[0-5]\d)(?![:\d])")
+_VERSION = re.compile(r"(?:\b(?:versions?|release|ver\.?|v)|バージョン)\s?(\d+(?:\.\d+)+)(?!\.?\d)", re.IGNORECASE)
+
+
 def contradiction_of(claim: str, span: str, context: str = "") -> str:
     """Return why a span does not say what a claim does, or nothing; names may stand in the ``context`` of the span."""
     said, held, near = read_statement(without_frame(claim)), read_statement(span), read_statement(context)
@@ -31,6 +36,7 @@ def contradiction_of(claim: str, span: str, context: str = "") -> str:
         return ""
     return (
         _figures(said, held, near)
+        or _written(said, held, near)
         or _direction(said, held)
         or _names(said, held, near)
         or _negation(said, held)
@@ -55,11 +61,23 @@ def _figures(said: Statement, held: Statement, near: Statement) -> str:
         if not bounded:
             return "direction"
         free.remove(bounded[0])
-        if _elsewhere(figure, contexts.get(figure, frozenset()), held):
+        if _elsewhere(figure, contexts.get(figure), held):
             return "figure"
     for figure in lacking:
         beside = any(one.readings & figure.readings and _same_unit(figure, one) for one in near.figures)
         if not beside or any(_same_unit(figure, one) for one in free):
+            return "figure"
+    return ""
+
+
+def _written(said: Statement, held: Statement, near: Statement) -> str:
+    """Tell whether a time or a version is another as it is written, whose parts or value the span may well hold."""
+    clocks = _CLOCK.findall(held.text)
+    if clocks and not {*_CLOCK.findall(said.text)} <= {*clocks, *_CLOCK.findall(near.text)}:
+        return "figure"
+    for version in _VERSION.findall(said.text):
+        whole = re.compile(rf"(?<![\d.]){re.escape(version.removesuffix('.0'))}(?!\d|\.[1-9])")
+        if not (whole.search(held.text) or whole.search(near.text)):
             return "figure"
     return ""
 
@@ -73,16 +91,30 @@ def _same_unit(one: PlacedFigure, other: PlacedFigure) -> bool:
     return True
 
 
-def _elsewhere(figure: PlacedFigure, beside: frozenset[str], held: Statement) -> bool:
-    """Tell whether what stands beside a figure is said of another one of the same unit, in another clause."""
+def _elsewhere(figure: PlacedFigure, context: FigureContext | None, held: Statement) -> bool:
+    """Tell whether a figure is said of another thing in the span, and its own thing has another figure there."""
     own = [number for number, clause in enumerate(held.clauses) if figure.readings & clause]
-    if not own or len(beside) < 2:
+    if context is None or not own or len(context.beside) < 2:
         return False
-    shares = [len(beside & clause) for clause in held.clauses]
-    if any(shares[number] for number in own):
+    shares = [len(context.beside & clause) for clause in held.clauses]
+    most = max(shares[number] for number in own)
+    if (most or not held.is_japanese) and not _is_said_of_another(own, context.clause, held):
         return False
     rivals = [one for one in held.figures if not one.readings & figure.readings and _same_unit(figure, one)]
-    return any(share >= 2 and any(one.readings & held.clauses[n] for one in rivals) for n, share in enumerate(shares))
+    return any(
+        share >= 2 and share > most and n not in own and any(one.readings & held.clauses[n] for one in rivals)
+        for n, share in enumerate(shares)
+    )
+
+
+def _is_said_of_another(own: Sequence[int], claimed: Set[str], held: Statement) -> bool:
+    """Tell whether each of the clauses names what the claim does not: a clause may leave out what was named before."""
+    named = {
+        token.clause
+        for token in held.tokens
+        if not token.is_figure and not token.terms & claimed and (token.role == "が" or not held.is_japanese)
+    }
+    return named.issuperset(own)
 
 
 def _names(said: Statement, held: Statement, near: Statement) -> str:
@@ -90,15 +122,14 @@ def _names(said: Statement, held: Statement, near: Statement) -> str:
         written = one[0].lower() + one[1:] if said.text.startswith(one) else one
         if all(text not in both for text in (one, written) for both in (held.text, near.text)):
             return "identifier"
-    low, beside = held.text.casefold(), near.text.casefold()
     terms, around, claimed = held.terms, near.terms, said.terms
     leaves_names = any(token.is_name and not token.terms & claimed for token in held.tokens)
     may_resolve = held.is_pronominal and not leaves_names
     for place, token in enumerate(said.tokens):
         is_foreign_noun = said.is_japanese and token.is_noun and not token.is_figure
-        if not (token.is_name or is_foreign_noun) or token.terms <= terms or token.text.casefold() in low:
+        if not (token.is_name or is_foreign_noun) or token.terms <= terms or holds_name(held.text, token.text):
             continue
-        if place <= MOST_BEFORE and may_resolve and (token.terms <= around or token.text.casefold() in beside):
+        if place <= MOST_BEFORE and may_resolve and (token.terms <= around or holds_name(near.text, token.text)):
             continue
         return "name"
     return ""
@@ -121,14 +152,14 @@ def _negation(said: Statement, held: Statement) -> str:
 
 
 def _direction(said: Statement, held: Statement) -> str:
-    sides = Counter((axis, side) for axis, side, _ in held.poles)
-    stated = Counter((axis, side) for axis, side, _ in said.poles)
-    for axis, side, beside in said.poles:
+    sides = Counter((axis, side) for axis, side, *_ in held.poles)
+    stated = Counter((axis, side) for axis, side, *_ in said.poles)
+    for axis, side, beside, _ in said.poles:
         if stated[axis, side] > sides[axis, side] and sides[axis, 1 - side] > stated[axis, 1 - side]:
             return "direction"
         if sides[axis, side] and sides[axis, 1 - side]:
-            right = [near for one, two, near in held.poles if (one, two) == (axis, side)]
-            wrong = [near for one, two, near in held.poles if (one, two) == (axis, 1 - side)]
+            right = [near for one, two, near, _ in held.poles if (one, two) == (axis, side)]
+            wrong = [near for one, two, _, near in held.poles if (one, two) == (axis, 1 - side)]
             if max(len(beside & near) for near in wrong) > max(len(beside & near) for near in right):
                 return "direction"
     left = [token for token in held.tokens if not token.terms & said.terms]

@@ -156,7 +156,7 @@ def guard(
     passages = [SupportPassage.read(source) for source in evidence.sources]
     context = "\n".join(passage.plain for passage in passages)
     takes_orders = asks_about_orders(evidence.question)
-    sentences = read_sentences(without_hidden(written), MOST_SENTENCES)
+    sentences = read_sentences(without_hidden(written), MOST_SENTENCES, context)
     supports = [
         replace(
             support,

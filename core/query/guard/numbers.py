@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from core.text.analysis import normalise
@@ -13,7 +13,7 @@ _DIGITS = {sign: value for value, sign in enumerate("〇一二三四五六七八
 _SMALL = {"十": 10, "百": 100, "千": 1000}
 _LARGE = {"万": 10**4, "億": 10**8, "兆": 10**12}
 _KANJI = "".join([*_DIGITS, *_SMALL, *_LARGE])
-_COUNTED = "年月日世紀人名個回円台冊枚本件社国県市町村区階歳才頭匹羽倍割章条項号位点度戸校党州曲話巻目"
+_COUNTED = "年月日世紀人名個回円台冊枚本件社国県市町村区階歳才頭匹羽倍割章条項号位点度戸校党州曲話巻目週泊秒"
 _LOOSELY_COUNTED = "つ番分時秒行段組種類点者方種"
 _NUMBERS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
@@ -23,14 +23,26 @@ _WORDS = dict(zip(_NUMBERS.split(), [*range(20), *range(20, 100, 10)], strict=Tr
 _WORDS |= {"first": 1, "second": 2, "third": 3, "once": 1, "twice": 2, "dozen": 12, "hundred": 100}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth"
+_SMALL_WORDS, _TENS = _NUMBERS.split()[:20], "|".join(_NUMBERS.split()[20:])
+_UNITS = "|".join([*_SMALL_WORDS[1:10], *_ORDINALS.split()])
+_BELOW_HUNDRED = rf"(?:(?:{_TENS})(?:[- ](?:{_UNITS})\b)?|(?:{'|'.join(_SMALL_WORDS)}))\b"
+_BELOW_THOUSAND = rf"{_BELOW_HUNDRED}(?:[- ]hundred\b(?:(?: and)? {_BELOW_HUNDRED})?)?"
+_SCALED = rf"[- ](?:thousand|million|billion|trillion|dozen)\b(?:(?: and|,)? {_BELOW_THOUSAND})?"
+_IN_WORDS = rf"{_BELOW_THOUSAND}(?:{_SCALED})*"
+_WORTH = _WORDS | {word: value for value, word in enumerate(_ORDINALS.split(), 1)}
+_COUNTED_BY_WORD = re.compile(r"[かヶカヵケ箇]月|文字|時間|分間|行目|(?<!一)[時行]|(?<!十)分")
+
 _FIGURE = re.compile(
-    r"(?P<number>(?<![\d.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+    r"(?P<minus>(?<![A-Za-z0-9_.)\]%°'’′ァ-ヺ一-鿿々-])[-−]|\bminus |(?:マイナス|氷点下|零下|地下(?=[^階]{1,3}階))\s?)?"
+    r"(?:(?P<number>(?<![\d.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     rf"(?P<unit>[{''.join([*_SMALL, *_LARGE])}]+(?:\d|[{_KANJI}])*[{_KANJI}]?)?"
     rf"(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?"
-    rf"|(?P<kanji>[{_KANJI}]+)",
+    rf"|(?P<kanji>[{_KANJI}]+))",
     re.IGNORECASE,
 )
-_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b", re.IGNORECASE)
+_BELOW_ZERO = re.compile(r"\s?(?:°\s?[CF]?|degrees?(?: celsius| fahrenheit)?) below (?:zero|freezing)", re.IGNORECASE)
+_WORD = re.compile(rf"\b(?:{_IN_WORDS}|(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b)", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"^\s*[(（]?\d{1,2}[.)、．）]\s+", re.MULTILINE)
 _LONGEST_DIGITS = 40
 _VAGUE = frozenset(("first", "one", "once"))
@@ -66,7 +78,7 @@ def stated_figures(text: str) -> list[Figure]:
     Kanji numerals count where more than one stands together or something is counted by them: 一番 states nothing.
     """
     matches = _FIGURE.finditer(_LIST_NUMBER.sub("", normalise(text)))
-    figures = (_figure(match) for match in matches if _is_stated(match, _COUNTED))
+    figures = (_loose(match) for match in matches if _is_stated(match, _COUNTED))
     return list({figure.written: figure for figure in figures}.values())
 
 
@@ -76,10 +88,10 @@ def held_figures(text: str) -> frozenset[str]:
     held: set[str] = set()
     for match in _FIGURE.finditer(plain):
         if _is_stated(match, _COUNTED + _LOOSELY_COUNTED):
-            held |= _figure(match).readings
+            held |= _loose(match).readings
         if match["scale"]:
             held.add(_form(match["number"].replace(",", "")))
-    held.update(str(_WORDS[match.group().lower()]) for match in _WORD.finditer(plain))
+    held.update(_worth(match.group()) for match in _WORD.finditer(plain))
     return frozenset(held)
 
 
@@ -105,8 +117,7 @@ def placed_figures(plain: str) -> Iterator[PlacedFigure]:
     found = [match for match in _FIGURE.finditer(plain) if _is_stated(match, _COUNTED)]
     found += [match for match in _WORD.finditer(plain) if match.group().lower() not in _VAGUE]
     for match in sorted(found, key=lambda match: match.start()):
-        word = match.group().lower()
-        readings = frozenset({str(_WORDS[word])}) if word in _WORDS else _figure(match).readings
+        readings = frozenset({_worth(match.group())}) if match.re is _WORD else _figure(match).readings
         after, before = plain[match.end() : match.end() + 24], plain[max(0, match.start() - 14) : match.start()]
         behind = _BEHIND.match(after)
         follows = behind[1] if behind else ""
@@ -123,7 +134,35 @@ def _limit(before: str, after: str) -> str:
     return ""
 
 
+def _worth(words: str) -> str:
+    """Return the number that English words say: two hundred and twenty-five."""
+    whole = part = 0
+    for word in re.findall("[a-z]+", words.lower()):
+        if word in ("hundred", "dozen"):
+            part = (part or 1) * _WORTH[word]
+        elif word in _SCALES:
+            whole, part = whole + part * _SCALES[word], 0
+        elif word != "and":
+            part += _WORTH[word]
+    return str(whole + part)
+
+
+def _loose(match: re.Match[str]) -> Figure:
+    """Return a figure without its sign too where a word says that, which others may say elsewhere: below zero, B2."""
+    figure = _figure(match)
+    if match["minus"] in ("-", "−"):
+        return figure
+    return replace(figure, readings=figure.readings | {reading.removeprefix("-") for reading in figure.readings})
+
+
 def _figure(match: re.Match[str]) -> Figure:
+    figure = _unsigned(match)
+    if match["minus"] or _BELOW_ZERO.match(match.string, match.end()):
+        return replace(figure, readings=frozenset(f"-{reading}" for reading in figure.readings))
+    return figure
+
+
+def _unsigned(match: re.Match[str]) -> Figure:
     if kanji := match["kanji"]:
         return Figure(kanji, frozenset(_kanji_readings(kanji)) or frozenset({kanji}))
     number, unit, scale = match["number"].replace(",", ""), match["unit"], match["scale"]
@@ -141,7 +180,8 @@ def _is_stated(match: re.Match[str], counted: str) -> bool:
         return True
     if not set(kanji) & (_DIGITS.keys() | _SMALL.keys()) or kanji[0] in _LARGE:
         return False
-    return len(kanji) > 1 or match.string[match.end() : match.end() + 1] in tuple(counted)
+    is_counted = match.string[match.end() : match.end() + 1] in tuple(counted)
+    return len(kanji) > 1 or is_counted or _COUNTED_BY_WORD.match(match.string, match.end()) is not None
 
 
 def _kanji_readings(text: str) -> Iterator[str]:

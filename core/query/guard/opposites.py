@@ -47,7 +47,7 @@ _AXES = """
 """
 POLES: dict[str, tuple[str, int]] = {}
 """The axis and the side of a word that has an opposite; the first axis that names a word has it."""
-for _axis in _AXES.split(" | "):
+for _axis in " ".join(_AXES.split()).split(" | "):
     _sides = [side.split() for side in _axis.split(" / ")]
     for _side, _words in enumerate(_sides):
         for _word in _words:

@@ -29,9 +29,13 @@ _ENGLISH_NEGATION = re.compile(
     r"|refuse|refuses|refused|lack|lacks|lacked|barely|rarely|seldom)",
     re.IGNORECASE,
 )
+_PREFIXES = ("非", "不", "未", "無")
+_EXCEPT = ("以外",)
 _NOT_ONLY = re.compile(
     r"\bnot (?:only|just|merely)\b|\bno(?:t)? (?:later|earlier|sooner) than\b|\bwhether or not\b", re.IGNORECASE
 )
+_AT_MOST = re.compile(r"\b(?:no|not(?: be)?) (?:more|greater|higher|larger|longer) than\b", re.IGNORECASE)
+_AT_LEAST = re.compile(r"\b(?:no|not(?: be)?) (?:less|fewer|lower|smaller|shorter) than\b", re.IGNORECASE)
 _OBLIGED = re.compile(
     r"(?:な(?:ければ|くては)|ねば)(?:なら(?:ない|ず|なかった)|なりません|いけ(?:ない|ません|なかった))|ざるを得(?:ない|ず|ません)|だけで(?:は)?なく|のみなら[ずぬ]"
     r"|かもしれ(?:ない|ません)|に(?:違い|ちがい)(?:ない|ありません)|に(?:過ぎ|すぎ)(?:ない|ません)|(?:やむを|止むを)得(?:ず|ない)"
@@ -129,6 +133,11 @@ _AUXILIARIES = frozenset(
         "would",
     ]
 )
+AUXILIARY_NAMES = frozenset(("May", "Will"))
+"""Names that are auxiliaries too; no other little word is a name for being capitalised, as in titles."""
+_DERIVED = r"(?:s|y|n|an|ian|er|ese|ish)?"
+_SHORTEST_STEM = 4
+_LATIN = "A-Za-zÀ-ɏ"
 _LISTED = frozenset(("and", "or", "と", "や", "・", "および", "及び", "または", "又は"))
 _MODAL = {
     word: modal
@@ -169,7 +178,7 @@ class Statement:
     """A sentence, read.
 
     ``negated`` has of each negation the terms of the word that it denies and of those near it; ``poles`` the axis and
-    side of each word that has an opposite, and what stands beside it.
+    side of each word that has an opposite, what stands beside it, and what of that in its clause.
     """
 
     text: str
@@ -177,7 +186,7 @@ class Statement:
     figures: tuple[PlacedFigure, ...]
     identifiers: frozenset[str]
     negated: tuple[tuple[frozenset[str], frozenset[str]], ...]
-    poles: tuple[tuple[str, int, frozenset[str]], ...]
+    poles: tuple[tuple[str, int, frozenset[str], frozenset[str]], ...]
     modals: frozenset[str]
     is_passive: bool
     is_japanese: bool
@@ -200,12 +209,27 @@ def identifiers_in(plain: str) -> frozenset[str]:
     return frozenset(_IDENTIFIER.findall(plain))
 
 
+def holds_name(text: str, name: str) -> bool:
+    """Tell whether a text has a name, not within a longer word but in one that is derived from it: Japan in Japanese.
+
+    A name that is an auxiliary too counts only in its case.
+    """
+    if not re.match(f"[{_LATIN}]", name):
+        return name.casefold() in text.casefold()
+    derived = _DERIVED if len(name) >= _SHORTEST_STEM else "s?"
+    ends = rf"(?![{_LATIN}]|(?<=\d)\d)"
+    flags = re.NOFLAG if name in AUXILIARY_NAMES else re.IGNORECASE
+    return re.search(rf"(?<![{_LATIN}]){re.escape(name)}{derived}{ends}", text, flags) is not None
+
+
 @lru_cache(maxsize=512)
 def read_statement(text: str) -> Statement:
     """Return what a text states."""
     plain = normalise(text)
     for place in reversed(commas_within_numbers(plain)):
         plain = plain[:place] + plain[place + 1 :]
+    plain = _AT_MOST.sub(lambda match: "at most".rjust(len(match.group())), plain)
+    plain = _AT_LEAST.sub(lambda match: "at least".rjust(len(match.group())), plain)
     plain = _NOT_ONLY.sub(lambda match: " " * len(match.group()), plain)
     plain = _OBLIGED.sub(lambda match: "〓" * len(match.group()), plain)
     found = list(pieces(plain))
@@ -213,30 +237,36 @@ def read_statement(text: str) -> Statement:
     breaks = [match.start() for match in _BREAK.finditer(plain)]
     figures = tuple(placed_figures(plain))
     tokens: list[StatedWord] = []
-    negations: list[int] = []
-    poles: list[tuple[str, int, int]] = []
+    negations: list[tuple[int, bool]] = []
+    excluded: list[frozenset[str]] = []
+    poles: list[tuple[str, int, int, int]] = []
     modals: set[str] = set()
-    clause = at_break = 0
+    clause = at_break = begins = 0
     capitals, same = _inner_capitals(plain), same_terms()
     for number, piece in enumerate(found):
         while at_break < len(breaks) and breaks[at_break] < piece.start:
+            begins = breaks[at_break]
             at_break += 1
             clause += bool(tokens) and tokens[-1].clause == clause
         word = piece.surface
         low = word.lower()
         if not is_japanese and low in ("but", "which", "who", "while", "where"):
             clause += bool(tokens) and tokens[-1].clause == clause
+        if low == "and" and _joins_clauses(figures, piece.start, piece.end, begins):
+            clause += bool(tokens) and tokens[-1].clause == clause
         if modal := _MODAL.get(low):
             modals.add(modal)
         for part in low.split("-"):
             if pole := POLES.get(part):
-                poles.append((pole[0], pole[1], len(tokens)))
+                poles.append((pole[0], pole[1], len(tokens), clause))
         pole = POLES.get(low)
         if _is_negation(piece, is_japanese):
-            negations.append(len(tokens))
+            if word not in _EXCEPT or (tokens and tokens[-1].end == piece.start):
+                negations.append((len(tokens), not is_japanese or "接頭詞" in piece.kind))
             continue
         figure = next((one for one in figures if one.start <= piece.start < one.end), None)
-        if low in _AUXILIARIES or (piece.stopped and figure is None and word not in capitals and not pole):
+        is_auxiliary = low in _AUXILIARIES and not (word in AUXILIARY_NAMES and word in capitals)
+        if is_auxiliary or (piece.stopped and figure is None and word not in capitals and not pole):
             continue
         if not piece.terms and figure is None:
             continue
@@ -245,6 +275,8 @@ def read_statement(text: str) -> Statement:
         terms = frozenset(figure.readings) if figure is not None else frozenset(same.get(t, t) for t in piece.terms)
         if figure is not None and tokens and tokens[-1].is_figure and figure.start <= tokens[-1].start < figure.end:
             continue
+        if (rest := _behind_prefix(piece)) and figure is None:
+            excluded.append(frozenset(same.get(t, t) for t in rest))
         role = _particle(found, number, plain) if is_japanese else _preposition(found, number, plain)
         tokens.append(
             StatedWord(
@@ -266,12 +298,21 @@ def read_statement(text: str) -> Statement:
         tokens=tuple(tokens),
         figures=figures,
         identifiers=identifiers_in(plain),
-        negated=tuple(_head(tokens, place, is_japanese) for place in negations),
-        poles=tuple((axis, side, _beside(tokens, place)) for axis, side, place in poles),
+        negated=(*(_head(tokens, place, is_ahead) for place, is_ahead in negations), *((one, one) for one in excluded)),
+        poles=tuple((axis, side, *_beside(tokens, *at)) for axis, side, *at in poles),
         modals=frozenset(modals),
         is_passive=_PASSIVE.search(plain) is not None,
         is_japanese=is_japanese,
         clauses=tuple(clauses),
+    )
+
+
+def _joins_clauses(figures: Sequence[PlacedFigure], start: int, end: int, begins: int) -> bool:
+    """Tell whether an "and" joins what is said of two figures, and not two figures: pay 10 euros and children 5."""
+    return (
+        any(begins <= figure.start < start for figure in figures)
+        and any(figure.start > end for figure in figures)
+        and not any(figure.start == end + 1 or figure.start <= start < figure.end for figure in figures)
     )
 
 
@@ -287,7 +328,16 @@ def _inner_capitals(plain: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _behind_prefix(piece: AnalysedPiece) -> tuple[str, ...]:
+    """Return the terms of what a word excludes by its prefix: of members in non-members, of 参加 in 不参加."""
+    if piece.surface.lower().startswith("non-"):
+        return piece.terms[2:]
+    return piece.terms[1:] if len(piece.terms) > 1 and piece.terms[0] in _PREFIXES else ()
+
+
 def _is_negation(piece: AnalysedPiece, is_japanese: bool) -> bool:
+    if piece.surface in _EXCEPT or (piece.surface in _PREFIXES and "接頭詞" in piece.kind):
+        return True
     if is_japanese and _JAPANESE.search(piece.surface):
         base = piece.surface
         if base in ("なかっ", "なく", "なけれ", "ない", "なし", "無い", "無かっ", "ぬ", "ず", "まい"):
@@ -296,16 +346,17 @@ def _is_negation(piece: AnalysedPiece, is_japanese: bool) -> bool:
     return _ENGLISH_NEGATION.fullmatch(piece.surface) is not None
 
 
-def _head(tokens: Sequence[StatedWord], place: int, is_japanese: bool) -> tuple[frozenset[str], frozenset[str]]:
+def _head(tokens: Sequence[StatedWord], place: int, is_ahead: bool) -> tuple[frozenset[str], frozenset[str]]:
     """Return the terms of the word that a negation denies, and of those near it."""
-    first, wide = (place - 1, slice(max(0, place - 3), place)) if is_japanese else (place, slice(place, place + 3))
+    first, wide = (place, slice(place, place + 3)) if is_ahead else (place - 1, slice(max(0, place - 3), place))
     head = tokens[first].terms if 0 <= first < len(tokens) else frozenset[str]()
     return head, frozenset[str]().union(*(token.terms for token in tokens[wide]))
 
 
-def _beside(tokens: Sequence[StatedWord], place: int) -> frozenset[str]:
+def _beside(tokens: Sequence[StatedWord], place: int, clause: int) -> tuple[frozenset[str], frozenset[str]]:
     near = [*tokens[max(0, place - 2) : place], *tokens[place + 1 : place + 3]]
-    return frozenset[str]().union(*(token.terms for token in near))
+    inside = (token.terms for token in near if token.clause == clause)
+    return frozenset[str]().union(*(token.terms for token in near)), frozenset[str]().union(*inside)
 
 
 def _preposition(found: Sequence[AnalysedPiece], number: int, plain: str) -> str:
@@ -360,10 +411,21 @@ def _is_compound(found: Sequence[AnalysedPiece], number: int, plain: str) -> boo
     return not gap and all("名詞" in piece.kind or not piece.kind for piece in (one, other))
 
 
-def figure_contexts(statement: Statement) -> Iterator[tuple[PlacedFigure, frozenset[str]]]:
-    """Yield each figure with the terms that stand nearest to it."""
+@dataclass(frozen=True, slots=True)
+class FigureContext:
+    """The terms that stand nearest to a figure in its clause, and all terms of that clause."""
+
+    beside: frozenset[str]
+    clause: frozenset[str]
+
+
+def figure_contexts(statement: Statement) -> Iterator[tuple[PlacedFigure, FigureContext]]:
+    """Yield each figure with what stands around it."""
+    tokens = statement.tokens
     for figure in statement.figures:
-        at = next((n for n, t in enumerate(statement.tokens) if figure.start <= t.start < figure.end), None)
+        at = next((n for n, t in enumerate(tokens) if figure.start <= t.start < figure.end), None)
         if at is not None:
-            near = [*statement.tokens[max(0, at - 2) : at], *statement.tokens[at + 1 : at + 3]]
-            yield figure, frozenset[str]().union(*(t.terms for t in near if not t.is_figure))
+            clause = tokens[at].clause
+            near = [t for t in (*tokens[max(0, at - 2) : at], *tokens[at + 1 : at + 3]) if t.clause == clause]
+            beside = frozenset[str]().union(*(t.terms for t in near if not t.is_figure))
+            yield figure, FigureContext(beside, statement.clauses[clause])

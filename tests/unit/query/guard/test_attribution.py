@@ -98,6 +98,21 @@ def test_a_name_that_the_passage_does_not_hold_is_never_supported() -> None:
     assert support("名古屋のバルブ工場は1987年に開設された。", JAPANESE).foreign_names == ("バルブ",)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "passage", "names"),
+    [
+        ("The contract was signed by Ann.", "The planned contract was signed by Bob.", ("Ann",)),
+        ("The seminar is held in May.", "The seminar may be held in March.", ("May",)),
+        ("The seminar is held in May.", "The seminar in May is held here.", ()),
+        ("The disk holds 5 GB.", "The disk holds 5GB.", ()),
+        ("Javaで書く。", "JavaScriptで書く。", ("Java",)),
+        ("Javaで書く。", "プログラムをJavaで書く。", ()),
+    ],
+)
+def test_a_name_is_held_as_a_word_and_not_within_one(sentence: str, passage: str, names: tuple[str, ...]) -> None:
+    assert support(sentence, passage).foreign_names == names
+
+
 def test_a_figure_of_a_sentence_that_is_near_no_passage_is_flagged_where_none_holds_it() -> None:
     assert support("Parking costs 9,999 yen.", PLANT, TOWN).foreign_figures == ("9,999",)
     assert support("Parking costs 3,776 yen.", PLANT, TOWN).foreign_figures == ()
@@ -149,6 +164,22 @@ def test_marks_belong_to_the_sentence_before_them() -> None:
 
 def test_fences_that_a_model_repeats_are_no_text() -> None:
     assert without_marks('<document number="1" name="x">Fact</document>').strip() == "Fact"
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "shown", "hints"),
+    [
+        ("Use list[0] in it [1].", "use list[0] here", "Use list(0) in it.", {1}),
+        ("Use args[1] in it [2].", "use args[1] here", "Use args(1) in it.", {2}),
+        ("It uses args[1].", "it uses args", "It uses args.", {1}),
+        ("It uses args [1].", "it uses args [1]", "It uses args.", {1}),
+        ("In [2020], it rose [1].", "", "In (2020), it rose.", {1}),
+        ("引数はargs[1]に入る[2]。", "args[1]に入る", "引数はargs(1)に入る。", {2}),
+    ],
+)
+def test_years_and_code_of_the_passages_are_no_marks(text: str, context: str, shown: str, hints: set[int]) -> None:
+    (sentence,) = read_sentences(text, 100, context)
+    assert (sentence.text, set(sentence.hints)) == (shown, hints)
 
 
 def test_a_mark_inside_another_leaves_no_mark() -> None:

@@ -261,6 +261,11 @@ def test_lines_of_a_list_stay_lines():
     )
 
 
+def test_an_index_of_the_passages_stays_in_round_brackets():
+    answer = guarded("Read the first item as list[0] [1].", "Read the first item as list[0] in the script.").answer
+    assert answer.text == "Read the first item as list(0). [1]"
+
+
 def test_an_endless_answer_is_read_up_to_a_limit():
     answer = guarded("It makes pumps. " * (MOST_SENTENCES + 50)).answer
     assert len(answer.sentences) == MOST_SENTENCES

@@ -25,6 +25,23 @@ from core.query.guard.numbers import foreign_figures, held_figures, stated_figur
         ("1.5", "1.5 million"),
         ("7 May", "2024-05-07"),
         ("一人で", "1人で"),
+        ("3か月", "三か月"),
+        ("3週間", "三週間"),
+        ("3時間", "三時間"),
+        ("30分", "三十分"),
+        ("8文字", "八文字"),
+        ("-5 °C", "minus 5 °C"),
+        ("−5度", "氷点下五度"),
+        ("-5 °C", "5 degrees below zero"),
+        ("5 degrees", "氷点下5度"),
+        ("9 to 17", "9-17"),
+        ("9時から17時", "9時-17時"),
+        ("10 to 12", "10 - 12"),
+        ("200 rooms", "two hundred rooms"),
+        ("25", "twenty-five"),
+        ("1,250,000", "one million two hundred and fifty thousand"),
+        ("24", "two dozen"),
+        ("3000000", "three million"),
     ],
 )
 def test_one_number_in_two_forms_is_held(said: str, held: str) -> None:
@@ -40,6 +57,11 @@ def test_one_number_in_two_forms_is_held(said: str, held: str) -> None:
         ("In 1987 and 1999", "1987", ("1999",)),
         ("五年後", "3年後", ("五",)),
         ("1月", "一般の人", ("1",)),
+        ("5 °C", "-5 °C", ("5",)),
+        ("-5 °C", "5 °C", ("-5",)),
+        ("−5度", "5度", ("−5",)),
+        ("20 rooms and 5 rooms", "twenty-five rooms", ("20", "5")),
+        ("100 rooms", "two hundred rooms", ("100",)),
         ("9" * 5000, "9", ("9" * 5000,)),
     ],
 )
@@ -48,7 +70,11 @@ def test_another_number_is_foreign(said: str, held: str, foreign: tuple[str, ...
 
 
 @pytest.mark.parametrize(
-    "text", ["一番よい", "十分な量", "千葉の百貨店", "万一の場合", "1. First\n2. Second", "one of them"]
+    "text",
+    [
+        *("一番よい", "十分な量", "一時停止する", "一行が着く", "千葉の百貨店", "万一の場合"),
+        *("1. First\n2. Second", "one of them"),
+    ],
 )
 def test_words_and_list_numbers_state_no_figure(text: str) -> None:
     assert stated_figures(text) == []
