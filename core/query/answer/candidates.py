@@ -274,7 +274,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "titled": coverage(above | terms[order]),
             "rank": 1 / hit.rank,
             "offered": float(offered),
-            "not_offered": float(profile.expectation.kind != "thing" and not offered),
+            "not_offered": float(profile.expectation.shows and not offered),
             "pairs": profile.pair_share(sentences.said[order]),
             "length": math.log(len(unit.text)),
             "unit": float(bool(wanted) and wanted in unit.text),
