@@ -70,7 +70,8 @@ _FURTHER_OFFERS = tuple(
     for asks, offered in (
         (
             r"\bhow long\b",
-            r"\b\d[\d.,]*[ -]?(?:[mck]?m|(?:milli|centi|kilo)?met(?:er|re)s?|in|inch(?:es)?|ft|feet|foot|yards?|miles?)\b",
+            r"\b\d[\d.,]*[ -]?"
+            r"(?:[mck]?m|(?:milli|centi|kilo)?met(?:er|re)s?|in|inch(?:es)?|ft|feet|foot|yards?|miles?)\b",
         ),
         (
             r"\bhow often\b|頻度|何[日週年か]?おき",
@@ -115,8 +116,10 @@ _ASKS = (
     ),
     (
         "called",
-        r"\bwhat .+ (?:called|named|known as|nicknamed)\b|\b(?:what|which)(?: (?:other|english))? (?:name|term|word|title)\b"
-        r"|\bwhat(?:['’]s| is| was| are| were)\b(?:(?!\b(?:of|for|to|in|if|when|that)\b)[^,])*\b(?:name|term|word|title)\b"
+        r"\bwhat .+ (?:called|named|known as|nicknamed)\b"
+        r"|\b(?:what|which)(?: (?:other|english))? (?:name|term|word|title)\b"
+        r"|\bwhat(?:['’]s| is| was| are| were)\b"
+        r"(?:(?!\b(?:of|for|to|in|if|when|that)\b)[^,])*\b(?:name|term|word|title)\b"
         r"|何と(?:い|言|呼|称)|なんと(?:い|言|呼)|何という|(?:どんな|どのような|どういう)名"
         rf"|{NAME_ASKED}",
     ),
@@ -153,7 +156,7 @@ class Expectation:
 
 
 def expected_answer(question: str) -> Expectation:
-    """Read the expected kind: ``date``, ``number``, ``reason``, ``name``, ``called``, ``manner``, ``steps`` or ``thing``."""
+    """Read the expected kind: ``date``, ``number``, ``reason``, ``name``, ``called``, ``steps``, ``manner``, ``thing``."""
     text = unicodedata.normalize("NFKC", question).strip()
     found = [(match.start(), kind) for kind, pattern in _ASKS_COMPILED for match in pattern.finditer(text)]
     pick = max if detect_language(text) == "ja" else min

@@ -99,7 +99,11 @@ def test_a_kind_that_shows_in_no_text_is_offered_nothing(kind: str) -> None:
             "Set the camera on a tripod by hand.",
         ),
         ("How long is the warranty?", "The warranty period is two years.", "The warranty terms were revised in 2021."),
-        ("経費精算の締め日はいつですか", "経費精算の締め日は毎月末日です。", "経費精算の締め日は2021年に変わりました。"),
+        (
+            "経費精算の締め日はいつですか",
+            "経費精算の締め日は毎月末日です。",
+            "経費精算の締め日は2021年に変わりました。",
+        ),
     ],
 )
 def test_what_answers_is_likelier_than_what_holds_the_same_words(question: str, right: str, wrong: str) -> None:
