@@ -156,7 +156,10 @@ class Expectation:
 
 
 def expected_answer(question: str) -> Expectation:
-    """Read the expected kind: ``date``, ``number``, ``reason``, ``name``, ``called``, ``steps``, ``manner``, ``thing``."""
+    """Read the kind: ``date``, ``number``, ``reason``, ``name``, ``called``, ``steps``, ``manner``, or ``thing``.
+
+    The first that the question's words tell counts, in Japanese the last.
+    """
     text = unicodedata.normalize("NFKC", question).strip()
     found = [(match.start(), kind) for kind, pattern in _ASKS_COMPILED for match in pattern.finditer(text)]
     pick = max if detect_language(text) == "ja" else min
