@@ -81,6 +81,7 @@ _STOP_LINES = """
 """
 _STOP_WORDS = frozenset(_STOP_LINES.split())
 _CONTRACTED = re.compile("(?:n['’]t|['’](?:s|m|re|ve|ll|d))+$")
+_CONTRACTED_MORE = re.compile("(?:n['’]t|['’](?:m|re|ve|ll|d))$")
 _CUT_SHORT = ("ca", "wo")
 """What "can't" and "won't" leave."""
 
@@ -377,11 +378,11 @@ def _runs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _asked_runs(text: str, language: str) -> Iterator[tuple[str, str]]:
-    """Yield the runs that a question in a language asks for."""
+    """Yield the runs that a question in a language asks for; contractions such as "don't" where it says no more."""
     shouted = _is_shouted(text)
-    for run, kind in _runs(text):
-        if not _is_stopped(run, kind, shouted, language):
-            yield run, kind
+    runs = list(_runs(text))
+    asked = [(run, kind) for run, kind in runs if not _is_stopped(run, kind, shouted, language)]
+    yield from asked or ((run, kind) for run, kind in runs if kind == "word" and _CONTRACTED_MORE.search(run.lower()))
 
 
 def _terms(run: str, kind: str, language: str = "") -> Iterable[str]:
