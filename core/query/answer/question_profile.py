@@ -34,7 +34,7 @@ _ASKING = re.compile(
     rf"|\b(?:what(?:['’]s)?|which)(?: is| was| are| were)?(?: the)?(?: \w+)? {_ASKED_NOUNS}"
     r"(?=\W*$| (?:of|for|that|is|was|are|were|to|in|on|at|when|by)\b)"
     rf"|\b(?:tell (?:me|us)|give(?: me| us)?) the {_ASKED_NOUNS}\b|\b(?:number|amount|kind|sort)s? of\b|^name\b"
-    r"|\b(?:according to|in|from) (?:the|this|that|these|those|any) documents?\b"
+    r"|\b(?:according to|in|from|among) (?:[\w'’]+ ){0,2}documents?\b"
     r"|\bwhich documents? (?:says?|mentions?|describes?|explains?|contains?|tells?|covers?)\b"
     rf"|(?:文書|資料)(?:による|によれ|では|の中|内で)|{NAME_ASKED}",
     re.IGNORECASE,

@@ -19,6 +19,7 @@ from core.query.answer.question_profile import read_question
         ("What is the name of the name server?", {"name", "server"}),
         ("How do I print a document?", {"print", "document"}),
         ("According to the document, who pays?", {"pay"}),
+        ("Who pays in this week's documents?", {"pay", "week"}),
         ("Please tell me the number of seats", {"seat"}),
         ("名前の変更方法は？", {"名前", "変更", "方法"}),
         ("工場の名前は？", {"工場"}),
