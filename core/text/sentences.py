@@ -33,9 +33,19 @@ def _words(text: str) -> frozenset[str]:
 
 _TITLES = _words(
     "mr mrs ms dr prof st mt gen col capt lt sgt cmdr rev hon gov sen rep pres fr sr messrs mme mlle fig figs eq eqs "
-    "vol vols ed eds pp sec secs ch chap art cf vs viz approx ca al e.g i.e eg ie dept univ"
+    "vol vols ed eds pp ch chap art cf vs viz approx ca al e.g i.e eg ie dept univ"
 )
-_NUMBERED = _words("no nos p pp fig sec ch art vol eq")
+_NUMBERED = _words("no nos p pp fig sec secs ch art vol eq ext tel max min ver para ref incl excl cat temp")
+"""Abbreviations before a figure; elsewhere they are words that may end a sentence, such as units."""
+_LETTERED = _words(
+    "plan option button key switch step type class group model mode page level version grade size position point pin "
+    "port slot drive room gate zone table figure column row section part appendix category line letter item unit case"
+)
+"""What a letter names, which ends a sentence then: "Select plan A. Click Next." It is an initial elsewhere."""
+_INSTRUCTIONS = _words(
+    "press click tap select choose turn push pull hold open close set check wait switch start stop release remove "
+    "insert then repeat enter type move slide rotate adjust connect disconnect plug continue go save confirm"
+)
 _MAY_END = _words(
     "inc ltd co corp jr sr etc u.s u.k u.n e.u d.c a.m p.m b.c a.d ph.d m.d b.a m.a jan feb mar apr jun jul aug sep "
     "sept oct nov dec mon tue wed thu fri sat sun ave blvd rd"
@@ -162,7 +172,7 @@ def _ends_english(text: str, mark: str, mark_start: int, next_start: int) -> boo
     if found is None:
         return True
     word = found.group().lower().rstrip("'").lstrip("-'&.")
-    if word in _NUMBERED and first.isdigit():
+    if word in _NUMBERED and (first.isdigit() or first == "+"):
         return False
     if word in _TITLES:
         return False
@@ -170,8 +180,17 @@ def _ends_english(text: str, mark: str, mark_start: int, next_start: int) -> boo
         return False
     if word in _MAY_END or _INITIALS.fullmatch(word):
         following = _NEXT_WORD.match(text, next_start)
-        return following is not None and following.group().lower() in _STARTERS
+        next_word = following.group().lower() if following else ""
+        return next_word in _STARTERS or (len(word) == 1 and _names_a_letter(text, found.start(), next_word))
     return True
+
+
+def _names_a_letter(text: str, start: int, next_word: str) -> bool:
+    """Tell whether a letter with a stop is no initial: of a plan or a key, or of what is set "to B"."""
+    before = text[max(0, start - 30) : start].split()
+    if not before:
+        return False
+    return bool(next_word) and (before[-1] in _LETTERED or (before[-1] == "to" and next_word in _INSTRUCTIONS))
 
 
 def _wrap_width(text: str) -> int:

@@ -169,7 +169,7 @@ def _left_of(asked: Iterable[Clause], taken: set[str]) -> Iterator[Clause]:
     for clause in asked:
         left = [tuple(term for term in terms if term not in taken) for terms in clause.alternatives]
         if left[-1] == clause.alternatives[-1]:
-            yield clause
+            yield replace(clause, alternatives=tuple(filter(None, left)))
         else:
             yield from (Clause(((term,),)) for term in left[-1])
 

@@ -16,7 +16,7 @@ from itertools import islice
 
 from core.model import Chunk, Hit
 from core.query.answer.answer_types import offers
-from core.query.answer.named_labels import named, names_of
+from core.query.answer.named_labels import named, names_of, options_in
 from core.query.answer.orders import asks_about_orders, is_order
 from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.answer.quotable_units import CELL_JOINT, Unit, quotable_units
@@ -237,7 +237,7 @@ def _sentences(chunk: Chunk, title: str, language: str) -> _Sentences:
         | labels[unit.label]
         for unit in cut
     )
-    terms = tuple(frozenset(analyse(text, language)) for text in said)
+    terms = tuple(frozenset(analyse(text, language)).union(options_in(text)) for text in said)
     return _Sentences(cut, said, terms, above, tuple(is_order(unit.text) for unit in cut))
 
 
@@ -274,7 +274,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "titled": coverage(above | terms[order]),
             "rank": 1 / hit.rank,
             "offered": float(offered),
-            "not_offered": float(profile.expectation.kind != "thing" and not offered),
+            "not_offered": float(profile.expectation.shows and not offered),
             "pairs": profile.pair_share(sentences.said[order]),
             "length": math.log(len(unit.text)),
             "unit": float(bool(wanted) and wanted in unit.text),

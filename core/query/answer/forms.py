@@ -20,8 +20,8 @@ class Form(StrEnum):
 
 
 _COMPARISON = re.compile(
-    r"\b(?:differences?|differs?|distinguish\w*|compar(?:ed?|ison|ing)|versus|vs\.?)\b|\bdifferent from\b"
-    r"|違い|違う|違います|異なる|異なり|比べ|比較|使い分け|差は",
+    r"\b(?:differences?|distinguish\w*|comparison|versus|vs\.?)\b|\bdifferent from\b|\bhow (?:do|does|did) .+ differ\b"
+    r"|違い(?!ま)|(?:どう|何が|どこが|どのように)(?:違|異な)|比較|使い分け|差は",
     re.IGNORECASE,
 )
 _LIST = re.compile(
@@ -35,6 +35,8 @@ _LIST = re.compile(
     r"|どれですか$|何と何|種類(?:は|を)|(?:項目|条件|選択肢|候補|理由|値)(?:は|には)(?:何|どんな|どのような|どれ)",
     re.IGNORECASE,
 )
+_KINDS = re.compile(r"(?:何|(?:どんな|どのような|どういう|どういった)[^。？?]{1,20})が(?:あり|ある|使え|用意)")
+"""Asks what there is: 支払い方法は何がありますか asks for no steps, whatever 方法 says."""
 _STEPS = re.compile(
     r"\bhow (?:do|can|would|should|could|might|to|must|am|are|is)\b"
     r"(?! (?:long|many|much|often|old|far|big|large|it|they) )"
@@ -66,7 +68,9 @@ def sides_compared(question: str) -> tuple[str, str] | None:
 def form_wanted(question: str) -> Form:
     """Return the form that a question in English or Japanese wants its answer in."""
     text = unicodedata.normalize("NFKC", question).strip()
-    for form, pattern in ((Form.COMPARISON, _COMPARISON), (Form.STEPS, _STEPS), (Form.LIST, _LIST)):
+    if _COMPARISON.search(text) or sides_compared(text):
+        return Form.COMPARISON
+    for form, pattern in ((Form.LIST, _KINDS), (Form.STEPS, _STEPS), (Form.LIST, _LIST)):
         if pattern.search(text):
             return form
     return Form.PLACE

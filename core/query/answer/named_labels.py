@@ -22,6 +22,10 @@ _SET_APART = re.compile(r"[-\s‐‑]")
 _CAMEL = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*\b")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*[A-Za-z0-9_+]")
 _KANA = re.compile("[\u3040-\u30ff]")
+_SIGN_BEFORE = re.compile(r"(?<![A-Za-z0-9])[-%$@‐‑–—−－][A-Za-z0-9ａ-ｚＡ-Ｚ]")
+_LETTER_OPTION = re.compile(r"(?<![\w-])-([A-Za-z])(?![\w-])")
+_DASHED = re.compile("(?<![a-z0-9])(?:(?P<long>[–—])(?=[a-z]{2})|[‐‑–—−](?=[a-z]))")
+"""An option whose hyphens a word processor made into a dash."""
 _LONGEST_LABEL = 200
 _LONGEST_QUESTION = 2_000
 SURE, _CALLED = 1.0, 0.6
@@ -43,15 +47,19 @@ def names_of(label: str) -> Mapping[str, float]:
     plain = _ASIDE.sub(" ", _NEGATABLE.sub("--", last))
     parts = [_WORD.findall(part) for part in _NEXT.split(_folded(plain))]
     found = {words[0]: _CALLED for words in parts if len(words) == 1}
-    found |= {word: SURE for words in parts for word in words if is_name(word)}
+    found |= {word: SURE for words in parts for word in words if is_name(word) and not _is_figure(word)}
     return found | {word.casefold(): SURE for word in _CAMEL.findall(plain)}
 
 
 def unmistakable_names(question: str) -> frozenset[str]:
     """Return what nobody writes but as it is: ``work_mem``, ``--dry-run``, ``RestartSec``."""
     written = unicodedata.normalize("NFKC", question)[:_LONGEST_QUESTION]
+    plain = written.casefold()
     marked = {
-        word for word in question_words(question) if "_" in word.strip("_") or (len(word) > 4 and word[:2] == "--")
+        word
+        for word in question_words(question)
+        # A dash may be one after all.
+        if "_" in word.strip("_") or (len(word) > 4 and word[:2] == "--" and word in plain)
     }
     return frozenset(marked.union(map(str.casefold, _CAMEL.findall(written))))
 
@@ -83,6 +91,18 @@ def is_name(word: str) -> bool:
     return word[0] in "-%$@." or "_" in word or (not word.isdigit() and any(map(str.isdigit, word)))
 
 
+def _is_figure(word: str) -> bool:
+    """Tell whether a word is only digits and signs, such as the number of a heading."""
+    return word[0].isdigit() and not any(map(str.isalpha, word))
+
+
+def options_in(text: str) -> frozenset[str]:
+    """Return the names in a text that begin with a sign, such as ``-a`` and ``%d``, of which no term is left."""
+    if not _SIGN_BEFORE.search(text):
+        return frozenset()
+    return frozenset(word for word in _WORD.findall(_folded(text)) if len(word) > 1 and word[0] in "-%$@")
+
+
 def named(label: str, question: str) -> float:
     """Return how surely a question names what a label does, 0 to 1."""
     if not label:
@@ -90,7 +110,7 @@ def named(label: str, question: str) -> float:
     words = question_words(question)
     return max(
         (
-            sure
+            sure if _is_written_so(name, label, question) else _CALLED
             for name, sure in names_of(label).items()
             if name in words or (len(name) > 1 and not name.isascii() and any(name in word for word in words))
         ),
@@ -98,5 +118,22 @@ def named(label: str, question: str) -> float:
     )
 
 
+def _is_written_so(name: str, label: str, question: str) -> bool:
+    """Tell whether a question writes an option of one letter as its label does: ``-d`` is not ``-D``."""
+    if len(name) != 2 or name[0] != "-":
+        return True
+    letters = {letter for letter in _letter_options(label) if letter.lower() == name[1]}
+    return not letters or not letters.isdisjoint(_letter_options(question))
+
+
+@lru_cache(maxsize=4_000)
+def _letter_options(text: str) -> frozenset[str]:
+    plain = unicodedata.normalize("NFKC", text)
+    return frozenset(_LETTER_OPTION.findall(plain if plain.isascii() else re.sub("[‐‑–—−]", "-", plain)))
+
+
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    if text.isascii():
+        return text.casefold()
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return _DASHED.sub(lambda match: "--" if match["long"] else "-", plain)

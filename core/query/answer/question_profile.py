@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from core.model import Hit, TermScore
-from core.query.answer.answer_types import Expectation, expected_answer
+from core.query.answer.answer_types import NAME_ASKED, Expectation, expected_answer
 from core.query.answer.named_labels import is_name, question_words
 from core.text.analysis import analyse, analyse_query, is_spoken, keywords
 from core.text.languages import language_asked
@@ -23,9 +23,21 @@ _READ = 10
 _UNSEEN_PAIR = 0.3
 """Weight of a pair of signs that no passage holds, to those that one does: most are the ends of two words."""
 _FILLERS = (
-    "tell know explain describe please give name list say mention according document show find want need question "
-    "answer information inform many much long old often far kind type sort year time date number amount person "
-    "term word 教え 説明 質問 知り 文書 資料 名前 答え ください"
+    "tell know explain describe please give list say mention according show find want need question "
+    "answer information inform many much long old often far 教え 説明 質問 知り 答え ください"
+)
+_ASKING_NOUNS = "name document kind type sort year time date number amount person term word 文書 資料 名前"
+"""Words that only ask in a phrase that asks, such as "what year", and are the subject elsewhere: "set the date"."""
+_ASKED_NOUNS = "(?:name|kind|type|sort|year|time|date|number|amount|person|term|word)s?"
+_ASKING = re.compile(
+    rf"\b(?:what|which)(?: (?!(?:is|are|was|were|do|does|did|the|if)\b)\w+)? {_ASKED_NOUNS}\b"
+    rf"|\b(?:what(?:['’]s)?|which)(?: is| was| are| were)?(?: the)?(?: \w+)? {_ASKED_NOUNS}"
+    r"(?=\W*$| (?:of|for|that|is|was|are|were|to|in|on|at|when|by)\b)"
+    rf"|\b(?:tell (?:me|us)|give(?: me| us)?) the {_ASKED_NOUNS}\b|\b(?:number|amount|kind|sort)s? of\b|^name\b"
+    r"|\b(?:according to|in|from|among) (?:[\w'’]+ ){0,2}documents?\b"
+    r"|\bwhich documents? (?:says?|mentions?|describes?|explains?|contains?|tells?|covers?)\b"
+    rf"|(?:文書|資料)(?:による|によれ|では|の中|内で)|{NAME_ASKED}",
+    re.IGNORECASE,
 )
 _LONGEST_SMALL_TALK = 80
 _SMALL_TALK = re.compile(
@@ -70,7 +82,7 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
     language = language_asked(question)
     terms = analyse_query(question, language)
     terms = [*terms, *_further_names(question, terms)]
-    fillers = _fillers()
+    fillers = _fillers(question)
     spoken = [term for term in terms if term not in fillers] or terms
     known = {score.term: score for hit in hits if hit.keyword for score in hit.keyword.terms}
     sizes = [_corpus_size(score.idf, score.document_frequency) for score in known.values() if score.idf > 0]
@@ -109,10 +121,16 @@ def is_small_talk(question: str) -> bool:
     return len(text) <= _LONGEST_SMALL_TALK and _SMALL_TALK.fullmatch(text) is not None
 
 
+def _fillers(question: str) -> Set[str]:
+    """Return the terms that only ask, in this question."""
+    everywhere, nouns = _terms_that_ask()
+    return everywhere | nouns.difference(analyse(_ASKING.sub(" ", unicodedata.normalize("NFKC", question).strip())))
+
+
 @cache
-def _fillers() -> frozenset[str]:
+def _terms_that_ask() -> tuple[frozenset[str], frozenset[str]]:
     # Not while this is imported: a dictionary of Japanese is read for it.
-    return frozenset(analyse(_FILLERS))
+    return frozenset(analyse(_FILLERS)), frozenset(analyse(_ASKING_NOUNS))
 
 
 @lru_cache(maxsize=4_000)

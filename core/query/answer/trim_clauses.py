@@ -155,7 +155,7 @@ def clause_features(sentence: str, spans: list[Span], profile: QuestionProfile) 
             "coverage": coverage[i],
             "around": max(coverage[max(0, i - 1) : i + 2]),
             "offered": float(offered[i]),
-            "not_offered": float(profile.expectation.kind != "thing" and not offered[i]),
+            "not_offered": float(profile.expectation.shows and not offered[i]),
             "unit": float(bool(unit) and unit in parts[i]),
             "new_terms": math.log1p(len(terms[i] - profile.weights.keys())),
             "length": math.log(len(parts[i])),

@@ -27,14 +27,32 @@ _MOST_PAIRS = 120
 _ENDING = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+$")
 _CODE = re.compile(r"(?=[a-z0-9]*\d)[a-z0-9]+(?:[-_./:#]?[a-z0-9]+)+")
 _LATIN = re.compile(r"[a-z][a-z0-9_.-]+")
+_WORD_END = re.compile(r"(?:[a-z]?(?:e?s|e?d|ing|ers?))?(?![a-z])")
+_WORD_END_AFTER_Y = re.compile(r"(?:ys?|ying|i|ie[sdr]?|iers)(?![a-z])")
+_FIGURE_END = re.compile(r"(?![0-9])")
+_SHORT = 3
+"""Letters of a term that begins so many words that it counts at the end of its own only: ``os``, ``hr``."""
 _QUOTED = re.compile(r"[「『\"“]([^「」『』\"“”]{2,60})[」』\"”]")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the forms of a word share: how they begin and, where that is short, how they may go on.
+
+    A word in Latin letters begins where no letter or digit of such stands before it, so that ``port`` is not in
+    ``import``.
+    """
+
+    text: str
+    end: re.Pattern[str] | None = None
+    begins: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
     """What is looked for in passages; ``terms`` are an index term, what its forms in a text share, and its weight."""
 
-    terms: tuple[tuple[str, str, float], ...]
+    terms: tuple[tuple[str, Shared, float], ...]
     pairs: tuple[str, ...]
     exact: tuple[str, ...]
     window_chars: int
@@ -50,7 +68,7 @@ def looked_for(profile: QuestionProfile) -> Looked:
     said = plain(profile.text)
     exact = dict.fromkeys([*_CODE.findall(said), *(match.strip() for match in _QUOTED.findall(said))])
     return Looked(
-        terms=tuple((term, _literal(term), weight / total) for term, weight in heaviest),
+        terms=tuple((term, _shared(term), weight / total) for term, weight in heaviest),
         pairs=tuple(sorted(profile.pairs))[:_MOST_PAIRS],
         exact=tuple(text for text in exact if text),
         window_chars=WINDOW_CHARS.get(profile.language, 200),
@@ -87,7 +105,7 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
         if found := _places(body, form):
             places += [(at, number) for at in found]
             coverage += weight
-        elif term in known or form in above:
+        elif term in known or _places(above, form):
             coverage += weight
     # Neither holds a line break, so that nothing is found across the two.
     whole = f"{body}\n{above}"
@@ -143,21 +161,30 @@ def scaled(values: Sequence[float]) -> list[float]:
     return [(value - least) / (most - least) if most > least else 1.0 for value in values]
 
 
-def _literal(term: str) -> str:
-    """Return the part of an index term that its inflected forms in a text share."""
+def _shared(term: str) -> Shared:
+    """Return what the forms of an index term in a text share."""
     if is_spoken(term):
-        return unmarked(term)
-    if term.isascii():
-        return term[:-1] if term.endswith("i") and len(term) > 4 else term
-    return _ENDING.sub("", term)
+        # Other languages write words together, and have other endings.
+        return Shared(unmarked(term))
+    if term.isascii() and term.endswith("i") and len(term) > _SHORT:
+        return Shared(term[:-1], _WORD_END_AFTER_Y if len(term) - 1 <= _SHORT else None, begins=True)
+    if not term.isascii():
+        return Shared(_ENDING.sub("", term))
+    if term[-1:].isdigit():
+        return Shared(term, _FIGURE_END, begins=True)
+    return Shared(term, _WORD_END if len(term) <= _SHORT else None, begins=True)
 
 
-def _places(text: str, term: str) -> list[int]:
-    at = text.find(term)
+def _places(text: str, shared: Shared) -> list[int]:
+    looked = shared.text
+    at = text.find(looked)
     found: list[int] = []
     while at >= 0 and len(found) < 50:
-        found.append(at)
-        at = text.find(term, at + len(term))
+        end = at + len(looked)
+        inside = shared.begins and at > 0 and text[at - 1].isascii() and text[at - 1].isalnum()
+        if not inside and (shared.end is None or shared.end.match(text, end)):
+            found.append(at)
+        at = text.find(looked, end)
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.analysis import LONGEST_TERM, analyse, analyse_query, content_words, keywords
+from core.text.analysis import LONGEST_TERM, analyse, analyse_query, content_words, keywords, question_clauses
 from tests.proportion import grows_in_proportion
 
 
@@ -133,3 +133,40 @@ def test_import_loads_no_dictionary() -> None:
 def test_a_word_of_nothing_but_endings_is_analysed() -> None:
     assert analyse("pump" + "'s" * 5000) == analyse("pump's")
     analyse("'s" * 5000)
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("I'd like to know what she'll do", ["like", "know"]),
+        ("It doesn’t work and we can't print", ["work", "print"]),
+        ("They won't, I'll wait", ["wait"]),
+        ("The shell is ill at 7 o'clock", ["shell", "ill", "7", "oclock"]),
+        ("CA and WO", ["ca", "wo"]),
+        ("What don't I do?", ["dont"]),
+        ("What's it?", []),
+    ],
+)
+def test_contractions_of_little_words_are_not_asked_for(question: str, terms: list[str]) -> None:
+    assert analyse_query(question) == terms
+
+
+@pytest.mark.parametrize(
+    ("question", "clauses"),
+    [
+        ("25MB file", [(("25", "mb"), ("25mb",)), (("file",),)]),
+        ("25 MB file", [(("25mb",), ("25", "mb")), (("file",),)]),
+        ("3.5kg", [(("3",),), (("3.5", "5", "kg"), ("3.5kg", "5kg"))]),
+        ("v2.1", [(("1",),), (("2.1", "2"), ("v2.1", "v2"))]),
+        ("25 files", [(("25",),), (("file",),)]),
+        ("A4 E17", [(("a4",),), (("e17",),)]),
+        ("第3条の内容", [(("第",),), (("三",), ("3",)), (("条",),), (("内容",),)]),
+        ("25MB or 25 seats", [(("mb",), ("25mb",)), (("25",),), (("seat",),)]),
+        ("第三条の内容", [(("第",),), (("条",),), (("内容",),), (("3",), ("三",))]),
+        ("第12条の内容", [(("第",),), (("十", "二"), ("12",)), (("条",),), (("内容",),)]),
+    ],
+)
+def test_figures_are_asked_for_as_they_are_written_otherwise(
+    question: str, clauses: list[tuple[tuple[str, ...], ...]]
+) -> None:
+    assert [clause.alternatives for clause in question_clauses(question)] == clauses

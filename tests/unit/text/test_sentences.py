@@ -27,6 +27,13 @@ def sentences(text: str) -> list[str]:
         ["Release 20.04 runs.", "Version 1.2.3 does not."],
         ["It contains vitamin C.", "The rest is water."],
         ["He works for Inc. magazine.", "Yahoo! is a name."],
+        ["Call ext. 1234 for help.", "Tel. 03-1234-5678 or tel. +81 3 is open."],
+        ["The load is max. 30 kg per shelf.", "That is the max.", "Use ver. 2.1 or later."],
+        ["See para. 4 and sec. 5."],
+        ["Hold the button for 10 sec.", "Release it."],
+        ["Set the switch to B.", "Press Start."],
+        ["Select plan A.", "Click Next."],
+        ["It was written by J. Smith.", "He gave it to J. Smith."],
     ],
 )
 def test_english_sentences(expected: list[str]) -> None:

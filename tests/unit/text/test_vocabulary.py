@@ -101,7 +101,8 @@ def test_words_that_mean_the_same_are_told() -> None:
 def test_without_a_vocabulary_nothing_changes_and_with_one_nothing_is_lost(text: str) -> None:
     assert PLAIN.analyse(text) == row_terms(text)
     assert [term for term in row_terms(text) if not is_spoken(term)] == analyse(text)
-    assert languages_asked(normalise(text)) or terms_of(PLAIN.ask(text)) == analyse_query(text)
+    asked = [term for clause in PLAIN.ask(text) for term in clause.alternatives[-1]]
+    assert languages_asked(normalise(text)) or sorted(asked) == sorted(analyse_query(text))
     found = NAMES.analyse(text)
     assert found[: len(row_terms(text))] == row_terms(text)
     assert languages_asked(normalise(text)) or set(analyse_query(text)) <= set(terms_of(LEAVE.ask(text)))

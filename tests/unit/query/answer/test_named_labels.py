@@ -10,8 +10,11 @@ import pytest
 import core
 from core import EvoRAG, Query
 from core.model import AnswerType
+from core.query.answer.candidates import find_candidates
 from core.query.answer.named_labels import named, names_of, unmistakable_names
+from core.query.answer.question_profile import read_question
 from tests.builders import knowledge_base
+from tests.unit.query.answer.test_extract import hits_for
 
 SETTINGS = """<html><head><title>Settings of the pump</title></head><body><h1>Settings</h1><dl>
 <dt>spare_flow (number)</dt><dd>Sets the flow that is kept back. It must be less than max_flow, else max_flow is used
@@ -49,6 +52,41 @@ def test_a_name_that_can_be_nothing_else_says_more_than_a_word() -> None:
     assert named("max_flow", "max_flowの既定値はいくつですか") == named("max_flow", "max_flow?")
     assert named("保存期間", "記録の保存期間は何年ですか") > 0
     assert named("spare_flow", "What is max_flow for?") == named("-x", "What is x?") == named("", "Anything?") == 0
+
+
+@pytest.mark.parametrize(
+    ("label", "question", "sure"),
+    [
+        ("-D, --dump-header", "What does the -D option do?", 1.0),
+        ("-d, --data", "What does the -D option do?", 0.6),
+        ("-d, --data", "What does --DATA do?", 1.0),
+        ("-d, -x", "What do -D and -Y do?", 0.6),
+        ("--force", "What does –force do?", 1.0),
+        ("-v", "−v オプションとは", 1.0),
+        ("-v", "－ｖ オプションとは", 1.0),
+        ("-v", "What does ‐v do?", 1.0),
+        ("3.5 Cleaning", "Is 3.5 kg fine?", 0.0),
+        ("2.1 Installation", "What is new in version 2.1?", 0.0),
+        ("2.1", "What is new in version 2.1?", 0.6),
+        ("E17", "What does E17 mean?", 1.0),
+    ],
+)
+def test_how_surely_a_question_names_a_label(label: str, question: str, sure: float) -> None:
+    assert named(label, question) == sure
+
+
+def test_a_sentence_that_mentions_an_option_is_likelier_than_one_about_options() -> None:
+    question = "What does the -a option do?"
+    hits = hits_for(question, "The option parser is strict. The -a option prints hidden entries too.")
+    parser, option = find_candidates(read_question(question, hits), hits)
+    assert option.chance > parser.chance
+
+
+def test_a_heading_is_not_named_by_its_number() -> None:
+    question = "Can the shelf hold more than 3.5 kg?"
+    hits = hits_for(question, "Wipe the shelf with a cloth. The shelf can hold 5 kg.", headings=("3.5 Cleaning",))
+    wipe, hold = find_candidates(read_question(question, hits), hits)
+    assert hold.chance > wipe.chance
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +145,7 @@ def test_a_name_that_no_passage_mentions_is_not_answered(rag: EvoRAG) -> None:
         ("What is work_mem for?", {"work_mem"}),
         ("Does RestartSec matter with --dry-run?", {"restartsec", "--dry-run"}),
         ("Is 64GB enough for -i?", set()),
+        ("What is the limit –and who sets it?", set()),
     ],
 )
 def test_words_that_nobody_writes_otherwise(question: str, names: set[str]) -> None:

@@ -55,6 +55,33 @@ def test_inflected_words_are_found() -> None:
     assert features("誰が書く?", "彼女が書いた。")["coverage"] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "coverage"),
+    [
+        ("OS", "Most customers pay by phone; the cost is low.", 0.0),
+        ("OS", "The os is old.", 1.0),
+        ("OS", "三階のusbとosを使う。", 1.0),
+        ("HR", "Three requests were approved in Chrome.", 0.0),
+        ("port", "Reports support import and export.", 0.0),
+        ("port", "The USB-port is at the back, two ports are in front.", 1.0),
+        ("run", "It is running.", 1.0),
+        ("run", "A runt in a rung.", 0.0),
+        ("copy", "Copied and copying.", 1.0),
+        ("copy", "The copper is copious.", 0.0),
+        ("25", "Room 125 has 250 seats.", 0.0),
+        ("25", "It weighs 25kg.", 1.0),
+    ],
+)
+def test_a_term_is_found_as_a_word_of_its_own(question: str, text: str, coverage: float) -> None:
+    looked = looked_for(read_question(question, []))
+    assert text_features(looked, Hit(1, placed(1, text, title=text), 0.03))["coverage"] == pytest.approx(coverage)
+    assert text_features(looked, Hit(1, placed(1, "-", title=text), 0.03))["coverage"] == pytest.approx(coverage)
+
+
+def test_a_short_word_in_y_stands_together_with_others() -> None:
+    assert features("copy page", "To copy a page press Copy.")["window"] == pytest.approx(1.0)
+
+
 def test_a_term_that_the_keyword_leg_found_counts_as_held() -> None:
     assert features("zebra", "Nothing of it.")["coverage"] == 0.0
     assert text_features(looked_for(read_question("text", [])), hit(1, "text"))["coverage"] == 1.0
