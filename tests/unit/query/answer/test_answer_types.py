@@ -19,6 +19,7 @@ from tests.unit.query.answer.test_extract import hits_for
         ("Tell me when the office opens", "date"),
         ("When?", "date"),
         ("When to apply?", "date"),
+        ("When and where is it held?", "date"),
         ("How long is the warranty?", "date"),
         ("いつまで申し込めますか", "date"),
         ("What should I do when the printer jams?", "thing"),
