@@ -22,6 +22,8 @@ from core.model.terms import Clause, Terms
 from core.text import japanese, stems, unspaced
 from core.text.function_words import FUNCTION_WORDS, LATIN
 from core.text.languages import language_of, languages_asked
+from core.text.spellings import with_other_spellings
+from core.text.stop_words import CONTRACTED, CONTRACTED_MORE, CUT_SHORT, STOP_WORDS
 
 ANALYSER_ID = "ipadic-parts+snowball+pairs/2"
 """Names what the terms of an index were made by; any change of a term changes it."""
@@ -55,35 +57,6 @@ _ACRONYM = re.compile(r"[a-z](?:\.[a-z])+")
 _GROUPED = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JOINS = str.maketrans("", "", "-_'’\u2010")
-
-_UNITS = (
-    "[kmgtp]i?b|[kmgt]?bit|[kmgt]bps|fps|dpi|[kmcnµμ]?m|[kmµμ]?g|[mcdk]?l|k?w|kwh|wh|m?v|ma|a|m?ah|[kmg]?hz|[kmh]?pa|bar|psi"
-    "|ms|s|secs?|mins?|h|hrs?|[cfk]|d[bv]|dba|px|pt|ft|lbs?|oz|mph|kmh|rpm|kva|va|nm|yen|usd|eur"
-)
-_UNIT = re.compile(_UNITS, re.IGNORECASE)
-_FIGURE = re.compile(r"[0-9]+(?:\.[0-9]+)*")
-_WITH_UNIT = re.compile(rf"(?P<figure>{_FIGURE.pattern})(?P<unit>{_UNITS})", re.IGNORECASE)
-_VERSION = re.compile(r"v(?P<figure>[0-9]+(?:\.[0-9]+)*)", re.IGNORECASE)
-_COUNTED = tuple("条章項節日")
-_COUNT = re.compile("[1-9][0-9]?")
-_KANJI = "〇一二三四五六七八九"
-_KANJI_COUNT = re.compile(
-    f"(?<![{_KANJI}十百千万])(?:[二三四五六七八九]?十[一二三四五六七八九]?|[一二三四五六七八九])(?=[{''.join(_COUNTED)}])"
-)
-
-_STOP_LINES = """
-    a an the and or but nor not no so than as if because although while until before after
-    i me my we us our ours you your yours he him his she her hers it its itself they them their theirs
-    this that these those there such some any both each only other same all most more very just also too
-    is am are was were be been being do does did done have has had can could may might must shall should will would
-    of at by for with about between into during to from up in out on off over under through
-    what which who whom whose when where why how
-"""
-_STOP_WORDS = frozenset(_STOP_LINES.split())
-_CONTRACTED = re.compile("(?:n['’]t|['’](?:s|m|re|ve|ll|d))+$")
-_CONTRACTED_MORE = re.compile("(?:n['’]t|['’](?:m|re|ve|ll|d))$")
-_CUT_SHORT = ("ca", "wo")
-"""What "can't" and "won't" leave."""
 
 
 def normalise(text: str) -> str:
@@ -220,7 +193,7 @@ def question_clauses(text: str) -> tuple[Clause, ...]:
 
     runs = tuple(_asked_runs(text, languages[0] if len(languages) == 1 else ""))
     everything = Counter(chain.from_iterable(dict.fromkeys(_asked_terms(*run)) for run in runs))
-    for words, kind, otherwise in _with_other_spellings(runs, joins=not languages):
+    for words, kind, otherwise in with_other_spellings(runs, joins=not languages):
         plain = left(chain.from_iterable(_asked_terms(word, kind) for word in words))
         spoken = [_asked_spoken(word, kind, language) for language in languages for word in words]
         others = tuple(filter(None, map(left, spoken)))
@@ -241,47 +214,6 @@ def question_clauses(text: str) -> tuple[Clause, ...]:
             else:
                 clauses.extend(Clause(((term,),)) for term in kept[1])
     return tuple(clauses)
-
-
-def _with_other_spellings(
-    runs: Iterable[tuple[str, str]], *, joins: bool
-) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Yield the runs of a question with their kind and how they are written otherwise, if they are.
-
-    A figure and its unit stand together or apart, ``25MB`` and ``25 MB``; the number of an article is written in
-    digits or in ideographs, 第3条 and 第三条. Where it ``joins``, a figure with the unit behind it is one piece.
-    """
-    left = list(runs)
-    at = 0
-    while at < len(left):
-        run, kind = left[at]
-        following = left[at + 1] if at + 1 < len(left) else ("", "")
-        at += 1
-        if kind == "japanese":
-            otherwise = _KANJI_COUNT.sub(lambda match: str(_value(match.group())), run)
-            yield (run,), kind, otherwise if otherwise != run else ""
-        elif attached := _WITH_UNIT.fullmatch(run):
-            yield (run,), kind, f"{attached['figure']} {attached['unit']}"
-        elif version := _VERSION.fullmatch(run):
-            yield (run,), kind, version["figure"]
-        elif joins and _FIGURE.fullmatch(run) and _UNIT.fullmatch(following[0]):
-            at += 1
-            yield (run, following[0]), kind, run + following[0]
-        elif _COUNT.fullmatch(run) and following[0][:1] in _COUNTED:
-            yield (run,), kind, _in_kanji(int(run))
-        else:
-            yield (run,), kind, ""
-
-
-def _value(kanji: str) -> int:
-    """Return the number below 100 that ideographs write: 二十五 is 25."""
-    tens, ten, ones = kanji.rpartition("十")
-    return (_KANJI.index(tens) if tens else 1) * 10 * bool(ten) + (_KANJI.index(ones) if ones else 0)
-
-
-def _in_kanji(number: int) -> str:
-    tens, ones = divmod(number, 10)
-    return (_KANJI[tens] if tens > 1 else "") + ("十" if tens else "") + (_KANJI[ones] if ones else "")
 
 
 def _asked_spoken(run: str, kind: str, language: str) -> Terms:
@@ -382,7 +314,7 @@ def _asked_runs(text: str, language: str) -> Iterator[tuple[str, str]]:
     shouted = _is_shouted(text)
     runs = list(_runs(text))
     asked = [(run, kind) for run, kind in runs if not _is_stopped(run, kind, shouted, language)]
-    yield from asked or ((run, kind) for run, kind in runs if kind == "word" and _CONTRACTED_MORE.search(run.lower()))
+    yield from asked or ((run, kind) for run, kind in runs if kind == "word" and CONTRACTED_MORE.search(run.lower()))
 
 
 def _terms(run: str, kind: str, language: str = "") -> Iterable[str]:
@@ -411,8 +343,8 @@ def _is_stopped(run: str, kind: str, shouted: bool, language: str = "") -> bool:
     if language in LATIN:
         said = stems.without_clitic(stems.lower(run, language), language) in FUNCTION_WORDS[language]
     else:
-        bare = _CONTRACTED.sub("", plain)
-        said = bare in _STOP_WORDS or (bare != plain and bare in _CUT_SHORT) or stems.is_stopped(plain)
+        bare = CONTRACTED.sub("", plain)
+        said = bare in STOP_WORDS or (bare != plain and bare in CUT_SHORT) or stems.is_stopped(plain)
     return said and (shouted or len(run) == 1 or not run.isupper())
 
 

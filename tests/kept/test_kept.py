@@ -79,9 +79,15 @@ def test_everything_is_said_as_before(now: dict[str, Any], said: dict[str, Any])
     kept = {name: told for name, told in said.items() if name != "generations"}
     # Comparisons are made anew by rules that also read numbers in words.
     kept["diffs"] = {key: {**found, "values": now["diffs"][key]["values"]} for key, found in said["diffs"].items()}
-    assert list(missing(kept, now)) == [], "\n".join(missing(kept, now))
+    # Behind the passage that answers may stand others: they are ordered by rules that know more words.
+    kept["passages"], found_now = first_of(said["passages"]), {**now, "passages": first_of(now["passages"])}
+    assert list(missing(kept, found_now)) == [], "\n".join(missing(kept, found_now))
     for key, found in said["diffs"].items():
         assert all(value in now["diffs"][key]["values"] for value in found.get("values", ()))
+
+
+def first_of(found: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    return {key: passages[:1] for key, passages in found.items()}
 
 
 def test_index_of_the_earlier_analyser_is_replaced(kb: core.KnowledgeBase, kind: str, said: dict[str, Any]) -> None:

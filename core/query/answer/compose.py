@@ -18,7 +18,8 @@ from core.query.answer.listed import is_item, listed, said
 from core.query.answer.listed import is_term as is_listed_term
 from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile, similar
-from core.query.answer.quotable_units import CELL_JOINT, UNFINISHED
+from core.query.answer.quotable_units import UNFINISHED
+from core.query.answer.row_text import row_text
 from core.query.answer.trim_clauses import Cut, Divided, divide, fill, squeeze
 from core.text.analysis import analyse
 from core.text.sentences import on_one_line
@@ -228,7 +229,7 @@ class Composer:
         if whole := _whole(self._profile, candidate, room):
             return whole
         if candidate.unit.is_row:
-            text = _row_text(self._profile, candidate, room) if forced else ""
+            text = row_text(self._profile, candidate, room) if forced else ""
             if forced and not text:
                 text = candidate.text[: room - 1] + _CUT_MARK
             return AnswerPart(candidate, candidate.start, candidate.end, text, 1.0)
@@ -245,7 +246,7 @@ class Composer:
 def _whole(profile: QuestionProfile, candidate: Candidate, room: int) -> AnswerPart | None:
     """Return a sentence or a table row as it is, where it fits."""
     if candidate.unit.is_row:
-        text = _row_text(profile, candidate, candidate.end - candidate.start + len(candidate.unit.header) + room)
+        text = row_text(profile, candidate, candidate.end - candidate.start + len(candidate.unit.header) + room)
     else:
         text = on_one_line(candidate.text)
         # What counts an item of a list says nothing where the other items are not given.
@@ -375,26 +376,6 @@ def _titled(profile: QuestionProfile, part: AnswerPart, room: int) -> AnswerPart
 def _is_subject(label: str, text: str) -> bool:
     """Whether a label names what a sentence under it is about: a short one that neither asks nor is in the sentence."""
     return 0 < len(label) <= _LONGEST_SUBJECT and not label.endswith(("?", "？")) and label not in text
-
-
-def _row_text(profile: QuestionProfile, candidate: Candidate, room: int) -> str:
-    """Write a table row as ``header: cell`` pairs; where it is too long, the cells that the question names."""
-    heads = [head.strip() for head in candidate.unit.header.split(CELL_JOINT)]
-    cells = [cell.strip() for cell in candidate.text.split(CELL_JOINT)]
-    if not candidate.unit.header and len(cells) > 1:
-        heads, cells = [cells[0].rstrip(":： "), *[""] * (len(cells) - 2)], cells[1:]
-    elif len(heads) != len(cells):
-        heads = [""] * len(cells)
-    pairs = [f"{head}: {cell}" if head else cell for head, cell in zip(heads, cells, strict=True) if cell]
-    text = "; ".join(pairs)
-    if len(text) > room:
-        kept = sorted(range(len(pairs)), key=lambda i: (i > 0, -profile.pair_share(pairs[i])))
-        chosen: list[int] = []
-        for i in kept:
-            if sum(len(pairs[j]) + 2 for j in [*chosen, i]) <= room:
-                chosen.append(i)
-        text = "; ".join(pairs[i] for i in sorted(chosen))
-    return text if len(text) <= room else ""
 
 
 def _in_reading_order(parts: Sequence[AnswerPart]) -> list[AnswerPart]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from core.query.guard.little_words import AUXILIARIES, DETERMINERS, PREPOSITIONS
 from core.query.guard.numbers import PlacedFigure, placed_figures
 from core.query.guard.opposites import POLES, same_terms
 from core.text.analysis import AnalysedPiece, commas_within_numbers, normalise, pieces
@@ -39,99 +40,6 @@ _AT_LEAST = re.compile(r"\b(?:no|not(?: be)?) (?:less|fewer|lower|smaller|shorte
 _OBLIGED = re.compile(
     r"(?:な(?:ければ|くては)|ねば)(?:なら(?:ない|ず|なかった)|なりません|いけ(?:ない|ません|なかった))|ざるを得(?:ない|ず|ません)|だけで(?:は)?なく|のみなら[ずぬ]"
     r"|かもしれ(?:ない|ません)|に(?:違い|ちがい)(?:ない|ありません)|に(?:過ぎ|すぎ)(?:ない|ません)|(?:やむを|止むを)得(?:ず|ない)"
-)
-_PREPOSITIONS = frozenset(
-    [
-        "of",
-        "in",
-        "on",
-        "at",
-        "by",
-        "from",
-        "to",
-        "for",
-        "with",
-        "between",
-        "than",
-        "over",
-        "under",
-        "after",
-        "before",
-        "against",
-        "into",
-        "as",
-        "through",
-        "via",
-        "during",
-        "since",
-        "until",
-        "about",
-        "without",
-        "within",
-        "like",
-        "near",
-        "toward",
-        "towards",
-        "across",
-        "per",
-        "if",
-        "when",
-        "unless",
-        "while",
-        "because",
-        "where",
-        "whether",
-    ]
-)
-_DETERMINERS = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "his",
-        "her",
-        "its",
-        "their",
-        "our",
-        "your",
-        "my",
-        "this",
-        "that",
-        "these",
-        "those",
-        "s",
-        "each",
-        "all",
-        "some",
-        "any",
-    ]
-)
-_AUXILIARIES = frozenset(
-    [
-        "be",
-        "is",
-        "are",
-        "was",
-        "were",
-        "been",
-        "being",
-        "am",
-        "do",
-        "does",
-        "did",
-        "has",
-        "have",
-        "had",
-        "can",
-        "could",
-        "may",
-        "might",
-        "must",
-        "shall",
-        "should",
-        "will",
-        "would",
-    ]
 )
 AUXILIARY_NAMES = frozenset(("May", "Will"))
 """Names that are auxiliaries too; no other little word is a name for being capitalised, as in titles."""
@@ -265,7 +173,7 @@ def read_statement(text: str) -> Statement:
                 negations.append((len(tokens), not is_japanese or "接頭詞" in piece.kind))
             continue
         figure = next((one for one in figures if one.start <= piece.start < one.end), None)
-        is_auxiliary = low in _AUXILIARIES and not (word in AUXILIARY_NAMES and word in capitals)
+        is_auxiliary = low in AUXILIARIES and not (word in AUXILIARY_NAMES and word in capitals)
         if is_auxiliary or (piece.stopped and figure is None and word not in capitals and not pole):
             continue
         if not piece.terms and figure is None:
@@ -365,9 +273,9 @@ def _preposition(found: Sequence[AnalysedPiece], number: int, plain: str) -> str
         word = found[back].surface.lower()
         if _BREAK.search(plain[found[back].end : found[back + 1].start]):
             return ""
-        if word in _PREPOSITIONS:
+        if word in PREPOSITIONS:
             return word
-        if word not in _DETERMINERS and not found[back].surface[:1].isupper():
+        if word not in DETERMINERS and not found[back].surface[:1].isupper():
             return ""
     return ""
 
@@ -405,9 +313,7 @@ def _is_compound(found: Sequence[AnalysedPiece], number: int, plain: str) -> boo
     one, other = found[number], found[number + 1]
     gap = plain[one.end : other.start]
     if one.surface.isascii() and other.surface.isascii():
-        return gap == " " and not {one.surface.lower(), other.surface.lower()} & (
-            _LISTED | _PREPOSITIONS | _AUXILIARIES
-        )
+        return gap == " " and not {one.surface.lower(), other.surface.lower()} & (_LISTED | PREPOSITIONS | AUXILIARIES)
     return not gap and all("名詞" in piece.kind or not piece.kind for piece in (one, other))
 
 
