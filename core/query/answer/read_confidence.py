@@ -30,8 +30,8 @@ READ_CONFIDENCE_WEIGHTS = {
 }
 READ_CONFIDENCE_BIAS = -4.291
 READ_THRESHOLD = 0.5
-"""Least confidence of an answer that was read: on questions that nothing was fitted on, nearly four in five shown
-answers are right there, and one in seven of the answerable questions is answered wrongly."""
+"""Least confidence of an answer that was read: of 1,236 questions, each by a fit on others, four in five shown answers
+are right there, and one in eleven of the answerable questions is answered wrongly."""
 
 CERTAIN_FROM = 0.8
 """Least confidence at which nine of ten shown answers were right; one below it is tentative.
