@@ -197,8 +197,8 @@ def question_clauses(text: str) -> tuple[Clause, ...]:
         plain = left(chain.from_iterable(_asked_terms(word, kind) for word in words))
         spoken = [_asked_spoken(word, kind, language) for language in languages for word in words]
         others = tuple(filter(None, map(left, spoken)))
-        elsewhere = everything - Counter(plain)
-        variant = tuple(term for term in left(analyse(otherwise)) if term not in elsewhere)
+        own = Counter(plain)
+        variant = tuple(term for term in left(analyse(otherwise)) if everything[term] <= own[term])
         taken.update(plain, variant, *others)
         if others:
             clauses.append(Clause(tuple(filter(None, (*others, variant, plain)))))

@@ -35,7 +35,9 @@ _TITLES = _words(
     "mr mrs ms dr prof st mt gen col capt lt sgt cmdr rev hon gov sen rep pres fr sr messrs mme mlle fig figs eq eqs "
     "vol vols ed eds pp ch chap art cf vs viz approx ca al e.g i.e eg ie dept univ"
 )
-_NUMBERED = _words("no nos p pp fig sec secs ch art vol eq ext tel max min ver para ref incl excl cat temp")
+_NUMBERED = _words("no nos p pp fig ch art vol eq ext tel ver para ref incl excl cat temp")
+_LIMITED = _words("max min sec secs")
+"""The same, but behind a figure, where they are its unit: "10 min. 2 lamps light up."."""
 """Abbreviations before a figure; elsewhere they are words that may end a sentence, such as units."""
 _LETTERED = _words(
     "plan option button key switch step type class group model mode page level version grade size position point pin "
@@ -160,6 +162,10 @@ def _ends_sentence(text: str, mark_start: int, mark_end: int, end: int, quotatio
     return _ends_english(text, mark, mark_start, following.end())
 
 
+def _follows_figure(text: str, start: int) -> bool:
+    return text[max(0, start - 2) : start].rstrip()[-1:].isdigit()
+
+
 def _ends_english(text: str, mark: str, mark_start: int, next_start: int) -> bool:
     while text[next_start : next_start + 1] and text[next_start] in _OPENERS:
         next_start += 1
@@ -172,7 +178,8 @@ def _ends_english(text: str, mark: str, mark_start: int, next_start: int) -> boo
     if found is None:
         return True
     word = found.group().lower().rstrip("'").lstrip("-'&.")
-    if word in _NUMBERED and (first.isdigit() or first == "+"):
+    is_before_figure = first.isdigit() or first == "+"
+    if is_before_figure and (word in _NUMBERED or (word in _LIMITED and not _follows_figure(text, found.start()))):
         return False
     if word in _TITLES:
         return False

@@ -90,7 +90,9 @@ def _rows(lines: Sequence[str]) -> list[list[str]] | None:
     if len(parts) < 2 or len(widths) != 1 or max(widths) < 2:
         return None
     is_grid = len(groups) > 2
-    rows = [row for part in groups for row in ([_joined(part)] if is_grid and _goes_on(part) else part)]
+    # Where no row leaves a cell empty on a further line, a part has a row a line: those above a total.
+    goes_on = is_grid and any(map(_goes_on, groups))
+    rows = [row for part in groups for row in ([_joined(part)] if goes_on else part)]
     return rows if len(rows) >= _LEAST_ROWS else None
 
 

@@ -62,6 +62,7 @@ def rows_of(table: LexborNode) -> TableRows:
     heads: list[list[str]] = []
     above: dict[int, tuple[int, str]] = {}
     says = any_header_cell = False
+    has_head = table.css_first("thead tr") is not None
     for row in table.css("tr"):
         cells = _cells(row)
         texts: list[str] = []
@@ -81,7 +82,8 @@ def rows_of(table: LexborNode) -> TableRows:
         line = row_text(texts)
         if not line:
             continue
-        if len(heads) == len(lines) < _MOST_HEADS and _is_head(row, cells):
+        goes_on = not lines or (len(cells) > 1 and (_in_head(row) or not has_head))
+        if len(heads) == len(lines) < _MOST_HEADS and goes_on and _is_head(row, cells):
             heads.append(spread)
         if not lines:
             says = any(_SENTENCE.search(text) for text in texts)
@@ -134,13 +136,18 @@ def _pieces(node: LexborNode) -> Iterator[str]:
     """Yield what an element says, with a blank around what stands by itself: ``--out=FILE`` stays one word."""
     below = node.child
     while below is not None:
-        if below.tag == "-text":
+        tag = below.tag or "-"
+        if tag == "-text":
             yield below.text_content or ""
-        elif below.tag == "br":
+        elif tag == "br" or tag in BLOCKS:
             yield " "
-        elif not (below.tag or "-").startswith("-"):
-            joint = " " if below.tag in BLOCKS else ""
-            yield joint
-            yield from _pieces(below)
-            yield joint
-        below = below.next
+        if not tag.startswith("-") and below.child is not None:
+            below = below.child
+            continue
+        while below is not None and below.next is None:
+            below = below.parent
+            if below is None or below.mem_id == node.mem_id:
+                return
+            if below.tag in BLOCKS:
+                yield " "
+        below = below.next if below is not None else None

@@ -91,8 +91,8 @@ _ASKS = (
     (
         "date",
         r"\bwhen(?:['’]s|(?: exactly)? (?:is|are|was|were|do|does|did|will|would|can|could|should|shall|must|may|might"
-        r"|has|have|had))\b|\b(?:tell (?:me|us)|know|find out|since|until|till|from|by) when\b"
-        r"|^\W*when(?: to\b| and\b|\W*$)|\bhow long\b"
+        r"|has|have|had)(?:n['’]t)?)\b|\b(?:tell (?:me|us)|say|know|find out|since|until|till|from|by) when\b"
+        r"|^\W*(?:and |so )?when(?: to\b| and\b| (?:in|at|on|after|before|during|else)\b|\W*$)|\bhow long\b"
         r"|\b(?:what|which)\s+(?:\w+\s+)?(?:year|date|day|month|century|decade|time|era)\b"
         r"|いつ(?!も|でも|の間)|何年|何月|何日|何世紀|何時|何曜|何年代|(?:時期|期間|年|年代|世紀|日|時代|頃)[はにをが]?(?:いつ|何|どの)?[?。か]*$",
     ),

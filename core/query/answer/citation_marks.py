@@ -19,6 +19,8 @@ _FENCE = re.compile(r"</?document\b[^<>\n]{0,200}>", re.IGNORECASE)
 _AS_TEXT = str.maketrans("[【［〔]】］〕", "(" * 4 + ")" * 4)
 _MOST_SOURCES = 999
 _LONGEST_IDENTIFIER = 64
+_CLOSES = re.compile(r"\s*(?:[.。,、;；:!?！？)）\[【]|\Z)")
+_CODED = re.compile(r"[_\d]")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
@@ -38,10 +40,18 @@ def _as_text(mark: re.Match[str]) -> str:
 
 def _is_text(mark: re.Match[str], context: str) -> bool:
     """Tell whether what looks like a mark cites nothing: by a number that no source has, or as an index in code."""
-    if not all(1 <= int(number) <= _MOST_SOURCES for number in _NUMBER.findall(mark["numbers"])):
-        return True
     name = _IDENTIFIER.search(mark.string, max(0, mark.start() - _LONGEST_IDENTIFIER), mark.start())
-    return name is not None and not mark.group()[0].isspace() and f"{name.group()}{mark.group()}".casefold() in context
+    is_attached = name is not None and not mark.group()[0].isspace()
+    if not all(int(number) <= _MOST_SOURCES for number in _NUMBER.findall(mark["numbers"])):
+        return True
+    if name is None or not is_attached:
+        return False
+    word = name.group().casefold()
+    if f"{word}{mark.group()}".casefold() not in context:
+        return False
+    # A paper sets its footnotes so, too, behind what they are about: "founded in Tokyo[1]."
+    is_last = _CLOSES.match(mark.string, mark.end()) is not None
+    return not is_last or f"{word}[0]" in context or _CODED.search(word) is not None
 
 
 def read_sentences(text: str, most: int, context: str = "") -> list[WrittenSentence]:

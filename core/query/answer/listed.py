@@ -15,7 +15,8 @@ from core.text.sentences import on_one_line
 
 _COUNT = r"[(（]?\d{1,2}(?:[)）．、]|\.(?=\s|[^\x00-\x7f]))|[①-⑳]|(?:step|手順|ステップ)\s*\d"
 """A number before an item; that of ``2.5 GB`` or ``2.x`` is none."""
-_ITEM = re.compile(rf"\s*(?:[-*•‣・●○■□◆◇▪–—]|\(?(?:[a-z]|[ivx]{{2,4}})[.)]\s|{_COUNT})", re.IGNORECASE)
+_LETTER = r"\(?(?:[a-zア-ンあ-ん一二三四五六七八九十]|[ivx]{2,4}|\d{3})[.)]\s"
+_ITEM = re.compile(rf"\s*(?:[-*•‣・●○■□◆◇▪–—]|{_LETTER}|{_COUNT})", re.IGNORECASE)
 _NUMBERED = re.compile(rf"\s*(?:{_COUNT})", re.IGNORECASE)
 _NUMBER = re.compile(r"\D{0,4}(\d{1,2})")
 _LONGEST_ASIDE = 8

@@ -21,6 +21,7 @@ UNFINISHED = re.compile(
 
 _LINE = re.compile(r"[^\n]+")
 _NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]\s|\d+(?:\.\d+)+\s|第\s*\d+\s*[条章節]|#+\s)")
+_COMMA = re.compile(r",\s+")
 _STEP = re.compile(r"(?:^|\n)[(（]?(\d{1,2})[.．、)）]\s*[^\n]*")
 _FIELD = re.compile(r"[:：]\s*\S")
 _ENDED = re.compile(r"[.。!?！？:：;；,、，…|][」』）)\"'”’]*$")
@@ -93,6 +94,9 @@ def _parts_of(term: str) -> Iterator[str]:
     """Yield a term, and what it is cut into."""
     yield term.strip()
     yield from (term[start:end].strip() for start, end in split_statements(term))
+    # A list of names may take two lines.
+    for comma in _COMMA.finditer(term):
+        yield from (term[: comma.start() + 1].strip(), term[comma.end() :].strip())
 
 
 def _statements(text: str) -> Iterator[tuple[int, int]]:

@@ -25,7 +25,7 @@ FOREIGN_WORDS = "words"
 MOST_BEFORE = 3
 
 
-_CLOCK = re.compile(r"(?<![\d:.])0?(\d{1,2}:[0-5]\d)(?![:\d])")
+_CLOCK = re.compile(r"(?<![\d:.])0?(\d{1,2}:[0-5]\d)(?::00)?(?![:\d])")
 _VERSION = re.compile(r"(?:\b(?:versions?|release|ver\.?|v)|バージョン)\s?(\d+(?:\.\d+)+)(?!\.?\d)", re.IGNORECASE)
 
 
@@ -76,7 +76,8 @@ def _written(said: Statement, held: Statement, near: Statement) -> str:
     if clocks and not {*_CLOCK.findall(said.text)} <= {*clocks, *_CLOCK.findall(near.text)}:
         return "figure"
     for version in _VERSION.findall(said.text):
-        whole = re.compile(rf"(?<![\d.]){re.escape(version.removesuffix('.0'))}(?!\d|\.[1-9])")
+        # Version 3.10 is said of 3.10.4, not of 3.1.
+        whole = re.compile(rf"(?<![\d.]){re.escape(version.removesuffix('.0'))}(?!\d)")
         if not (whole.search(held.text) or whole.search(near.text)):
             return "figure"
     return ""

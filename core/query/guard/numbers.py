@@ -25,16 +25,22 @@ _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9,
 
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth"
 _SMALL_WORDS, _TENS = _NUMBERS.split()[:20], "|".join(_NUMBERS.split()[20:])
-_UNITS = "|".join([*_SMALL_WORDS[1:10], *_ORDINALS.split()])
+_UNITS = "|".join([*_SMALL_WORDS[1:10], *(word for word in _ORDINALS.split() if word != "second")])
 _BELOW_HUNDRED = rf"(?:(?:{_TENS})(?:[- ](?:{_UNITS})\b)?|(?:{'|'.join(_SMALL_WORDS)}))\b"
-_BELOW_THOUSAND = rf"{_BELOW_HUNDRED}(?:[- ]hundred\b(?:(?: and)? {_BELOW_HUNDRED})?)?"
-_SCALED = rf"[- ](?:thousand|million|billion|trillion|dozen)\b(?:(?: and|,)? {_BELOW_THOUSAND})?"
+_BELOW_THOUSAND = rf"{_BELOW_HUNDRED}(?:[- ]hundred\b(?:(?: and)? {_BELOW_HUNDRED}(?![- ]hundred\b))?)?"
+# A list of numbers is no sum: "two thousand and three thousand".
+_MORE = rf"\b(?:(?: and|,)? {_BELOW_THOUSAND}"
+_SCALED = (
+    rf"(?:[- ](?:thousand|dozen){_MORE}(?![- ](?:thousand|million|billion|trillion)\b))?"
+    rf"|[- ](?:million|billion|trillion){_MORE}(?![- ](?:million|billion|trillion)\b))?)"
+)
 _IN_WORDS = rf"{_BELOW_THOUSAND}(?:{_SCALED})*"
 _WORTH = _WORDS | {word: value for value, word in enumerate(_ORDINALS.split(), 1)}
 _COUNTED_BY_WORD = re.compile(r"[かヶカヵケ箇]月|文字|時間|分間|行目|(?<!一)[時行]|(?<!十)分")
 
 _FIGURE = re.compile(
-    r"(?P<minus>(?<![A-Za-z0-9_.)\]%°'’′ァ-ヺ一-鿿々-])[-−]|\bminus |(?:マイナス|氷点下|零下|地下(?=[^階]{1,3}階))\s?)?"
+    r"(?P<minus>(?<![A-Za-z0-9_.)\]%°'’′/+±ァ-ヺ一-鿿々-])(?<!\d )[-−]|\bminus "
+    r"|(?:マイナス|氷点下|零下|地下(?=[^階]{1,3}階))\s?)?"
     r"(?:(?P<number>(?<![\d.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     rf"(?P<unit>[{''.join([*_SMALL, *_LARGE])}]+(?:\d|[{_KANJI}])*[{_KANJI}]?)?"
     rf"(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?"

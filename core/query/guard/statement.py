@@ -15,6 +15,7 @@ from core.query.guard.little_words import AUXILIARIES, DETERMINERS, PREPOSITIONS
 from core.query.guard.numbers import PlacedFigure, placed_figures
 from core.query.guard.opposites import POLES, same_terms
 from core.text.analysis import AnalysedPiece, commas_within_numbers, normalise, pieces
+from core.text.languages import language_of
 
 _IDENTIFIER = re.compile(
     r"(?<![\w-])--?[A-Za-z][\w-]*|(?<![\w/])/(?:[\w.+-]+/)*[\w.+-]*\w|\b\w+(?:_\w+)+|\b[a-z\d]+[A-Z]\w*|\b[A-Z]{1,8}-?\d[\w-]*"
@@ -127,7 +128,10 @@ def holds_name(text: str, name: str) -> bool:
     derived = _DERIVED if len(name) >= _SHORTEST_STEM else "s?"
     ends = rf"(?![{_LATIN}]|(?<=\d)\d)"
     flags = re.NOFLAG if name in AUXILIARY_NAMES else re.IGNORECASE
-    return re.search(rf"(?<![{_LATIN}]){re.escape(name)}{derived}{ends}", text, flags) is not None
+    if re.search(rf"(?<![{_LATIN}]){re.escape(name)}{derived}{ends}", text, flags) is not None:
+        return True
+    # Languages that write words together: the Frist of a Kündigungsfrist.
+    return len(name) > _SHORTEST_STEM and language_of(text) not in ("en", "ja") and name.casefold() in text.casefold()
 
 
 @lru_cache(maxsize=512)

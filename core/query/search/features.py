@@ -28,7 +28,7 @@ _ENDING = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+$")
 _CODE = re.compile(r"(?=[a-z0-9]*\d)[a-z0-9]+(?:[-_./:#]?[a-z0-9]+)+")
 _LATIN = re.compile(r"[a-z][a-z0-9_.-]+")
 _WORD_END = re.compile(r"(?:[a-z]?(?:e?s|e?d|ing|ers?))?(?![a-z])")
-_WORD_END_AFTER_Y = re.compile(r"(?:ys?|ying|i|ie[sdr]?|iers)(?![a-z])")
+_WORD_END_AFTER_Y = re.compile(r"(?:ys?|ying|i|is|ie[sdr]?|iers)(?![a-z])")
 _FIGURE_END = re.compile(r"(?![0-9])")
 _SHORT = 3
 """Letters of a term that begins so many words that it counts at the end of its own only: ``os``, ``hr``."""
@@ -181,7 +181,9 @@ def _places(text: str, shared: Shared) -> list[int]:
     found: list[int] = []
     while at >= 0 and len(found) < 50:
         end = at + len(looked)
-        inside = shared.begins and at > 0 and text[at - 1].isascii() and text[at - 1].isalnum()
+        before = text[at - 1] if shared.begins and at > 0 else " "
+        # A unit may be set to its figure: 16GB.
+        inside = before.isascii() and (before.isalpha() or (before.isdigit() and looked[:1].isdigit()))
         if not inside and (shared.end is None or shared.end.match(text, end)):
             found.append(at)
         at = text.find(looked, end)

@@ -26,6 +26,7 @@ def sentences(text: str) -> list[str]:
         ["“Why?” she asked.", "“Because.”", "He smiled."],
         ["Release 20.04 runs.", "Version 1.2.3 does not."],
         ["It contains vitamin C.", "The rest is water."],
+        ["Wait at least 5 min.", "2 lamps light up."],
         ["He works for Inc. magazine.", "Yahoo! is a name."],
         ["Call ext. 1234 for help.", "Tel. 03-1234-5678 or tel. +81 3 is open."],
         ["The load is max. 30 kg per shelf.", "That is the max.", "Use ver. 2.1 or later."],

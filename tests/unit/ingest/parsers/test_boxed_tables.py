@@ -88,3 +88,12 @@ def test_columns_under_rules_are_a_table_between_its_text():
     ]
     prose = "A heading\n---- -----\nRunning text that knows no columns\nat all.\n"
     assert [kind for kind, _ in told(prose)] == [BlockKind.PARAGRAPH]
+
+
+def test_a_wrapped_row_that_fills_every_cell_is_one_where_another_one_shows_it():
+    text = (
+        "+--------+------+\n| Name   | Does |\n+--------+------+\n"
+        "| Keep   | Save |\n| files  | all  |\n+--------+------+\n"
+        "| Drop   | Lose |\n|        | them |\n+--------+------+\n"
+    )
+    assert told(text) == [(BlockKind.TABLE, "Name | Does\nKeep files | Save all\nDrop | Lose them")]

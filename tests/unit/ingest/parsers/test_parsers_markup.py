@@ -341,3 +341,18 @@ def test_header_of_two_rows_is_one_and_a_row_over_all_columns_is_a_title(tmp_pat
         "Specifications",
         "Model | Voltage min | Voltage max\nX1 | 9 | 12",
     )
+
+
+def test_sections_of_a_table_are_rows_and_no_header(tmp_path: Path) -> None:
+    parts = "<tr><th colspan=2>Fruits</th></tr><tr><td>Apple</td><td>1</td></tr><tr><th colspan=2>Roots</th></tr>"
+    blocks = page(
+        tmp_path, f"<table><tr><th>Name</th><th>Price</th></tr>{parts}<tr><td>Leek</td><td>3</td></tr></table>"
+    )
+    [table] = [block for block in blocks if block.kind is BlockKind.TABLE]
+    assert table.text == "Name | Price\nFruits\nApple | 1\nRoots\nLeek | 3"
+
+
+def test_a_cell_of_many_nested_elements_is_read(tmp_path: Path) -> None:
+    deep = "<span>" * 1_100 + "deep<br>down" + "</span>" * 1_100
+    blocks = page(tmp_path, f"<table><tr><th>A</th><th>B</th></tr><tr><td>{deep}</td><td>1</td></tr></table>")
+    assert any("deep down | 1" in block.text for block in blocks)

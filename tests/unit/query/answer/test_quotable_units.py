@@ -43,6 +43,11 @@ def test_a_numbered_line_and_one_in_capitals_are_headings(text: str, heading: st
     assert heading in headings(text)
 
 
+def test_a_list_of_names_over_two_lines_is_a_term() -> None:
+    text = "-a, --all,\n--everything\nShows all."
+    assert headings(text, Label(0, "-a, --all, --everything")) == ["-a, --all,", "--everything"]
+
+
 def test_a_definition_that_is_a_part_of_another_term_is_said() -> None:
     text = "Port\n80\nPort 8080\nFor tests alone."
     labels = (Label(0, "Port"), Label(text.index("Port 8080"), "Port 8080"))

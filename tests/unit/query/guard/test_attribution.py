@@ -172,6 +172,7 @@ def test_fences_that_a_model_repeats_are_no_text() -> None:
         ("Use list[0] in it [1].", "use list[0] here", "Use list(0) in it.", {1}),
         ("Use args[1] in it [2].", "use args[1] here", "Use args(1) in it.", {2}),
         ("It uses args[1].", "it uses args", "It uses args.", {1}),
+        ("Founded in Tokyo[1].", "founded in tokyo[1].", "Founded in Tokyo.", {1}),
         ("It uses args [1].", "it uses args [1]", "It uses args.", {1}),
         ("In [2020], it rose [1].", "", "In (2020), it rose.", {1}),
         ("引数はargs[1]に入る[2]。", "args[1]に入る", "引数はargs(1)に入る。", {2}),

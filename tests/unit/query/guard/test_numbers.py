@@ -83,3 +83,16 @@ def test_words_and_list_numbers_state_no_figure(text: str) -> None:
 @given(st.text("0123456789,.〇一九十百千万億兆年 １million", max_size=40))
 def test_every_text_holds_its_own_figures(text: str) -> None:
     assert foreign_figures(stated_figures(text), held_figures(text)) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "held"),
+    [
+        ("30 seconds", "after a thirty second delay"),
+        ("500", "one hundred, two hundred and five hundred"),
+        ("3000", "between two thousand and three thousand"),
+        ("5 %", "+/-5 %"),
+    ],
+)
+def test_numbers_of_a_list_and_of_units_stay_apart(said: str, held: str) -> None:
+    assert foreign_figures(stated_figures(said), held_figures(held)) == ()
