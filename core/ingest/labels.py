@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from core.model import LABEL_JOINT, Block, BlockKind
 from core.text.questions_and_answers import ASKS, answer_mark, is_marked_question, is_question
+from core.text.sentences import columns_of
 
 LONGEST_LABEL = 200
 _LONGEST_TERM = 100
@@ -19,8 +20,6 @@ _NARROWEST_PAGE = 60
 """A line shorter than this did not end because its page did."""
 _MARKER = re.compile(r"(?:[•·*+–-]|\d{1,3}[.)])\s+")
 _BULLETS = frozenset("•·*+–-o")
-_WIDE = "\u2e80"
-"""From here on signs take two columns."""
 _DRAWN = re.compile(r"([^\w\s])\1{2,}")
 _HANGING = re.compile(r"(?P<term>\S+(?: \S+)*?)\s{2,}(?P<said>\S)")
 _ENDED = re.compile(r"[.。．!！?？:：;；,、，][」』）)\"'”’]*\Z|[」』]\Z")
@@ -124,8 +123,8 @@ class Labels:
         match = _HANGING.match(line.text)
         known = self._hanging.get(line.indent)
         if match is not None and is_term(match["term"]) and match["term"] not in _BULLETS:
-            column = line.indent + _width(line.text[: match.start("said")])
-            if column == known or column in _columns_of(line, following):
+            column = line.indent + columns_of(line.text[: match.start("said")])
+            if column == known or column in _columns_below(line, following):
                 self._hanging[line.indent] = column
                 return match["term"]
         # A term that fills the room before the column is parted by one blank.
@@ -135,14 +134,14 @@ class Labels:
         return word if is_full and is_alone and not word[0].isupper() and is_term(word) else ""
 
 
-def _columns_of(line: _Line, following: _Line | None) -> tuple[int, ...]:
+def _columns_below(line: _Line, following: _Line | None) -> tuple[int, ...]:
     """Return the columns that the next line has: its indentation, and that of what it explains beside a term."""
     if following is None:
         return ()
     match = _HANGING.match(following.text) if following.indent == line.indent else None
     if match is None:
         return (following.indent,)
-    return following.indent, line.indent + _width(following.text[: match.start("said")])
+    return following.indent, line.indent + columns_of(following.text[: match.start("said")])
 
 
 def _term(before: _Line | None, line: _Line) -> str:
@@ -166,7 +165,7 @@ class _Line:
 
     @property
     def end(self) -> int:
-        return self.indent + _width(self.text)
+        return self.indent + columns_of(self.text)
 
 
 def _lines(text: str) -> list[_Line]:
@@ -180,11 +179,6 @@ def _lines(text: str) -> list[_Line]:
             found.append(_Line(at, len(plain) - len(plain.lstrip()), stripped))
         at += len(line) + 1
     return found
-
-
-def _width(text: str) -> int:
-    """Return the columns that a text takes."""
-    return len(text) if text.isascii() else len(text) + sum(sign >= _WIDE for sign in text)
 
 
 def _item_text(line: _Line) -> str:
@@ -215,7 +209,7 @@ def _wraps(line: _Line, following: _Line | None, widest: int, number: int) -> bo
         return number > 0
     first = following.text.split(None, 1)[0]
     # Japanese may be broken anywhere.
-    return line.end + 1 + (2 if first[0] >= _WIDE else len(first)) > widest
+    return line.end + 1 + (len(first) if columns_of(first[0]) == 1 else 2) > widest
 
 
 def is_term(text: str) -> bool:

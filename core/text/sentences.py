@@ -36,9 +36,9 @@ _TITLES = _words(
     "vol vols ed eds pp ch chap art cf vs viz approx ca al e.g i.e eg ie dept univ"
 )
 _NUMBERED = _words("no nos p pp fig ch art vol eq ext tel ver para ref incl excl cat temp")
+"""Abbreviations before a figure; elsewhere they are words that may end a sentence."""
 _LIMITED = _words("max min sec secs")
 """The same, but behind a figure, where they are its unit: "10 min. 2 lamps light up."."""
-"""Abbreviations before a figure; elsewhere they are words that may end a sentence, such as units."""
 _LETTERED = _words(
     "plan option button key switch step type class group model mode page level version grade size position point pin "
     "port slot drive room gate zone table figure column row section part appendix category line letter item unit case"
@@ -204,10 +204,10 @@ def _wrap_width(text: str) -> int:
     """Return the columns to which lines seem to be wrapped, or 0."""
     lines = text.split("\n")
     is_wrapped = len(lines) > 2 and 25 <= max(map(len, lines)) <= 120
-    return max(map(_columns, lines)) if is_wrapped else 0
+    return max(map(columns_of, lines)) if is_wrapped else 0
 
 
-def _columns(line: str) -> int:
+def columns_of(line: str) -> int:
     """Return how wide a terminal shows a line: ideographs and kana take two columns."""
     return len(line) if line.isascii() else len(line) + sum(map(len, _WIDE.findall(line)))
 
@@ -224,7 +224,7 @@ def _breaks_line(text: str, end: int, next_start: int, wrap_width: int) -> bool:
     if following[:1].islower() or previous[-1] in ",、，":
         return len(previous) < 20
     if _CJK.match(previous[-1]):
-        return not (_CJK.match(following) and len(previous) >= 25 and _columns(previous) >= wrap_width - 4 > 0)
+        return not (_CJK.match(following) and len(previous) >= 25 and columns_of(previous) >= wrap_width - 4 > 0)
     wrapped = 50 <= wrap_width <= 100 and len(previous) >= 0.8 * wrap_width and previous[-1].isalnum()
     return not wrapped
 

@@ -40,11 +40,10 @@ def _as_text(mark: re.Match[str]) -> str:
 
 def _is_text(mark: re.Match[str], context: str) -> bool:
     """Tell whether what looks like a mark cites nothing: by a number that no source has, or as an index in code."""
-    name = _IDENTIFIER.search(mark.string, max(0, mark.start() - _LONGEST_IDENTIFIER), mark.start())
-    is_attached = name is not None and not mark.group()[0].isspace()
     if not all(int(number) <= _MOST_SOURCES for number in _NUMBER.findall(mark["numbers"])):
         return True
-    if name is None or not is_attached:
+    name = _IDENTIFIER.search(mark.string, max(0, mark.start() - _LONGEST_IDENTIFIER), mark.start())
+    if name is None or mark.group()[0].isspace():
         return False
     word = name.group().casefold()
     if f"{word}{mark.group()}".casefold() not in context:

@@ -14,8 +14,7 @@ from core.model import LABEL_JOINT
 from core.query.answer.answer_types import leads_on, refers_back
 from core.query.answer.candidates import Candidate
 from core.query.answer.forms import Form, form_wanted, sides_compared
-from core.query.answer.listed import is_item, listed, said
-from core.query.answer.listed import is_term as is_listed_term
+from core.query.answer.listed import is_item, is_term, listed, said
 from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile, similar
 from core.query.answer.quotable_units import UNFINISHED
@@ -311,8 +310,8 @@ def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, 
     is_list = len(after) > 1 and all(map(is_item, after[:2]))
     for at, candidate in enumerate(sorted(after, key=lambda each: each.order)):
         text = said(candidate)
-        is_term = not is_unfinished and is_listed_term(candidate)
-        if is_term or candidate.unit.label not in (source.unit.label, "") or len(text) + 1 > room + more:
+        is_next_term = not is_unfinished and is_term(candidate)
+        if is_next_term or candidate.unit.label not in (source.unit.label, "") or len(text) + 1 > room + more:
             break
         if at > 0 and (not is_list or candidate.features["heading"] or not is_item(candidate)):
             break

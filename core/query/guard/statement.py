@@ -131,7 +131,7 @@ def holds_name(text: str, name: str) -> bool:
     if re.search(rf"(?<![{_LATIN}]){re.escape(name)}{derived}{ends}", text, flags) is not None:
         return True
     # Languages that write words together: the Frist of a Kündigungsfrist.
-    return len(name) > _SHORTEST_STEM and language_of(text) not in ("en", "ja") and name.casefold() in text.casefold()
+    return len(name) > _SHORTEST_STEM and name.casefold() in text.casefold() and language_of(text) not in ("en", "ja")
 
 
 @lru_cache(maxsize=512)
