@@ -24,6 +24,9 @@ _CELLS = " | "
 _CJK = re.compile("[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
 _WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+")
 _WRAPPED = re.compile(f"(?<={_CJK.pattern})[ \t]*\n[ \t]*(?={_CJK.pattern})")
+_OPTION = re.compile(r"--?[A-Za-z]")
+_GOES_ON = re.compile(r"(?:^|\s)(?:and|or|the|than|of|if|nor)$")
+"""A line so ended was wrapped, whatever follows."""
 _OPENERS = "\"'“‘(「『（[【*_"
 
 
@@ -60,6 +63,7 @@ _STARTERS = _words(
 _OTHER_END = re.compile("[।॥؟۔။។]+\\s*|(?<=[\u0e01-\u0e4e\u0e81-\u0ece])\\s+(?=[\u0e01-\u0e4e\u0e81-\u0ece])")
 """Ends of scripts with marks of their own, and the blank that is all that Thai and Lao set between statements."""
 _SHORTEST_STATEMENT = 30
+_SHORTEST_WRAPPED = 40
 
 Span = tuple[int, int]
 
@@ -217,7 +221,11 @@ def _breaks_line(text: str, end: int, next_start: int, wrap_width: int) -> bool:
         return True
     previous = text[text.rfind("\n", max(0, end - _LINE_REACH), end) + 1 : end][-_LINE_REACH:].rstrip()
     following = text[next_start : next_start + _LINE_REACH].split("\n", 1)[0]
-    if not previous or _CELLS in previous or _CELLS in following or _BULLET.match(following):
+    if not previous or _CELLS in previous or _CELLS in following:
+        return True
+    if len(previous) >= _SHORTEST_WRAPPED and _GOES_ON.search(previous):
+        return _BULLET.match(following) is not None and not _OPTION.match(following)
+    if _BULLET.match(following):
         return True
     if previous.rstrip(_CLOSERS)[-1:] in tuple(".!?。！？．｡…:：;；"):
         return True
@@ -225,8 +233,10 @@ def _breaks_line(text: str, end: int, next_start: int, wrap_width: int) -> bool:
         return len(previous) < 20
     if _CJK.match(previous[-1]):
         return not (_CJK.match(following) and len(previous) >= 25 and columns_of(previous) >= wrap_width - 4 > 0)
-    wrapped = 50 <= wrap_width <= 100 and len(previous) >= 0.8 * wrap_width and previous[-1].isalnum()
-    return not wrapped
+    wrapped = 50 <= wrap_width <= 100 and len(previous) >= 0.8 * wrap_width
+    # Behind a sign a line of code may end as well, which another sign follows.
+    is_text = previous[-1].isalnum() or (previous[-1] in "=)" and (following[0].isalnum() or following[0] == "("))
+    return not (wrapped and is_text)
 
 
 def joined(before: str, question: str) -> str:

@@ -257,7 +257,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     def coverage(held: frozenset[str]) -> float:
         return sum([weight for term, weight in asked if term in held]) / whole if whole else 0.0
 
-    sure = [named(_subject(unit, heading), profile.text) for unit in cut]
+    sure = [named(_subject(unit, heading), profile.text, hit.placed.title) for unit in cut]
     for order, unit in enumerate(cut):
         if not any(sign.isalpha() or sign.isdecimal() for sign in unit.text):
             # The raised number of a footnote, or a line that is drawn.

@@ -17,7 +17,7 @@ from core.query.answer.forms import Form, form_wanted, sides_compared
 from core.query.answer.listed import is_item, is_term, listed, said
 from core.query.answer.named_labels import SURE
 from core.query.answer.question_profile import QuestionProfile, similar
-from core.query.answer.quotable_units import UNFINISHED
+from core.query.answer.quotable_units import COMMAND, UNFINISHED
 from core.query.answer.row_text import row_text
 from core.query.answer.trim_clauses import Cut, Divided, divide, fill, squeeze
 from core.text.analysis import analyse
@@ -45,6 +45,7 @@ _CUT_MARK = "…"
 _ITEM_MARK = re.compile(
     r"\A(?:\(?\d{1,2}(?:\)|\.(?=\s|[^\x00-\x7f]))|[•‣・▪]|[●○■□◆◇](?!印)|[-*–](?=\s))\s*(?=[^\W\d_])"
 )
+_ANNOUNCES = re.compile(r"\b(?:as follows|like this|following)\b|次の|以下の|下記の|次に示", re.IGNORECASE)
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
@@ -107,7 +108,8 @@ class Composer:
             if any(_is_within(candidate, part) or similar(candidate.terms, part.source.terms) for part in parts):
                 continue
             left = room - mark_chars(len(parts) + 1)
-            part = _whole(self._profile, candidate, left)
+            more = self._more if self._is_under_its_term(candidate) and worth >= _LEAST_TO_SHARE else 0
+            part = _whole(self._profile, candidate, left + more)
             if part is not None:
                 room = left - len(part.text)
                 room -= _subject_chars(part, subjects, room)
@@ -136,7 +138,8 @@ class Composer:
         source = best
         while (before := own.get(source.order - 1)) is not None and not before.unit.is_row:
             whole = f"{said(before)} {first.text}"
-            is_apart = before.features["heading"] or not (refers_back(source.text) or leads_on(before.text))
+            leads = leads_on(before.text) or _announces_command(before, source)
+            is_apart = before.features["heading"] or not (refers_back(source.text) or leads)
             if is_apart or len(whole) > self._max_chars - mark_chars(1):
                 break
             first = replace(first, start=before.start, text=whole)
@@ -202,6 +205,12 @@ class Composer:
         if best.unit.is_row or not best.unit.label:
             return not (best.features["named"] == SURE and candidate.features["named"] < SURE)
         return candidate.unit.label == best.unit.label or candidate in self._own
+
+    def _is_under_its_term(self, candidate: Candidate) -> bool:
+        """Whether a sentence stands with the best one under a term of which more is given than of other passages."""
+        best = self._best
+        is_same = candidate.hit is best.hit and candidate.unit.label == best.unit.label != ""
+        return is_same and not best.unit.is_row and not candidate.unit.is_row
 
     def _side_by_side(self, second: Candidate, alone: AnswerPart) -> list[AnswerPart]:
         """Return two sentences that do not fit together, both cut closer, where that is worth more than the best."""
@@ -304,9 +313,10 @@ def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, 
     """
     source = part.source
     is_unfinished = UNFINISHED.search(part.text) is not None
-    if source.unit.is_row or not (is_unfinished or part.text.endswith((":", "："))):
-        return part, room
     after = [each for each in found if each.hit is source.hit and each.order > source.order]
+    is_announced = any(each.order == source.order + 1 and _announces_command(source, each) for each in after)
+    if source.unit.is_row or not (is_unfinished or is_announced or part.text.endswith((":", "："))):
+        return part, room
     is_list = len(after) > 1 and all(map(is_item, after[:2]))
     for at, candidate in enumerate(sorted(after, key=lambda each: each.order)):
         text = said(candidate)
@@ -318,6 +328,11 @@ def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, 
         part = replace(part, end=candidate.end, text=f"{part.text} {text}")
         room -= len(text) + 1
     return part, room
+
+
+def _announces_command(source: Candidate, after: Candidate) -> bool:
+    """Tell whether a sentence says that the command below it is what it means, though it ends with a stop."""
+    return COMMAND.match(after.text) is not None and _ANNOUNCES.search(source.text) is not None
 
 
 def _terms_about(candidate: Candidate, profile: QuestionProfile) -> frozenset[str]:

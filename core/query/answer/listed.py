@@ -24,6 +24,8 @@ _LONGEST_ASIDE = 8
 _COLONS = (":", "：")
 _BREAK = re.compile(r"\n\s*\n")
 _LEAST_ITEMS = 2
+_LEAST_SHOWN = 60
+"""Characters of each item, at least, where all are cut to be given together."""
 _CUT_MARK = "…"
 
 
@@ -39,8 +41,8 @@ class Listed:
 def listed(best: Candidate, found: Sequence[Candidate], form: Form, room: int) -> Listed | None:
     """Return the list that the best sentence announces, or is an item of where a list is wanted; None without one.
 
-    Items are whole where all fit, else their first sentences; what does not fit after that is left out, but not the
-    best sentence, and said by a mark.
+    Items are whole where all fit, else their first sentences, else the beginnings of the long ones; what does not fit
+    after that is left out, but not the best sentence, and said by a mark.
     """
     own = sorted((each for each in found if each.hit is best.hit), key=lambda each: each.order)
     at = next(number for number, each in enumerate(own) if each.order == best.order)
@@ -56,6 +58,10 @@ def listed(best: Candidate, found: Sequence[Candidate], form: Form, room: int) -
         if sum(len(text) + 1 for text in texts) + sum(len(said(each)) for each in lead) <= room:
             return _written(lead, groups, texts)
     wanted = next((number for number, group in enumerate(groups) if best in group), 0)
+    is_best = at >= first
+    short = _shortened(texts, wanted if is_best else None, room - sum(len(said(each)) + 1 for each in lead))
+    if short:
+        return _written(lead, groups, short)
     low = high = wanted
     left = room - sum(len(said(each)) + 1 for each in lead) - 2 * (len(_CUT_MARK) + 1) - len(texts[wanted])
     while high + 1 < len(groups) and len(texts[high + 1]) + 1 <= left:
@@ -70,9 +76,39 @@ def listed(best: Candidate, found: Sequence[Candidate], form: Form, room: int) -
     return _written(lead, groups[low : high + 1], shown)
 
 
+def _shortened(texts: Sequence[str], kept: int | None, room: int) -> list[str]:
+    """Return the items with the long ones cut alike so that all fit, but for the one ``kept``; none where they do not.
+
+    A reader who asks for all of them sees what each is about, not some of them whole.
+    """
+    room -= len(texts) - 1
+    if kept is not None:
+        room -= len(texts[kept])
+    others = sorted(len(text) for number, text in enumerate(texts) if number != kept)
+    for number, size in enumerate(others):
+        share = room // (len(others) - number)
+        if size > share:
+            return (
+                [_begun(text, share) if at != kept else text for at, text in enumerate(texts)]
+                if (share >= _LEAST_SHOWN)
+                else []
+            )
+        room -= size
+    return list(texts)
+
+
+def _begun(text: str, most: int) -> str:
+    """Return a text, or as much of its beginning as fits, which ends with a word and a mark."""
+    if len(text) <= most:
+        return text
+    head = text[: most - len(_CUT_MARK)]
+    blank = head.rfind(" ")
+    return (head[:blank] if blank > most // 2 else head).rstrip() + _CUT_MARK
+
+
 def said(candidate: Candidate) -> str:
     """Return a sentence or a row on one line."""
-    return on_one_line(candidate.text.replace(CELL_JOINT, ": "))
+    return on_one_line(candidate.text.replace(CELL_JOINT, ": ") if candidate.unit.is_row else candidate.text)
 
 
 def is_item(candidate: Candidate) -> bool:

@@ -45,10 +45,14 @@ def names_of(label: str) -> Mapping[str, float]:
     if len(last) > _LONGEST_LABEL:
         return {}
     plain = _ASIDE.sub(" ", _NEGATABLE.sub("--", last))
-    parts = [_WORD.findall(part) for part in _NEXT.split(_folded(plain))]
+    parts = _parts(plain)
     found = {words[0]: _CALLED for words in parts if len(words) == 1}
     found |= {word: SURE for words in parts for word in words if is_name(word) and not _is_figure(word)}
     return found | {word.casefold(): SURE for word in _CAMEL.findall(plain)}
+
+
+def _parts(plain: str) -> list[list[str]]:
+    return [_WORD.findall(part) for part in _NEXT.split(_folded(plain))]
 
 
 def unmistakable_names(question: str) -> frozenset[str]:
@@ -103,11 +107,16 @@ def options_in(text: str) -> frozenset[str]:
     return frozenset(word for word in _WORD.findall(_folded(text)) if len(word) > 1 and word[0] in "-%$@")
 
 
-def named(label: str, question: str) -> float:
-    """Return how surely a question names what a label does, 0 to 1."""
+def named(label: str, question: str, title: str = "") -> float:
+    """Return how surely a question names what a label of a document with a title does, 0 to 1.
+
+    A name in the title tells one document from others, and no label that has more words from those beside it.
+    """
     if not label:
         return 0.0
     words = question_words(question)
+    if title and (whole := words & question_words(title)):
+        words = words.difference(name for name in whole if not _is_all_of(label, name))
     return max(
         (
             sure if _is_written_so(name, label, question) else _CALLED
@@ -116,6 +125,13 @@ def named(label: str, question: str) -> float:
         ),
         default=0.0,
     )
+
+
+@lru_cache(maxsize=4_000)
+def _is_all_of(label: str, name: str) -> bool:
+    """Tell whether a label, or one of the names it lists, is a name and nothing else."""
+    last = label.rsplit(LABEL_JOINT, 1)[-1][:_LONGEST_LABEL]
+    return [name] in _parts(_ASIDE.sub(" ", _NEGATABLE.sub("--", last)))
 
 
 def _is_written_so(name: str, label: str, question: str) -> bool:

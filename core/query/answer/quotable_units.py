@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.．、)]\s|\d+(?:\.\d+)+\s|第\s*\d+\
 _COMMA = re.compile(r",\s+")
 _STEP = re.compile(r"(?:^|\n)[(（]?(\d{1,2})[.．、)）]\s*[^\n]*")
 _FIELD = re.compile(r"[:：]\s*\S")
-_ENDED = re.compile(r"[.。!?！？:：;；,、，…|][」』）)\"'”’]*$")
+_ENDED = re.compile(r"[.。．｡!?！？:：;；,、，…|][」』）)\"'”’]*$")
 _BULLET = re.compile(r"[-*•‣・●○■□◆◇▪–—]")
 _ITEM = re.compile(r"[•*+-]\s+")
 _SMALL = re.compile(
@@ -33,7 +33,11 @@ _SMALL = re.compile(
     re.IGNORECASE,
 )
 """A command on a line of its own, or what a boxed note is: it stands over a few lines and begins no section."""
-_LONGEST_HEADING = 80
+COMMAND = re.compile(r"\s*[$%] [a-z./~]")
+"""How a line begins that shows what is typed behind a prompt; a stroke in it hands on and parts no cells."""
+_COLUMNS = re.compile(r"\S\t+\S|\n.*\n")
+"""Of a line with columns, or of lines one below the other, which no heading takes."""
+_LONGEST_HEADING, _LONGEST_QUESTION = 80, 160
 _CODED_HEADING = re.compile(r"(?:[A-Z]{1,2}\d+(?:\.\d+)*|\d+(?:\.\d+)+)\.?\s+\S.*")
 """``9.4.14. Jobs`` or ``R10. It hangs.``"""
 
@@ -67,7 +71,12 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
     terms = {part for label in chunk.labels for part in _parts_of(label.text.rsplit(LABEL_JOINT, 1)[-1])}
     section = ""
     lines = [(match.start(), match.end()) for match in _LINE.finditer(chunk.text)]
-    for is_row, group in groupby(lines, key=lambda line: CELL_JOINT in chunk.text[line[0] : line[1]]):
+
+    def is_row_at(line: tuple[int, int]) -> bool:
+        text = chunk.text[slice(*line)]
+        return CELL_JOINT in text and text.strip() not in terms and not COMMAND.match(text)
+
+    for is_row, group in groupby(lines, key=is_row_at):
         spans = list(group)
         if is_row:
             yield from _rows(chunk, spans, section)
@@ -97,6 +106,8 @@ def _parts_of(term: str) -> Iterator[str]:
     # A list of names may take two lines.
     for comma in _COMMA.finditer(term):
         yield from (term[: comma.start() + 1].strip(), term[comma.end() :].strip())
+    # Options may take a line each, and were joined by commas.
+    yield from (part.strip() for part in _COMMA.split(term) if part[:1] == "-")
 
 
 def _statements(text: str) -> Iterator[tuple[int, int]]:
@@ -150,9 +161,14 @@ def _row(text: str, start: int, end: int, header: str, section: str) -> Iterator
 
 
 def _is_coded_heading(text: str, start: int, end: int) -> bool:
-    if end - start > _LONGEST_HEADING or not _CODED_HEADING.fullmatch(text[start:end]):
+    if end - start > _most_chars(text[start:end]) or not _CODED_HEADING.fullmatch(text[start:end]):
         return False
     return text[end:].startswith("\n\n") and (start == 0 or text[:start].endswith("\n\n"))
+
+
+def _most_chars(line: str) -> int:
+    """Return how long a heading may be: a question, as they stand in lists of such, longer than another one."""
+    return _LONGEST_QUESTION if line.endswith(("?", "？")) else _LONGEST_HEADING
 
 
 def _looks_like_heading(text: str, start: int, end: int) -> bool:
@@ -162,6 +178,8 @@ def _looks_like_heading(text: str, start: int, end: int) -> bool:
     line, rest = text[start:end], text[end:]
     alone_on_line = (start == 0 or text[start - 1] == "\n") and rest.startswith("\n")
     if not alone_on_line or not rest.strip() or len(line) > _LONGEST_HEADING or _BULLET.match(line):
+        return False
+    if _COLUMNS.search(line) or COMMAND.match(line):
         return False
     if line.endswith(("?", "？")) or _is_in_capitals(line):
         return True

@@ -81,6 +81,25 @@ def test_wrapped_lines_are_joined() -> None:
     assert sentences(japanese) == [japanese[:-4], "次の文。"]
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "If the first interval is set to fifteen, and\n    CountMax is left at the default, clients are disconnected.",
+        "This option can be confusing compared to --ignore-one and\n    --ignore-two in that it does the opposite.",
+        "The service is activated as often as it elapsed meanwhile, if WakeSystem=\n"
+        "    (see below) is enabled and the system sleeps at the time of the event then.",
+    ],
+)
+def test_a_line_that_cannot_end_there_was_wrapped(wrapped: str) -> None:
+    assert sentences(f"It begins like this.  {wrapped}\n") == ["It begins like this.", wrapped]
+
+
+def test_items_and_code_behind_a_sign_are_lines_of_their_own() -> None:
+    assert len(sentences("The tank has two valves and a lid, a pump and\n- a motor\n- a lamp")) == 3
+    code = "value = compute_something_long(argument_one, argument_two)\n}\nother = compute(argument_one, argument_two)"
+    assert sentences(code)[0].endswith("argument_two)")
+
+
 def test_lines_of_japanese_with_latin_words_are_wrapped_by_their_columns() -> None:
     wrapped = (
         "クッキーを利用するためには config.h で USE_COOKIE マクロが定義されている必要がありま\n"

@@ -420,3 +420,15 @@ def test_a_version_is_no_number_of_an_item():
         "Which versions do not read the new format?", "2.x versions do not read the new format.", threshold=0.0
     )
     assert "2.x versions" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "lead", "command"),
+    [
+        ("How do I run a job once?", "To run a job once, use at as follows.", "$ echo job | at 3:40 monday"),
+        ("ジョブを1回だけ実行するには？", "ジョブを1回だけ実行するには次のようにします。", "$ echo job | at 3:40"),
+    ],
+)
+def test_a_command_that_a_sentence_announces_with_a_stop_is_given(question: str, lead: str, command: str) -> None:
+    answer = ask(question, f"{lead}\n\n{command}\n\nThe queue is shown by atq.", CANTEEN)
+    assert f"{lead} {command}" in answer.text

@@ -102,6 +102,19 @@ def test_a_list_may_be_longer_than_other_answers_and_what_does_not_fit_is_marked
     assert answer.text.endswith("… [1]")
 
 
+def test_items_of_which_not_all_fit_are_cut_where_that_shows_all():
+    text = "Users are grouped into four kinds:\n\n" + "\n".join(
+        f"• {kind} need the commands of their own section, and beside these a few that all others need as well, who "
+        "work with the same archive and its branches."
+        for kind in ("Individuals", "Participants", "Integrators", "Administrators")
+    )
+    answer = ask("Into which kinds are users grouped?", text)
+    assert len(answer.text) <= 600
+    assert all(f"• {kind} need" in answer.text for kind in ("Individuals", "Participants", "Integrators"))
+    assert "• Administrators need" in answer.text
+    assert "… [1]" in answer.text
+
+
 def test_a_value_in_a_list_is_given_alone():
     answer = ask("How many editors write new versions?", GROUPS.replace("Editors write", "Seven editors write"))
     assert "Seven editors write new versions." in answer.text

@@ -150,3 +150,11 @@ def test_a_name_that_no_passage_mentions_is_not_answered(rag: EvoRAG) -> None:
 )
 def test_words_that_nobody_writes_otherwise(question: str, names: set[str]) -> None:
     assert unmistakable_names(question) == names
+
+
+def test_the_name_of_a_document_names_no_entry_that_has_more_words() -> None:
+    asked = "Why is t3x slow?"
+    assert named("t3x ends at once. Why?", asked) == 1.0
+    assert named("t3x ends at once. Why?", asked, "T3X FAQ") == 0.0
+    assert named("t3x (program)", asked, "T3X FAQ") == 1.0
+    assert named("max_flow (number)", "What is max_flow in t3x?", "T3X FAQ") == 1.0

@@ -52,3 +52,35 @@ def test_a_definition_that_is_a_part_of_another_term_is_said() -> None:
     text = "Port\n80\nPort 8080\nFor tests alone."
     labels = (Label(0, "Port"), Label(text.index("Port 8080"), "Port 8080"))
     assert headings(text, *labels) == ["Port", "Port 8080"]
+
+
+def test_names_that_stand_a_line_each_are_a_term() -> None:
+    text = "Text before.\n\n-b\n\n--breaklonglines\n\nWraps the line."
+    assert headings(text, Label(text.index("Wraps"), "-b, --breaklonglines")) == ["-b", "--breaklonglines"]
+
+
+def test_a_term_with_a_stroke_is_no_row() -> None:
+    text = "Removes keys.\n\n-R host | [host]:port\nRemoves the keys of a host."
+    label = Label(text.index("Removes the"), "-R host | [host]:port")
+    assert headings(text, label) == ["-R host | [host]:port"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The keys are these.\n\nbutton\t2 default\tBACK\n\nOthers do nothing.",
+        "The keys are these.\n\nq  quit  leaves\nb  back  returns\nf  next  goes on\n\nOthers do nothing.",
+        "Run this.\n\n$ echo done | at 3:40 monday\n\nIt is run once.",
+        "どうしてこの名前なの？\n\n見るという言葉から付けました．\n\nほかの由来はありません．",
+    ],
+)
+def test_columns_a_command_and_a_sentence_with_a_wide_stop_are_no_headings(text: str) -> None:
+    assert [each for each in headings(text) if not each.endswith("？")] == []
+
+
+def test_a_long_question_with_a_number_is_a_heading() -> None:
+    question = "O4. Why do deleted messages show up again when the line is lost in the midst of a download?"
+    assert len(question) > 80
+    assert headings(f"It is quick.\n\n{question}\n\nThe server deletes them at the end.") == [question]
+    statement = "O4. The deleted messages show up again when the line is lost in the midst of a long download"
+    assert headings(f"It is quick.\n\n{statement}\n\nThe server deletes them at the end.") == []
