@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.model import AnswerType, BlockKind, Chunk, Hit, LegRank, Locator, PlacedChunk, TermScore
+from core.model import AnswerType, BlockKind, Chunk, Hit, Label, LegRank, Locator, PlacedChunk, TermScore
 from core.query.answer.candidates import CandidateFinder
 from core.query.answer.extract import DEFAULT_THRESHOLD, extract_answer
 from core.text.analysis import analyse, analyse_query
@@ -432,3 +432,19 @@ def test_a_version_is_no_number_of_an_item():
 def test_a_command_that_a_sentence_announces_with_a_stop_is_given(question: str, lead: str, command: str) -> None:
     answer = ask(question, f"{lead}\n\n{command}\n\nThe queue is shown by atq.", CANTEEN)
     assert f"{lead} {command}" in answer.text
+
+
+def test_a_likely_sentence_under_the_same_term_is_given_over_what_stands_between() -> None:
+    first = (
+        "When the fixed delay is enabled, the delay of the timer is chosen once by its name and is then the same for "
+        "each of its runs, even where the manager that starts it was started anew in the meantime or was replaced."
+    )
+    between = "It was made for machines that share a network. " + "Administrators of such sites asked for that. " * 8
+    last = "The fixed delay of the timer does nothing where the random delay is zero."
+    text = f"fixed_delay\n{first} {between}{last}"
+    hits = hits_for("Does the fixed delay of the timer do anything where the random delay is zero?", text)
+    chunk = replace(hits[0].placed.chunk, labels=(Label(len("fixed_delay\n"), "fixed_delay"),))
+    labelled = [replace(hits[0], placed=replace(hits[0].placed, chunk=chunk))]
+    answer = extract_answer("Does the fixed delay of the timer do anything where the random delay is zero?", labelled)
+    assert first in answer.text and last in answer.text
+    assert between[:40] not in answer.text
