@@ -74,7 +74,9 @@ def quotable_units(chunk: Chunk, title: str = "") -> Iterator[Unit]:
 
     def is_row_at(line: tuple[int, int]) -> bool:
         text = chunk.text[slice(*line)]
-        return CELL_JOINT in text and text.strip() not in terms and not COMMAND.match(text)
+        # A header is a label as well, but no option.
+        is_option = text.strip()[:1] == "-" and text.strip() in terms
+        return CELL_JOINT in text and not is_option and not COMMAND.match(text)
 
     for is_row, group in groupby(lines, key=is_row_at):
         spans = list(group)
