@@ -14,7 +14,8 @@ from core.ingest.parsers.opendocument_objects import Objects, pictures_of, remar
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
-from core.ingest.parsers.tables import RowGroups, row_text
+from core.ingest.parsers.tables import RowGroups, join_items, row_text
+from core.ingest.parsers.word_styles import CODE_NAMES
 from core.ingest.parsers.wording import join_lines
 from core.ingest.parsers.xml import Element, events, forget, tree
 from core.model import Block, BlockKind, Locator
@@ -89,6 +90,8 @@ class _Styles:
     numbered: dict[tuple[str, int], int] = field(default_factory=dict)
     titles: set[str] = field(default_factory=lambda: {"Title"})
     """Styles of paragraphs that are the title of the document."""
+    codes: set[str] = field(default_factory=set)
+    """Styles of lines of code."""
 
     @classmethod
     def of(cls, root: Element, archive: SafeArchive) -> _Styles:
@@ -98,8 +101,12 @@ class _Styles:
             roots.insert(0, tree(archive.read("styles.xml")))
         for each in roots:
             for style in each.iter("{*}style"):
-                if attribute(style, "parent-style-name") in found.titles:
-                    found.titles.add(attribute(style, "name") or "")
+                name, above = attribute(style, "name") or "", attribute(style, "parent-style-name")
+                if above in found.titles:
+                    found.titles.add(name)
+                shown = (attribute(style, "display-name") or name).replace("_20_", " ").lower()
+                if attribute(style, "family") == "paragraph" and (above in found.codes or CODE_NAMES.search(shown)):
+                    found.codes.add(name)
             for style in each.iter("{*}list-style"):
                 for level in style.iter("{*}list-level-style-number"):
                     at = attribute(level, "level") or ""
@@ -130,8 +137,18 @@ class _Text:
                 yield from self.blocks(body)
 
     def blocks(self, elements: Iterable[Element]) -> Iterator[Block]:
+        code: list[str] = []
         for element in elements:
             name = local(element)
+            is_code = name == "p" and attribute(element, "style-name") in self.styles.codes
+            if is_code and ((line := self.text(element).rstrip()) or code):
+                code.append(line)
+            if code and (self.due or not is_code):
+                yield self._block("\n".join(code), BlockKind.CODE)
+                code = []
+            if is_code:
+                yield from self._beside()
+                continue
             if name == "image" and self.reading is not None and self.archive is not None:
                 yield from pictures_of(element, self.archive, self.reading, self.outline.locator(slide=self.slide))
             if name in _NOT_TEXT:
@@ -171,6 +188,8 @@ class _Text:
                 if name == "frame" and self.objects is not None:
                     yield from self.objects.of(element, self.outline.locator(slide=self.slide))
                 yield from self.blocks(element)
+        if code:
+            yield self._block("\n".join(code), BlockKind.CODE)
 
     def _block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> Block:
         return self.outline.block(text, kind, slide=self.slide)
@@ -220,7 +239,8 @@ class _Text:
         text = ""
         for paragraph in cell.iter("{*}p", "{*}h"):
             if not any(local(above) in _NOT_TEXT for above in paragraph.iterancestors()):
-                text = join_lines(text, self.text(paragraph).strip())
+                join = join_items if local(paragraph.getparent()) == "list-item" else join_lines
+                text = join(text, self.text(paragraph).strip())
         return text
 
     def text(self, element: Element) -> str:

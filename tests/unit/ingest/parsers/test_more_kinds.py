@@ -348,3 +348,19 @@ def test_mail_in_a_code_page_of_east_asia_is_read(tmp_path: Path) -> None:
         path.write_bytes(head + kind + text.encode(f"cp{page}"))
         blocks, metadata = read(path)
         assert texts(blocks)[-1] == text and "warnings" not in metadata
+
+
+def test_listings_of_a_text_document_stay_whole(tmp_path: Path) -> None:
+    body = (
+        '<text:p>Run:</text:p><text:p text:style-name="P1">if x:</text:p>'
+        '<text:p text:style-name="Preformatted_20_Text"><text:s text:c="4"/>y()</text:p>'
+        '<text:p text:style-name="P1"/><text:p text:style-name="P1">z()</text:p><text:p>Done.</text:p>'
+    )
+    style = '<style:style style:name="P1" style:family="paragraph" style:parent-style-name="Preformatted_20_Text"/>'
+    named = '<style:style style:name="Preformatted_20_Text" style:family="paragraph"/>'
+    blocks, _ = read(opendocument(tmp_path / "a.odt", "text", body, named + style))
+    assert [(block.kind, block.text) for block in blocks] == [
+        (BlockKind.PARAGRAPH, "Run:"),
+        (BlockKind.CODE, "if x:\n    y()\n\nz()"),
+        (BlockKind.PARAGRAPH, "Done."),
+    ]
