@@ -11,11 +11,11 @@ from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.links import beside, without
 from core.ingest.parsers.ooxml import attribute, local
 from core.ingest.parsers.opendocument_objects import Objects, pictures_of, remark_of
+from core.ingest.parsers.opendocument_styles import TextStyles
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
 from core.ingest.parsers.tables import RowGroups, join_items, row_text
-from core.ingest.parsers.word_styles import CODE_NAMES
 from core.ingest.parsers.wording import join_lines
 from core.ingest.parsers.xml import Element, events, forget, tree
 from core.model import Block, BlockKind, Locator
@@ -35,7 +35,7 @@ def parse_text(reading: ParserInput) -> Iterator[Block]:
     yield from _opened(
         reading,
         lambda root, archive: _Text(
-            reading, _Styles.of(root, archive), objects=Objects(archive, reading), archive=archive
+            reading, TextStyles.of(root, archive), objects=Objects(archive, reading), archive=archive
         ).document(root),
     )
 
@@ -84,45 +84,11 @@ def _check(archive: SafeArchive, reading: ParserInput) -> None:
 
 
 @dataclass(slots=True)
-class _Styles:
-    """Which levels of which lists are numbered, and from which number; which style is that of a title."""
-
-    numbered: dict[tuple[str, int], int] = field(default_factory=dict)
-    titles: set[str] = field(default_factory=lambda: {"Title"})
-    """Styles of paragraphs that are the title of the document."""
-    codes: set[str] = field(default_factory=set)
-    """Styles of lines of code."""
-
-    @classmethod
-    def of(cls, root: Element, archive: SafeArchive) -> _Styles:
-        found = cls()
-        roots = [root]
-        if "styles.xml" in archive:
-            roots.insert(0, tree(archive.read("styles.xml")))
-        for each in roots:
-            for style in each.iter("{*}style"):
-                name, above = attribute(style, "name") or "", attribute(style, "parent-style-name")
-                if above in found.titles:
-                    found.titles.add(name)
-                shown = (attribute(style, "display-name") or name).replace("_20_", " ").lower()
-                if attribute(style, "family") == "paragraph" and (above in found.codes or CODE_NAMES.search(shown)):
-                    found.codes.add(name)
-            for style in each.iter("{*}list-style"):
-                for level in style.iter("{*}list-level-style-number"):
-                    at = attribute(level, "level") or ""
-                    start = attribute(level, "start-value") or "1"
-                    if at.isdigit() and attribute(level, "num-format"):
-                        numbered = int(start) if start.isdigit() else 1
-                        found.numbered[attribute(style, "name") or "", int(at)] = numbered
-        return found
-
-
-@dataclass(slots=True)
 class _Text:
     """The blocks of running text; what stands beside it (boxes, notes, remarks) follows the paragraph it hangs on."""
 
     reading: ParserInput | None
-    styles: _Styles
+    styles: TextStyles
     outline: Outline = field(default_factory=Outline)
     slide: int | None = None
     objects: Objects | None = None
@@ -281,7 +247,7 @@ def _noted(note: Element, text: _Text) -> Iterator[str]:
 
 
 def _slides(reading: ParserInput, root: Element, archive: SafeArchive) -> Iterator[Block]:
-    styles, objects = _Styles.of(root, archive), Objects(archive, reading)
+    styles, objects = TextStyles.of(root, archive), Objects(archive, reading)
     pages = [page for page in root.iter("{*}page") if local(page.getparent()) == "presentation"]
     reading.note(slides=len(pages))
     for number, page in enumerate(pages, 1):
@@ -406,7 +372,7 @@ def _cells(row: Element) -> tuple[Cells, bool, list[str], int]:
 
 
 def _shown(cell: Element) -> str:
-    text = _Text(None, _Styles())
+    text = _Text(None, TextStyles())
     return "\n".join(filter(None, (text.text(paragraph).strip() for paragraph in cell.iterchildren("{*}p"))))
 
 

@@ -164,7 +164,7 @@ class _Document:
         if style.list_id and (text or style.heading):
             label = self.numbering.label(style.list_id, style.list_level)
         is_other = style.heading or (not style.is_code and (label or style.is_list or style.is_contents))
-        is_code = not is_other and self.styles.is_code(element, text)
+        is_code = bool(text or self.code) and not is_other and self.styles.is_code(element, text)
         if self.code and not is_code:
             yield from self._flush_list()
         if is_code:
