@@ -11,6 +11,7 @@ from itertools import zip_longest
 from selectolax.lexbor import LexborNode
 
 from core.ingest.parsers.html_main import BLOCKS
+from core.ingest.parsers.html_pictures import word_for, word_within
 from core.ingest.parsers.tables import join_items, row_text
 
 MAX_SPAN = 64
@@ -136,6 +137,8 @@ def _cell_text(cell: LexborNode) -> str:
         return "" if only is None else only.text_content or ""
     for hidden in cell.css("script, style, template, svg, rt, rp"):
         hidden.decompose()
+    if not _says_something(cell):
+        return " ".join(filter(None, map(word_for, cell.css("img"))))
     return reduce(join_items, (" ".join(part.split()) for part in "".join(_pieces(cell)).split(_ITEM)))
 
 
@@ -156,6 +159,8 @@ def _pieces(node: LexborNode) -> Iterator[str]:
         tag = below.tag or "-"
         if tag == "-text":
             yield below.text_content or ""
+        elif tag == "img":
+            yield word_within(below)
         elif tag == "br" or tag in BLOCKS:
             yield _ITEM if tag == "li" and _follows_item(below) else " "
         if not tag.startswith("-") and below.child is not None:

@@ -400,3 +400,14 @@ def test_a_listing_in_a_table_keeps_its_lines(tmp_path: Path) -> None:
     listing = "\n".join(f"line {number}" for number in range(5))
     page = f"<table><tr><th>Example</th><th>Note</th></tr><tr><td><pre>{listing}</pre></td><td>Runs.</td></tr></table>"
     assert (BlockKind.CODE, listing) in [(block.kind, block.text) for block in html(tmp_path, page)]
+
+
+def test_a_picture_that_stands_for_a_word_says_it_in_a_sentence_and_in_a_cell(tmp_path: Path) -> None:
+    page = (
+        '<p><img src="i.png" alt="Icon"> The flow is <img src="e.png" alt="Q = v A"> in all pipes, see '
+        '<img src="b.png" alt="b.png"> too.</p><table><tr><th>Part</th><th>Covered</th></tr><tr><td>Seal</td>'
+        '<td><img src="y.png" alt="Yes"></td></tr></table>'
+    )
+    assert texts(html(tmp_path, page)) == [
+        "The flow is Q = v A in all pipes, see too.", "Part | Covered\nSeal | Yes",
+    ]  # fmt: skip
