@@ -30,6 +30,8 @@ _JAPANESE = re.compile("[\u3000-\u3002\u300c-\u300f\u3041-\u3096\u30a1-\u30fc\u4
 _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 _ODD = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x80-\x9f\ue000-\uf8ff\ufffd]")
 _CONTROLS = bytes(sorted({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x1B}))
+_OVERSTRIKE = re.compile(rb"(?<=[!-~\x80-\xff])\x08{1,4}(?=[!-~\x80-\xff])")
+"""What makes letters of manual pages bold or underlined, as printers did."""
 _NOT_PLAIN = re.compile(rb"[\x00\x1b\x80-\xff]")
 _CYRILLIC, _HAN = "\u0400-\u045f\u0490\u0491", "\u4e00-\u9fff\u3000-\u3002\u300a-\u3011\uff01-\uff5e“”‘’…—·"
 _SCRIPTS = {
@@ -86,6 +88,7 @@ def detect(data: bytes) -> str:
     wide = _unmarked_utf16(data)
     if wide:
         return wide
+    data = _OVERSTRIKE.sub(b"", data)
     if _many_controls(data):
         raise Undecodable("The file holds binary data, not text.")
     if data.isascii():
@@ -164,6 +167,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def _many_controls(data: bytes) -> bool:
+    data = _OVERSTRIKE.sub(b"", data)
     return len(data.translate(None, _CONTROLS)) < 0.95 * len(data)
 
 

@@ -12,7 +12,7 @@ from core.ingest.parsers.definitions import DEFINITION_TAGS, Definitions
 from core.ingest.parsers.drawing import MOST_TEXTS
 from core.ingest.parsers.embedded import FEW_SIGNS, signs
 from core.ingest.parsers.html_main import BLOCKS, HEADINGS
-from core.ingest.parsers.html_pictures import Shown
+from core.ingest.parsers.html_pictures import Shown, word_within
 from core.ingest.parsers.html_tables import is_data_table, rows_of
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.tables import table_blocks
@@ -125,6 +125,7 @@ class HtmlBlocks:
                     yield from self._flush_list()
                     yield from self._table(node)
                 elif tag == "img":
+                    self._inline.append(word_within(node))
                     yield from self._picture(node)
                 else:
                     yield from self._enter(tag, node)

@@ -5,22 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import zip_longest
 
 from selectolax.lexbor import LexborNode
 
 from core.ingest.parsers.html_main import BLOCKS
-from core.ingest.parsers.tables import row_text
+from core.ingest.parsers.html_pictures import word_for, word_within
+from core.ingest.parsers.tables import join_items, row_text
 
 MAX_SPAN = 64
 _SENTENCE = re.compile(r"\S.{6,}[.。．!！]\s*\Z", re.DOTALL)
 _MOST_HEADS = 3
-_STRUCTURE = "table, h1, h2, h3, h4, pre, article, form"
+_STRUCTURE = "table, h1, h2, h3, h4, article, form"
+_FEW_LINES = 3
+_ITEM = "\x01"
 
 
 def is_data_table(table: LexborNode) -> bool:
     """Whether a table holds data: two columns with text or more, and nothing that only a page layout would hold."""
     if (table.attributes.get("role") or "") in ("presentation", "none") or len(table.css(_STRUCTURE)) > 1:
+        return False
+    # A listing keeps its lines, a command or two is what a cell says.
+    longest = _FEW_LINES if table.css_first("th") is not None else 1
+    if any(len(code.text(deep=True).strip().splitlines()) > longest for code in table.css("pre")):
         return False
     return any(sum(map(_says_something, _cells(row))) > 1 for row in table.css("tr"))
 
@@ -129,18 +137,32 @@ def _cell_text(cell: LexborNode) -> str:
         return "" if only is None else only.text_content or ""
     for hidden in cell.css("script, style, template, svg, rt, rp"):
         hidden.decompose()
-    return " ".join("".join(_pieces(cell)).split())
+    if not _says_something(cell):
+        return " ".join(filter(None, map(word_for, cell.css("img"))))
+    return reduce(join_items, (" ".join(part.split()) for part in "".join(_pieces(cell)).split(_ITEM)))
+
+
+def _follows_item(item: LexborNode) -> bool:
+    before = item.prev
+    while before is not None and before.tag != "li":
+        before = before.prev
+    return before is not None
 
 
 def _pieces(node: LexborNode) -> Iterator[str]:
-    """Yield what an element says, with a blank around what stands by itself: ``--out=FILE`` stays one word."""
+    """Yield what an element says, with a blank around what stands by itself: ``--out=FILE`` stays one word.
+
+    ``_ITEM`` stands between the entries of a list, and behind them.
+    """
     below = node.child
     while below is not None:
         tag = below.tag or "-"
         if tag == "-text":
             yield below.text_content or ""
+        elif tag == "img":
+            yield word_within(below)
         elif tag == "br" or tag in BLOCKS:
-            yield " "
+            yield _ITEM if tag == "li" and _follows_item(below) else " "
         if not tag.startswith("-") and below.child is not None:
             below = below.child
             continue
@@ -149,5 +171,5 @@ def _pieces(node: LexborNode) -> Iterator[str]:
             if below is None or below.mem_id == node.mem_id:
                 return
             if below.tag in BLOCKS:
-                yield " "
+                yield _ITEM if below.tag in ("ul", "ol") else " "
         below = below.next if below is not None else None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -26,6 +28,9 @@ SECTION_CHARS = 256 * 1024
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6}\s")
+_WHOLE = re.compile(r"<(/?)(table|dl|ul|ol)\b", re.IGNORECASE)
+"""What falls apart when a part of it is read alone."""
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FRONT_MATTER = re.compile(r"([A-Za-z_]+)\s*:\s*(.*)\Z")
 _KNOWN = {"title": "title", "author": "author", "date": "created", "created": "created", "updated": "modified",
           "modified": "modified", "lang": "language", "language": "language"}  # fmt: skip
@@ -106,7 +111,7 @@ class _Section:
 
     def blocks(self, tokens: list[Token]) -> Iterator[Block]:
         heading = 0
-        for token in tokens:
+        for token in _whole_markup(tokens):
             kind = token.type
             if kind == "heading_open":
                 heading = int(token.tag[1])
@@ -128,9 +133,16 @@ class _Section:
             elif kind in ("fence", "code_block"):
                 yield from self._text(token.content.rstrip("\n"), BlockKind.CODE)
             elif kind == "html_block":
-                yield from html.blocks_of(token.content, self._outline, self._reading)
+                yield from self._markup(token.content)
             else:
                 yield from self._structure(token)
+
+    def _markup(self, markup: str) -> Iterator[Block]:
+        for block in html.blocks_of(markup, self._outline, self._reading, is_whole=False):
+            if not self._lists:
+                yield block
+            elif not block.text.isspace():
+                self._item(block.text)
 
     def _structure(self, token: Token) -> Iterator[Block]:
         kind = token.type
@@ -174,6 +186,35 @@ class _Section:
         first = f"{indent}{self._marker} " if self._marker else f"{indent}  "
         self._items.append(first + text.replace("\n", f"\n{indent}  "))
         self._marker = ""
+
+
+def _whole_markup(tokens: list[Token]) -> Iterator[Token]:
+    """Yield tokens, what raw markup holds in pieces as one: blank lines part it, and what is between is Markdown."""
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        end = _end_of_markup(tokens, at) if token.type == "html_block" else at
+        if end > at:
+            markdown = _markdown()
+            markup = markdown.renderer.render(tokens[at : end + 1], markdown.options, {})
+            token = replace(token, content=markup)
+        yield token
+        at = end + 1
+
+
+def _end_of_markup(tokens: list[Token], start: int) -> int:
+    """Return where the table or the list closes that raw markup opens; the start itself if it never does."""
+    opened: Counter[str] = Counter()
+    for at in range(start, len(tokens)):
+        token = tokens[at]
+        if token.level < tokens[start].level:
+            break
+        if token.type == "html_block":
+            for closing, name in _WHOLE.findall(_COMMENT.sub("", token.content)):
+                opened[name.lower()] += -1 if closing else 1
+            if not +opened and token.level == tokens[start].level:
+                return at
+    return start
 
 
 def _inline_text(children: list[Token], *, names: bool = True) -> str:

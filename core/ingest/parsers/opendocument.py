@@ -11,10 +11,11 @@ from core.ingest.parsers.archive import SafeArchive
 from core.ingest.parsers.links import beside, without
 from core.ingest.parsers.ooxml import attribute, local
 from core.ingest.parsers.opendocument_objects import Objects, pictures_of, remark_of
+from core.ingest.parsers.opendocument_styles import TextStyles
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
 from core.ingest.parsers.sheet_rows import Cells, SheetRows
-from core.ingest.parsers.tables import RowGroups, row_text
+from core.ingest.parsers.tables import RowGroups, join_items, row_text
 from core.ingest.parsers.wording import join_lines
 from core.ingest.parsers.xml import Element, events, forget, tree
 from core.model import Block, BlockKind, Locator
@@ -34,7 +35,7 @@ def parse_text(reading: ParserInput) -> Iterator[Block]:
     yield from _opened(
         reading,
         lambda root, archive: _Text(
-            reading, _Styles.of(root, archive), objects=Objects(archive, reading), archive=archive
+            reading, TextStyles.of(root, archive), objects=Objects(archive, reading), archive=archive
         ).document(root),
     )
 
@@ -83,39 +84,11 @@ def _check(archive: SafeArchive, reading: ParserInput) -> None:
 
 
 @dataclass(slots=True)
-class _Styles:
-    """Which levels of which lists are numbered, and from which number; which style is that of a title."""
-
-    numbered: dict[tuple[str, int], int] = field(default_factory=dict)
-    titles: set[str] = field(default_factory=lambda: {"Title"})
-    """Styles of paragraphs that are the title of the document."""
-
-    @classmethod
-    def of(cls, root: Element, archive: SafeArchive) -> _Styles:
-        found = cls()
-        roots = [root]
-        if "styles.xml" in archive:
-            roots.insert(0, tree(archive.read("styles.xml")))
-        for each in roots:
-            for style in each.iter("{*}style"):
-                if attribute(style, "parent-style-name") in found.titles:
-                    found.titles.add(attribute(style, "name") or "")
-            for style in each.iter("{*}list-style"):
-                for level in style.iter("{*}list-level-style-number"):
-                    at = attribute(level, "level") or ""
-                    start = attribute(level, "start-value") or "1"
-                    if at.isdigit() and attribute(level, "num-format"):
-                        numbered = int(start) if start.isdigit() else 1
-                        found.numbered[attribute(style, "name") or "", int(at)] = numbered
-        return found
-
-
-@dataclass(slots=True)
 class _Text:
     """The blocks of running text; what stands beside it (boxes, notes, remarks) follows the paragraph it hangs on."""
 
     reading: ParserInput | None
-    styles: _Styles
+    styles: TextStyles
     outline: Outline = field(default_factory=Outline)
     slide: int | None = None
     objects: Objects | None = None
@@ -130,8 +103,18 @@ class _Text:
                 yield from self.blocks(body)
 
     def blocks(self, elements: Iterable[Element]) -> Iterator[Block]:
+        code: list[str] = []
         for element in elements:
             name = local(element)
+            is_code = name == "p" and attribute(element, "style-name") in self.styles.codes
+            if is_code and ((line := self.text(element).rstrip()) or code):
+                code.append(line)
+            if code and (self.due or not is_code):
+                yield self._block("\n".join(code), BlockKind.CODE)
+                code = []
+            if is_code:
+                yield from self._beside()
+                continue
             if name == "image" and self.reading is not None and self.archive is not None:
                 yield from pictures_of(element, self.archive, self.reading, self.outline.locator(slide=self.slide))
             if name in _NOT_TEXT:
@@ -171,6 +154,8 @@ class _Text:
                 if name == "frame" and self.objects is not None:
                     yield from self.objects.of(element, self.outline.locator(slide=self.slide))
                 yield from self.blocks(element)
+        if code:
+            yield self._block("\n".join(code), BlockKind.CODE)
 
     def _block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> Block:
         return self.outline.block(text, kind, slide=self.slide)
@@ -220,7 +205,8 @@ class _Text:
         text = ""
         for paragraph in cell.iter("{*}p", "{*}h"):
             if not any(local(above) in _NOT_TEXT for above in paragraph.iterancestors()):
-                text = join_lines(text, self.text(paragraph).strip())
+                join = join_items if local(paragraph.getparent()) == "list-item" else join_lines
+                text = join(text, self.text(paragraph).strip())
         return text
 
     def text(self, element: Element) -> str:
@@ -261,7 +247,7 @@ def _noted(note: Element, text: _Text) -> Iterator[str]:
 
 
 def _slides(reading: ParserInput, root: Element, archive: SafeArchive) -> Iterator[Block]:
-    styles, objects = _Styles.of(root, archive), Objects(archive, reading)
+    styles, objects = TextStyles.of(root, archive), Objects(archive, reading)
     pages = [page for page in root.iter("{*}page") if local(page.getparent()) == "presentation"]
     reading.note(slides=len(pages))
     for number, page in enumerate(pages, 1):
@@ -386,7 +372,7 @@ def _cells(row: Element) -> tuple[Cells, bool, list[str], int]:
 
 
 def _shown(cell: Element) -> str:
-    text = _Text(None, _Styles())
+    text = _Text(None, TextStyles())
     return "\n".join(filter(None, (text.text(paragraph).strip() for paragraph in cell.iterchildren("{*}p"))))
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from html.entities import name2codepoint
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from core.errors import ArchiveLimit, ParserFailed, XmlForbidden
-from core.ingest.parsers import source
+from core.ingest.parsers import docbook, source
 from core.ingest.parsers.html import bare_text
 from core.ingest.parsers.ooxml import local
 from core.ingest.parsers.outline import Outline
@@ -31,6 +32,10 @@ _DECLARED = re.compile(rb"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9_.\-]{
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[<>]{0,2000}(?:\[[^\]]{0,65536}\]\s{0,100})?>")
 """Left out before the rest is read: nothing that it declares is looked at, and an entity of its own is damage."""
 
+_TEXT_OF_ITS_OWN = re.compile(rb"<!ENTITY\s+([\w.\-]{1,40})\s+[\"']([^\"']{1,80})[\"']\s*>")
+_ENTITY = re.compile(rb"&([A-Za-z][\w.\-]{0,39});")
+_IN_FILES = re.compile(rb"<!ENTITY\s+[\w.\-]{1,40}\s+(?:SYSTEM|PUBLIC)\s|<xi:include\s")
+_OF_XML = (b"amp", b"lt", b"gt", b"quot", b"apos")
 Line = tuple[str, str]
 """The name of a value and what it is, as text."""
 
@@ -203,16 +208,43 @@ def parse_xml(reading: ParserInput) -> Iterator[Block]:
     reading.note(parser="xml")
     if reading.path.stat().st_size <= MOST_BYTES:
         try:
-            root = tree(_DOCTYPE.sub(b"", reading.path.read_bytes(), count=1))
+            data = reading.path.read_bytes()
+            root = tree(_without_doctype(data))
         except (XmlForbidden, ParserFailed, ArchiveLimit):
             pass
         else:
+            if docbook.is_docbook(root):
+                if _IN_FILES.search(data):
+                    reading.warn("Parts of the document stand in other files: these were not read.")
+                yield from docbook.blocks(root, reading)
+                return
             yield from _Elements(reading).blocks(root, 1)
             return
     for paragraph in bare_text(_decoded(reading)).split("\n"):
         if text := one_line(paragraph):
             for piece in pieces(text):
                 yield Block(piece)
+
+
+def _without_doctype(data: bytes) -> bytes:
+    """Return a document without its type; short texts that one of DocBook names are put where it names them."""
+    doctype = _DOCTYPE.search(data)
+    if doctype is None:
+        return data
+    rest = data[: doctype.start()] + data[doctype.end() :]
+    root = doctype[0].split(None, 2)[1].strip(b">").decode("ascii", "replace")
+    if root not in docbook.ROOTS:
+        return rest
+    named = {name: text for name, text in _TEXT_OF_ITS_OWN.findall(doctype[0]) if not set(text) & set(b"&<%")}
+
+    def told(match: re.Match[bytes]) -> bytes:
+        name: bytes = match[1]
+        sign = name2codepoint.get(name.decode("ascii", "replace"))
+        if name in _OF_XML:
+            return b"&" + name + b";"
+        return named.get(name, name) if sign is None or name in named else b"&#%d;" % sign
+
+    return _ENTITY.sub(told, rest)
 
 
 def _decoded(reading: ParserInput) -> str:

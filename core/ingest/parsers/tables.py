@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 
-from core.ingest.parsers.wording import join_lines, one_line
+from core.ingest.parsers.wording import is_wide, join_lines, one_line
 from core.model import Block, BlockKind, Locator
 from core.text.content_defined import ContentRun, checksum
 
@@ -27,6 +27,14 @@ def row_text(cells: Iterable[str]) -> str:
 def _cell(text: str) -> str:
     lines = text.split("\n") if "\n" in text else (text,)
     return reduce(join_lines, map(one_line, lines)).replace("|", "/")
+
+
+def join_items(left: str, right: str) -> str:
+    """Join two entries of a list that stands in a cell, parted by what parts them in a sentence."""
+    left, right = left.rstrip(), right.lstrip()
+    if not left or not right or (not left[-1].isalnum() and left[-1] not in ")]\"'）」"):
+        return join_lines(left, right)
+    return f"{left}、{right}" if is_wide(left[-1]) else f"{left}; {right}"
 
 
 def column_letter(number: int) -> str:

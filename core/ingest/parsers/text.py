@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
@@ -17,6 +18,10 @@ from core.model import Block, BlockKind, Locator
 MAX_LINE_CHARS = 4 * MAX_BLOCK_CHARS
 MAX_FIELD_CHARS = 1024 * 1024
 _DELIMITERS = ",\t;|"
+_STRUCK = re.compile(r"[^\n\x08]\x08+|\x1b\[[0-9;]{0,16}m")
+"""A sign that another one is struck over, as ``man`` makes letters bold or underlined, and changes of colour."""
+_UNFINISHED = re.compile(r"(?:\r|[^\n\x08]\x08+|\x1b(?:\[[0-9;]{0,16})?)\Z")
+_LONGEST_SIGN = 20
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
@@ -50,11 +55,19 @@ def lines(reading: ParserInput) -> Iterator[str]:
     length = 0
     held = ""
     size = reading.path.stat().st_size
-    for read, text in enumerate(decoded(reading.path, encoding), start=1):
+    # At the end nothing more comes that could belong to what was held back.
+    for read, text in enumerate(chain(decoded(reading.path, encoding), [""]), start=1):
         reading.tell(read * READ_BYTES, size)
+        is_last = not text
         text = held + text
-        held = "\r" if text.endswith("\r") else ""
-        text = clean(text[: len(text) - len(held)])
+        if text.startswith("\b") and rest:
+            rest[-1] = rest[-1][:-1]
+        unfinished = None if is_last else _UNFINISHED.search(text[-_LONGEST_SIGN:])
+        held = unfinished[0] if unfinished is not None else ""
+        text = text[: len(text) - len(held)]
+        if "\b" in text or "\x1b" in text:
+            text = _STRUCK.sub("", text)
+        text = clean(text)
         for part in text.splitlines(keepends=True) if "\n" in text else [text]:
             rest.append(part)
             length += len(part)

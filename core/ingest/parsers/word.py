@@ -20,7 +20,7 @@ from core.ingest.parsers.ooxml_extras import (
 from core.ingest.parsers.ooxml_objects import PackageObjects
 from core.ingest.parsers.outline import Outline
 from core.ingest.parsers.reading import Loss, ParserInput
-from core.ingest.parsers.tables import RowGroups, row_text
+from core.ingest.parsers.tables import RowGroups, join_items, row_text
 from core.ingest.parsers.word_styles import Styles
 from core.ingest.parsers.xml import Element, events, forget, tree
 from core.model import Block, BlockKind
@@ -29,6 +29,7 @@ from core.text.contents import as_entry
 _SKIPPED = frozenset({"del", "moveFrom", "rt", "Fallback", "instrText", "delText", "pPr", "rPr", "sectPr"})
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 LIST_LINES = 40
+CODE_LINES = 2_000
 
 
 def parse(reading: ParserInput) -> Iterator[Block]:
@@ -45,6 +46,8 @@ class _Document:
     reading: ParserInput
     outline: Outline = field(default_factory=Outline)
     items: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+    """The lines of a listing, whose paragraphs follow each other; either these or items of a list are open."""
     notes_due: list[str] = field(default_factory=list)
     main: str = ""
     styles: Styles = field(default_factory=Styles)
@@ -154,12 +157,24 @@ class _Document:
                 forget(element)
 
     def _paragraph(self, element: Element) -> Iterator[Block]:
-        text = self.text(element).strip()
+        shown = self.text(element)
+        text = shown.strip()
         style = self.styles.of_paragraph(element)
         label = ""
         if style.list_id and (text or style.heading):
             label = self.numbering.label(style.list_id, style.list_level)
-        if text:
+        is_other = style.heading or (not style.is_code and (label or style.is_list or style.is_contents))
+        is_code = bool(text or self.code) and not is_other and self.styles.is_code(element, text)
+        if self.code and not is_code:
+            yield from self._flush_list()
+        if is_code:
+            if text and self.items:
+                yield from self._flush_list()
+            if text or self.code:
+                self.code.append(shown.rstrip())
+            if len(self.code) >= CODE_LINES:
+                yield from self._flush_list()
+        elif text:
             if style.heading and not style.is_contents:
                 yield from self._flush_list()
                 heading = f"{label} {text}".strip() if label != "•" else text
@@ -174,7 +189,7 @@ class _Document:
                     yield from self._flush_list()
             else:
                 yield from self._flush_list()
-                yield self.outline.block(text, BlockKind.CODE if style.is_code else BlockKind.PARAGRAPH)
+                yield self.outline.block(text)
                 if style.is_title:
                     self.reading.metadata.setdefault("title", " ".join(text.split())[:300])
         yield from self._flush_notes()
@@ -197,9 +212,13 @@ class _Document:
         self.pictures_due = []
 
     def _flush_list(self) -> Iterator[Block]:
+        """Yield the list or the listing that is open."""
         if self.items:
             yield self.outline.block("\n".join(self.items), BlockKind.LIST)
             self.items = []
+        if self.code:
+            yield self.outline.block("\n".join(self.code), BlockKind.CODE)
+            self.code = []
 
     def _flush_notes(self) -> Iterator[Block]:
         if self.boxes_due or self.notes_due:
@@ -248,6 +267,10 @@ class _Document:
         return mark
 
 
+def _join_paragraphs(left: str, right: str) -> str:
+    return f"{left} {right}".strip()
+
+
 def _is_hidden(run: Element) -> bool:
     properties = run.find("{*}rPr")
     hidden = properties.find("{*}vanish") if properties is not None else None
@@ -268,6 +291,10 @@ class _Table:
 
     def row(self, element: Element) -> Iterator[Block]:
         own = [cell for cell in element.iter("{*}tc") if next(cell.iterancestors("{*}tr")) is element]
+        if len(own) == 1 and (code := self._framed_code(own[0])):
+            yield from self.groups.flush()
+            yield self.document.outline.block(code, BlockKind.CODE)
+            return
         cells: list[str] = []
         for cell in own:
             cells.extend(self._cell(cell, len(cells)))
@@ -284,11 +311,23 @@ class _Table:
         self.number += 1
         yield from self.groups.add(line, self.number)
 
+    def _framed_code(self, cell: Element) -> str:
+        """Return the listing that a row of one cell frames, empty where it holds anything else."""
+        paragraphs = list(cell.iterchildren("{*}p"))
+        if len(paragraphs) < 2 or next(cell.iter("{*}tbl", "{*}txbxContent"), None) is not None:
+            return ""
+        is_code = self.document.styles.is_code
+        if not all(is_code(each, "".join(each.itertext()).strip()) for each in paragraphs):
+            return ""
+        return "\n".join(self.document.text(each).rstrip() for each in paragraphs)
+
     def _cell(self, cell: Element, column: int) -> list[str]:
         text = ""
         for paragraph in cell.iter("{*}p"):
             if local(next(paragraph.iterancestors("{*}tc", "{*}txbxContent"))) == "tc":
-                text = f"{text} {self.document.text(paragraph).strip()}".strip()
+                style = self.document.styles.of_paragraph(paragraph)
+                join = join_items if (style.is_list or style.list_id) and text else _join_paragraphs
+                text = join(text, self.document.text(paragraph).strip())
         properties = cell.find("{*}tcPr")
         span = 1
         if properties is not None:

@@ -9,7 +9,17 @@ from core.ingest.parsers.ooxml import attribute, local
 from core.ingest.parsers.xml import Element
 
 _HEADING_NAME = re.compile(r"(?:heading|見出し|überschrift|titre)\s*([1-9])\Z")
-_CODE_NAMES = re.compile(r"code|preformatted|source|コード|整形済み")
+_NO_LISTS = ("list paragraph", "list heading", "list contents")
+"""The latter are the terms of LibreOffice's lists of definitions, and what explains them."""
+CODE_NAMES = re.compile(r"code\b(?! caption)|sourcecode|preformatted|source text|コード|整形済み")
+_FIXED_PITCH = re.compile(
+    r"courier|consolas|menlo|monaco|\bmono(?:space)?\b|lucida (?:console|sans typewriter)|source code|inconsolata|"
+    r"(?:fira|cascadia) code",
+    re.IGNORECASE,
+)
+"""Typefaces in which people set code. Those of typewriters in Japan are left out: whole documents are set in them."""
+_LONGEST_LINE = 120
+_ENDS_AS_PROSE = (".", "!", "?", "。", "！", "？")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +31,8 @@ class Style:
     list_level: int = 0
     is_list: bool = False
     is_code: bool = False
+    is_fixed: bool = False
+    """Its letters are all of one width."""
     is_title: bool = False
     is_contents: bool = False
 
@@ -31,19 +43,49 @@ class Styles:
 
     _styles: dict[str, Style] = field(default_factory=dict)
     _default: Style = Style()
+    _letters: dict[str, Style] = field(default_factory=dict)
+    """Styles of letters, not of paragraphs."""
+    _is_fixed: bool = False
+    """All letters of the document are of one width unless it says otherwise: that tells nothing of code."""
 
     @classmethod
     def of(cls, root: Element) -> Styles:
         """Read ``styles.xml``."""
-        elements = {
-            attribute(element, "styleId") or "": element
-            for element in root.iterchildren("{*}style")
-            if attribute(element, "type") in (None, "paragraph")
-        }
         styles = cls()
-        for style_id in elements:
-            styles._styles[style_id] = _resolved(style_id, elements)
+        for kinds, found in (((None, "paragraph"), styles._styles), (("character",), styles._letters)):
+            elements = {
+                attribute(element, "styleId") or "": element
+                for element in root.iterchildren("{*}style")
+                if attribute(element, "type") in kinds
+            }
+            for style_id, element in elements.items():
+                found[style_id] = _resolved(style_id, elements)
+                if found is styles._styles and attribute(element, "default") in ("1", "true"):
+                    styles._is_fixed = found[style_id].is_fixed
+        for each in root.iterfind("{*}docDefaults/{*}rPrDefault/{*}rPr/{*}rFonts"):
+            styles._is_fixed = styles._is_fixed or _FIXED_PITCH.search(attribute(each, "ascii") or "") is not None
         return styles
+
+    def is_code(self, paragraph: Element, text: str) -> bool:
+        """Tell whether a paragraph is a line of code: by the name of its style, else by the typeface of its letters."""
+        style = self.of_paragraph(paragraph)
+        if style.is_code or self._is_fixed:
+            return style.is_code
+        if len(text) > _LONGEST_LINE or text.endswith(_ENDS_AS_PROSE):
+            return False
+        runs = [run for run in paragraph.iter("{*}r") if any((each.text or "").strip() for each in run.iter("{*}t"))]
+        if not runs:
+            return _with_letters(style, paragraph.find("{*}pPr/{*}rPr")).is_fixed
+        return all(self._is_run_fixed(run, style) for run in runs)
+
+    def _is_run_fixed(self, run: Element, style: Style) -> bool:
+        properties = run.find("{*}rPr")
+        is_fixed = style.is_fixed
+        for child in properties if properties is not None else ():
+            if local(child) == "rStyle":
+                named = self._letters.get(attribute(child, "val") or "", Style())
+                is_fixed = is_fixed or named.is_fixed or named.is_code
+        return _with_letters(replace(style, is_fixed=is_fixed), properties).is_fixed
 
     def of_paragraph(self, paragraph: Element) -> Style:
         """The style of a paragraph with the properties that it sets itself."""
@@ -69,7 +111,14 @@ def _resolved(style_id: str, elements: dict[str, Element]) -> Style:
         properties = elements[each].find("{*}pPr")
         if properties is not None:
             style = _with_properties(style, properties)
+        style = _with_letters(style, elements[each].find("{*}rPr"))
     return style
+
+
+def _with_letters(style: Style, properties: Element | None) -> Style:
+    fonts = properties.find("{*}rFonts") if properties is not None else None
+    name = attribute(fonts, "ascii") if fonts is not None else None
+    return style if name is None else replace(style, is_fixed=_FIXED_PITCH.search(name) is not None)
 
 
 def _with_name(style: Style, element: Element) -> Style:
@@ -83,8 +132,8 @@ def _with_name(style: Style, element: Element) -> Style:
     elif name.startswith(("toc ", "目次 ", "contents ")) and not name.endswith("heading"):
         style = replace(style, is_contents=True)
     elif name.startswith("list ") or name in ("箇条書き", "リスト段落"):
-        style = replace(style, is_list=name != "list paragraph")
-    elif _CODE_NAMES.search(name):
+        style = replace(style, is_list=name not in _NO_LISTS)
+    elif CODE_NAMES.search(name):
         style = replace(style, is_code=True)
     return style
 

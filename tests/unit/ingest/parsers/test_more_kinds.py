@@ -348,3 +348,80 @@ def test_mail_in_a_code_page_of_east_asia_is_read(tmp_path: Path) -> None:
         path.write_bytes(head + kind + text.encode(f"cp{page}"))
         blocks, metadata = read(path)
         assert texts(blocks)[-1] == text and "warnings" not in metadata
+
+
+def test_listings_of_a_text_document_stay_whole(tmp_path: Path) -> None:
+    body = (
+        '<text:p>Run:</text:p><text:p text:style-name="P1">if x:</text:p>'
+        '<text:p text:style-name="Preformatted_20_Text"><text:s text:c="4"/>y()</text:p>'
+        '<text:p text:style-name="P1"/><text:p text:style-name="P1">z()</text:p><text:p>Done.</text:p>'
+    )
+    style = '<style:style style:name="P1" style:family="paragraph" style:parent-style-name="Preformatted_20_Text"/>'
+    named = '<style:style style:name="Preformatted_20_Text" style:family="paragraph"/>'
+    blocks, _ = read(opendocument(tmp_path / "a.odt", "text", body, named + style))
+    assert [(block.kind, block.text) for block in blocks] == [
+        (BlockKind.PARAGRAPH, "Run:"),
+        (BlockKind.CODE, "if x:\n    y()\n\nz()"),
+        (BlockKind.PARAGRAPH, "Done."),
+    ]
+
+
+MANUAL = """<?xml version="1.0"?>
+<!DOCTYPE refentry PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "docbookx.dtd" [
+<!ENTITY program "frob"> <!ENTITY deep "&program;&program;">
+]>
+<refentry><refmeta><refentrytitle>frob</refentrytitle><manvolnum>1</manvolnum></refmeta>
+<refnamediv><refname>frob</refname><refpurpose>frobnicate files</refpurpose></refnamediv>
+<refsynopsisdiv><cmdsynopsis><command>&program;</command><arg><option>-a</option></arg>
+<group choice="req"><arg choice="plain">-x</arg><arg choice="plain">-y</arg></group>
+<arg choice="plain" rep="repeat"><replaceable>FILE</replaceable></arg></cmdsynopsis></refsynopsisdiv>
+<refsect1><title>Options</title><variablelist><varlistentry><term><option>-a</option></term>
+<term><option>--all</option></term><listitem><para>All of them&mdash;even hidden &deep;. See <xref linkend="f"/>,
+<citerefentry><refentrytitle>ls</refentrytitle><manvolnum>1</manvolnum></citerefentry>.</para>
+<programlisting>frob -a \\
+  x</programlisting></listitem></varlistentry></variablelist></refsect1>
+<refsect1 id="f"><title>Files</title><para>Reads<footnote><para>once</para></footnote>:</para><informaltable>
+<tgroup cols="2"><thead><row><entry>Key</entry><entry>Value</entry></row></thead><tbody><row><entry>a</entry>
+<entry><para>1</para></entry></row></tbody></tgroup></informaltable><simplelist type="inline"><member>m</member>
+<member>n</member></simplelist><refsect2><title>More</title><orderedlist><listitem><para>one</para></listitem>
+<listitem><para>two</para></listitem></orderedlist></refsect2></refsect1></refentry>"""
+
+
+def test_docbook_is_read_with_its_sections_terms_listings_and_tables(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(MANUAL, encoding="utf-8")
+    blocks, metadata = read(path)
+    assert [(block.kind, block.header, block.text) for block in blocks] == [
+        (BlockKind.HEADING, "", "frob"),
+        (BlockKind.PARAGRAPH, "", "frob — frobnicate files"),
+        (BlockKind.HEADING, "", "Synopsis"),
+        (BlockKind.PARAGRAPH, "", "frob [-a] {-x | -y} FILE..."),
+        (BlockKind.HEADING, "", "Options"),
+        (BlockKind.PARAGRAPH, "", "-a"),
+        (BlockKind.PARAGRAPH, "", "--all"),
+        (BlockKind.PARAGRAPH, "-a, --all", "All of them—even hidden deep. See Files, ls(1)."),
+        (BlockKind.CODE, "-a, --all", "frob -a \\\n  x"),
+        (BlockKind.HEADING, "", "Files"),
+        (BlockKind.PARAGRAPH, "", "Reads (once):"),
+        (BlockKind.TABLE, "", "Key | Value\na | 1"),
+        (BlockKind.PARAGRAPH, "", "m, n"),
+        (BlockKind.HEADING, "", "More"),
+        (BlockKind.LIST, "", "1. one\n2. two"),
+    ]
+    assert blocks[-1].locator.heading_path == ("frob", "Files", "More")
+    assert metadata["title"] == "frob" and "warnings" not in metadata
+
+
+def test_docbook_says_where_parts_of_it_stand_in_other_files_and_deep_elements_cost_only_their_structure(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.xml"
+    deep = "<para>" * 120 + "Lantern" + "</para>" * 120
+    path.write_text(
+        '<article xmlns="http://docbook.org/ns/docbook" xmlns:xi="http://www.w3.org/2001/XInclude"><title>All</title>'
+        f'<xi:include href="b.xml"/>{deep}</article>',
+        encoding="utf-8",
+    )
+    blocks, metadata = read(path)
+    assert texts(blocks) == ["All", "Lantern"]
+    assert "other files" in metadata["warnings"][0]

@@ -356,3 +356,58 @@ def test_a_cell_of_many_nested_elements_is_read(tmp_path: Path) -> None:
     deep = "<span>" * 1_100 + "deep<br>down" + "</span>" * 1_100
     blocks = page(tmp_path, f"<table><tr><th>A</th><th>B</th></tr><tr><td>{deep}</td><td>1</td></tr></table>")
     assert any("deep down | 1" in block.text for block in blocks)
+
+
+def test_a_table_in_raw_markup_that_blank_lines_part_is_one_table_with_its_markdown(tmp_path: Path) -> None:
+    text = (
+        "<table>\n<tr><th>Option</th><th>Meaning</th></tr>\n\n<tr>\n<td>\n\n`--force`\n\n</td>\n<td>\n\n"
+        "Removes **everything**.\n\n</td>\n</tr>\n\n</table>\n\nAfter *it*.\n"
+    )
+    assert [(block.kind, block.text) for block in markdown(tmp_path, text)] == [
+        (BlockKind.TABLE, "Option | Meaning\n--force | Removes everything."),
+        (BlockKind.PARAGRAPH, "After it."),
+    ]
+
+
+def test_terms_in_raw_markup_that_blank_lines_part_keep_their_explanations(tmp_path: Path) -> None:
+    text = "<dl>\n<dt>alpha</dt>\n\n<dd>the first</dd>\n\n<dt>beta</dt>\n<dd>the second</dd>\n</dl>\n\nAfter.\n"
+    assert [(block.header, block.text) for block in markdown(tmp_path, text)] == [
+        ("", "alpha"), ("alpha", "the first"), ("", "beta"), ("beta", "the second"), ("", "After."),
+    ]  # fmt: skip
+
+
+def test_raw_markup_is_read_whole_where_it_stands_and_a_table_that_never_closes_takes_nothing_with_it(
+    tmp_path: Path,
+) -> None:
+    text = "- one\n\n  <p>inner</p>\n\n- two\n\n<!-- <table> -->\n\n<table> open\n\nPlain `text`.\n"
+    text += '\n<p><a href="a.md">Docs</a> | <a href="b.md">Install</a> | <a href="c.md">FAQ</a></p>\n'
+    assert texts(markdown(tmp_path, text)) == [
+        "• one\n  inner\n• two", "open", "Plain text.", "Docs | Install | FAQ",
+    ]  # fmt: skip
+
+
+def test_a_list_in_a_cell_parts_its_entries_and_a_command_keeps_the_table_whole(tmp_path: Path) -> None:
+    rows = (
+        "<tr><th>Option</th><th>Meaning</th></tr><tr><td>-a</td><td>Shows<ul><li>all files</li><li>hidden ones</li>"
+        "</ul>as well.</td></tr><tr><td>-b</td><td><pre>run -b</pre></td></tr>"
+    )
+    assert [(block.kind, block.text) for block in html(tmp_path, f"<table>{rows}</table>")] == [
+        (BlockKind.TABLE, "Option | Meaning\n-a | Shows all files; hidden ones; as well.\n-b | run -b"),
+    ]
+
+
+def test_a_listing_in_a_table_keeps_its_lines(tmp_path: Path) -> None:
+    listing = "\n".join(f"line {number}" for number in range(5))
+    page = f"<table><tr><th>Example</th><th>Note</th></tr><tr><td><pre>{listing}</pre></td><td>Runs.</td></tr></table>"
+    assert (BlockKind.CODE, listing) in [(block.kind, block.text) for block in html(tmp_path, page)]
+
+
+def test_a_picture_that_stands_for_a_word_says_it_in_a_sentence_and_in_a_cell(tmp_path: Path) -> None:
+    page = (
+        '<p><img src="i.png" alt="Icon"> The flow is <img src="e.png" alt="Q = v A"> in all pipes, see '
+        '<img src="b.png" alt="b.png"> too.</p><table><tr><th>Part</th><th>Covered</th></tr><tr><td>Seal</td>'
+        '<td><img src="y.png" alt="Yes"></td></tr></table>'
+    )
+    assert texts(html(tmp_path, page)) == [
+        "The flow is Q = v A in all pipes, see too.", "Part | Covered\nSeal | Yes",
+    ]  # fmt: skip

@@ -11,6 +11,7 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from pptx.util import Inches
@@ -51,6 +52,46 @@ def test_word_headings_paragraphs_lists_and_properties(tmp_path: Path) -> None:
     ]
     assert (metadata["title"], metadata["author"], metadata["parser"]) == ("Leave policy", "Aki Sato", "docx")
     assert metadata["created"].startswith("2024-04-01T09:30")
+
+
+def test_word_listings_stay_whole_by_their_style_or_their_typeface(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.styles.add_style("HTML Preformatted", WD_STYLE_TYPE.PARAGRAPH)
+    document.add_paragraph("Run this:")
+    for line in ("for each in all:", "    print(each)", "", "print('done.')"):
+        document.add_paragraph(line, style="HTML Preformatted")
+    document.add_paragraph("Then this:")
+    for line in ("make install", "make clean"):
+        document.add_paragraph().add_run(line).font.name = "Courier New"
+    document.add_paragraph("This sentence is set as a letter would be, with a typewriter.").runs[
+        0
+    ].font.name = "Courier"
+    cell = document.add_table(1, 1).cell(0, 0)
+    cell.paragraphs[0].text, cell.paragraphs[0].style = "{", "HTML Preformatted"
+    for line in ('  "a": 1', "}"):
+        cell.add_paragraph(line, style="HTML Preformatted")
+    document.add_paragraph("End.")
+    path = tmp_path / "a.docx"
+    document.save(str(path))
+    assert [(block.kind, block.text) for block in read(path)[0]] == [
+        (BlockKind.PARAGRAPH, "Run this:"),
+        (BlockKind.CODE, "for each in all:\n    print(each)\n\nprint('done.')"),
+        (BlockKind.PARAGRAPH, "Then this:"),
+        (BlockKind.CODE, "make install\nmake clean"),
+        (BlockKind.PARAGRAPH, "This sentence is set as a letter would be, with a typewriter."),
+        (BlockKind.CODE, '{\n  "a": 1\n}'),
+        (BlockKind.PARAGRAPH, "End."),
+    ]
+
+
+def test_a_word_document_that_is_set_in_letters_of_one_width_throughout_is_no_listing(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.styles["Normal"].font.name = "Courier New"
+    for text in ("INT. A KITCHEN", "She opens the window"):
+        document.add_paragraph(text)
+    path = tmp_path / "a.docx"
+    document.save(str(path))
+    assert {block.kind for block in read(path)[0]} == {BlockKind.PARAGRAPH}
 
 
 @pytest.mark.long

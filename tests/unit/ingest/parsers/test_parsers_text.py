@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.errors import Undecodable
 from core.ingest.parsers import parse
-from core.ingest.parsers.encoding import detect
+from core.ingest.parsers.encoding import READ_BYTES, detect, is_binary
 from core.ingest.parsers.reading import ParserInput, ParserLimits
 from core.ingest.parsers.wording import MAX_BLOCK_CHARS, clean, join_lines, pieces, squeeze
 from core.model import BlockKind
@@ -328,3 +328,21 @@ def test_lines_at_the_margin_of_another_text_are_no_headings(tmp_path: Path) -> 
     path = tmp_path / "a.txt"
     path.write_text(MANUAL_PAGE.replace("FERRY(1)", "FERRY"))
     assert all(block.kind is not BlockKind.HEADING for block in read(path)[0])
+
+
+@pytest.mark.parametrize("before", range(0, 40))
+def test_overstruck_letters_and_colours_of_a_terminal_leave_the_text_alone(tmp_path: Path, before: int) -> None:
+    def bold(text: str) -> str:
+        return "".join(sign if sign == " " else f"{sign}\b{sign}" for sign in text)
+
+    head = "LS(1)                User Commands               LS(1)\n"
+    body = f"\n{bold('NAME')}\n       {bold('ls')} - list _\bf_\bi_\bl_\be_\bs 研\b\b研 \x1b[1mnow\x1b[0m\n\n+\bo one\n"
+    path = tmp_path / "a.txt"
+    filler = "x" * (READ_BYTES - len(head) - 2 - 20 - before) if before else ""
+    path.write_text(f"{head}\n{filler}\n{body}", encoding="utf-8")
+    assert texts(read(path)[0])[-3:] == ["NAME", "       ls - list files 研 now", "o one"]
+
+
+def test_an_overstruck_page_is_no_binary_file() -> None:
+    assert not is_binary(b"N\bNA\bAM\bME\bE\n   l\bls\bs\n" * 10)
+    assert is_binary(b"\x08\x08\x00\x01\x08\x02ab" * 10)
