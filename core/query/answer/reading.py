@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from core.errors import ModelUnavailable
@@ -20,8 +21,10 @@ from core.query.answer.candidates import SET_WEIGHTS, Candidate
 from core.query.answer.named_cell import named_cell
 from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.trim_clauses import softmax
+from core.query.search.features import passage_language
 from core.query.search.rerank import OpenReranker
 from core.text.language import detect_language
+from core.text.languages import language_asked
 from core.text.sentences import on_one_line
 
 OpenReader = Callable[[], Reader]
@@ -41,6 +44,9 @@ the right passage as often as twenty-four by the passages' ranks, on two sets of
 _MORE = 4
 """Windows that are read for an answer beside those by which its passages were ordered."""
 _MOST_OF_A_PASSAGE = 3
+_SHARE_ACROSS = 0.3
+"""Of the chance that a passage in another language than the question has to hold the answer, beside those in its own:
+hardly a word is shared, and what a picker makes of its sentences against theirs says nothing."""
 _LEAST_CHANCE = 1e-6
 _FIRST_PASSAGES = 3
 """Passages of which one stretch is read whatever their sentences share with the question."""
@@ -123,18 +129,27 @@ def windows(found: Sequence[Candidate], most: int = MOST_STRETCHES, known: Seque
     return chosen
 
 
-def windows_in_order(found: Sequence[Candidate], most: int) -> list[Window]:
-    """Return at most ``most`` windows, up to three of a passage: of good passages, and with promising sentences."""
+def windows_in_order(found: Sequence[Candidate], most: int, language: str = "") -> list[Window]:
+    """Return at most ``most`` windows: of good passages, and with promising sentences.
+
+    They are up to three of a passage. One in another language than that of the question is read as far as there is
+    room: its sentences are held against each other alone, and which of them answers can hardly be told beforehand.
+    """
     passages: dict[int, list[Candidate]] = {}
     for candidate in sorted(found, key=lambda candidate: candidate.hit.rank):
         passages.setdefault(candidate.hit.placed.id, []).append(candidate)
-    made = [each for own in passages.values() for each in windows(own, _MOST_OF_A_PASSAGE)]
-    return sorted(made, key=_promise, reverse=True)[:most]
+    promising: list[tuple[float, Window]] = []
+    for own in passages.values():
+        is_across = bool(language) and passage_language(own[0].hit.placed.chunk.text) != language
+        share = _SHARE_ACROSS / (sum(candidate.chance for candidate in own) or 1.0) if is_across else 1.0
+        cut = windows(own, len(own) if is_across else _MOST_OF_A_PASSAGE)
+        promising += [(_promise(each, share), each) for each in cut]
+    return [each for _, each in sorted(promising, key=itemgetter(0), reverse=True)[:most]]
 
 
-def _promise(made: Window) -> float:
+def _promise(made: Window, share: float) -> float:
     hit = made.candidates[0].hit
-    chance = sum(candidate.chance for candidate in made.candidates)
+    chance = share * sum(candidate.chance for candidate in made.candidates)
     return (hit.rerank.score if hit.rerank else 1 / hit.rank) + _CHANCE_WEIGHT * math.log(max(chance, _LEAST_CHANCE))
 
 
@@ -208,7 +223,8 @@ def read_in_order(
     further: Sequence[Candidate] = (),
 ) -> list[ReadWindow]:
     """Read windows of many passages, to order these by. Raises: ``ModelUnavailable``."""
-    chosen = [*windows_in_order(found, most), *windows_in_order(further, MOST_FURTHER)]
+    language = language_asked(question)
+    chosen = [*windows_in_order(found, most, language), *windows_in_order(further, MOST_FURTHER, language)]
     return _read(reader, question, chosen)
 
 

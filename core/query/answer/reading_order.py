@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from core.model import Hit, Query
+from core.model import Hit, Query, RerankScore
 from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.answer.reading import READ_LANGUAGES, ReadingStage, ReadWindow
@@ -77,7 +77,10 @@ def _is_named(profile: QuestionProfile, hit: Hit) -> bool:
 
 
 def ordered(candidates: Sequence[Hit], windows: Sequence[ReadWindow], weight: float = READER_WEIGHT) -> list[Hit]:
-    """Return the candidates in their new order; those that reranking left stay behind."""
+    """Return the candidates in their new order; those that reranking left stay behind, unless they were read.
+
+    What these have is what the reader made of them: nothing else was measured.
+    """
     relevance: dict[int, float] = {}
     for one in windows:
         passage = one.window.candidates[0].hit.placed.id
@@ -85,13 +88,14 @@ def ordered(candidates: Sequence[Hit], windows: Sequence[ReadWindow], weight: fl
     unread, best = min(relevance.values()), max(relevance.values())
     scored, others = [], []
     for hit in candidates:
-        if hit.rerank is None:
+        if hit.rerank is None and hit.placed.id not in relevance:
             others.append(hit)
             continue
+        before = hit.rerank or RerankScore(hit.rank, 0.0)
         part = weight * _scaled(relevance.get(hit.placed.id, unread) - best)
-        parts = {**hit.rerank.parts, READER_PART: part}
-        score = sum(parts.values()) * hit.rerank.recency
-        scored.append(replace(hit, rerank=replace(hit.rerank, score=score, parts=parts)))
+        parts = {**before.parts, READER_PART: part}
+        score = sum(parts.values()) * before.recency
+        scored.append(replace(hit, rerank=replace(before, score=score, parts=parts)))
     scored.sort(key=lambda hit: (-hit.rerank.score if hit.rerank else 0.0, hit.rank))
     return [hit.at(rank) for rank, hit in enumerate([*scored, *others], 1)]
 

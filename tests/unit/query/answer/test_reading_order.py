@@ -72,3 +72,22 @@ def test_a_passage_in_another_language_far_behind_is_read_where_the_question_nam
     candidates = [*found.candidates[:-1], replace(far, placed=replace(far.placed, title=title, name="about.txt"))]
     read = ordered(replace(found, candidates=candidates), FoundAtWord("3,776"), question)
     assert (far.placed.id in {one.window.candidates[0].hit.placed.id for one in read.windows}) is is_read
+
+
+def test_a_passage_that_was_read_beyond_what_was_reranked_is_ordered_by_its_reading() -> None:
+    question = "Hakone plantの従業員は何人ですか"
+    near = [f"第{number}工場の従業員は十人です。食堂があります。" for number in range(READ_DEPTH)]
+    found = searched(*near, SHOPS, PLANT)
+    beyond = [replace(hit, rerank=None) for hit in found.candidates[READ_DEPTH:]]
+    unread, far = beyond
+    named = replace(far, placed=replace(far.placed, title="Hakone plant", name="plant.txt"))
+    reranked = [replace(hit, rerank=RerankScore(hit.rank, 0.1, {"bm25": 0.1})) for hit in found.candidates[:READ_DEPTH]]
+    candidates = [*reranked, replace(unread, vector=None), named]
+    read = ordered(replace(found, candidates=candidates), FoundAtWord("3,776"), question)
+    first, last = read.found.candidates[0], read.found.candidates[-1]
+    assert first.placed.id == far.placed.id
+    assert first.rerank is not None
+    assert first.rerank.fused_rank == far.rank
+    assert list(first.rerank.parts) == [READER_PART]
+    assert last.placed.id == unread.placed.id
+    assert last.rerank is None
