@@ -18,7 +18,7 @@ from app.components.shared.error_sentences import in_language
 from app.components.shared.icon import icon
 from app.components.shell.frame import page
 from app.i18n import has, language, t
-from core.errors import EvoRAGError
+from core.errors import EvoRAGError, NotFound
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ def error_words(error: EvoRAGError | Mapping[str, Any]) -> dict[str, str]:
     """
     data = error.as_dict() if isinstance(error, EvoRAGError) else dict(error)
     code = str(data.get("code", "error"))
-    given = str(data.get("remedy") or "")
+    given = _advice(data)
     is_special = given != "" and given != USUAL_REMEDIES.get(code)
     usual = t(f"remedy.{code}") if has(f"remedy.{code}") else given
     message = str(data.get("message", ""))
@@ -92,6 +92,11 @@ def error_words(error: EvoRAGError | Mapping[str, Any]) -> dict[str, str]:
         "detail": in_language(message) or message,
         "remedy": (in_language(given) or (given if language() == "en" else usual)) if is_special else usual,
     }
+
+
+def _advice(error: EvoRAGError | Mapping[str, Any]) -> str:
+    """Return the remedy as the core says it, or nothing."""
+    return str((error.remedy if isinstance(error, EvoRAGError) else error.get("remedy")) or "")
 
 
 def one_text(*sentences: str) -> str:
@@ -116,7 +121,7 @@ def error_state(error: EvoRAGError | Mapping[str, Any], *, again: Any = None) ->
                 **dataset(action="reload"),
             )
         ]
-        if words["remedy"] == t("remedy.not_found"):
+        if _advice(error) == NotFound.remedy:
             again.insert(0, link_button(t("shell.not_found_documents"), links.DOCUMENTS, "files", primary=True))
     return html.Div(
         [
