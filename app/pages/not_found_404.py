@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import unquote
 
 from dash import html, register_page
 
@@ -23,4 +24,5 @@ def layout(**_: Any) -> html.Div:
         html.Button(t("palette.open"), type="button", className="btn btn-secondary", **dataset(action="palette")),
     ]
     path, _values = asked_for()
-    return page(t("shell.not_found"), "", empty("question-circle", "404", t("shell.not_found_text", path=path), ways))
+    text = t("shell.not_found_text", path=unquote(path))
+    return page(t("shell.not_found"), "", empty("question-circle", "404", text, ways))

@@ -52,7 +52,7 @@ def receive(
                 sha1.update(piece)
                 target.write(piece)
         if not size:
-            raise EmptyDocument("The file is empty.")
+            raise EmptyDocument("The file is empty.", remedy="Choose a file that has something in it.")
     except BaseException:
         path.unlink(missing_ok=True)
         raise

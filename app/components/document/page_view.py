@@ -32,7 +32,6 @@ def page_view(version: Version, target: PlacedChunk | None, span: Span | None) -
             html.Div(className="sheets", tabIndex=0, role="region", **aria(label=t("pages.title"))),
         ],
         className="page-view",
-        **aria(label=t("pages.title")),
         **dataset(page_view=base, words=words, **marked),
     )
 

@@ -117,9 +117,9 @@ def _facts(each: Generation) -> list[Any]:
     if each.state is GenerationState.BUILDING:
         facts.append(joined(told(each), left_of(each.done, each.total, each.created_at)))
     else:
-        facts.append(t("settings.passages", count=number(each.total)))
+        facts.append(t("settings.passages", count=each.total))
     if each.waiting:
-        facts.append(t("settings.rows_waiting", count=number(each.waiting)))
+        facts.append(t("settings.rows_waiting", count=each.waiting))
     facts.append(when(each.created_at))
     shown = [html.Span(fact, className="text-nowrap") for fact in facts]
     return [part for fact in shown for part in (" · ", fact)][1:]

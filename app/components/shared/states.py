@@ -14,10 +14,11 @@ from dash import dcc, html, set_props
 from app import links
 from app.components.attributes import aria, dataset
 from app.components.shared import ids
+from app.components.shared.error_sentences import in_language
 from app.components.shared.icon import icon
 from app.components.shell.frame import page
 from app.i18n import has, language, t
-from core.errors import EvoRAGError
+from core.errors import EvoRAGError, NotFound
 
 logger = logging.getLogger(__name__)
 
@@ -81,15 +82,21 @@ def error_words(error: EvoRAGError | Mapping[str, Any]) -> dict[str, str]:
     """
     data = error.as_dict() if isinstance(error, EvoRAGError) else dict(error)
     code = str(data.get("code", "error"))
-    given = str(data.get("remedy") or "")
+    given = _advice(data)
     is_special = given != "" and given != USUAL_REMEDIES.get(code)
-    translated = t(f"remedy.{code}") if has(f"remedy.{code}") else given
+    usual = t(f"remedy.{code}") if has(f"remedy.{code}") else given
+    message = str(data.get("message", ""))
     return {
         "code": code,
         "title": t(f"error.{code}" if has(f"error.{code}") else "error.error"),
-        "detail": str(data.get("message", "")),
-        "remedy": given if is_special and language() == "en" else translated,
+        "detail": in_language(message) or message,
+        "remedy": (in_language(given) or (given if language() == "en" else usual)) if is_special else usual,
     }
+
+
+def _advice(error: EvoRAGError | Mapping[str, Any]) -> str:
+    """Return the remedy as the core says it, or nothing."""
+    return str((error.remedy if isinstance(error, EvoRAGError) else error.get("remedy")) or "")
 
 
 def one_text(*sentences: str) -> str:
@@ -102,16 +109,20 @@ def one_text(*sentences: str) -> str:
 def error_state(error: EvoRAGError | Mapping[str, Any], *, again: Any = None) -> html.Div:
     """Return an error as a person needs it: what happened, the remedy, the code, "try again".
 
-    ``again`` replaces the button, which loads the page anew.
+    ``again`` replaces the button, which loads the page anew. A remedy that names the list of documents leads there.
     """
     words = error_words(error)
     if again is None:
-        again = html.Button(
-            [icon("arrow-clockwise"), t("state.again")],
-            type="button",
-            className="btn btn-secondary",
-            **dataset(action="reload"),
-        )
+        again = [
+            html.Button(
+                [icon("arrow-clockwise"), t("state.again")],
+                type="button",
+                className="btn btn-secondary",
+                **dataset(action="reload"),
+            )
+        ]
+        if _advice(error) == NotFound.remedy:
+            again.insert(0, link_button(t("shell.not_found_documents"), links.DOCUMENTS, "files", primary=True))
     return html.Div(
         [
             icon(MEANINGS["error"], "state-icon"),

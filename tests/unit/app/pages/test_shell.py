@@ -11,19 +11,20 @@ from typing import Any
 
 import dash
 import pytest
-from dash import Dash
+from dash import Dash, dcc
 from dash.development.base_component import Component
 from flask.testing import FlaskClient
 
 import core
-from app import context, i18n
+from app import context, i18n, links
+from app.components.shared.error_sentences import PREFIX
 from app.components.shared.states import error_state, error_words
 from app.components.shell.doors import DOORS
 from app.components.shell.shell import shell
-from core.errors import ParserFailed, StoreUnavailable
+from core.errors import EmptyDocument, NotFound, ParserFailed, StoreUnavailable, TypeMismatch
 from core.ingest.parsers import legacy
 from core.model.file_types import ARCHIVES, EXTENSIONS
-from tests.unit.app.drawn import open_page, press
+from tests.unit.app.drawn import open_page, parts, press
 from tests.unit.app.drawn import text as text_of
 
 ASSETS = Path(i18n.__file__).parent.parent / "assets"
@@ -224,6 +225,41 @@ def test_error_keeps_its_own_remedy_in_english_and_is_translated_into_japanese(w
         assert "Page 3 cannot be read." in " ".join(texts(error_state(error)))
     with window.server.test_request_context(headers={"Accept-Language": "ja"}):
         assert error_words(error)["title"] == "読み取りに失敗しました"
+
+
+def test_error_is_said_in_japanese_with_the_names_in_it(window: Dash) -> None:
+    lost = NotFound("There is no document “年次報告.txt”.")
+    blank = EmptyDocument("The file is empty.", remedy="Choose a file that has something in it.")
+    kind = TypeMismatch("The file ends in .pdf, but its content is that of a .docx file.")
+    with window.server.test_request_context():
+        assert error_words(lost)["detail"] == lost.message
+        assert error_words(blank)["remedy"] == blank.remedy
+    with window.server.test_request_context(headers={"Accept-Language": "ja"}):
+        assert error_words(lost)["detail"] == "文書「年次報告.txt」はありません。"
+        assert error_words(blank)["detail"] == "ファイルは空です。"
+        assert error_words(blank)["remedy"] == "内容のあるファイルを選んでください。"
+        assert error_words(kind)["detail"] == "拡張子は .pdf ですが、内容は .docx ファイルです。"
+        assert error_words(NotFound("Nobody wrote this."))["detail"] == "Nobody wrote this."
+
+
+def test_translated_sentences_of_errors_are_those_that_the_core_says() -> None:
+    sources = "".join(source.read_text("utf-8") for source in Path(core.__file__).parent.rglob("*.py"))
+    for key, message in i18n.messages("en").items():
+        if key.startswith(PREFIX):
+            said = re.sub(r"\\\{\w+\\\}", lambda _: r"\{[^}]*\}", re.escape(str(message)))
+            assert re.search(f'"{said}"', sources), message
+
+
+def test_document_that_is_not_there_leads_to_the_list(window: Dash) -> None:
+    with window.server.test_request_context():
+        shown = error_state(NotFound("There is no document “x”."))
+        assert [part.href for part in parts(shown, dcc.Link)] == [links.DOCUMENTS]
+        assert not list(parts(error_state(ParserFailed("No.")), dcc.Link))
+
+
+def test_address_without_a_page_is_shown_as_it_is_read(window: Dash) -> None:
+    with window.server.test_request_context("/%E8%A6%8F%E7%A8%8B%20a"):
+        assert "/規程 a" in " ".join(texts(dash.page_registry["app.pages.not_found_404"]["layout"]()))
 
 
 def test_scripts_get_every_text_that_they_show(window: Dash) -> None:
