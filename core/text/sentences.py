@@ -150,14 +150,12 @@ class _Quotations:
 def _ends_sentence(text: str, mark_start: int, mark_end: int, end: int, quotations: _Quotations) -> bool:
     mark = text[mark_start:mark_end]
     before = text[mark_start - 1 : mark_start]
+    if end > mark_end and _CONTINUES_QUOTE.match(text, end):
+        return False
     if any(sign in mark for sign in _JAPANESE_STOP):
         if mark in "．｡" and not _CJK.match(before):
             return False
-        quotation_end = quotations.end_around(mark_start)
-        if quotation_end > end:
-            return False
-        closed = end > mark_end
-        return not (closed and _CONTINUES_QUOTE.match(text, end))
+        return quotations.end_around(mark_start) <= end
     if _CJK.match(before) and mark[0] in "!?.":
         return quotations.end_around(mark_start) <= end and not text[end : end + 1].isdigit()
     following = _SPACE.match(text, end)

@@ -46,6 +46,15 @@ _ITEM_MARK = re.compile(
     r"\A(?:\(?\d{1,2}(?:\)|\.(?=\s|[^\x00-\x7f]))|[•‣・▪]|[●○■□◆◇](?!印)|[-*–](?=\s))\s*(?=[^\W\d_])"
 )
 _ANNOUNCES = re.compile(r"\b(?:as follows|like this|following)\b|次の|以下の|下記の|次に示", re.IGNORECASE)
+_COUNTS = re.compile(r"\b(?:two|three|four|five|several|some)\b[^.]*\.\Z|[二三四五2-5２-５]つ[^。]*。\Z", re.IGNORECASE)
+"""Sentences that may have told how many things there are, which the next ones name."""
+_FIRST = re.compile(r"(?:first(?:ly)?|one (?:is|of)|the first)\b|まず|第一に|(?:一|1|１)つ(?:目|め)", re.IGNORECASE)
+_FURTHER = re.compile(
+    r"(?:second(?:ly)?|third(?:ly)?|then|next|finally|last(?:ly)?|the (?:second|third|other|last))\b"
+    r"|次に|第[二三]に|(?:[二三四]|[2-4２-４])つ(?:目|め)|最後に",
+    re.IGNORECASE,
+)
+_FORMER = re.compile(r"the (?:former|latter)\b|前者|後者", re.IGNORECASE)
 _SUBJECT_KINDS = ("name", "called", "thing")
 _TITLE = re.compile(r"[^\W\d_](?:[^\W_]|[ ・＝’'()（）-]){0,39}")
 _CODED = re.compile(r"[\d-]")
@@ -120,7 +129,8 @@ class Composer:
                 if pair := self._side_by_side(candidate, parts[0]):
                     return _in_reading_order(pair)
         parts = [self._with_neighbours(parts[0], parts[1:], found), *parts[1:]]
-        return _with_subjects(_in_reading_order(parts), subjects)
+        parts = _with_subjects(_in_reading_order(parts), subjects)
+        return _under_headings(self._profile, parts, self._more)
 
     def _may_list(self, found: Sequence[Candidate]) -> list[Candidate]:
         """Return the best sentence, before it those nearly as likely where the question asks for a list."""
@@ -135,11 +145,14 @@ class Composer:
         if best.unit.is_row or first.kept < 1.0 or not first.text.startswith(on_one_line(best.text)[:_SAME_CHARS]):
             return first
         own = {each.order: each for each in found if each.hit is best.hit and each.unit.label == best.unit.label}
-        source = best
+        source, is_within = best, False
         while (before := own.get(source.order - 1)) is not None and not before.unit.is_row:
             whole = f"{said(before)} {first.text}"
+            is_rest = _is_open(before) and (is_within or _goes_on(source))
             leads = leads_on(before.text) or _announces_command(before, source)
-            is_apart = before.features["heading"] or not (refers_back(source.text) or leads)
+            belongs = refers_back(source.text) or leads or is_rest
+            is_within = is_rest and not is_within
+            is_apart = before.features["heading"] or not belongs
             if is_apart or len(whole) > self._max_chars - mark_chars(1):
                 break
             first = replace(first, start=before.start, text=whole)
@@ -270,6 +283,16 @@ def _stretch(candidate: Candidate, cut: Cut) -> AnswerPart:
     return AnswerPart(candidate, candidate.start + cut.start, candidate.start + cut.end, text, cut.kept)
 
 
+def _is_open(candidate: Candidate) -> bool:
+    """Tell whether a text ends without a mark, as what a command or an example interrupts does, and these."""
+    return candidate.text.isascii() and candidate.text.rstrip()[-1:].isalnum()
+
+
+def _goes_on(candidate: Candidate) -> bool:
+    """Tell whether a text goes on with a sentence that has begun before it."""
+    return candidate.text.isascii() and candidate.text[:1].islower()
+
+
 def _is_bare(part: AnswerPart) -> bool:
     """Tell whether a part is its sentence or less, with nothing put before or behind it."""
     return part.source.start <= part.start and part.end <= part.source.end
@@ -312,6 +335,13 @@ def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, 
     They may take ``more`` characters than ``room``, which is what is left for other sentences.
     """
     source = part.source
+    if not source.unit.is_row and (after := _that_tell_of_it(source, found)):
+        for candidate in after:
+            if len(text := said(candidate)) + 1 > room + more:
+                break
+            part = replace(part, end=candidate.end, text=f"{part.text} {text}")
+            room -= len(text) + 1
+        return part, room
     is_unfinished = UNFINISHED.search(part.text) is not None
     after = [each for each in found if each.hit is source.hit and each.order > source.order]
     is_announced = any(each.order == source.order + 1 and _announces_command(source, each) for each in after)
@@ -333,6 +363,21 @@ def _with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, 
 def _announces_command(source: Candidate, after: Candidate) -> bool:
     """Tell whether a sentence says that the command below it is what it means, though it ends with a stop."""
     return COMMAND.match(after.text) is not None and _ANNOUNCES.search(source.text) is not None
+
+
+def _that_tell_of_it(source: Candidate, found: Sequence[Candidate]) -> list[Candidate]:
+    """Return the sentences behind one that tell of what it names or counts: "The former…", or "First, … Then, …"."""
+    own = {each.order: each for each in found if each.hit is source.hit and each.unit.label == source.unit.label}
+    after: list[Candidate] = []
+    following = own.get(source.order + 1)
+    if following is None:
+        return after
+    is_counted = _COUNTS.search(source.text) is not None and _FIRST.match(following.text) is not None
+    pattern = _FURTHER if is_counted else _FORMER
+    while following is not None and ((is_counted and not after) or pattern.match(following.text)):
+        after.append(following)
+        following = own.get(following.order + 1)
+    return after
 
 
 def _terms_about(candidate: Candidate, profile: QuestionProfile) -> frozenset[str]:
@@ -380,11 +425,36 @@ def _titled(profile: QuestionProfile, part: AnswerPart, room: int) -> AnswerPart
     title = part.source.hit.placed.title.strip()
     if profile.expectation.kind not in _SUBJECT_KINDS or part.source.unit.is_row or not _TITLE.fullmatch(title):
         return part
-    if _CODED.search(title) and part.source.hit.placed.name.startswith(title):
+    if _heading(profile, part) or (_CODED.search(title) and part.source.hit.placed.name.startswith(title)):
         return part
     text = f"{title}: {part.text}"
     known = f"{profile.text}\n{part.source.text}".casefold()
     return part if title.casefold() in known or len(text) > room else replace(part, text=text)
+
+
+def _under_headings(profile: QuestionProfile, parts: Sequence[AnswerPart], room: int) -> list[AnswerPart]:
+    """Put the heading before each part that leaves out what it is about, where that may be asked, as it fits."""
+    if profile.expectation.kind not in _SUBJECT_KINDS:
+        return list(parts)
+    headed: list[AnswerPart] = []
+    said: set[str] = set()
+    for part in parts:
+        heading = _heading(profile, part)
+        if heading and heading not in said and len(heading) + 2 <= room:
+            said.add(heading)
+            room -= len(heading) + 2
+            part = replace(part, text=f"{heading}: {part.text}")
+        headed.append(part)
+    return headed
+
+
+def _heading(profile: QuestionProfile, part: AnswerPart) -> str:
+    """The heading that a part stands under, where neither the part nor the question says it and no term does."""
+    unit = part.source.unit
+    heading = _without_colon(unit.section.strip().lstrip("# "))
+    if unit.is_row or unit.label or not _is_subject(heading, part.text):
+        return ""
+    return "" if heading.casefold() in f"{profile.text}\n{part.text}".casefold() else heading
 
 
 def _is_subject(label: str, text: str) -> bool:

@@ -22,6 +22,13 @@ _NUMBER = re.compile(r"\D{0,4}(\d{1,2})")
 _LONGEST_ASIDE = 8
 """Sentences or rows of a note or a table between two items."""
 _COLONS = (":", "：")
+_ANNOUNCES = re.compile(
+    r"(?:[:：]|\.{3}|…)\s*\Z"
+    r"|\b(?:as follows|(?:the|these) following(?: \w+){0,3}|(?:steps|points|items) below)\s*\.\s*\Z"
+    r"|(?<![年\d])(?:次|以下|下記)の(?:よう|とおり|通り|手順|方法|操作|いずれか|条件|項目)[^。]{0,20}。\s*\Z",
+    re.IGNORECASE,
+)
+"""How a sentence ends that has a list below it: with a colon, "as follows." or 次のようにしてください。"""
 _BREAK = re.compile(r"\n\s*\n")
 _LEAST_ITEMS = 2
 _LEAST_SHOWN = 60
@@ -128,7 +135,7 @@ def _first_item(own: Sequence[Candidate], at: int, form: Form) -> int | None:
     if best.unit.is_row:
         return None
     after = own[at + 1] if at + 1 < len(own) else None
-    announces = best.text.rstrip().endswith(_COLONS) or form in (Form.LIST, Form.STEPS)
+    announces = _ANNOUNCES.search(best.text) is not None or form in (Form.LIST, Form.STEPS)
     # What stands under a term does not announce the terms behind it.
     is_of_one = after is not None and is_term(after) and bool(best.unit.label)
     if after is not None and announces and not is_of_one and not _starts(best) and _starts(after):

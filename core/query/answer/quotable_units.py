@@ -37,6 +37,8 @@ COMMAND = re.compile(r"\s*[$%] [a-z./~]")
 """How a line begins that shows what is typed behind a prompt; a stroke in it hands on and parts no cells."""
 _COLUMNS = re.compile(r"\S\t+\S|\n.*\n")
 """Of a line with columns, or of lines one below the other, which no heading takes."""
+_CODE = re.compile(r"^=|[^\s=]\s*=>?\s*[^\s=]|^[{}\]]|[;{]$|^[$%] \S")
+"""What no heading has: an assignment, a formula with its value, a bracket of a program, or a prompt."""
 _LONGEST_HEADING, _LONGEST_QUESTION = 80, 160
 _CODED_HEADING = re.compile(r"(?:[A-Z]{1,2}\d+(?:\.\d+)*|\d+(?:\.\d+)+)\.?\s+\S.*")
 """``9.4.14. Jobs`` or ``R10. It hangs.``"""
@@ -189,7 +191,15 @@ def _looks_like_heading(text: str, start: int, end: int) -> bool:
         return False
     if _NUMBERED.match(line):
         return not _NUMBERED.match(rest.lstrip()) and not _is_next_step(text[:start], line)
-    return rest.startswith("\n\n") and (start == 0 or text[:start].endswith("\n\n"))
+    if not rest.startswith("\n\n") or not (start == 0 or text[:start].endswith("\n\n")):
+        return False
+    return not (_CODE.search(line) or _is_in_midst(text[:start], rest))
+
+
+def _is_in_midst(before: str, rest: str) -> bool:
+    """Tell whether a line interrupts a sentence, which goes on below it: "Set", the command, "to turn it off"."""
+    ended = before.rstrip()
+    return bool(ended) and ended[-1].isalpha() and ended[-1].isascii() and rest.lstrip()[:1].islower()
 
 
 def _is_in_capitals(line: str) -> bool:

@@ -116,6 +116,18 @@ def test_a_blank_line_ends_a_sentence() -> None:
     assert sentences("a heading without a stop\n\nand a text") == ["a heading without a stop", "and a text"]
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "メニューから「検索条件を編集...」を選択します。",
+        "画面左下の[?]を3秒押します。",
+        "「続けますか?」と表示されたら、はいを押します。",
+    ],
+)
+def test_a_closed_quotation_with_a_particle_behind_it_ends_no_sentence(sentence: str) -> None:
+    assert split_sentences(sentence) == [(0, len(sentence))]
+
+
 @given(st.text(alphabet=st.sampled_from("aB c1.!?。！？「」（）()'\"\n\t|-、あ漢，…\u3000\ud800🙂")))
 def test_spans_are_in_order_and_leave_only_white_space_out(text: str) -> None:
     done = 0
