@@ -52,7 +52,8 @@ SURE_RIDGE = 0.04
 NEAR_RIDGE = 0.3
 """The same where it is held to what it is now."""
 THRESHOLDS = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
-ORDER_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
+_BEFORE = "before"
+"""The score of a passage before it was read, whose weight is 1."""
 Place = tuple[int, int]
 
 
@@ -105,12 +106,13 @@ def fitted(cases: Sequence[Case], reader: Reader, *, fits_all: bool = True, is_n
     report: dict[str, Any] = {}
     folds = _folds(cases)
     windows = {id(case): _read_to_order(case, reader) for case in cases}
-    weight, weights = reading_order.READER_WEIGHT, dict(reading.READ_WEIGHTS)
+    weight, weights = dict(reading_order.READER_WEIGHTS), dict(reading.READ_WEIGHTS)
     if fits_all:
-        report["order"] = {
-            str(each): {name: _ranks(some, windows, each) for name, some in _by_set(cases)} for each in ORDER_WEIGHTS
-        }
-        weight = report["READER_WEIGHT"] = max(ORDER_WEIGHTS, key=lambda each: _mean_rank(cases, windows, each))
+        passages = {id(case): _passages(case, windows[id(case)]) for case in cases}
+        apart = [_order_weights([passages[id(case)] for case in cases if folds[id(case)] != n]) for n in range(FOLDS)]
+        for arm, of_fold in (("now", [weight] * FOLDS), ("fitted", apart)):
+            report[f"order, {arm}"] = {name: _ranks(some, windows, folds, of_fold) for name, some in _by_set(cases)}
+        weight = report["READER_WEIGHTS"] = _rounded(_order_weights(list(passages.values())))
     made = {id(case): _answering(case, reader, windows[id(case)], weight) for case in cases}
     if fits_all:
         groups = {id(case): _group(case, made[id(case)]) for case in cases}
@@ -270,25 +272,40 @@ def _read_to_order(case: Case, reader: Reader) -> list[ReadWindow]:
     return reading.ReadingStage(lambda: reader).read_in_order(case.question, *found)
 
 
-def _ordered(case: Case, windows: Sequence[ReadWindow], weight: float) -> Sequence[Hit]:
-    return reading_order.ordered(case.candidates, windows, weight) if windows else case.candidates
+def _ordered(case: Case, windows: Sequence[ReadWindow], weights: Mapping[str, float]) -> Sequence[Hit]:
+    return reading_order.ordered(case.candidates, windows, weights) if windows else case.candidates
 
 
-def _rank(case: Case, windows: Mapping[int, Sequence[ReadWindow]], weight: float) -> int:
-    hits = _ordered(case, windows[id(case)], weight)
+def _passages(case: Case, windows: Sequence[ReadWindow]) -> Group:
+    """Return the passages of a question with what was known of each before it was read, and what the reader made."""
+    read = reading_order.passage_features(windows) if windows else {}
+    hits = [hit for hit in case.candidates if hit.rerank or hit.placed.id in read]
+    least = {name: min((own[name] for own in read.values()), default=0.0) for name in reading_order.READER_WEIGHTS}
+    rows = [{_BEFORE: hit.rerank.score if hit.rerank else 0.0, **read.get(hit.placed.id, least)} for hit in hits]
+    return Group(rows, [bool(case.answers) and hit.placed.id in case.places for hit in hits], case.set_name)
+
+
+def _order_weights(groups: Sequence[Group]) -> Row:
+    fitted = conditional_logit(groups, [_BEFORE, *reading_order.READER_WEIGHTS])
+    return {name: fitted[name] / max(fitted[_BEFORE], 1e-3) for name in reading_order.READER_WEIGHTS}
+
+
+def _rank(case: Case, windows: Sequence[ReadWindow], weights: Mapping[str, float]) -> int:
+    hits = _ordered(case, windows, weights)
     return next((hit.rank for hit in hits if hit.placed.id in case.places), 1000)
 
 
-def _ranks(some: Sequence[Case], windows: Mapping[int, Sequence[ReadWindow]], weight: float) -> dict[str, float]:
-    ranks = [_rank(case, windows, weight) for case in some if case.answers]
+def _ranks(
+    some: Sequence[Case],
+    windows: Mapping[int, Sequence[ReadWindow]],
+    folds: Mapping[int, int],
+    of_fold: Sequence[Mapping[str, float]],
+) -> dict[str, float]:
+    ranks = [_rank(case, windows[id(case)], of_fold[folds[id(case)]]) for case in some if case.answers]
     return {str(most): _share([rank <= most for rank in ranks]) for most in (1, 3, 5)}
 
 
-def _mean_rank(some: Sequence[Case], windows: Mapping[int, Sequence[ReadWindow]], weight: float) -> float:
-    return float(np.mean([1 / _rank(case, windows, weight) for case in some if case.answers]))
-
-
-def _answering(case: Case, reader: Reader, windows: Sequence[ReadWindow], weight: float) -> Answering:
+def _answering(case: Case, reader: Reader, windows: Sequence[ReadWindow], weight: Mapping[str, float]) -> Answering:
     hits = choose(_ordered(case, windows, weight), TOP_K, PER_DOCUMENT)
     profile = read_question(case.question, [*hits, *case.candidates])
     found = find_candidates(profile, hits) if profile.weights else []

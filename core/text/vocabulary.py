@@ -28,7 +28,11 @@ from core.text.analysis import (
     row_terms,
     whole_term,
 )
+from core.text.languages import language_asked
+from core.text.translations import translations
 
+_MOST_TRANSLATIONS = 4
+"""Of a term that a question asks for; more are rare senses."""
 _GAP = re.compile(r"\s+|(?<=\w)[-_./'’\u2010]+(?=\w)")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff]")
 _LETTER = re.compile(
@@ -98,7 +102,7 @@ class Words:
         plain = [term for clause in asked for term in clause.alternatives[-1]]
         asked += tuple(Clause(((term,),)) for term in dict.fromkeys(self._wholes(text)) if term not in plain)
         if not self._groups:
-            return asked
+            return _with_translations(asked, text)
         terms = list(dict.fromkeys((*plain, *self._wholes(text))))
         clauses: dict[Terms, Clause] = {}
         taken: set[str] = set()
@@ -110,7 +114,7 @@ class Words:
             taken.update(own)
             others = [self._other(each, own, terms, taken) for each in self._groups[number] if each is not member]
             clauses[own] = replace(before, alternatives=(*before.alternatives, *filter(None, others)))
-        return (*clauses.values(), *_left_of(asked, taken))
+        return _with_translations((*clauses.values(), *_left_of(asked, taken)), text)
 
     @staticmethod
     def _other(member: _Member, own: Terms, terms: Sequence[str], taken: set[str]) -> Terms:
@@ -162,6 +166,23 @@ class Words:
                     break
             else:
                 at += 1
+
+
+def _with_translations(asked: Sequence[Clause], text: str) -> tuple[Clause, ...]:
+    """Let what a question asks for by one term be asked for in the other language of English and Japanese as well."""
+    known = translations(text, language_asked(text))
+    taken = set(terms_of(asked))
+    found: list[Clause] = []
+    for clause in asked:
+        own = clause.alternatives[0]
+        others: list[Terms] = []
+        if own == clause.alternatives[-1] and len(own) == 1:
+            for terms in sorted(known.get(own[0], ()), key=len):
+                if len(others) < _MOST_TRANSLATIONS and taken.isdisjoint(terms):
+                    others.append(tuple(sorted(terms)))
+                    taken.update(terms)
+        found.append(Clause((own, *others), clause.word or own[0]) if others else clause)
+    return tuple(found)
 
 
 def _left_of(asked: Iterable[Clause], taken: set[str]) -> Iterator[Clause]:

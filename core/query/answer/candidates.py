@@ -252,11 +252,6 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
     wants_default = says_default(profile.text)
     wants_address = _ASKS_ADDRESS.search(profile.text) is not None
     heading = chunk.locator.heading_path[-1] if chunk.locator.heading_path else ""
-    asked, whole = tuple(profile.weights.items()), sum(profile.weights.values())
-
-    def coverage(held: frozenset[str]) -> float:
-        return sum([weight for term, weight in asked if term in held]) / whole if whole else 0.0
-
     sure = [named(_subject(unit, heading), profile.text, hit.placed.title) for unit in cut]
     for order, unit in enumerate(cut):
         if not any(sign.isalpha() or sign.isdecimal() for sign in unit.text):
@@ -269,9 +264,9 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
         beside = [terms[i] for i in near if i == order or not cut[i].is_heading]
         offered = bool(offers(unit.text, profile.expectation, profile.text))
         features = {
-            "coverage": coverage(terms[order]),
-            "around": coverage(above.union(*beside)),
-            "titled": coverage(above | terms[order]),
+            "coverage": profile.coverage(terms[order]),
+            "around": profile.coverage(above.union(*beside)),
+            "titled": profile.coverage(above | terms[order]),
             "rank": 1 / hit.rank,
             "offered": float(offered),
             "not_offered": float(profile.expectation.shows and not offered),

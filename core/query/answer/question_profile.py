@@ -6,14 +6,16 @@ import math
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
+from itertools import chain
 
 from core.model import Hit, TermScore
 from core.query.answer.answer_types import NAME_ASKED, Expectation, expected_answer
 from core.query.answer.named_labels import is_name, question_words
 from core.text.analysis import analyse, analyse_query, is_spoken, keywords
 from core.text.languages import language_asked
+from core.text.translations import Alternatives, translations
 
 _SPACE = re.compile(r"\s+")
 _UNSPACED = ("ja", "zh", "ko", "th", "lo", "my", "km")
@@ -51,20 +53,50 @@ _SMALL_TALK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuestionProfile:
-    """A question as the extractor reads it; ``weights`` are the idf of its terms in the corpus."""
+    """A question as the extractor reads it; ``weights`` are the idf of its terms in the corpus.
+
+    ``across`` is what some of them may be in the other language of English and Japanese.
+    """
 
     text: str
     language: str
     weights: Mapping[str, float]
     pairs: frozenset[str]
     expectation: Expectation
+    across: Mapping[str, Alternatives] = field(default_factory=dict)
 
-    def coverage(self, terms: Collection[str]) -> float:
-        """Return the share of the question's weight that ``terms`` hold, 0 to 1."""
-        total = sum(self.weights.values())
-        return sum(weight for term, weight in self.weights.items() if term in terms) / total if total else 0.0
+    def coverage(self, terms: Set[str]) -> float:
+        """Return the share of the question's weight that ``terms`` hold, 0 to 1, be it in the other language."""
+        if not self._total:
+            return 0.0
+        held = sum([weight for term, weight in self._asked if term in terms])
+        return (held + self._translated(terms)) / self._total
+
+    # A question has thousands of sentences.
+    @cached_property
+    def _asked(self) -> Sequence[tuple[str, float]]:
+        return tuple(self.weights.items())
+
+    @cached_property
+    def _total(self) -> float:
+        return sum(self.weights.values())
+
+    def _translated(self, terms: Set[str]) -> float:
+        """Return the weight of what ``terms`` hold in translation alone."""
+        if self.translated.isdisjoint(terms):
+            return 0.0
+        return sum(
+            self.weights[term]
+            for term, alternatives in self.across.items()
+            if term in self.weights and term not in terms and any(each <= terms for each in alternatives)
+        )
+
+    @cached_property
+    def translated(self) -> frozenset[str]:
+        """All terms of what the question's may be in the other language."""
+        return frozenset(chain.from_iterable(chain.from_iterable(self.across.values())))
 
     def pair_share(self, text: str) -> float:
         """Return the share of the question's letter pairs that ``text`` holds, 0 to 1."""
@@ -96,6 +128,7 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
         weights=idf,
         pairs=letter_pairs(question) if language in _UNSPACED else _pairs_of_words(question, spoken, language),
         expectation=expected_answer(question),
+        across=translations(question, language),
     )
 
 

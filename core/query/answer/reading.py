@@ -332,17 +332,32 @@ def deciding(
 
 
 def window(own: Sequence[Candidate], seed: Candidate) -> Window:
-    """Return a sentence of a passage with one before it, then what follows and what is before, while there is room."""
+    """Return a sentence of a passage with what is around it, while there is room.
+
+    First what its entry begins with, which says what it is about, and the one before it; then what follows, and what
+    is before.
+    """
     room = _MOST_CHARS[detect_language(seed.text)]
     at = next(number for number, candidate in enumerate(own) if candidate is seed)
-    low = high = at
-    size = _size(seed)
-    for step in (-1, *[1] * len(own), *[-1] * len(own)):
-        to = (low if step < 0 else high) + step
-        if 0 <= to < len(own) and size + _size(own[to]) <= room:
-            low, high = min(low, to), max(high, to)
-            size += _size(own[to])
-    return Window(tuple(own[low : high + 1]), _stretch(own[low : high + 1]))
+    chosen, size = {at}, _size(seed)
+    for numbers in ([_begin_of_entry(own, at)], [at - 1], range(at + 1, len(own)), range(at - 2, -1, -1)):
+        for number in numbers:
+            if number < 0 or number in chosen:
+                continue
+            if size + _size(own[number]) > room:
+                break
+            chosen.add(number)
+            size += _size(own[number])
+    candidates = tuple(own[number] for number in sorted(chosen))
+    return Window(candidates, _stretch(candidates))
+
+
+def _begin_of_entry(own: Sequence[Candidate], at: int) -> int:
+    """Return the number of the first sentence under the label of this one, its own where it has none."""
+    begin = at
+    while own[at].unit.label and begin and own[begin - 1].unit.label == own[at].unit.label:
+        begin -= 1
+    return begin
 
 
 def _size(candidate: Candidate) -> int:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from core.model import Hit, Query, RerankScore
 from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.question_profile import QuestionProfile, read_question
-from core.query.answer.reading import READ_LANGUAGES, ReadingStage, ReadWindow
+from core.query.answer.reading import READ_LANGUAGES, UNREAD, ReadingStage, ReadWindow, log_chance
 from core.query.search.features import passage_language
 from core.query.search.fuse import choose
 from core.query.search.search import SearchResult, limit_per_document
 from core.text.analysis import analyse
 
 READER_PART = "reader"
-READER_WEIGHT = 1.3
-"""Of a passage's relevance, 1 for the best, beside the parts of its reranking."""
+READER_WEIGHTS = {"relevance": 1.3, "share": 0.0, "answers": 0.0, "picked": 0.0}
+"""Of what the reader made of a passage, beside the parts of its reranking (``passage_features``)."""
 READ_DEPTH = 20
 """Passages of which something is read."""
 MOST_FOREIGN = 6
@@ -51,7 +50,7 @@ def in_order_of_reading(question: str, found: SearchResult, stage: ReadingStage,
     if not windows or reranking is None or reranking.error is not None:
         return ReadResult(found, windows)
     candidates = ordered(found.candidates, windows)
-    reranking = replace(reranking, weights={**reranking.weights, READER_PART: READER_WEIGHT})
+    reranking = replace(reranking, weights={**reranking.weights, READER_PART: sum(READER_WEIGHTS.values())})
     hits = choose(candidates, query.top_k, limit_per_document(query, found.scope))
     return ReadResult(replace(found, candidates=candidates, hits=hits, reranking=reranking), windows)
 
@@ -76,28 +75,48 @@ def _is_named(profile: QuestionProfile, hit: Hit) -> bool:
     return not profile.weights.keys().isdisjoint(analyse(_NO_WORD.sub(" ", name), profile.language))
 
 
-def ordered(candidates: Sequence[Hit], windows: Sequence[ReadWindow], weight: float = READER_WEIGHT) -> list[Hit]:
+def ordered(
+    candidates: Sequence[Hit], windows: Sequence[ReadWindow], weights: Mapping[str, float] = READER_WEIGHTS
+) -> list[Hit]:
     """Return the candidates in their new order; those that reranking left stay behind, unless they were read.
 
     What these have is what the reader made of them: nothing else was measured.
     """
-    relevance: dict[int, float] = {}
-    for one in windows:
-        passage = one.window.candidates[0].hit.placed.id
-        relevance[passage] = max(one.reading.relevance, relevance.get(passage, -math.inf))
-    unread, best = min(relevance.values()), max(relevance.values())
+    read = passage_features(windows)
+    unread = {name: min(own[name] for own in read.values()) for name in weights}
     scored, others = [], []
     for hit in candidates:
-        if hit.rerank is None and hit.placed.id not in relevance:
+        if hit.rerank is None and hit.placed.id not in read:
             others.append(hit)
             continue
         before = hit.rerank or RerankScore(hit.rank, 0.0)
-        part = weight * _scaled(relevance.get(hit.placed.id, unread) - best)
-        parts = {**before.parts, READER_PART: part}
+        own = read.get(hit.placed.id, unread)
+        parts = {**before.parts, READER_PART: sum(weight * own[name] for name, weight in weights.items())}
         score = sum(parts.values()) * before.recency
         scored.append(replace(hit, rerank=replace(before, score=score, parts=parts)))
     scored.sort(key=lambda hit: (-hit.rerank.score if hit.rerank else 0.0, hit.rank))
     return [hit.at(rank) for rank, hit in enumerate([*scored, *others], 1)]
+
+
+def passage_features(windows: Sequence[ReadWindow]) -> dict[int, dict[str, float]]:
+    """Return for each passage that was read, by its id, the most that its windows have of each, 0 to 1.
+
+    ``relevance``: how far it is from the best of the question; ``share``: of the chance among all windows;
+    ``answers``: how likely it answers at all; ``picked``: how likely a picker finds its sentences, by order.
+    """
+    best = max(one.reading.relevance for one in windows)
+    found: dict[int, dict[str, float]] = {}
+    for one in windows:
+        picked = log_chance(sum(candidate.chance for candidate in one.window.candidates))
+        features = {
+            "relevance": _scaled(one.reading.relevance - best),
+            "share": one.share,
+            "answers": one.reading.answers,
+            "picked": 1 - picked / UNREAD,
+        }
+        own = found.setdefault(one.window.candidates[0].hit.placed.id, features)
+        own |= {name: max(value, features[name]) for name, value in own.items()}
+    return found
 
 
 def _scaled(below_best: float) -> float:

@@ -59,6 +59,9 @@ class Looked:
     question: str
     folds: bool = False
     """The terms have no accents, which the words in passages may have."""
+    language: str = ""
+    across: tuple[tuple[tuple[Shared, ...], ...], ...] = ()
+    """For each term the words that it may be in passages of the other language, and what their forms share."""
 
 
 def looked_for(profile: QuestionProfile) -> Looked:
@@ -74,6 +77,12 @@ def looked_for(profile: QuestionProfile) -> Looked:
         window_chars=WINDOW_CHARS.get(profile.language, 200),
         question=profile.text,
         folds=any(map(is_spoken, profile.weights)),
+        language=profile.language,
+        across=tuple(
+            tuple(tuple(map(_shared, sorted(words))) for words in profile.across.get(term, ())) for term, _ in heaviest
+        )
+        if profile.across
+        else (),
     )
 
 
@@ -99,13 +108,15 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
     if looked.folds:
         above, body = fold(above), fold(body)
     known = {score.term for score in hit.keyword.terms} if hit.keyword else frozenset()
+    is_across = bool(looked.across) and passage_language(chunk.text) != looked.language
     places: list[tuple[int, int]] = []
     coverage = 0.0
     for number, (term, form, weight) in enumerate(looked.terms):
-        if found := _places(body, form):
+        words = ((form,), *looked.across[number]) if is_across else ((form,),)
+        if found := _places_of_any(body, words):
             places += [(at, number) for at in found]
             coverage += weight
-        elif term in known or _places(above, form):
+        elif term in known or _places_of_any(above, words):
             coverage += weight
     # Neither holds a line break, so that nothing is found across the two.
     whole = f"{body}\n{above}"
@@ -173,6 +184,16 @@ def _shared(term: str) -> Shared:
     if term[-1:].isdigit():
         return Shared(term, _FIGURE_END, begins=True)
     return Shared(term, _WORD_END if len(term) <= _SHORT else None, begins=True)
+
+
+def _places_of_any(text: str, words: Sequence[Sequence[Shared]]) -> list[int]:
+    """Return where any of some words stands, a compound where its first part does and the others somewhere."""
+    found: list[int] = []
+    for parts in words:
+        places = [_places(text, part) for part in parts]
+        if all(places):
+            found += places[0]
+    return found
 
 
 def _places(text: str, shared: Shared) -> list[int]:
