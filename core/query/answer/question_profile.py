@@ -119,7 +119,14 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
     known = {score.term: score for hit in hits if hit.keyword for score in hit.keyword.terms}
     sizes = [_corpus_size(score.idf, score.document_frequency) for score in known.values() if score.idf > 0]
     unseen = math.log(1 + (max(sizes, default=0.0) + 0.5) / 0.5) if sizes else 1.0
-    idf = {term: known[term].idf if term in known and known[term].idf > 0 else unseen for term in spoken}
+    across = translations(question, language)
+
+    def weight(term: str) -> float:
+        # Of what no row holds, the rarest translation that one does tells how much it says.
+        own = (term,) if term in known else chain.from_iterable(across.get(term, ()))
+        return max((known[each].idf for each in own if each in known and known[each].idf > 0), default=unseen)
+
+    idf = {term: weight(term) for term in spoken}
     if known and (language in _PAIRED or any(map(is_spoken, spoken))):
         idf |= _by_texts([term for term in spoken if term not in known], hits, known, unseen, language)
     return QuestionProfile(
@@ -128,7 +135,7 @@ def read_question(question: str, hits: Sequence[Hit]) -> QuestionProfile:
         weights=idf,
         pairs=letter_pairs(question) if language in _UNSPACED else _pairs_of_words(question, spoken, language),
         expectation=expected_answer(question),
-        across=translations(question, language),
+        across=across,
     )
 
 
