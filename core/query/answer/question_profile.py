@@ -24,6 +24,8 @@ _PAIRED = tuple(language for language in _UNSPACED if language != "ja")
 _READ = 10
 _UNSEEN_PAIR = 0.3
 """Weight of a pair of signs that no passage holds, to those that one does: most are the ends of two words."""
+TRANSLATED = 0.7
+"""Of the weight of a term, where a text holds it in translation: a word has several, and some mean something else."""
 _FILLERS = (
     "tell know explain describe please give list say mention according show find want need question "
     "answer information inform many much long old often far 教え 説明 質問 知り 答え ください"
@@ -72,7 +74,7 @@ class QuestionProfile:
         if not self._total:
             return 0.0
         held = sum([weight for term, weight in self._asked if term in terms])
-        return (held + self._translated(terms)) / self._total
+        return (held + TRANSLATED * self._translated(terms)) / self._total
 
     # A question has thousands of sentences.
     @cached_property

@@ -45,8 +45,10 @@ _MORE = 4
 """Windows that are read for an answer beside those by which its passages were ordered."""
 _MOST_OF_A_PASSAGE = 3
 _SHARE_ACROSS = 0.3
-"""Of the chance that a passage in another language than the question has to hold the answer, beside those in its own:
-hardly a word is shared, and what a picker makes of its sentences against theirs says nothing."""
+"""Of the chance that a passage in another language than the question has to hold the answer, beside those in its own,
+where no word is shared: what a picker makes of its sentences against theirs says nothing then."""
+_LEAST_COVERAGE = 0.1
+"""Of a question's weight that some sentence of a passage holds which a picker can judge."""
 _LEAST_CHANCE = 1e-6
 _FIRST_PASSAGES = 3
 """Passages of which one stretch is read whatever their sentences share with the question."""
@@ -132,17 +134,19 @@ def windows(found: Sequence[Candidate], most: int = MOST_STRETCHES, known: Seque
 def windows_in_order(found: Sequence[Candidate], most: int, language: str = "") -> list[Window]:
     """Return at most ``most`` windows: of good passages, and with promising sentences.
 
-    They are up to three of a passage. One in another language than that of the question is read as far as there is
-    room: its sentences are held against each other alone, and which of them answers can hardly be told beforehand.
+    They are up to three of a passage. One in another language than that of the question that has none of its words, not
+    even in translation, is read as far as there is room: its sentences are held against each other alone, and which of
+    them answers cannot be told beforehand.
     """
     passages: dict[int, list[Candidate]] = {}
     for candidate in sorted(found, key=lambda candidate: candidate.hit.rank):
         passages.setdefault(candidate.hit.placed.id, []).append(candidate)
     promising: list[tuple[float, Window]] = []
     for own in passages.values():
-        is_across = bool(language) and passage_language(own[0].hit.placed.chunk.text) != language
-        share = _SHARE_ACROSS / (sum(candidate.chance for candidate in own) or 1.0) if is_across else 1.0
-        cut = windows(own, len(own) if is_across else _MOST_OF_A_PASSAGE)
+        is_foreign = bool(language) and passage_language(own[0].hit.placed.chunk.text) != language
+        is_strange = is_foreign and max(candidate.features["coverage"] for candidate in own) < _LEAST_COVERAGE
+        share = _SHARE_ACROSS / (sum(candidate.chance for candidate in own) or 1.0) if is_strange else 1.0
+        cut = windows(own, len(own) if is_strange else _MOST_OF_A_PASSAGE)
         promising += [(_promise(each, share), each) for each in cut]
     return [each for _, each in sorted(promising, key=itemgetter(0), reverse=True)[:most]]
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from core.model import Hit
 from core.query.answer.named_labels import named
-from core.query.answer.question_profile import QuestionProfile
+from core.query.answer.question_profile import TRANSLATED, QuestionProfile
 from core.text.analysis import fold, is_spoken, unmarked
 from core.text.contents import is_contents
 from core.text.language import detect_language
@@ -112,12 +112,17 @@ def text_features(looked: Looked, hit: Hit) -> dict[str, float]:
     places: list[tuple[int, int]] = []
     coverage = 0.0
     for number, (term, form, weight) in enumerate(looked.terms):
-        words = ((form,), *looked.across[number]) if is_across else ((form,),)
-        if found := _places_of_any(body, words):
+        words = looked.across[number] if is_across else ()
+        if found := _places(body, form):
             places += [(at, number) for at in found]
             coverage += weight
-        elif term in known or _places_of_any(above, words):
+        elif term in known or _places(above, form):
             coverage += weight
+        elif translated := _places_of_any(body, words):
+            places += [(at, number) for at in translated]
+            coverage += TRANSLATED * weight
+        elif _places_of_any(above, words):
+            coverage += TRANSLATED * weight
     # Neither holds a line break, so that nothing is found across the two.
     whole = f"{body}\n{above}"
     held = len([pair for pair in looked.pairs if pair in whole])
