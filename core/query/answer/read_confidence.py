@@ -19,12 +19,14 @@ from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.reading import UNREAD, ReadWindow, is_same, log_chance, marked, number_in
 from core.text.analysis import analyse
 from core.text.language import detect_language
+from core.text.sentences import on_one_line
 
 READ_CONFIDENCE_WEIGHTS = {
     **{"passage": 0.021, "coverage": -0.182, "around": 0.201, "pairs": 0.006, "named": -0.487},
     **{"foreign_names": -0.631, "rarest": -0.336, "foreign": -0.422},
     **{"answers": 0.04, "own_answers": 0.055, "relevance": 0.049, "own_relevance": 0.068, "span": 0.026},
-    **{"own_sentence": 0.102, "own_start": 0.079, "agrees": 0.128, "margin": 0.009, "near": 0.247, "undecided": -0.122},
+    **{"own_sentence": 0.102, "own_start": 0.079, "agrees": 0.128, "margin": 0.009},
+    **{"near": 0.247, "told": 0.0, "undecided": -0.122},
     **{"first": 0.451, "standing": 1.623, "apart": 0.083, "labelled": -0.194},
     **{"said": 0.827, "said_under": 0.534, "cut": -1.008, "no_default": -1.609, "unsaid_names": -0.321},
 }
@@ -46,6 +48,8 @@ _OF_FEATURES = "coverage"
 _MOST_LOGIT = 8.0
 _MOST_APART = 10.0
 _CUT_MARK = "…"
+_KNOWN_BY = 30
+"""Characters of a sentence by which it is found in an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ def _of_choice(answer: ReadAnswer) -> dict[str, float]:
     """Return how clear the choice was.
 
     ``margin`` is how much likelier the best sentence is than the next, ``near`` how likely it or one beside it is,
-    ``undecided`` the entropy of the choice.
+    ``told`` how likely one of those that are said is, ``undecided`` the entropy of the choice.
     """
     best = answer.best
     others = [candidate.chance for candidate in answer.found if candidate is not best]
@@ -118,8 +122,14 @@ def _of_choice(answer: ReadAnswer) -> dict[str, float]:
     return {
         "margin": log_chance(best.chance) - log_chance(max(others, default=0.0)),
         "near": log_chance(sum(near)),
+        "told": log_chance(sum(each.chance for each in answer.found if _is_said(each, answer.text))),
         "undecided": -sum(each.chance * math.log(max(each.chance, 1e-9)) for each in answer.found),
     }
+
+
+def _is_said(candidate: Candidate, text: str) -> bool:
+    """Tell whether a text begins to say a sentence; of rows it has their cells otherwise."""
+    return on_one_line(candidate.text)[:_KNOWN_BY] in text
 
 
 def _of_passage(answer: ReadAnswer) -> dict[str, float]:
