@@ -20,6 +20,7 @@ _NARROWEST_PAGE = 60
 """A line shorter than this did not end because its page did."""
 _MARKER = re.compile(r"(?:[•·*+–-]|\d{1,3}[.)])\s+")
 _BULLETS = frozenset("•·*+–-o")
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 _DRAWN = re.compile(r"([^\w\s])\1{2,}")
 _HANGING = re.compile(r"(?P<term>\S+(?: \S+)*?)\s{2,}(?P<said>\S)")
 _ENDED = re.compile(r"[.。．!！?？:：;；,、，][」』）)\"'”’]*\Z|[」』]\Z")
@@ -214,4 +215,11 @@ def _wraps(line: _Line, following: _Line | None, widest: int, number: int) -> bo
 
 def is_term(text: str) -> bool:
     """Whether a line that stands over an indented one may be what that explains: it is short and ends no sentence."""
-    return 0 < len(text) <= _LONGEST_TERM and not _ENDED.search(text) and not _DRAWN.fullmatch(text)
+    is_short = 0 < len(text) <= _LONGEST_TERM
+    return is_short and not _ENDED.search(text) and not _DRAWN.fullmatch(text) and not _is_lone_bracket(text)
+
+
+def _is_lone_bracket(text: str) -> bool:
+    """Tell whether signs open or close a block of a program, and are no name as ``*`` and ``&&`` are of operators."""
+    is_open = any(text.count(opening) != text.count(closing) for opening, closing in _BRACKETS)
+    return is_open and not any(map(str.isalnum, text))

@@ -19,7 +19,7 @@ EXPECTED_BYTES = 32 * 1024 * 1024
 MOST_RATIO = 200
 """Characters that are read for a byte of a document, beyond those that any document may have: a bomb yields more."""
 _PARSERS = {
-    "txt": "text:parse",
+    "txt": "html:parse_text",
     "log": "source:parse_log",
     "csv": "text:parse_csv",
     "tsv": "text:parse_csv",

@@ -35,6 +35,10 @@ _VOID = frozenset({
 })  # fmt: skip
 _SHAPES = frozenset({"path", "rect", "circle", "line", "g", "use", "polygon", "polyline", "ellipse", "stop", "image"})
 _DECLARED = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-]{3,20})", re.I)
+_PAGE = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml\b[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S
+)
+"""How a page begins: with its document type, or with ``html`` as its first element."""
 _BARE = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template|svg)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 MAIN_SHARE = 0.4
@@ -59,6 +63,13 @@ def parse_export(reading: ParserInput) -> Iterator[Block]:
     with reading.path.open("rb") as file:
         head = file.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")
     yield from (parse if head.startswith(b"<") else plain.parse)(reading)
+
+
+def parse_text(reading: ParserInput) -> Iterator[Block]:
+    """Yield a text file, or the page that was saved under the name of one. Raises: ``Undecodable``."""
+    with reading.path.open("rb") as file:
+        head = file.read(1024)
+    yield from (parse if _PAGE.match(head) else plain.parse)(reading)
 
 
 def blocks_of(

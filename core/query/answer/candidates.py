@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -20,6 +20,7 @@ from core.query.answer.named_labels import named, names_of, options_in
 from core.query.answer.orders import asks_about_orders, is_order
 from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.answer.quotable_units import CELL_JOINT, Unit, quotable_units
+from core.query.answer.ranges import in_range
 from core.query.answer.trim_clauses import softmax
 from core.text.analysis import analyse
 from core.text.contents import is_contents
@@ -37,11 +38,12 @@ SENTENCE_WEIGHTS = {
     "unit": 1.35,
     "says_little": -1.68,
 }
-SET_WEIGHTS = {"heading": -6.0, "named": 3.0, "first_named": 1.0, "default": 2.0}
+SET_WEIGHTS = {"heading": -6.0, "named": 3.0, "first_named": 1.0, "default": 2.0, "in_range": 3.0}
 """Set, not fitted: the question sets hold no headings, options and settings.
 
 ``named``: the question names what the sentence stands under; ``first_named``: and what that means is asked, which
-the first sentence there says; ``default``: a default is asked for, and said.
+the first sentence there says; ``default``: a default is asked for, and said; ``in_range``: a row of a range that holds
+a number of the question, which no row has itself.
 """
 _WEIGHTS = tuple((SENTENCE_WEIGHTS | SET_WEIGHTS).items())
 _MOST_UNITS = 80
@@ -49,6 +51,8 @@ _NOTICED, _SHORTEST_NOTICE = 3, 15
 """Passages that repeat a notice, at least, and characters that it has."""
 _ASKED_ABOUT = 0.3
 """Share of a question's weight that a sentence holds which may answer it, however often it is said."""
+_LEAST_OF_A_RANGE = 0.2
+"""The same of a row of a range, which lacks the number itself."""
 _MEANING = re.compile(
     r"\bwhat (?:do(?:es)?|is|are)\b(?!.*\b(?:default|unit|range|limit|maximum|minimum)\b)|\bmean(?:s|ing)?\b|\bfor\?"
     r"|とは|意味|何を(?:する|し)|どうな[るり]|役割",
@@ -177,8 +181,20 @@ def _with_chances(profile: QuestionProfile, found: Sequence[Candidate]) -> list[
         ]
     if not found:
         return []
+    found = _with_ranges(profile, found)
     chances = softmax([sum([weight * each.features[name] for name, weight in _WEIGHTS]) for each in found])
     return [_likely(candidate, chance) for candidate, chance in zip(found, chances, strict=True)]
+
+
+def _with_ranges(profile: QuestionProfile, found: Sequence[Candidate]) -> Sequence[Candidate]:
+    within = in_range(profile.text, [(each.hit.placed.id, each.unit) for each in found])
+    return [
+        replace(each, features=each.features | {"in_range": 1.0})
+        # A table of something else has ranges, too.
+        if is_within and each.features["titled"] >= _LEAST_OF_A_RANGE
+        else each
+        for each, is_within in zip(found, within, strict=True)
+    ]
 
 
 def _likely(candidate: Candidate, chance: float) -> Candidate:
@@ -278,6 +294,7 @@ def _of_passage(profile: QuestionProfile, hit: Hit) -> Iterator[Candidate]:
             "named": sure[order],
             "first_named": sure[order] * (asks_meaning and (order == 0 or cut[order - 1].label != unit.label)),
             "default": float(wants_default and says_default(unit.text)),
+            "in_range": 0.0,
         }
         gives_orders = sentences.gives_orders[order]
         yield Candidate(hit, order, unit.start, unit.end, unit.text, terms[order], unit, features, gives_orders)

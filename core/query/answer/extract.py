@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from core.model import Answer, AnswerType, Citation, Hit
 from core.ports import Vector
+from core.query.answer.answer_part import AnswerPart
 from core.query.answer.candidates import Candidate, CandidateFinder
-from core.query.answer.compose import AnswerPart, Composer
+from core.query.answer.compose import Composer
 from core.query.answer.confidence import confidence
 from core.query.answer.cross_language import Embed, foreign_passages, gap_confidence, nearest_sentences
 from core.query.answer.escape import without_hidden, without_live_marks

@@ -6,17 +6,24 @@ import re
 
 from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.quotable_units import CELL_JOINT, Unit
+from core.query.answer.ranges import column_of_range
 from core.text.analysis import analyse
 
 _FIGURE = re.compile(r"\d+")
 
 
 def named_cell(row: Unit, profile: QuestionProfile) -> tuple[str, str] | None:
-    """Return the header and text of the cell whose column alone, or more than others, the question names."""
+    """Return the header and text of the cell whose column alone, or more than others, the question names.
+
+    A column is named, too, by a number in the range that it stands for.
+    """
     heads = [head.strip() for head in row.header.split(CELL_JOINT)]
     cells = [cell.strip() for cell in row.text.split(CELL_JOINT)]
     if not row.header or len(heads) != len(cells):
         return None
+    column = column_of_range(profile.text, heads)
+    if column is not None:
+        return (heads[column], cells[column]) if cells[column] else None
     asked = frozenset(profile.weights)
     named = []
     for head, cell in zip(heads, cells, strict=True):

@@ -113,6 +113,17 @@ def test_wrapped_and_indented_prose_labels_nothing(tmp_path: Path) -> None:
     assert [label for chunk in chunks for label in chunk.labels] == []
 
 
+def test_a_lone_bracket_is_no_term_but_an_operator_is(tmp_path: Path) -> None:
+    text = (
+        "The settings of the pump are these.\n\n{\n    speed of the pump in rounds\n}\n\n"
+        "&&\n    Both have to be so.\n\n(\n    height above the sea\n);\n"
+    )
+    chunks = chunks_of(tmp_path / "settings.txt", text)
+    assert stands_under(chunks, "speed of the pump") == ""
+    assert stands_under(chunks, "height above") == ""
+    assert stands_under(chunks, "Both have") == "&&"
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

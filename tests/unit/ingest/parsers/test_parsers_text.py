@@ -346,3 +346,37 @@ def test_overstruck_letters_and_colours_of_a_terminal_leave_the_text_alone(tmp_p
 def test_an_overstruck_page_is_no_binary_file() -> None:
     assert not is_binary(b"N\bNA\bAM\bME\bE\n   l\bls\bs\n" * 10)
     assert is_binary(b"\x08\x08\x00\x01\x08\x02ab" * 10)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<!DOCTYPE html>\n<html>",
+        "\ufeff\n<HTML lang='en'>",
+        "<?xml version='1.0' encoding='utf-8'?>\n<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0//EN'>\n<html>",
+        "<!-- saved on Monday -->\n<html>",
+    ],
+)
+def test_a_page_that_is_named_a_text_is_read_as_a_page(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "a.txt"
+    page = f"{before}<head><title>Pumps</title></head><body><h1>Valves</h1><p>Open &amp; close them.</p></body></html>"
+    path.write_text(page, encoding="utf-8")
+    blocks, metadata = read(path)
+    assert texts(blocks) == ["Valves", "Open & close them."]
+    assert blocks[0].kind is BlockKind.HEADING
+    assert metadata["parser"] == "html"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<html-note> is no page.",
+        "<b>Bold</b> is set so.",
+        "A page begins with\n<!DOCTYPE html>",
+        "<?xml version='1.0'?><a>",
+    ],
+)
+def test_a_text_that_only_shows_markup_stays_as_it_stands(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text, encoding="utf-8")
+    assert texts(read(path)[0]) == [text]

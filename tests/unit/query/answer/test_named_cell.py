@@ -12,6 +12,7 @@ CARDS = Unit(0, 30, "500 | 49.00 | 58.50 | 214.00", "Quantity | Uncoated | Silk 
 CODES = Unit(0, 30, "E6 | Compressor overheated | Clean the filter", "Code | Meaning | What to do", is_row=True)
 PLANS = Unit(0, 30, "Pro (billed yearly) | 5 EUR", "Plan | Price", is_row=True)
 SHOES = Unit(0, 30, "Shoes | 30 days | one year", "Article | Return period | Warranty period", is_row=True)
+AGES = Unit(0, 30, "Small car | 60 EUR | 45 EUR | 30 EUR", "Driver's age | 17–20 | 21–24 | 25–75", is_row=True)
 靴 = Unit(0, 30, "靴 | 30日 | 一年", "品名 | 返品期間 | 保証期間", is_row=True)
 会議室 = Unit(0, 30, "大会議室A（三階） | 40", "会議室 | 定員", is_row=True)
 会員 = Unit(0, 30, "平日会員 | 20,000円 | 4,200円", "種別 | 入会金 | 月会費", is_row=True)
@@ -31,6 +32,8 @@ SHOES = Unit(0, 30, "Shoes | 30 days | one year", "Article | Return period | War
         ("How many days is the return period for shoes?", SHOES, ("Return period", "30 days")),
         ("靴の返品期間は何日ですか", 靴, ("返品期間", "30日")),
         ("Are uncoated or silk cards cheaper?", CARDS, None),
+        ("What does a 22 year old driver pay for a small car?", AGES, ("21–24", "45 EUR")),
+        ("What does a driver pay for a small car for 22 days?", AGES, None),
         ("Why is the sky blue?", Unit(0, 5, "no row", ""), None),
     ],
 )
