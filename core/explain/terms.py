@@ -10,7 +10,7 @@ from core.text.vocabulary import Words
 
 
 def shared(words: Words, question: str, placed: PlacedChunk) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a question that a passage holds, itself or as a synonym, and those that it lacks."""
+    """Return the words of a question that a passage holds, be it as a synonym or in translation, and those it lacks."""
     held = set(words.analyse(indexed(placed)))
     readable = as_written(question)
     present: dict[str, None] = {}

@@ -139,7 +139,10 @@ class TermScore:
     tf: float = 0.0
     document_frequency: int = 0
     stands_for: str = ""
-    """The word of the question whose synonym the term is; empty for a term of the question itself."""
+    """The word of the question whose synonym or translation the term is; empty for a term of the question itself.
+
+    For a translation it is an index term, as ``term`` is.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ Terms = tuple[str, ...]
 class Clause:
     """Terms that a question asks for as one: the alternative that scores best counts, the sum of its terms.
 
-    ``word`` is what the question says, where the other alternatives are its synonyms; the first is the question's own.
+    ``word`` is what the question says, where the other alternatives are its synonyms or what it is in another language;
+    the first is the question's own.
     """
 
     alternatives: tuple[Terms, ...]

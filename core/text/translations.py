@@ -49,15 +49,23 @@ def _runs(terms: Sequence[str]) -> Iterator[Terms]:
 
 @cache
 def _list() -> Mapping[str, Mapping[Terms, Sequence[Terms]]]:
-    """Return for each language the terms of its words, and those of their translations, in the order of the list."""
-    found: dict[str, dict[Terms, dict[Terms, None]]] = {language: {} for language in _LANGUAGES}
+    """Return for each language the terms of its words, and those of their translations, the usual ones first.
+
+    A Japanese word is told by its English ones in this order; an English one is so by the Japanese words of which it
+    is the first, then by those of which it is the second.
+    """
+    found: dict[str, dict[Terms, dict[Terms, int]]] = {language: {} for language in _LANGUAGES}
     text = files("core.text").joinpath(_FILE).read_text("utf-8")
     for line in text.splitlines():
         japanese, _, told = line.partition("\t")
         own = tuple(analyse(normalise(japanese)))
-        for english in told.split("; "):
+        for place, english in enumerate(told.split("; ")):
             other = tuple(analyse(english))
             if own and other and own != other:
-                found["ja"].setdefault(own, {})[other] = None
-                found["en"].setdefault(other, {})[own] = None
-    return {language: {word: tuple(others) for word, others in words.items()} for language, words in found.items()}
+                for language, word, meant in (("ja", own, other), ("en", other, own)):
+                    known = found[language].setdefault(word, {})
+                    known[meant] = min(place, known.get(meant, place))
+    return {
+        language: {word: tuple(sorted(others, key=lambda each: others[each])) for word, others in words.items()}
+        for language, words in found.items()
+    }

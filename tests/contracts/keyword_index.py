@@ -367,6 +367,18 @@ class KeywordIndexContract:
             assert {part.stands_for for part in hit.terms} == ({""} if hit.chunk_id == 2 else {"laptop"})
         assert [hit.chunk_id for hit in index.search("laptop", 1, BOTH)] == [hits[0].chunk_id]
 
+    def test_words_are_found_in_translation_and_say_what_they_stand_for(self, index: KeywordIndex) -> None:
+        index.upsert(
+            [row(1, "プリンターは廊下にあります。"), row(2, "The printer is in the hall."), row(3, "何もない。")]
+        )
+        index.upsert(generated_rows(20, first_id=10))
+        hits = index.search("printer", 50, BOTH)
+        assert {hit.chunk_id for hit in hits} == {1, 2}
+        for hit in hits:
+            assert hit.score == pytest.approx(sum(part.score for part in hit.terms))
+            expected = [("プリンタ", "printer")] if hit.chunk_id == 1 else [("printer", "")]
+            assert [(part.term, part.stands_for) for part in hit.terms] == expected
+
     @pytest.mark.parametrize("question", ["laptop*", '"laptop" OR', "-laptop", "laptop\0("])
     def test_synonyms_of_an_odd_question_are_literal_text(self, index: KeywordIndex, question: str) -> None:
         index.upsert([row(1, "A notebook computer."), row(2, "Nothing.")])

@@ -55,6 +55,15 @@ def test_only_words_of_what_is_searched_are_offered(rag: EvoRAG) -> None:
     assert trace.analysis.corrections == ()
 
 
+@pytest.mark.parametrize("depth", [1, 50])
+def test_a_word_that_passages_hold_in_translation_is_no_typo(rag: EvoRAG, depth: int) -> None:
+    """Also where what holds it is further down than is looked at."""
+    add(rag.kb, "sand", "砂漠は乾燥しています。")
+    add(rag.kb, "menu", "A dessert is served at nine.")
+    asked = Query("Is the pump serviced by its manufacturer in the desert?", depth=depth)
+    assert rag.ask(asked).analysis.corrections == ()
+
+
 def test_a_kept_answer_says_what_was_read(rag: EvoRAG) -> None:
     asked = Query("When does the harbuor open?")
     rag.ask(asked)

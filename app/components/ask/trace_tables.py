@@ -169,7 +169,8 @@ def _term_head(term: TermScore) -> list[Component]:
     detail = t(
         "trace.idf_df", idf=f"{term.idf:.2f}" if is_told else "–", df=term.document_frequency if is_told else "–"
     )
-    return [html.Span(term.term, className="user-text"), html.Small(detail)]
+    origin = [html.Small(t("trace.stands_for", word=term.stands_for))] if term.stands_for else []
+    return [html.Span(term.term, className="user-text"), *origin, html.Small(detail)]
 
 
 def _term_cell(term: TermScore | None) -> Any:

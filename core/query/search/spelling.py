@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import OSA
@@ -23,6 +24,7 @@ from core.model import Analysis, Correction, Part, PlacedChunk, Query
 from core.query.search.search import SearchResult
 from core.text.analysis import analyse_query
 from core.text.near_terms import near_terms
+from core.text.translations import translations
 
 if TYPE_CHECKING:
     from core.catalog import Catalog
@@ -63,7 +65,9 @@ class Spelling:
         text = analysis.searched or analysis.normalised
         if analysis.language != "en" or analysis.syntax is not None or keyword.error or len(text) > _MOST_CHARS:
             return None
-        held = {name for hit in keyword.hits for term in hit.terms for name in (term.term, term.stands_for.lower())}
+        terms = [term for hit in keyword.hits for term in hit.terms]
+        stood_for = {term.stands_for for term in terms if term.stands_for}
+        held = {term.term for term in terms} | stood_for | set(chain.from_iterable(map(_terms, stood_for)))
         absent = [match for match in _asked_words(text) if not held.intersection(_terms(match.group()))]
         absent = [match for match in absent if _id(match.group()) not in query.dismissed]
         if not absent or len(absent) > _MOST_WORDS:
@@ -101,7 +105,7 @@ class Spelling:
         """Return the word of a passage that is nearest to one that none holds; empty where none is near."""
         (term,) = _terms(word)
         held, is_all = self._rows(term, 0, found)
-        if held or not is_all:
+        if held or not is_all or self._is_held_in_translation(word, term, found):
             return ""
         low = word.lower()
         # A typo in its ending keeps the stem of a word from being found: then it is cut letter by letter.
@@ -115,6 +119,10 @@ class Spelling:
                 if near:
                     return min(near, key=lambda each: (OSA.distance(low, each), -near[each], each))
         return ""
+
+    def _is_held_in_translation(self, word: str, term: str, found: SearchResult) -> bool:
+        known = translations(word, "en").get(term, ())
+        return any(self._rows(each, 0, found)[0] for terms in known if len(terms) == 1 for each in terms)
 
     def _rows(self, term: str, edits: int, found: SearchResult) -> tuple[Collection[PlacedChunk], bool]:
         """Return visible passages with a term so near, and whether more than were read cannot be."""

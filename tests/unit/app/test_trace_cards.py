@@ -109,6 +109,15 @@ def test_keyword_table_shows_dashes_for_statistics_that_are_not_told() -> None:
     assert "idf – · df –" in shown and "2.400" in shown and "× –" in shown
 
 
+@pytest.mark.parametrize(("lang", "said"), [("en", "for “pump”"), ("ja", "「pump」として")])
+def test_keyword_table_says_which_word_a_synonym_or_a_translation_was_found_for(lang: str, said: str) -> None:
+    trace = trace_of()
+    found = replace(trace.keyword, hits=(IndexHit(3, 3.3, (TermScore("ポンプ", 2.4, stands_for="pump"),)),))
+    with flask.Flask("test").test_request_context(headers={"Accept-Language": lang}):
+        assert said in text(keyword_table(replace(trace, keyword=found)))
+        assert "pump" not in text(keyword_table(replace(trace, keyword=replace(found, hits=()))))
+
+
 def test_vector_table_shows_distance_and_cosine() -> None:
     first = text(list(parts(vector_table(trace_of()), html.Tr))[1])
     assert "0.5100" in first and "0.8700" in first

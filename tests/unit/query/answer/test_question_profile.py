@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.query.answer.question_profile import read_question
+from core.query.answer.question_profile import TRANSLATED, read_question
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,27 @@ from core.query.answer.question_profile import read_question
 )
 def test_words_count_where_they_are_the_subject(question: str, terms: set[str]) -> None:
     assert set(read_question(question, []).weights) == terms
+
+
+@pytest.mark.parametrize(
+    ("question", "held", "coverage"),
+    [
+        ("プリンターの設定", {"プリンタ", "設定"}, 1.0),
+        ("プリンターの設定", {"printer", "set"}, TRANSLATED),
+        ("プリンターの設定", {"プリンタ", "設定", "printer", "set"}, 1.0),
+        ("プリンターの設定", {"プリンタ", "set"}, (1 + TRANSLATED) / 2),
+        ("プリンターの設定", {"harbour"}, 0.0),
+        ("printer driver", {"プリンタ"}, TRANSLATED / 2),
+        ("ログアウト", {"log", "out"}, TRANSLATED),
+        ("ログアウト", {"log"}, 0.0),
+    ],
+)
+def test_terms_in_translation_count_for_less_and_a_compound_as_a_whole(
+    question: str, held: set[str], coverage: float
+) -> None:
+    assert read_question(question, []).coverage(held) == pytest.approx(coverage)
+
+
+def test_a_question_in_a_third_language_is_covered_by_its_own_words_alone() -> None:
+    profile = read_question("Wo steht der Drucker?", [])
+    assert profile.coverage({"printer", "プリンタ"}) == 0.0

@@ -164,17 +164,26 @@ def test_windows_are_of_good_passages_and_of_promising_sentences() -> None:
     assert {each.candidates[0].hit.rank for each in answering} == {1, 2}, "whatever stands around what may answer"
 
 
-def test_a_passage_in_another_language_is_read_as_far_as_there_is_room() -> None:
+@pytest.mark.parametrize(
+    ("sentence", "answer", "is_strange"),
+    [
+        ("The harbour of pier {} is repaired every spring.", "At Hakone 3,776 hands build pumps for ships.", True),
+        ("The canteen of plant {} is for its employees.", PLANT, False),
+    ],
+)
+def test_a_passage_in_another_language_without_a_word_in_translation_is_read_as_far_as_there_is_room(
+    sentence: str, answer: str, is_strange: bool
+) -> None:
     """No word tells where in it the answer is, nor that it is less likely there than in the question's language."""
     question = "工場の従業員は何人ですか"
-    sentences = [f"The harbour of plant {number} is repaired every spring by its people." for number in range(30)]
-    across = " ".join([*sentences[:20], PLANT, *sentences[20:]])
+    sentences = [sentence.format(number) for number in range(30)]
+    across = " ".join([*sentences[:20], answer, *sentences[20:]])
     own = " ".join(f"第{number}工場の従業員は食堂で昼食をとります。" for number in range(40))
     candidates = found(question, across, own, own.replace("昼食", "夕食"))
     made = windows_in_order(candidates, 12, "ja")
-    assert any("3,776" in each.stretch.text for each in made)
     ranks = [each.candidates[0].hit.rank for each in made]
-    assert ranks.count(1) > 3
+    assert (ranks.count(1) > 3) is is_strange
+    assert any("3,776" in each.stretch.text for each in made)
     assert {2, 3} <= set(ranks), "what is in the question's language is read as before"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.model import Hit
-from core.query.answer.question_profile import read_question
+from core.query.answer.question_profile import TRANSLATED, read_question
 from core.query.search.features import looked_for, plain, scaled, text_features
 from tests.builders import hit, placed
 
@@ -101,3 +101,34 @@ def test_scores_are_moved_to_zero_to_one() -> None:
 
 def test_width_case_and_blanks_do_not_matter() -> None:
     assert plain("ＰＰＲ－９０８７\n  Pump") == "ppr-9087 pump"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "coverage"),
+    [
+        ("プリンターの設定", "The printer is set up in the hall.", TRANSLATED),
+        ("printer driver", "プリンタードライバーを入れます。", TRANSLATED),
+        ("printer driver", "プリンターを廊下に置きます。", TRANSLATED / 2),
+        ("ログアウト", "You log out in the menu at the top of the page.", TRANSLATED),
+        ("ログアウト", "The log of the server is kept for a year.", 0.0),
+        ("printer driver", "The driver is a printer, プリンター。 He drives to the town every day.", 1.0),
+    ],
+)
+def test_words_in_translation_count_for_less(question: str, text: str, coverage: float) -> None:
+    assert features(question, text)["coverage"] == pytest.approx(coverage)
+
+
+def test_words_in_translation_stand_together_as_others_do() -> None:
+    near = features("プリンターと廊下", "The printer is in the corridor. " + "Nothing else is told. " * 40)
+    far = features("プリンターと廊下", "The printer is old. " + "Nothing else is told. " * 40 + "So is the corridor.")
+    assert near["window"] > far["window"] > 0.0
+
+
+def test_headings_in_the_other_language_cover_a_question() -> None:
+    held = features("プリンターの保守", "It is done every three months by its maker.", title="Printer")
+    assert held["coverage"] == pytest.approx(TRANSLATED / 2)
+    assert held["window"] == 0.0
+
+
+def test_words_of_the_other_language_in_a_passage_of_the_questions_own_are_none_of_its() -> None:
+    assert features("プリンターの設定", "これは printer と set という英語の説明です。")["coverage"] == 0.0

@@ -81,3 +81,9 @@ def test_the_legs_are_read_deeper_for_what_is_demanded(kb: core.KnowledgeBase) -
 def test_an_unknown_syntax_is_refused(kb: core.KnowledgeBase) -> None:
     with pytest.raises(InvalidInput):
         core.EvoRAG(kb=kb).search(Query("meals", syntax="lucene"))
+
+
+def test_neither_a_phrase_nor_an_excluded_word_is_met_by_its_translation() -> None:
+    passage = placed(1, "プリンターの設定を変更します。")
+    assert not is_met(Syntax(phrases=("printer",)), passage)
+    assert is_met(Syntax(excluded=("printer",)), passage)
