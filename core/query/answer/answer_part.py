@@ -130,7 +130,11 @@ def _announces_command(source: Candidate, after: Candidate) -> bool:
 
 def _that_tell_of_it(source: Candidate, found: Sequence[Candidate]) -> list[Candidate]:
     """Return the sentences behind one that tell of what it names or counts: "The former…", or "First, … Then, …"."""
-    own = {each.order: each for each in found if each.hit is source.hit and each.unit.label == source.unit.label}
+    own = {
+        each.order: each
+        for each in found
+        if each.hit is source.hit and each.unit.label == source.unit.label and not each.unit.is_row
+    }
     after: list[Candidate] = []
     following = own.get(source.order + 1)
     if following is None:
@@ -138,6 +142,8 @@ def _that_tell_of_it(source: Candidate, found: Sequence[Candidate]) -> list[Cand
     is_counted = _COUNTS.search(source.text) is not None and _FIRST.match(following.text) is not None
     pattern = _FURTHER if is_counted else _FORMER
     while following is not None and ((is_counted and not after) or pattern.match(following.text)):
+        if following.features["heading"]:
+            break
         after.append(following)
         following = own.get(following.order + 1)
     return after

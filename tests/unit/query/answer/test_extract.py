@@ -531,3 +531,9 @@ def test_lines_of_a_list_without_marks_are_not_taken_for_one_sentence():
     answer = ask("What colours does the banana lamp have?", f"Our lamps\n\n{lines}\n\nEnd.", threshold=0.0)
     assert "red colours the banana" not in answer.text
     assert "the banana lamp has yellow colours" in answer.text
+
+
+def test_a_heading_tells_nothing_of_what_the_sentence_before_it_counts():
+    text = "The pump has several limits.\n\nFirst steps\n\nOpen the box. Then, switch it on."
+    answer = ask("What are some limits of the pump?", text, threshold=0.0)
+    assert "several limits" in answer.text and "First steps" not in answer.text
