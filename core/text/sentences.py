@@ -232,8 +232,9 @@ def _breaks_line(text: str, end: int, next_start: int, wrap_width: int) -> bool:
     if _CJK.match(previous[-1]):
         return not (_CJK.match(following) and len(previous) >= 25 and columns_of(previous) >= wrap_width - 4 > 0)
     wrapped = 50 <= wrap_width <= 100 and len(previous) >= 0.8 * wrap_width
-    # Behind a sign a line of code may end as well, which another sign follows.
-    is_text = previous[-1].isalnum() or (previous[-1] in "=)" and (following[0].isalnum() or following[0] == "("))
+    # Behind a sign a line of code may end as well, which another sign follows, and those of a list: all with the same.
+    is_cut = previous[-1] in "=)" and following.rstrip()[-1:] != previous[-1]
+    is_text = previous[-1].isalnum() or (is_cut and (following[0].isalnum() or following[0] == "("))
     return not (wrapped and is_text)
 
 

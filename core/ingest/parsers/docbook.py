@@ -75,7 +75,20 @@ def _titles(root: Element) -> Iterator[Element]:
 
 
 def _said(element: Element) -> str:
-    return one_line("".join(element.itertext()))
+    return one_line("".join(_texts(element)))
+
+
+def _texts(element: Element) -> Iterator[str]:
+    """Yield what an element says, without what is not shown there: a title may hold entries of the index."""
+    yield element.text or ""
+    for child in element:
+        name = local(child) if isinstance(child.tag, str) else ""
+        if name and name not in _LEFT_OUT:
+            apart = " " if _TAGS.get(name, "span") != "span" else ""
+            yield apart
+            yield from _texts(child)
+            yield apart
+        yield child.tail or ""
 
 
 class _Page:
@@ -99,7 +112,7 @@ class _Page:
         self._depth -= 1
 
     def _written(self, element: Element, name: str, level: int) -> None:
-        if name in _DIVISIONS or level == 1:
+        if name in _DIVISIONS or self._depth == 1:
             self._division(element, level)
         elif name in ("title", "subtitle", "caption"):
             self._wrapped(element, "p", level)
@@ -184,8 +197,15 @@ class _Page:
                 self._children(element, level)
             else:
                 self._inline(" | " if number else "")
-                self._children(part, level)
+                self._alternative(part, level)
         self._inline(closed + ("..." if element.get("rep") == "repeat" else "") + " ")
+
+    def _alternative(self, part: Element, level: int) -> None:
+        if local(part) == "group":
+            self._argument(part, level)
+            return
+        self._children(part, level)
+        self._inline("..." if part.get("rep") == "repeat" else "")
 
     def _within(self, element: Element, name: str, level: int) -> None:
         if name == "footnote":

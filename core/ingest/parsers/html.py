@@ -36,7 +36,8 @@ _VOID = frozenset({
 _SHAPES = frozenset({"path", "rect", "circle", "line", "g", "use", "polygon", "polyline", "ellipse", "stop", "image"})
 _DECLARED = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-]{3,20})", re.I)
 _PAGE = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml\b[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml\b[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html)[\s>]",
+    re.I | re.S,
 )
 """How a page begins: with its document type, or with ``html`` as its first element."""
 _BARE = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template|svg)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
@@ -15,7 +14,8 @@ from core.ingest.parsers.html_pictures import word_for, word_within
 from core.ingest.parsers.tables import join_items, row_text
 
 MAX_SPAN = 64
-_SENTENCE = re.compile(r"\S.{6,}[.。．!！]\s*\Z", re.DOTALL)
+_ENDS_SENTENCE = (".", "。", "．", "!", "！")
+_SHORTEST_SENTENCE = 8
 _MOST_HEADS = 3
 _STRUCTURE = "table, h1, h2, h3, h4, article, form"
 _FEW_LINES = 3
@@ -94,7 +94,7 @@ def rows_of(table: LexborNode) -> TableRows:
         if len(heads) == len(lines) < _MOST_HEADS and goes_on and _is_head(row, cells):
             heads.append(spread)
         if not lines:
-            says = any(_SENTENCE.search(text) for text in texts)
+            says = any(map(_is_sentence, texts))
         any_header_cell = any_header_cell or any(cell.tag == "th" for cell in cells)
         lines.append(line)
     # A row that says a sentence names no columns.
@@ -106,6 +106,11 @@ def rows_of(table: LexborNode) -> TableRows:
         title = next(text for text in heads[0] if text)
         heads = heads[1:]
     return TableRows([row_text(_folded(heads)), *lines[len(heads) + bool(title) :]], has_header, title)
+
+
+def _is_sentence(text: str) -> bool:
+    said = text.strip()
+    return len(said) >= _SHORTEST_SENTENCE and said.endswith(_ENDS_SENTENCE)
 
 
 def _is_head(row: LexborNode, cells: list[LexborNode]) -> bool:

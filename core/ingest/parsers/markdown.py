@@ -31,6 +31,8 @@ _HEADING = re.compile(r"#{1,6}\s")
 _WHOLE = re.compile(r"<(/?)(table|dl|ul|ol)\b", re.IGNORECASE)
 """What falls apart when a part of it is read alone."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_MOST_LOOKED_AT = 200_000
+"""Tokens of a section behind raw markup that never closes: each of these would be looked for to the end."""
 _FRONT_MATTER = re.compile(r"([A-Za-z_]+)\s*:\s*(.*)\Z")
 _KNOWN = {"title": "title", "author": "author", "date": "created", "created": "created", "updated": "modified",
           "modified": "modified", "lang": "language", "language": "language"}  # fmt: skip
@@ -190,10 +192,11 @@ class _Section:
 
 def _whole_markup(tokens: list[Token]) -> Iterator[Token]:
     """Yield tokens, what raw markup holds in pieces as one: blank lines part it, and what is between is Markdown."""
-    at = 0
+    at, left = 0, _MOST_LOOKED_AT
     while at < len(tokens):
         token = tokens[at]
-        end = _end_of_markup(tokens, at) if token.type == "html_block" else at
+        end, looked_at = _end_of_markup(tokens, at, left) if token.type == "html_block" else (at, 0)
+        left -= looked_at
         if end > at:
             markdown = _markdown()
             markup = markdown.renderer.render(tokens[at : end + 1], markdown.options, {})
@@ -202,10 +205,14 @@ def _whole_markup(tokens: list[Token]) -> Iterator[Token]:
         at = end + 1
 
 
-def _end_of_markup(tokens: list[Token], start: int) -> int:
-    """Return where the table or the list closes that raw markup opens; the start itself if it never does."""
+def _end_of_markup(tokens: list[Token], start: int, most: int) -> tuple[int, int]:
+    """Return where the table or the list closes that raw markup opens; the start itself if it never does.
+
+    With it goes how many tokens were looked at in vain, ``most`` at most.
+    """
     opened: Counter[str] = Counter()
-    for at in range(start, len(tokens)):
+    at = start
+    for at in range(start, min(len(tokens), start + most)):
         token = tokens[at]
         if token.level < tokens[start].level:
             break
@@ -213,8 +220,8 @@ def _end_of_markup(tokens: list[Token], start: int) -> int:
             for closing, name in _WHOLE.findall(_COMMENT.sub("", token.content)):
                 opened[name.lower()] += -1 if closing else 1
             if not +opened and token.level == tokens[start].level:
-                return at
-    return start
+                return at, 0
+    return start, at - start
 
 
 def _inline_text(children: list[Token], *, names: bool = True) -> str:

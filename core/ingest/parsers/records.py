@@ -33,7 +33,9 @@ _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[<>]{0,2000}(?:\[[^\]]{0,65536}\]\s{0,100})
 """Left out before the rest is read: nothing that it declares is looked at, and an entity of its own is damage."""
 
 _TEXT_OF_ITS_OWN = re.compile(rb"<!ENTITY\s+([\w.\-]{1,40})\s+[\"']([^\"']{1,80})[\"']\s*>")
-_ENTITY = re.compile(rb"&([A-Za-z][\w.\-]{0,39});")
+_NAME = re.compile(rb"<!DOCTYPE\s+([\w.\-]+)")
+_ENTITY = re.compile(rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|&([A-Za-z][\w.\-]{0,39});", re.DOTALL)
+"""A name of a text, or a stretch that holds none: ``&value;`` in it is part of a program."""
 _IN_FILES = re.compile(rb"<!ENTITY\s+[\w.\-]{1,40}\s+(?:SYSTEM|PUBLIC)\s|<xi:include\s")
 _OF_XML = (b"amp", b"lt", b"gt", b"quot", b"apos")
 Line = tuple[str, str]
@@ -232,13 +234,15 @@ def _without_doctype(data: bytes) -> bytes:
     if doctype is None:
         return data
     rest = data[: doctype.start()] + data[doctype.end() :]
-    root = doctype[0].split(None, 2)[1].strip(b">").decode("ascii", "replace")
-    if root not in docbook.ROOTS:
+    root = _NAME.match(doctype[0])
+    if root is None or root[1].decode("ascii", "replace") not in docbook.ROOTS:
         return rest
     named = {name: text for name, text in _TEXT_OF_ITS_OWN.findall(doctype[0]) if not set(text) & set(b"&<%")}
 
     def told(match: re.Match[bytes]) -> bytes:
-        name: bytes = match[1]
+        name: bytes | None = match[1]
+        if name is None:
+            return match[0]
         sign = name2codepoint.get(name.decode("ascii", "replace"))
         if name in _OF_XML:
             return b"&" + name + b";"

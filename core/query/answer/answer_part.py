@@ -75,10 +75,12 @@ def with_antecedent(first: AnswerPart, found: Sequence[Candidate], room: int) ->
     if best.unit.is_row or first.kept < 1.0 or not first.text.startswith(on_one_line(best.text)[:SAME_CHARS]):
         return first
     own = {each.order: each for each in found if each.hit is best.hit and each.unit.label == best.unit.label}
+    # Lines that all lack a mark are a list, each of its own.
+    is_ended = _is_ended(best, own.get(best.order + 1))
     source, is_inside = best, False
     while (before := own.get(source.order - 1)) is not None and not before.unit.is_row:
         whole = f"{said(before)} {first.text}"
-        is_rest = _is_open(before) and (is_inside or _goes_on(source))
+        is_rest = is_ended and _is_open(before) and (is_inside or _goes_on(source))
         leads = leads_on(before.text) or _announces_command(before, source)
         belongs = refers_back(source.text) or leads or is_rest
         is_inside = is_rest and not is_inside
@@ -128,7 +130,11 @@ def _announces_command(source: Candidate, after: Candidate) -> bool:
 
 def _that_tell_of_it(source: Candidate, found: Sequence[Candidate]) -> list[Candidate]:
     """Return the sentences behind one that tell of what it names or counts: "The former…", or "First, … Then, …"."""
-    own = {each.order: each for each in found if each.hit is source.hit and each.unit.label == source.unit.label}
+    own = {
+        each.order: each
+        for each in found
+        if each.hit is source.hit and each.unit.label == source.unit.label and not each.unit.is_row
+    }
     after: list[Candidate] = []
     following = own.get(source.order + 1)
     if following is None:
@@ -136,6 +142,8 @@ def _that_tell_of_it(source: Candidate, found: Sequence[Candidate]) -> list[Cand
     is_counted = _COUNTS.search(source.text) is not None and _FIRST.match(following.text) is not None
     pattern = _FURTHER if is_counted else _FORMER
     while following is not None and ((is_counted and not after) or pattern.match(following.text)):
+        if following.features["heading"]:
+            break
         after.append(following)
         following = own.get(following.order + 1)
     return after
@@ -144,6 +152,11 @@ def _that_tell_of_it(source: Candidate, found: Sequence[Candidate]) -> list[Cand
 def _is_open(candidate: Candidate) -> bool:
     """Tell whether a text ends without a mark, as what a command or an example interrupts does, and these."""
     return candidate.text.isascii() and candidate.text.rstrip()[-1:].isalnum()
+
+
+def _is_ended(candidate: Candidate, after: Candidate | None) -> bool:
+    """Tell whether a text has the mark that ends its sentence, or what goes on with it has."""
+    return not _is_open(candidate) or (after is not None and _goes_on(after) and not _is_open(after))
 
 
 def _goes_on(candidate: Candidate) -> bool:

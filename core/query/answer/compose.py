@@ -110,7 +110,8 @@ class Composer:
                     return _in_reading_order(pair)
         parts = [self._with_neighbours(parts[0], parts[1:], found), *parts[1:]]
         parts = with_subjects(_in_reading_order(parts), subjects)
-        return under_headings(self._profile, parts, self._more)
+        left = self._entry_chars - sum(len(part.text) + mark_chars(number) for number, part in enumerate(parts, 1))
+        return under_headings(self._profile, parts, min(self._more, left))
 
     def _may_list(self, found: Sequence[Candidate]) -> list[Candidate]:
         """Return the best sentence, before it those nearly as likely where the question asks for a list."""
@@ -132,7 +133,10 @@ class Composer:
         about = [
             each
             for each in found
-            if missing and missing <= _terms_about(each, self._profile) and not each.features["heading"]
+            if missing
+            and missing <= _terms_about(each, self._profile)
+            and not each.features["heading"]
+            and not any(is_within(each, part) for part in parts)
         ]
         second = max(
             about, key=lambda each: (each.hit.placed.doc_id == self._best.hit.placed.doc_id, each.chance), default=None

@@ -146,3 +146,13 @@ def test_spans_are_in_order_and_leave_only_white_space_out(text: str) -> None:
 )
 def test_time_grows_with_the_length_and_no_faster(unit: str) -> None:
     assert grows_in_proportion(lambda length: split_sentences((unit * length)[:length]), 20_000, 160_000)
+
+
+def test_lines_of_a_list_that_all_end_with_a_bracket_are_not_one_sentence() -> None:
+    lines = [
+        "Smith, John: A history of pumps in northern Europe (2019)",
+        "Jones, Mary: The making of valves and of their seals (2020)",
+        "Brown, Anne: Everything that is known about filters (2021)",
+    ]
+    text = "\n".join(lines)
+    assert sentences(text) == lines

@@ -425,3 +425,52 @@ def test_docbook_says_where_parts_of_it_stand_in_other_files_and_deep_elements_c
     blocks, metadata = read(path)
     assert texts(blocks) == ["All", "Lantern"]
     assert "other files" in metadata["warnings"][0]
+
+
+def docbook(folder: Path, text: str) -> list[tuple[BlockKind, str]]:
+    path = folder / "a.xml"
+    path.write_text(text, encoding="utf-8")
+    return [(block.kind, block.text) for block in read(path)[0]]
+
+
+def test_docbook_without_a_title_keeps_its_paragraphs_and_lists(tmp_path: Path) -> None:
+    assert docbook(
+        tmp_path,
+        "<article><para>One.</para><para>Two.</para><itemizedlist><listitem><para>a</para></listitem></itemizedlist>"
+        "<section><title>More</title><para>Three.</para></section></article>",
+    ) == [
+        (BlockKind.PARAGRAPH, "One."),
+        (BlockKind.PARAGRAPH, "Two."),
+        (BlockKind.LIST, "• a"),
+        (BlockKind.HEADING, "More"),
+        (BlockKind.PARAGRAPH, "Three."),
+    ]
+
+
+def test_docbook_says_no_entries_of_its_index_in_titles_and_notes(tmp_path: Path) -> None:
+    assert docbook(
+        tmp_path,
+        "<article><title>Guide<indexterm><primary>guide</primary></indexterm></title><para>Use it.<footnote>"
+        "<para>Once<indexterm><primary>once</primary></indexterm>.</para><para>Or twice.</para></footnote></para>"
+        "</article>",
+    ) == [(BlockKind.HEADING, "Guide"), (BlockKind.PARAGRAPH, "Use it. (Once. Or twice.)")]
+
+
+def test_docbook_shows_which_alternative_of_a_synopsis_repeats(tmp_path: Path) -> None:
+    assert docbook(
+        tmp_path,
+        '<article><cmdsynopsis><command>t</command><group choice="req"><arg choice="plain">-x</arg>'
+        '<arg choice="plain" rep="repeat">-y</arg></group></cmdsynopsis><para>It.</para></article>',
+    ) == [(BlockKind.PARAGRAPH, "t {-x | -y...}"), (BlockKind.PARAGRAPH, "It.")]
+
+
+def test_names_of_texts_are_told_wherever_the_type_ends_and_programs_are_left_as_they_are(tmp_path: Path) -> None:
+    assert docbook(
+        tmp_path,
+        '<!DOCTYPE article[<!ENTITY prod "Foo Server">]><article><para>Use &prod;.</para>'
+        "<programlisting><![CDATA[int *p = &value; a &lt; b]]></programlisting></article>",
+    ) == [(BlockKind.PARAGRAPH, "Use Foo Server."), (BlockKind.CODE, "int *p = &value; a &lt; b")]
+
+
+def test_a_document_type_without_a_name_costs_nothing(tmp_path: Path) -> None:
+    assert docbook(tmp_path, "<!DOCTYPE><a><b>hello</b></a>") == [(BlockKind.LIST, "b: hello")]

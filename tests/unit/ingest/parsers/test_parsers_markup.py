@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -411,3 +412,24 @@ def test_a_picture_that_stands_for_a_word_says_it_in_a_sentence_and_in_a_cell(tm
     assert texts(html(tmp_path, page)) == [
         "The flow is Q = v A in all pipes, see too.", "Part | Covered\nSeal | Yes",
     ]  # fmt: skip
+
+
+def test_raw_markup_that_never_closes_is_looked_for_a_limited_time(tmp_path: Path) -> None:
+    started = time.process_time()
+    assert texts(markdown(tmp_path, "<ul>\n\n" * 6_000 + "*A*\n")) == ["A"]
+    assert time.process_time() - started < 15
+
+
+def test_a_text_file_of_comments_is_no_page_and_is_looked_at_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("<!---->" * 100 + "hello", encoding="utf-8")
+    assert read(path)[0][0].text.endswith("hello")
+    path.write_text("<!-- a --> <!-- b --><html><p>Hi</p></html>", encoding="utf-8")
+    assert texts(read(path)[0]) == ["Hi"]
+
+
+def test_a_long_cell_is_looked_through_once_for_a_sentence(tmp_path: Path) -> None:
+    started = time.process_time()
+    blocks = html(tmp_path, f"<table><tr><td>{'x ' * 60_000}</td><td>y</td></tr><tr><td>a</td><td>b</td></tr></table>")
+    assert blocks[-1].text.endswith("a | b")
+    assert time.process_time() - started < 10

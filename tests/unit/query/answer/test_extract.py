@@ -518,3 +518,22 @@ def test_what_a_sentence_counts_or_names_is_told_by_the_next(question: str, text
 )
 def test_a_list_is_given_with_a_sentence_that_announces_it_without_a_colon(question: str, text: str, item: str) -> None:
     assert item in ask(question, text, threshold=0.0).text
+
+
+def test_a_sentence_that_an_answer_holds_already_is_not_given_as_the_other_side_of_a_comparison():
+    text = "Queues know FIFO order. The former is FIFO. The latter, LIFO, is used by stacks."
+    answer = ask("What is the difference between FIFO and LIFO?", text, threshold=0.0)
+    assert answer.text.count("is used by stacks") == 1
+
+
+def test_lines_of_a_list_without_marks_are_not_taken_for_one_sentence():
+    lines = "the apple lamp has red colours\n\nthe banana lamp has yellow colours\n\nthe cherry lamp has dark colours"
+    answer = ask("What colours does the banana lamp have?", f"Our lamps\n\n{lines}\n\nEnd.", threshold=0.0)
+    assert "red colours the banana" not in answer.text
+    assert "the banana lamp has yellow colours" in answer.text
+
+
+def test_a_heading_tells_nothing_of_what_the_sentence_before_it_counts():
+    text = "The pump has several limits.\n\nFirst steps\n\nOpen the box. Then, switch it on."
+    answer = ask("What are some limits of the pump?", text, threshold=0.0)
+    assert "several limits" in answer.text and "First steps" not in answer.text
