@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.errors import ModelUnavailable
+from core.text.translations import load_translations
 
 if TYPE_CHECKING:
     from core.indexes.active import ActiveIndex
@@ -33,3 +34,4 @@ def _load(active: ActiveIndex, open_reader: Callable[[], Reader] | None) -> None
             open_reader().load()
         except ModelUnavailable as error:
             log.error("the reader cannot be loaded: %s", error.message)
+    load_translations()

@@ -29,6 +29,11 @@ def translations(question: str, language: str) -> Mapping[str, Alternatives]:
     return _remembered(question[:_LONGEST_QUESTION], language) if language in _LANGUAGES else {}
 
 
+def load_translations() -> None:
+    """Read the list, which takes half a second, before the first question wants it."""
+    _list()
+
+
 @lru_cache(maxsize=500)
 def _remembered(question: str, language: str) -> Mapping[str, Alternatives]:
     known = _list()[language]
