@@ -24,8 +24,12 @@ def test_why_not_says_what_keeps_a_passage_away_and_what_would_help(filled: Any)
 
 def test_text_is_analysed(evorag: Any) -> None:
     _, out, _ = evorag("analyse", "宿泊料は supplies")
-    assert "宿泊" in out and "シュクハク" in out and out.endswith("asked: 宿泊 料 suppli\n")
-    assert json.loads(evorag("analyse", "leave", "--json")[1])["asked"] == ["leav"]
+    assert "宿泊" in out and "シュクハク" in out
+    # Words of the other language stand behind what they may stand for.
+    asked = out.rpartition("asked: ")[2].split()
+    assert [term for term in asked if term in ("宿泊", "料", "suppli")] == ["宿泊", "料", "suppli"]
+    assert asked[1] == "accommod"
+    assert json.loads(evorag("analyse", "leave", "--json")[1])["asked"][0] == "leav"
 
 
 def test_vocabulary_is_imported_shown_and_indexed(filled: Any, tmp_path: Path) -> None:
