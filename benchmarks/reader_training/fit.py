@@ -280,7 +280,7 @@ def _passages(case: Case, windows: Sequence[ReadWindow]) -> Group:
     """Return the passages of a question with what was known of each before it was read, and what the reader made."""
     read = reading_order.passage_features(windows) if windows else {}
     hits = [hit for hit in case.candidates if hit.rerank or hit.placed.id in read]
-    least = {name: min((own[name] for own in read.values()), default=0.0) for name in reading_order.READER_WEIGHTS}
+    least = reading_order.least_features(read)
     rows = [{_BEFORE: hit.rerank.score if hit.rerank else 0.0, **read.get(hit.placed.id, least)} for hit in hits]
     return Group(rows, [bool(case.answers) and hit.placed.id in case.places for hit in hits], case.set_name)
 

@@ -62,16 +62,16 @@ def blocks(root: Element, reading: ParserInput) -> Iterator[Block]:
     """Yield the blocks of a document in DocBook, of version 4 or 5."""
     page = _Page(_titles_by_id(root))
     page.element(root, 1)
-    title = next(filter(None, map(_said, _titles(root))), "")
+    titles = (*_titles(root), *root.iterfind("{*}refnamediv/{*}refname"))
+    title = next(filter(None, map(_said, titles)), "")
     reading.note(title=title[:300])
     yield from blocks_of("".join(page.markup), Outline(), reading, is_whole=False)
 
 
-def _titles(root: Element) -> Iterator[Element]:
-    yield from root.iterchildren("{*}title")
-    for info in root.iterchildren(*_INFO):
+def _titles(division: Element) -> Iterator[Element]:
+    yield from division.iterchildren("{*}title")
+    for info in division.iterchildren(*_INFO):
         yield from info.iterchildren("{*}title", "{*}refentrytitle")
-    yield from root.iterfind("{*}refnamediv/{*}refname")
 
 
 def _said(element: Element) -> str:
@@ -132,30 +132,17 @@ class _Page:
             self._argument(element, level)
         elif name in ("sbr", "co"):
             self.markup.append("<br>" if name == "sbr" else "")
-        elif name in (
-            "footnote",
-            "quote",
-            "citerefentry",
-            "xref",
-            "ulink",
-            "link",
-            "optional",
-            "keycombo",
-            "menuchoice",
-        ):
+        elif name in _WITHIN_LINES:
             self._within(element, name, level)
         else:
             self._wrapped(element, _TAGS.get(name, "span"), level)
 
     def _division(self, element: Element, level: int) -> None:
-        title = next(element.iterchildren("{*}title"), None)
-        infos = list(element.iterchildren(*_INFO))
-        if title is None:
-            title = next((each for info in infos for each in info.iterchildren("{*}title", "{*}refentrytitle")), None)
+        title = next(_titles(element), None)
         heading = _said(title) if title is not None else _NAMES.get(local(element), "")
         if heading:
             self.markup.append(f"<h{min(level, _DEEPEST)}>{escape(heading)}</h{min(level, _DEEPEST)}>")
-        for info in infos:
+        for info in element.iterchildren(*_INFO):
             for each in info.iterchildren(*_SHOWN_OF_INFO):
                 self.element(each, level + 1)
         self._inline(element.text)

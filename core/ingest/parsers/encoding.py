@@ -163,11 +163,11 @@ def _is_within_words(text: str) -> bool:
 
 def is_binary(data: bytes) -> bool:
     """Whether the start of a file is no text in any encoding that is read."""
-    return _many_controls(data) and not data.startswith(tuple(mark for mark, _ in _MARKS)) and not _unmarked_utf16(data)
+    is_marked = data.startswith(tuple(mark for mark, _ in _MARKS))
+    return _many_controls(_OVERSTRIKE.sub(b"", data)) and not is_marked and not _unmarked_utf16(data)
 
 
 def _many_controls(data: bytes) -> bool:
-    data = _OVERSTRIKE.sub(b"", data)
     return len(data.translate(None, _CONTROLS)) < 0.95 * len(data)
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -47,6 +48,7 @@ def parse(reading: ParserInput) -> Iterator[Block]:
         yield from _Section(outline, reading).blocks(_markdown().parse(section))
 
 
+@cache
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"maxNesting": 40}).enable(["table", "strikethrough"]).use(deflist_plugin)
     # What is no address of the web is dropped here; refused ones would stay in the text.

@@ -12,13 +12,13 @@ from core.ingest.parsers.xml import Element, tree
 
 @dataclass(slots=True)
 class TextStyles:
-    """Which levels of which lists are numbered, and from which number; which style is that of a title."""
+    """Which levels of which lists are numbered, and from which number; which styles are those of titles and of code."""
 
     numbered: dict[tuple[str, int], int] = field(default_factory=dict)
     titles: set[str] = field(default_factory=lambda: {"Title"})
-    """TextStyles of paragraphs that are the title of the document."""
+    """Styles of paragraphs that are the title of the document."""
     codes: set[str] = field(default_factory=set)
-    """TextStyles of lines of code."""
+    """Styles of lines of code."""
 
     @classmethod
     def of(cls, root: Element, archive: SafeArchive) -> TextStyles:

@@ -164,7 +164,7 @@ class _Document:
         if style.list_id and (text or style.heading):
             label = self.numbering.label(style.list_id, style.list_level)
         is_other = style.heading or (not style.is_code and (label or style.is_list or style.is_contents))
-        is_code = bool(text or self.code) and not is_other and self.styles.is_code(element, text)
+        is_code = bool(text or self.code) and not is_other and self.styles.is_code(element, text, style)
         if self.code and not is_code:
             yield from self._flush_list()
         if is_code:
@@ -316,8 +316,10 @@ class _Table:
         paragraphs = list(cell.iterchildren("{*}p"))
         if len(paragraphs) < 2 or next(cell.iter("{*}tbl", "{*}txbxContent"), None) is not None:
             return ""
-        is_code = self.document.styles.is_code
-        if not all(is_code(each, "".join(each.itertext()).strip()) for each in paragraphs):
+        styles = self.document.styles
+        texts = ["".join(each.itertext()).strip() for each in paragraphs]
+        lines = zip(paragraphs, texts, strict=True)
+        if not all(styles.is_code(each, text, styles.of_paragraph(each)) for each, text in lines):
             return ""
         return "\n".join(self.document.text(each).rstrip() for each in paragraphs)
 

@@ -66,9 +66,8 @@ class Styles:
             styles._is_fixed = styles._is_fixed or _FIXED_PITCH.search(attribute(each, "ascii") or "") is not None
         return styles
 
-    def is_code(self, paragraph: Element, text: str) -> bool:
+    def is_code(self, paragraph: Element, text: str, style: Style) -> bool:
         """Tell whether a paragraph is a line of code: by the name of its style, else by the typeface of its letters."""
-        style = self.of_paragraph(paragraph)
         if style.is_code or self._is_fixed:
             return style.is_code
         if len(text) > _LONGEST_LINE or text.endswith(_ENDS_AS_PROSE):

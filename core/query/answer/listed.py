@@ -95,11 +95,9 @@ def _shortened(texts: Sequence[str], kept: int | None, room: int) -> list[str]:
     for number, size in enumerate(others):
         share = room // (len(others) - number)
         if size > share:
-            return (
-                [_begun(text, share) if at != kept else text for at, text in enumerate(texts)]
-                if (share >= _LEAST_SHOWN)
-                else []
-            )
+            if share < _LEAST_SHOWN:
+                return []
+            return [text if at == kept else _begun(text, share) for at, text in enumerate(texts)]
         room -= size
     return list(texts)
 

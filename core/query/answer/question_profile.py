@@ -87,7 +87,7 @@ class QuestionProfile:
 
     def _translated(self, terms: Set[str]) -> float:
         """Return the weight of what ``terms`` hold in translation alone."""
-        if self.translated.isdisjoint(terms):
+        if self._translations.isdisjoint(terms):
             return 0.0
         return sum(
             self.weights[term]
@@ -96,8 +96,7 @@ class QuestionProfile:
         )
 
     @cached_property
-    def translated(self) -> frozenset[str]:
-        """All terms of what the question's may be in the other language."""
+    def _translations(self) -> frozenset[str]:
         return frozenset(chain.from_iterable(chain.from_iterable(self.across.values())))
 
     def pair_share(self, text: str) -> float:

@@ -83,7 +83,7 @@ def ordered(
     What these have is what the reader made of them: nothing else was measured.
     """
     read = passage_features(windows)
-    unread = {name: min(own[name] for own in read.values()) for name in weights}
+    unread = least_features(read)
     scored, others = [], []
     for hit in candidates:
         if hit.rerank is None and hit.placed.id not in read:
@@ -117,6 +117,11 @@ def passage_features(windows: Sequence[ReadWindow]) -> dict[int, dict[str, float
         own = found.setdefault(one.window.candidates[0].hit.placed.id, features)
         own |= {name: max(value, features[name]) for name, value in own.items()}
     return found
+
+
+def least_features(read: Mapping[int, Mapping[str, float]]) -> dict[str, float]:
+    """Return what a passage counts with that was not read: the least of those that were."""
+    return {name: min((own[name] for own in read.values()), default=0.0) for name in READER_WEIGHTS}
 
 
 def _scaled(below_best: float) -> float:
