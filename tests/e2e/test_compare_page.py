@@ -261,6 +261,24 @@ def test_other_versions_are_chosen_and_swapped(page: Page, words: None) -> None:
     expect(page.locator("#compare-sentence")).to_have_text("The text is the same.")
 
 
+def test_days_of_versions_are_the_readers_own(browser: Browser, server: str, words: None) -> None:
+    """On the two sides of the date line no moment has the same day."""
+    said = []
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
+        context = browser.new_context(base_url=server, locale="en-GB", timezone_id=zone)
+        page = context.new_page()
+        compare(page, "terms-en.docx")
+        option = page.locator("#compare-old-version option[value='1']")
+        expect(option).to_have_attribute("data-at", re.compile(r"\d{4}-\d\d-\d\dT"))
+        said.append(str(option.text_content()))
+        at = {"dateStyle": "full", "timeStyle": "long"}
+        full = "([moment, as]) => new Intl.DateTimeFormat('en', as).format(new Date(moment))"
+        expect(option).to_have_attribute("title", page.evaluate(full, [option.get_attribute("data-at"), at]))
+        context.close()
+    ends = [re.search(r" · [A-Z][a-z]{2} \d{1,2}(?:, \d{4})?\Z", each) for each in said]
+    assert all(ends) and said[0] != said[1]
+
+
 @pytest.fixture(scope="module")
 def contract(browser: Browser, server: str) -> str:
     """Both versions of a text with a Japanese name, and another document beside it."""

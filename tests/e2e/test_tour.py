@@ -34,9 +34,14 @@ def add_document(tab: Page) -> None:
 
 def test_1_a_new_reader_sees_it_and_goes_through_it_by_the_keyboard(tab: Page) -> None:
     tab.goto("/")
-    add_document(tab)
     tour = tab.get_by_role("region", name="Tour of EvoRAG")
     expect(tour.get_by_role("heading")).to_have_text(TITLES[0])
+    # A page without documents has no box, and comes to have it while the tour is shown.
+    expect(tour).not_to_contain_text("Write a question in the box", use_inner_text=True)
+    expect(tour).to_contain_text("a box for your question appears on this page", use_inner_text=True)
+    add_document(tab)
+    expect(tour).to_contain_text("Write a question in the box", use_inner_text=True)
+    expect(tour).not_to_contain_text("appears on this page", use_inner_text=True)
     # Whoever came to ask is not held up.
     assert tab.evaluate("() => !document.getElementById('tour').contains(document.activeElement)")
     expect(tab.locator("#ask-question")).to_be_visible()

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { speak } from "./language.js";
 
 speak("en");
-const { instant, quoted, relative, sentences, size, text } = await import("../../assets/modules/shared/texts.js");
+const { day, instant, quoted, relative, sentences, size, text } = await import("../../assets/modules/shared/texts.js");
 const { meaning, remaining, shares, STAGES } = await import("../../assets/modules/jobs/rows.js");
 
 test("a message has its number in the form that English has for it", () => {
@@ -39,6 +39,12 @@ test("Japanese times have no blank between figure and unit", () => {
   const at = new Date(Date.now() - 61_000);
   assert.deepEqual([relative(at), relative(at, "short")], ["1分前", "1分前"]);
   document.documentElement.lang = "en";
+});
+
+test("a day has its year where that is another one", () => {
+  const year = new Date().getFullYear();
+  assert.equal(day(new Date(year, 10, 28, 23)), "Nov 28");
+  assert.equal(day(new Date(year - 1, 10, 28)), `Nov 28, ${year - 1}`);
 });
 
 test("a moment that is none is no instant", () => {

@@ -47,6 +47,10 @@ def tour() -> html.Section:
 
 def _step(number: int, name: str, about: str, leads: str) -> html.Div:
     words: list[Any] = [t(f"tour.{name}.text")]
+    if name == "ask":
+        # The box comes while the page is open, with the first document.
+        empty = html.Span(t("tour.ask.text_empty"), className="tour-before-box")
+        words = [html.Span(words, className="tour-of-box"), empty]
     if leads:
         words += [" ", dcc.Link(t(f"tour.{name}.go"), href=leads)]
     parts = [

@@ -10,7 +10,14 @@ from dash.development.base_component import Component
 from app import links
 from app.components.ask import figures
 from app.components.ask.rank_chart import rank_chart
-from app.components.ask.trace_facts import Fact, generation_facts, named, reranking_words, understanding_facts
+from app.components.ask.trace_facts import (
+    Fact,
+    generation_facts,
+    named,
+    prompt_words,
+    reranking_words,
+    understanding_facts,
+)
 from app.components.ask.trace_tables import (
     FIRST_ROWS,
     cosine,
@@ -59,7 +66,7 @@ def _analysis_card(trace: Trace) -> html.Section:
         (t("trace.analysis.language"), named("language", analysis.language)),
         (t("trace.analysis.normalised"), html.Span(analysis.normalised, className="user-text")),
         (t("trace.analysis.keywords"), html.Span(keywords, className="chips")),
-        (t("trace.analysis.prompt_type"), analysis.prompt_type),
+        (t("trace.analysis.prompt_type"), prompt_words(analysis.prompt_type)),
         (t("trace.analysis.sequence"), t("trace.analysis.sequence_value", number=trace.sequence)),
     ]
     facts += understanding_facts(trace)

@@ -16,6 +16,8 @@ from core.model import Intent, Trace
 
 Fact = tuple[str, Any]
 DRAWN_ELSEWHERE = frozenset({"template", "prompt_chars", "context_chars", "fusion", "rrf_k", "error"})
+WORDS = {("generator", "none"): "ask.generator.none", ("stopped", "max_answer_bytes"): "trace.stopped.max_answer_bytes"}
+"""The words for values that are names in the code, each of its fact."""
 
 
 def understanding_facts(trace: Trace) -> list[Fact]:
@@ -77,6 +79,15 @@ def generation_facts(trace: Trace) -> list[Fact]:
     return facts + [(named("trace.generation", name), _value(name, value)) for name, value in _told(trace.generation)]
 
 
+def prompt_words(prompt_type: str) -> str | html.Span:
+    """What a prompt such as ``answer-ja`` asks for, with its name as title; the name where the pages do not know it."""
+    purpose, _, language = prompt_type.partition("-")
+    key = f"trace.prompt.{purpose}"
+    if not language or not has(key):
+        return prompt_type
+    return html.Span(t(key, language=named("language", language)), title=prompt_type)
+
+
 def named(area: str, name: str) -> str:
     """The text for a name that the pipeline chose, or the name itself where the pages do not know it yet."""
     return t(f"{area}.{name}") if has(f"{area}.{name}") else name.replace("_", " ")
@@ -93,7 +104,9 @@ def _told(generation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _value(name: str, value: Any) -> str:
+def _value(name: str, value: Any) -> str | html.Span:
+    if isinstance(value, Mapping):
+        return _value(name, value.get("code", ""))
     if isinstance(value, bool):
         return t("trace.yes") if value else t("trace.no")
     if name.endswith("_ms") or name == "ms":
@@ -104,7 +117,8 @@ def _value(name: str, value: Any) -> str:
         return f"{value:.3g}"
     if name.endswith("reason"):
         return named("answer.reason", str(value))
-    return str(value)
+    key = f"error.{value}" if name.endswith("error") else WORDS.get((name, str(value)), "")
+    return html.Span(t(key), title=str(value)) if has(key) else str(value)
 
 
 def _small(words: str) -> html.Small | None:

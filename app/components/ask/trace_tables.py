@@ -166,17 +166,20 @@ def leading_terms(hits: Sequence[IndexHit]) -> list[TermScore]:
 
 def _term_head(term: TermScore) -> list[Component]:
     is_told = term.document_frequency > 0
-    detail = t(
-        "trace.idf_df", idf=f"{term.idf:.2f}" if is_told else "–", df=term.document_frequency if is_told else "–"
-    )
+    rarity, count = (f"{term.idf:.2f}", term.document_frequency) if is_told else ("–", "–")
     origin = [html.Small(t("trace.stands_for", word=term.stands_for))] if term.stands_for else []
-    return [html.Span(term.term, className="user-text"), *origin, html.Small(detail)]
+    details = [
+        html.Small(t("trace.rarity", rarity=rarity), title="idf"),
+        html.Small(t("trace.held_by", count=count), title="df"),
+    ]
+    return [html.Span(term.term, className="user-text"), *origin, *details]
 
 
 def _term_cell(term: TermScore | None) -> Any:
     if term is None:
         return "–"
-    return [f"{term.score:.3f}", html.Small(t("trace.tf", tf=f"{term.score / term.idf:.3f}" if term.idf else "–"))]
+    factor = f"{term.score / term.idf:.3f}" if term.idf else "–"
+    return [f"{term.score:.3f}", html.Small(t("trace.factor", factor=factor), title="tf")]
 
 
 def _table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], label: str, numeric: Sequence[int]) -> html.Div:

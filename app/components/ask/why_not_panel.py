@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,12 +15,13 @@ from app.components.shared.filter_words import dropdown_words
 from app.components.shared.icon import icon
 from app.components.shared.links import document_href
 from app.components.shared.states import badge, error_line
-from app.components.shared.wording import on_one_line
+from app.components.shared.wording import engine_name, on_one_line
 from app.i18n import has, t
 from core.errors import EvoRAGError
 from core.model import Document, LegPlace, Obstacle, WhyNot
 
 EXCERPT_CHARS = 320
+_FILTER = re.compile(r"(\A|, )(doc|tag|type|after|before): ")
 
 
 def why_not_section(documents: Sequence[Document], found: WhyNot | None, problem: EvoRAGError | None) -> html.Section:
@@ -90,8 +92,23 @@ def _detail(found: WhyNot) -> list[Component]:
     if not found.obstacle_detail:
         return []
     key = f"whynot.detail.{found.obstacle}"
-    words = t(key, detail=found.obstacle_detail) if has(key) else found.obstacle_detail
-    return [html.Span(words, className="user-text")]
+    detail = _plainly(found)
+    return [html.Span(t(key, detail=detail) if has(key) else detail, className="user-text")]
+
+
+def _plainly(found: WhyNot) -> str:
+    """The detail of an obstacle in the reader's language, as far as it names states, filters and engines."""
+    detail = found.obstacle_detail
+    if found.obstacle is Obstacle.TOO_DEEP:
+        return engine_name(detail)
+    if found.obstacle is Obstacle.NOT_SHOWN:
+        action = f"audit.action.{detail}"
+        return t(action) if has(action) else detail.replace("(draft)", f"({t('compare.state.draft')})")
+    if found.obstacle is Obstacle.FILTERED:
+        if detail == "syntax":
+            return t("trace.analysis.syntax")
+        return _FILTER.sub(lambda found: f"{found[1]}{t(f'whynot.filter.{found[2]}')}: ", detail)
+    return detail
 
 
 def _places(found: WhyNot) -> html.Div:

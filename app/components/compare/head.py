@@ -51,7 +51,10 @@ def pickers(
 
 
 def version_label(version: Version) -> str:
-    """A version as a choice: number, label, what became of it, and its date, as short as they are told apart by."""
+    """A version as a choice: number, label, what became of it, and its day, as short as they are told apart by.
+
+    The day stands last, where the browser writes the reader's own in its place.
+    """
     parts = [t("compare.version_number", number=version.number), version.label, _state(version), _date(version)]
     return " · ".join(part for part in parts if part)
 
@@ -85,7 +88,13 @@ def _side(
     side: str, document: Document, versions: Sequence[Version], chosen: int | None, offered: Sequence[Document]
 ) -> html.Fieldset:
     options: list[dict[str, Any]] = [
-        {"value": str(version.number), "label": version_label(version), "disabled": version.state != "ready"}
+        {
+            "value": str(version.number),
+            "label": version_label(version),
+            "disabled": version.state != "ready",
+            # The browser reads from it what day that was to the reader, and says it in full.
+            "title": version.created_at.isoformat(),
+        }
         for version in versions
     ]
     return html.Fieldset(
@@ -117,6 +126,7 @@ def _side(
                         options=options,
                         value=str(chosen) if chosen is not None else "",
                         placeholder=t("compare.version"),
+                        class_name="when-days",
                     ),
                 ],
                 className="compare-picker-version",

@@ -54,6 +54,12 @@ const moments = new Intl.DateTimeFormat(root.lang, { dateStyle: "medium", timeSt
 
 export const moment = (at) => moments.format(new Date(at));
 
+/* A day as short as it is told by: without its year in that year. */
+const days = { month: "short", day: "numeric" };
+const dayOf = new Intl.DateTimeFormat(root.lang, days);
+const dayOfYear = new Intl.DateTimeFormat(root.lang, { ...days, year: "numeric" });
+export const day = (at) => (at.getFullYear() === new Date().getFullYear() ? dayOf : dayOfYear).format(at);
+
 /* What somebody wrote into a field of date and time, as an instant; nothing where it is none. */
 export const instant = (written) => {
   const at = new Date(written || "");

@@ -1,7 +1,7 @@
 /* The frame around every page: place, rail, keys, notices, times. No text of a user is ever parsed as HTML here. */
 import { openPalette } from "./palette.js";
 import { go, offer, skip } from "../shared/dash.js";
-import { exact, moment, relative } from "../shared/texts.js";
+import { day, exact, moment, relative } from "../shared/texts.js";
 
 const root = document.documentElement;
 
@@ -245,6 +245,15 @@ const localise = () => {
   for (const time of document.querySelectorAll("time.when-exact")) {
     write(time, said(time));
     time.title = exact(new Date(time.dateTime));
+  }
+  /* A choice holds text alone: its title is the moment until that is said in full, and its day stands last. */
+  for (const option of document.querySelectorAll("select.when-days option[title]")) {
+    if (option.title !== option.dataset.said) {
+      option.dataset.at = option.title;
+      option.dataset.said = exact(new Date(option.title));
+      option.title = option.dataset.said;
+    }
+    write(option, option.textContent.replace(/[^·]*$/, ` ${day(new Date(option.dataset.at))}`));
   }
   for (const hint of document.querySelectorAll("[data-zone]")) {
     hint.dataset.said ||= hint.textContent;

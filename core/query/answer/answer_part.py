@@ -20,7 +20,7 @@ SAME_CHARS = 20
 _ITEM_MARK = re.compile(
     r"\A(?:\(?\d{1,2}(?:\)|\.(?=\s|[^\x00-\x7f]))|[•‣・▪]|[●○■□◆◇](?!印)|[-*–](?=\s))\s*(?=[^\W\d_])"
 )
-_ANNOUNCES = re.compile(r"\b(?:as follows|like this|following)\b|次の|以下の|下記の|次に示", re.IGNORECASE)
+_POINTS_BELOW = re.compile(r"\b(?:as follows|like this|following)\b|次の|以下の|下記の|次に示", re.IGNORECASE)
 _COUNTS = re.compile(r"\b(?:two|three|four|five|several|some)\b[^.]*\.\Z|[二三四五2-5２-５]つ[^。]*。\Z", re.IGNORECASE)
 """Sentences that may have told how many things there are, which the next ones name."""
 _FIRST = re.compile(r"(?:first(?:ly)?|one (?:is|of)|the first)\b|まず|第一に|(?:一|1|１)つ(?:目|め)", re.IGNORECASE)
@@ -125,7 +125,7 @@ def with_what_follows(part: AnswerPart, found: Sequence[Candidate], room: int, m
 
 def _announces_command(source: Candidate, after: Candidate) -> bool:
     """Tell whether a sentence says that the command below it is what it means, though it ends with a stop."""
-    return COMMAND.match(after.text) is not None and _ANNOUNCES.search(source.text) is not None
+    return COMMAND.match(after.text) is not None and _POINTS_BELOW.search(source.text) is not None
 
 
 def _that_tell_of_it(source: Candidate, found: Sequence[Candidate]) -> list[Candidate]:

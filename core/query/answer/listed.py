@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"\D{0,4}(\d{1,2})")
 _LONGEST_ASIDE = 8
 """Sentences or rows of a note or a table between two items."""
 _COLONS = (":", "：")
-_ANNOUNCES = re.compile(
+_LEADS_TO_LIST = re.compile(
     r"(?:[:：]|\.{3}|…)\s*\Z"
     r"|\b(?:as follows|(?:the|these) following(?: \w+){0,3}|(?:steps|points|items) below)\s*\.\s*\Z"
     r"|(?<![年\d])(?:次|以下|下記)の(?:よう|とおり|通り|手順|方法|操作|いずれか|条件|項目)[^。]{0,20}。\s*\Z",
@@ -133,7 +133,7 @@ def _first_item(own: Sequence[Candidate], at: int, form: Form) -> int | None:
     if best.unit.is_row:
         return None
     after = own[at + 1] if at + 1 < len(own) else None
-    announces = _ANNOUNCES.search(best.text) is not None or form in (Form.LIST, Form.STEPS)
+    announces = _LEADS_TO_LIST.search(best.text) is not None or form in (Form.LIST, Form.STEPS)
     # What stands under a term does not announce the terms behind it.
     is_of_one = after is not None and is_term(after) and bool(best.unit.label)
     if after is not None and announces and not is_of_one and not _starts(best) and _starts(after):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -15,6 +16,7 @@ from app.components.ask.rank_chart import MOST_PASSAGES, NOT_FOUND, THICK, RankP
 from app.components.ask.trace_cards import trace_cards
 from app.components.ask.trace_tables import fusion_table, keyword_table, vector_table
 from app.components.ask.waterfall import REST, TOTAL, spans, waterfall
+from app.components.ask.why_not_panel import why_not_panel
 from app.components.shared.design_tokens import tokens
 from core.model import (
     Analysis,
@@ -25,12 +27,15 @@ from core.model import (
     Hit,
     IndexHit,
     Leg,
+    LegPlace,
     LegRank,
     Locator,
+    Obstacle,
     Query,
     RerankScore,
     TermScore,
     Trace,
+    WhyNot,
 )
 from tests.builders import placed
 from tests.unit.app.drawn import by_class, by_id, parts, text
@@ -99,14 +104,44 @@ def test_weighted_leg_shows_its_weight_in_the_fraction() -> None:
 
 def test_keyword_table_shows_what_each_term_added() -> None:
     shown = text(keyword_table(trace_of()))
-    assert "idf 2.00 · df 14" in shown and "2.400" in shown and "× 1.200" in shown and "点検" in shown
+    assert "rarity 2.00 in 14 passages" in shown and "2.400" in shown and "× 1.200" in shown and "点検" in shown
 
 
 def test_keyword_table_shows_dashes_for_statistics_that_are_not_told() -> None:
     trace = trace_of()
     told = replace(trace.keyword, hits=(IndexHit(3, 3.3, (TermScore("pump", 2.4),)),))
     shown = text(keyword_table(replace(trace, keyword=told)))
-    assert "idf – · df –" in shown and "2.400" in shown and "× –" in shown
+    assert "rarity – in – passages" in shown and "2.400" in shown and "× –" in shown
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_names_of_the_code_are_said_in_words_and_stay_as_titles(lang: str) -> None:
+    with_error = {"reader": {"error": "model_unavailable"}, "recording": {"id": "r1", "error": {"code": "disk_full"}}}
+    trace = replace(trace_of(), generation={"generator": "none", "stopped": "max_answer_bytes", **with_error})
+    with flask.Flask("test").test_request_context(headers={"Accept-Language": lang}):
+        drawn = trace_cards(trace)
+    shown = text(drawn)
+    raw = ("answer-en", "idf", "df", "tf", "none", "max_answer_bytes", "model_unavailable", "disk_full", "recording id")
+    assert [name for name in raw if re.search(rf"\b{name}\b", shown)] == []
+    titles = {part.title for part in parts(drawn) if getattr(part, "title", None)}
+    assert titles >= set(raw) - {"recording id"}
+
+
+@pytest.mark.parametrize(
+    ("obstacle", "detail", "said"),
+    [
+        (Obstacle.NOT_SHOWN, "v2 (draft), v1", "状態：v2 (下書き), v1"),
+        (Obstacle.NOT_SHOWN, "unpublish", "状態：非公開"),
+        (Obstacle.FILTERED, "doc: a.md, b.md, tag: x", "除いている条件：文書: a.md, b.md, タグ: x"),
+        (Obstacle.FILTERED, "syntax", "除いている条件：条件"),
+        (Obstacle.TOO_DEEP, "exact scan in memory (NumPy)", "メモリ内の全件比較（NumPy） は近いクラスタだけを調べます"),
+    ],
+)
+def test_why_not_says_states_and_filters_in_the_language(obstacle: Obstacle, detail: str, said: str) -> None:
+    place = LegPlace(None, None, 0, None)
+    found = WhyNot(trace_of(), 1, "a.md", 1, 0, "", obstacle, detail, None, None, place, place, (), ())
+    with flask.Flask("test").test_request_context(headers={"Accept-Language": "ja"}):
+        assert said in text(why_not_panel(found))
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "for “pump”"), ("ja", "「pump」として")])

@@ -61,6 +61,15 @@ def opened(window: Dash, client: FlaskClient, address: str, lang: str = "en") ->
     return open_page(window, address, lang)
 
 
+def test_a_choice_of_version_has_its_moment_as_its_title(window: Dash, terms) -> None:
+    page = open_page(window, ADDRESS)
+    made = {str(version.number): version.created_at.isoformat() for version in terms.versions("terms.md")}
+    for side in ("old", "new"):
+        choice = by_id(page, f"compare-{side}-version")
+        assert {each["value"]: each["title"] for each in choice.options} == made
+        assert choice.class_name == "when-days"
+
+
 @pytest.mark.long
 def test_numbers_and_dates_are_said_first(window: Dash, client: FlaskClient, terms) -> None:
     page = opened(window, client, ADDRESS)
