@@ -90,7 +90,7 @@ class Generations:
         found = self._catalog.generations.get(number)
         if found.state is GenerationState.BUILDING:
             raise Conflict(
-                f"Generation {number} has {found.done} of {found.total} chunks.",
+                f"Generation {number} has {found.done} of {found.total} passages.",
                 remedy="Wait until it is ready, then switch.",
             )
         if found.state is GenerationState.REMOVING:
