@@ -1,10 +1,11 @@
 """Makes windows that the reader takes for answers: ``python -m benchmarks.reader_training.mined KEPT TARGET``.
 
 For each written question (``asked``) what the product finds and reads over the manuals at ``KEPT`` is written to
-``TARGET/read.jsonl``, where a run that ended goes on. What the reader puts before the right stretch, or takes for an
-answer where there is none, may answer as well: nearly half of it does. So it is learnt from only where somebody judged
-it. ``--pairs`` writes what is to be judged, in so many files; ``judged.jsonl`` beside the questions keeps the
-judgements, by what a stretch begins with. Questions that the reader finds easy are mostly left out.
+``TARGET/read.jsonl``, where a run that ended goes on. What the reader puts before the right stretch, what holds the
+words of the answer elsewhere, or what it takes for an answer where there is none, may answer as well: nearly a fifth
+of what was judged does. So it is learnt from only where somebody judged it. ``--pairs`` writes what is to be judged, in
+so many files; ``judged.jsonl`` beside the questions keeps the judgements, by what a stretch begins with. Questions that
+the reader finds easy are mostly left out.
 """
 
 from __future__ import annotations
