@@ -87,8 +87,8 @@ def also_right(folder: Path = SET) -> dict[int, list[Asked]]:
     every, found = asked(folder), dict[int, list[Asked]]()
     for one in judged(folder):
         if one.document:
-            place = {"document": one.document, "around": one.around, "answer": one.answer}
-            found.setdefault(one.question, []).append(replace(every[one.question], **place))
+            other = replace(every[one.question], document=one.document, around=one.around, answer=one.answer)
+            found.setdefault(one.question, []).append(other)
     return found
 
 

@@ -1,10 +1,11 @@
 """Makes windows that the reader takes for answers: ``python -m benchmarks.reader_training.mined KEPT TARGET``.
 
 For each written question (``asked``) what the product finds and reads over the manuals at ``KEPT`` is written to
-``TARGET/read.jsonl``, where a run that ended goes on. What the reader puts before the right stretch, or takes for an
-answer where there is none, may answer as well: nearly half of it does. So it is learnt from only where somebody judged
-it. ``--pairs`` writes what is to be judged, in so many files; ``judged.jsonl`` beside the questions keeps the
-judgements, by what a stretch begins with. Questions that the reader finds easy are mostly left out.
+``TARGET/read.jsonl``, where a run that ended goes on. What the reader puts before the right stretch, what holds the
+words of the answer elsewhere, or what it takes for an answer where there is none, may answer as well: nearly a fifth
+of what was judged does. So it is learnt from only where somebody judged it. ``--pairs`` writes what is to be judged, in
+so many files; ``judged.jsonl`` beside the questions keeps the judgements, by what a stretch begins with. Questions that
+the reader finds easy are mostly left out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -91,8 +93,16 @@ class ReadQuestion:
     def doubtful(self, each: Seen) -> bool:
         """Whether a stretch that does not hold the answer that was written down may answer all the same."""
         if self.right:
-            return each.relevance > self.ahead - _NEAR
-        return each.answers > _NEAR
+            return each.relevance > self.ahead - _NEAR or self._says_it_too(each)
+        return each.answers > _NEAR or self._says_it_too(each)
+
+    def _says_it_too(self, each: Seen) -> bool:
+        gold = next((one for one in (*self.right, *self.unread) if one.place), None)
+        if gold is None or gold.place is None:
+            return False
+        words = re.escape(_plain(gold.stretch.text[slice(*gold.place)]))
+        # A figure or an option is not what a longer one holds.
+        return re.search(rf"(?<![a-z0-9]){words}(?![a-z0-9])", _plain(each.stretch.text)) is not None
 
     @property
     def ahead(self) -> float:
@@ -128,7 +138,8 @@ def _read_all(path: Path, folder: Path, rag: EvoRAG, stage: reading.ReadingStage
     """Read for each question that is not read yet, a line each."""
     learnt = [(number, one) for number, one in enumerate(asked(folder)) if one.part == "learnt"][:most]
     done = {row.number for row in _rows(path, folder)}
-    with path.open("a", encoding="utf-8") as file:
+    # A run that is ended leaves whole lines.
+    with path.open("a", encoding="utf-8", buffering=1) as file:
         for number, one in learnt:
             if number not in done and (row := _read(number, one, rag, stage)) is not None:
                 held = {name: [asdict(each) for each in getattr(row, name)] for name in ("right", "wrong", "unread")}
@@ -160,14 +171,13 @@ def _read(number: int, one: Asked, rag: EvoRAG, stage: reading.ReadingStage) -> 
         unread = [Seen(window.stretch, 0.0, 0.0, "", inside) for window, inside in windows]
         if not unread:
             return None
-    answer = "".join("".join(one.answer).split()).casefold()
     right, wrong = [], []
     for each in stage.read_in_order(one.question, *reading_order.to_read(profile, hits)):
         hit = each.window.candidates[0].hit
         inside = _inside(each, place) if holding and place and hit.placed.id == holding.placed.id else None
         if inside is not None:
             right.append(_seen(each, inside))
-        elif not answer or answer not in "".join(each.window.stretch.text.split()).casefold():
+        else:
             wrong.append(_seen(each))
     return ReadQuestion(number, one, right, wrong, unread)
 
@@ -241,7 +251,7 @@ def _write_windows(
 def chosen(row: ReadQuestion, known: Mapping[tuple[int, str], bool], rng: random.Random) -> list[Seen]:
     """Return stretches to learn from that do not answer a question, none where it teaches little.
 
-    The hardest that somebody judged is among them.
+    The hardest is among them where somebody judged it.
     """
     says = {id(each): known.get((row.number, each.opening)) for each in row.wrong}
     sure = [each for each in row.wrong if not (says[id(each)] or (says[id(each)] is None and row.doubtful(each)))]
@@ -256,6 +266,10 @@ def chosen(row: ReadQuestion, known: Mapping[tuple[int, str], bool], rng: random
     hard += rng.sample(rest, min(_HARD - len(hard), len(rest)))
     rest = [each for each in sure if each not in hard]
     return hard + rng.sample(rest, min(_OTHERS, len(rest)))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _tempts(each: Seen) -> bool:

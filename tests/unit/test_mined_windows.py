@@ -35,6 +35,13 @@ def test_what_the_reader_prefers_is_learnt_from_only_where_it_was_judged() -> No
     assert openings(row, {(7, wrong[0].opening): False}) == {each.stretch.text for each in wrong}
 
 
+def test_what_holds_the_words_of_the_answer_is_learnt_from_only_where_it_was_judged() -> None:
+    wrong = [seen("Above 11\nbar it leaks.", 7.0), seen("It takes 111 bar.", 6.5), seen("It is old.", 6.0)]
+    row = question(wrong)
+    assert openings(row, {}) == {"It takes 111 bar.", "It is old."}
+    assert openings(row, {(7, wrong[0].opening): False}) == {each.stretch.text for each in wrong}
+
+
 def test_what_seems_to_answer_a_question_without_an_answer_is_left_out_unless_it_was_judged() -> None:
     wrong = [seen("It weighs about 3 kg.", 9.0, 0.8), seen("It is red.", 7.0, 0.3), seen("It is old.", 6.0)]
     row = question(wrong, kind="none")

@@ -125,3 +125,17 @@ def test_rare_error_is_said_in_japanese(window: Dash) -> None:
         assert in_language("Version 2 of “規程.pdf” is failed and cannot be shown.") == (
             "「規程.pdf」の第2版は公開できる状態ではありません。"
         )
+
+
+def test_reason_is_said_where_it_is_known(window: Dash) -> None:
+    with window.server.test_request_context(headers={"Accept-Language": "ja"}):
+        assert in_language("The language model x was refused: its weights are pickled.") == (
+            "言語モデル x は重みが pickle 形式のため使えません。"
+        )
+        assert in_language("The server answered with the status 503.") == "サーバーがエラーを返しました：状態 503。"
+        assert in_language("The bytes of this file in the data folder are unreadable.") == (
+            "データフォルダーにあるこのファイルの内容を読み取れません。"
+        )
+        assert in_language("This needs the role editor; “佐藤” has the role reader.") == (
+            "この操作には editor のロールが必要です。「佐藤」のロールは reader です。"
+        )
