@@ -271,7 +271,7 @@ def _wikinli(folder: Path) -> Iterator[ClaimPair]:
 
 
 def _fever(folder: Path) -> Iterator[ClaimPair]:
-    """Yield claims of FEVER's development split over sentences of Wikipedia, as the repository of CovidFact has them."""
+    """Yield claims of FEVER's development split over sentences of Wikipedia, from the repository of CovidFact."""
     place = folder / "RTE-Fever" / "processed"
     parts = [list(_lines(place / f"dev.{name}")) for name in ("raw.input1", "raw.input0", "label")]
     for claim, held, label in zip(*parts, strict=True):

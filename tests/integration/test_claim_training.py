@@ -72,6 +72,8 @@ def public_sets(mirror: Path) -> None:
         (mirror / path).write_text(text, "utf-8")
 
     lines, pairs, edited, claims = [], [], [], ["table_id\thypothesis\tlabel"]
+    fever: dict[str, list[str]] = {"raw.input1": [], "raw.input0": [], "label": []}
+    answered = []
     for number in range(40):
         said = f"Pump {number} moves {number + 21} litres."
         label = ("entailment", "contradiction")[number % 2]
@@ -79,12 +81,24 @@ def public_sets(mirror: Path) -> None:
         lines.append(json.dumps(row))
         pairs.append(json.dumps({"premise": said, "hypothesis": "It moves.", "label": label[0]}))
         edited.append({"doc": f"{said} It hums.", "summary": "It moves.", "label": 1 - number % 2})
+        for part, text in zip(
+            fever, ("It moves.", f"{said} -LSB- sic -RSB-", f"{'not_' * (number % 2)}entailment"), strict=True
+        ):
+            fever[part].append(text)
+        support = ("Complete", "Partial")[number % 2]
+        answered.append(
+            {"claim_string": f"Pump {number} moves [1].", "evidence": [f"[1] x\n\n{said}"], "support": support}
+        )
         claims.append(f"T{number}\tIt moves {number + 21} litres.\t{'EC'[number % 2]}")
         table = {"title": [f"Pump {number}"], "Moves": [f"{number + 21} litres"]}
         write(f"infotabs/data/tables/json/T{number}.json", json.dumps(table))
     write("JGLUE/datasets/jnli-v1.3/valid-v1.3.json", "\n".join(lines))
     write("semi-automatic-nli/data/base_wiki/train.jsonl", "\n".join(pairs))
     write("factualNLG/data/summedits/summedits_qmsumm.json", json.dumps(edited))
+    for part, texts in fever.items():
+        write(f"covidfact/RTE-Fever/processed/dev.{part}", "\n".join(texts))
+    rows = [json.dumps({"question": row["claim_string"], "answers": {"a": {"claims": [row]}}}) for row in answered]
+    write("ExpertQA/data/lfqa/rand_val.jsonl", "\n".join(rows))
     write("infotabs/data/maindata/infotabs_train.tsv", "\n".join(claims))
 
 
@@ -107,7 +121,7 @@ def test_claims_become_windows_that_a_verifier_learns_from(tmp_path: Path) -> No
     told = run("data", tmp_path / "training", tmp_path / "packages", tmp_path / "mirror", tmp_path / "windows")
     assert "not found, left out: dev.jsonl" in told
     assert len(load(tmp_path / "windows" / "made.npz").windows) > 20
-    for name in ("jnli", "wikinli", "summedits", "infotabs"):
+    for name in ("jnli", "wikinli", "summedits", "infotabs", "fever", "expertqa"):
         found = [load(tmp_path / "windows" / f"{name}{suffix}.npz") for suffix in ("", data.HELD)]
         assert sum(len(each.windows) for each in found) == 40
         assert sum(each.supported.sum() for each in found) == 20

@@ -17,7 +17,7 @@ from core.query.search.search import SearchResult, limit_per_document
 from core.text.analysis import analyse
 
 READER_PART = "reader"
-READER_WEIGHTS = {"relevance": 0.48, "share": 0.57, "answers": 0.37, "picked": 0.52}
+READER_WEIGHTS = {"relevance": 0.44, "share": 0.52, "answers": 0.53, "picked": 0.48}
 """Of what the reader made of a passage, beside the parts of its reranking (``passage_features``)."""
 READ_DEPTH = 20
 """Passages of which something is read."""
