@@ -49,6 +49,8 @@ _NEAR = 0.5
 """A stretch less far below the right one may answer as well; so may one that is as likely to answer at all."""
 _EASY, _EASY_KEPT = 3.5, 0.4
 """How far ahead the right stretch is of a question that is mostly left out, and how often such a one is taken."""
+_MOST_PAIRS = 3
+"""Stretches of a question that are written out to be judged."""
 _HARDEST, _HARD, _OTHERS = 5, 3, 3
 """Of the hardest five three are taken, and three of the others."""
 
@@ -200,18 +202,18 @@ def _seen(each: ReadWindow, place: tuple[int, int] | None = None) -> Seen:
 def _write_pairs(
     target: Path, every: Sequence[ReadQuestion], known: Mapping[tuple[int, str], bool], parts: int
 ) -> None:
-    """Write the stretch of each question that most likely answers as well, where nobody judged it yet."""
+    """Write the stretches of each question that most likely answer as well, and that nobody judged yet."""
     blocks = []
     for row in every:
-        most = max(row.wrong, key=lambda each: each.relevance, default=None)
-        if most is None or not row.doubtful(most) or (row.number, most.opening) in known:
-            continue
         gold = max([*row.right, *row.unread], key=lambda each: each.relevance, default=None)
         said = _marked(gold.stretch, gold.place) if gold and gold.place else "-"
-        at = most.stretch.text.find(most.said) if most.said else -1
-        read = _marked(most.stretch, (at, at + len(most.said)) if at >= 0 else None)
-        key = json.dumps({"question": row.number, "opens": most.opening}, ensure_ascii=False)
-        blocks.append(f"{key}\nQ: {row.one.question}\nSAID: {said}\nREAD: {read}\n")
+        doubtful = sorted(filter(row.doubtful, row.wrong), key=lambda each: -each.relevance)[:_MOST_PAIRS]
+        for each in doubtful:
+            if (row.number, each.opening) not in known:
+                at = each.stretch.text.find(each.said) if each.said else -1
+                read = _marked(each.stretch, (at, at + len(each.said)) if at >= 0 else None)
+                key = json.dumps({"question": row.number, "opens": each.opening}, ensure_ascii=False)
+                blocks.append(f"{key}\nQ: {row.one.question}\nSAID: {said}\nREAD: {read}\n")
     for part in range(parts):
         own = blocks[part * len(blocks) // parts : (part + 1) * len(blocks) // parts]
         (target / f"pairs_{part}.txt").write_text("\n".join(own), "utf-8")

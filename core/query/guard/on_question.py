@@ -27,8 +27,8 @@ from core.text.analysis import content_words
 
 Read = Callable[[str, Sequence[Stretch]], list[StretchReading]]
 
-WEIGHTS = {"words": 3.341, "cosine": 1.338, "window": 1.865, "sentence": 2.249}
-BIAS = -3.471
+WEIGHTS = {"words": 3.056, "cosine": 1.141, "window": 2.172, "sentence": 2.357}
+BIAS = -5.596
 LEAST = {"en": -1.75, "ja": -0.5}
 _COSINE_CENTRE = 0.8
 _BEFORE, _BEHIND = 150, 100
