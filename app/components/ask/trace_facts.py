@@ -16,7 +16,10 @@ from core.model import Intent, Trace
 
 Fact = tuple[str, Any]
 DRAWN_ELSEWHERE = frozenset({"template", "prompt_chars", "context_chars", "fusion", "rrf_k", "error"})
-WORDS = {("generator", "none"): "ask.generator.none", ("stopped", "max_answer_bytes"): "trace.stopped.max_answer_bytes"}
+_WORDS = {
+    ("generator", "none"): "ask.generator.none",
+    ("stopped", "max_answer_bytes"): "trace.stopped.max_answer_bytes",
+}
 """The words for values that are names in the code, each of its fact."""
 
 
@@ -117,7 +120,7 @@ def _value(name: str, value: Any) -> str | html.Span:
         return f"{value:.3g}"
     if name.endswith("reason"):
         return named("answer.reason", str(value))
-    key = f"error.{value}" if name.endswith("error") else WORDS.get((name, str(value)), "")
+    key = f"error.{value}" if name.endswith("error") else _WORDS.get((name, str(value)), "")
     return html.Span(t(key), title=str(value)) if has(key) else str(value)
 
 

@@ -107,7 +107,7 @@ def _plainly(found: WhyNot) -> str:
     if found.obstacle is Obstacle.FILTERED:
         if detail == "syntax":
             return t("trace.analysis.syntax")
-        return _FILTER.sub(lambda found: f"{found[1]}{t(f'whynot.filter.{found[2]}')}: ", detail)
+        return _FILTER.sub(lambda match: f"{match[1]}{t(f'whynot.filter.{match[2]}')}: ", detail)
     return detail
 
 
