@@ -12,7 +12,7 @@ value ``count``; Japanese has only ``other``.
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,11 @@ from urllib.parse import quote, urlencode
 
 import flask
 
+from core.model import zone_named
+
 LANGUAGES = {"en": "English", "ja": "日本語"}
 COOKIE = "evorag_lang"
+ZONE_COOKIE = "evorag_zone"
 YEAR_S = 365 * 24 * 3600
 FOLDER = Path(__file__).parent / "locales"
 
@@ -43,6 +46,12 @@ def language() -> str:
     if chosen in LANGUAGES:
         return chosen
     return flask.request.accept_languages.best_match(list(LANGUAGES)) or "en"
+
+
+def reader_zone() -> str:
+    """Return the time zone of the browser, which every page keeps in a cookie; nothing where none is known."""
+    given = flask.request.cookies.get(ZONE_COOKIE, "")
+    return given if zone_named(given) is not None else ""
 
 
 def register(server: flask.Flask) -> None:
@@ -117,8 +126,11 @@ def moment(at: datetime, lang: str | None = None) -> str:
 
 
 def day(at: datetime, lang: str | None = None) -> str:
-    """Return the day of a moment, in UTC."""
-    return moment(at, lang).replace(f"{at:%H:%M} UTC", "").rstrip(", ")
+    """Return the day of a moment, without its year in that year; the browser says the user's own where it can."""
+    is_lately = at.year == datetime.now(UTC).year
+    if (lang or language()) == "ja":
+        return f"{at.month}月{at.day}日" if is_lately else f"{at.year}年{at.month}月{at.day}日"
+    return f"{at.day} {at:%b}" if is_lately else f"{at.day} {at:%b %Y}"
 
 
 def _written(value: Any, lang: str) -> str:

@@ -291,7 +291,7 @@ class QuestionClient:
                 return
 
 
-_OPTIONS = ("generator", "rerank", "recency", "read_filters", "dismissed", "syntax", "fresh", "conversation_id")
+_OPTIONS = ("generator", "rerank", "recency", "read_filters", "dismissed", "syntax", "fresh", "conversation_id", "zone")
 
 
 def asked(query: Query | str) -> dict[str, Any]:

@@ -151,6 +151,7 @@ from core.model.training import (
     TrainingLabels,
 )
 from core.model.wording import Correction, Syntax
+from core.model.zones import zone_named
 
 __all__ = [
     "Stretch",
@@ -320,4 +321,5 @@ __all__ = [
     "is_inside",
     "is_key",
     "is_server_address",
+    "zone_named",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from core.errors import InvalidInput
 from core.model.questions import AsOf, VersionRef
@@ -20,10 +20,10 @@ def format_as_of(as_of: AsOf | None) -> str | None:
     return as_of.isoformat() if isinstance(as_of, datetime) else str(as_of)
 
 
-def parse_as_of(text: str) -> AsOf:
+def parse_as_of(text: str, zone: tzinfo | None = None) -> AsOf:
     """Return a sequence number (``12``), a version (``handbook.pdf#v2``) or a moment (ISO 8601).
 
-    A moment without a zone is one of this machine's zone. Raises: ``InvalidInput``.
+    A moment that tells no zone is one of ``zone``, where that is None of this machine's. Raises: ``InvalidInput``.
     """
     text = text.strip()
     if _SEQUENCE.fullmatch(text):
@@ -32,7 +32,7 @@ def parse_as_of(text: str) -> AsOf:
         return VersionRef(unicodedata.normalize("NFC", version["name"]).lower(), int(version["number"]))
     try:
         moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo else moment.astimezone()
+        return moment if moment.tzinfo else moment.replace(tzinfo=zone) if zone else moment.astimezone()
     except (ValueError, OverflowError, OSError):
         raise InvalidInput(
             f"“{text[:64]}” is no version, no sequence number and no moment.",

@@ -78,6 +78,8 @@ class Query:
     fresh: bool = False
     """Not answered from the cache."""
     conversation_id: str = ""
+    zone: str = ""
+    """Whose days the question speaks of, as ``Asia/Tokyo``; empty for the time zone of this machine."""
     record: bool = False
     """Written by spiking neurons that are recorded; not answered from the cache."""
 

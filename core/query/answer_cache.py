@@ -40,7 +40,7 @@ FORMAT = 7
 """Of what is kept; another one makes every kept answer another question's."""
 _MODELS = ("llm_model", "snn_model", "cross_encoder")
 """Settings that may name a folder."""
-_IN_THE_VIEW = ("text", "as_of", "fresh", "conversation_id")
+_IN_THE_VIEW = ("text", "as_of", "fresh", "conversation_id", "zone")
 
 
 @dataclass(frozen=True, slots=True)

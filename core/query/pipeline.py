@@ -27,6 +27,7 @@ from core.model import (
     ReadFilter,
     Trace,
     VersionRef,
+    zone_named,
 )
 from core.platform import precedence
 from core.query.answer.reading_order import ReadResult
@@ -128,7 +129,7 @@ class QueryPipeline:
         if answering:
             self._answering.check(query)
         with precedence.asked(), watch.step("analyse"):
-            about = answer_about(self._catalog, query, analysis, asked.asked_at.astimezone())
+            about = answer_about(self._catalog, query, analysis, asked.asked_at.astimezone(zone_named(query.zone)))
             if about is None and analysis.intent is Intent.KNOWLEDGE_BASE:
                 analysis = replace(analysis, intent=Intent.DOCUMENTS)
         with precedence.asked(), watch.step("scope"):

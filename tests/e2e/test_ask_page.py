@@ -10,6 +10,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -116,6 +117,26 @@ def test_escape_stops_the_writing_and_nothing_of_it_is_kept(page: Page) -> None:
     assert "trace=" not in page.url
     kept = page.evaluate("async () => (await (await fetch('/api/v1/questions?limit=50')).json()).questions")
     assert not [each for each in kept if "slowly" in each["question"]]
+
+
+def test_days_are_those_of_whoever_asks(browser: Browser, writing_server: str) -> None:
+    """On the two sides of the date line no moment has the same day."""
+    began, offered = [], []
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
+        context = browser.new_context(base_url=writing_server, locale="en-GB", timezone_id=zone)
+        page = context.new_page()
+        page.goto("/ask?q=When+is+the+harvest+in+the+documents+since+yesterday%3F")
+        chip = page.locator(".evidence-filters .when-bounds")
+        expect(chip).to_have_attribute("title", re.compile(r"^from [A-Z][a-z]{2} \d{1,2}(, \d{4})?$"), timeout=60_000)
+        began.append(chip.get_attribute("title"))
+        trace = called(f"{writing_server}/api/v1/traces/{parse_qs(urlsplit(page.url).query)['trace'][0]}")
+        assert trace["query"]["zone"] == zone
+        page.goto("/ask?asof=orchard.txt%23v1")
+        chosen = page.locator("#ask-version time")
+        expect(chosen).to_have_text(re.compile(r"^[A-Z][a-z]{2} \d{1,2}(, \d{4})?$"))
+        offered.append(chosen.text_content())
+        context.close()
+    assert began[0] != began[1] and offered[0] != offered[1]
 
 
 @pytest.mark.parametrize(

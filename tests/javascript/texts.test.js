@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { speak } from "./language.js";
 
 speak("en");
-const { day, instant, quoted, relative, sentences, size, text } = await import("../../assets/modules/shared/texts.js");
+const { bound, day, instant, quoted, relative, sentences, size, text } = await import(
+  "../../assets/modules/shared/texts.js"
+);
 const { meaning, remaining, shares, STAGES } = await import("../../assets/modules/jobs/rows.js");
 
 test("a message has its number in the form that English has for it", () => {
@@ -91,4 +93,11 @@ test("the bars of a job are full up to its stage, and say where nobody knows how
     bars({ state: "done" }),
     STAGES.map(() => 1),
   );
+});
+
+test("a stretch of days is told by its days, and one that begins or ends within a day by the time as well", () => {
+  const year = new Date().getFullYear();
+  assert.equal(bound(new Date(year, 9, 1)), "Oct 1");
+  assert.equal(bound(new Date(year, 9, 31, 23, 59, 59, 999)), "Oct 31");
+  assert.match(bound(new Date(year, 9, 1, 9)), /^Oct 1, \d{4}, 9:00/);
 });

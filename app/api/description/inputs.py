@@ -58,6 +58,7 @@ SEARCHING: dict[str, Field] = {
     "syntax": one_of("Literal text, or phrases, `-word` and `field:value`.", "plain", "advanced", default="plain"),
     "fresh": yes_no("Answer afresh, even where a kept answer holds."),
     "conversation_id": words("The conversation that the question goes on with.", most=64),
+    "zone": words("The time zone of “yesterday”, such as `Asia/Tokyo`; without it that of the server.", most=64),
 }
 _FILTERS: dict[str, Field] = {
     "doc_keys": texts("Only these documents.", most=MOST_FILTER_VALUES, chars=KEY_CHARS),
@@ -108,6 +109,7 @@ def query_of(question: str, given: Mapping[str, Any], filters: Mapping[str, Any]
         syntax=given["syntax"],
         fresh=given["fresh"],
         conversation_id=given["conversation_id"],
+        zone=given["zone"],
         record=bool(given.get("record")),
     )
 

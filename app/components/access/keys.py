@@ -12,8 +12,8 @@ from dash import html
 from app.components.attributes import aria, dataset
 from app.components.shared.icon import icon
 from app.components.shared.states import badge
-from app.components.shared.times import when
-from app.i18n import day, t
+from app.components.shared.times import on_day, when
+from app.i18n import t
 from core.model import ApiKey, Role
 
 NAME_CHARS = 200
@@ -103,7 +103,7 @@ def _row(key: ApiKey, of_everybody: bool) -> html.Tr:
     elif has_expired:
         end = badge("neutral", t("access.expired"))
     else:
-        end = day(key.expires_at) if key.expires_at else t("access.never")
+        end = on_day(key.expires_at) if key.expires_at else t("access.never")
     revoke = html.Button(
         t("access.revoke"),
         id={"type": "access-key-revoke", "key": key.id},

@@ -9,7 +9,7 @@ from dash import dcc, html
 
 from app.components.ask.scope import scope_chips
 from app.components.attributes import aria
-from app.components.shared.chips import Names, meaning
+from app.components.shared.chips import Names, meaning_title
 from app.components.shared.icon import icon
 from app.components.shared.links import ask_href
 from app.i18n import has, t
@@ -26,7 +26,7 @@ def filter_chips(trace: Trace, names: Names) -> html.Ul:
             kind = f"ask.read.{each.kind}"
             label = t(kind, words=each.words) if has(kind) else each.words
             parts = [icon("funnel"), html.Span(label, className="user-text")]
-            chips.append(html.Span(parts, className="chip", title=meaning(each, names)))
+            chips.append(html.Span(parts, className="chip when-bounds", title=meaning_title(each, names)))
     chips += scope_chips(query.as_of, query.versions)
     if not chips:
         chips = [html.Span([icon("files"), t("evidence.everything")], className="chip")]

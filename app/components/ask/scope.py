@@ -13,9 +13,9 @@ from app import links
 from app.components.document.version_forms import moment_input
 from app.components.shared.filter_words import dropdown_words
 from app.components.shared.icon import icon
-from app.components.shared.times import exactly
+from app.components.shared.times import exactly, on_day
 from app.components.shared.wording import sentence
-from app.i18n import day, t
+from app.i18n import t
 from core.model import AsOf, Document, Query, Version, VersionRef, format_as_of
 
 KINDS = ("now", "moment", "sequence", "version")
@@ -92,17 +92,17 @@ def scope_fields(query: Query, offered: Offered) -> html.Div:
     )
 
 
-def version_options(offered: Offered, chosen: str | None = None) -> list[dict[str, str]]:
+def version_options(offered: Offered, chosen: str | None = None) -> list[dict[str, Any]]:
     """The versions that can be asked, by document; ``chosen`` stands among them in any case."""
-    options = {
+    options: dict[str, dict[str, Any]] = {
         str(VersionRef(document.doc_key, version.number)): _option(document, version)
         for document, versions in offered
         for version in versions
         if version.state == "ready"
     }
     if chosen and chosen not in options:
-        options = {chosen: chosen, **options}
-    return [{"value": value, "label": label} for value, label in options.items()]
+        options = {chosen: {"label": chosen}, **options}
+    return [{"value": value, **shown} for value, shown in options.items()]
 
 
 def scope_chips(as_of: AsOf | None, versions: str) -> list[html.Span]:
@@ -119,13 +119,11 @@ def _field(name: str, kind: str, children: list[Any]) -> html.Div:
     return html.Div(children, id=f"ask-{name}-box", hidden=kind != name)
 
 
-def _option(document: Document, version: Version) -> str:
-    words = [f"{document.name} · v{version.number}"]
-    words += [version.label] if version.label else []
-    words.append(day(version.created_at))
-    if version.is_published:
-        words.append(t("ask.standing.current"))
-    return " · ".join(words)
+def _option(document: Document, version: Version) -> dict[str, Any]:
+    words = f"{document.name} · v{version.number}" + (f" · {version.label}" if version.label else "")
+    standing = f" · {t('ask.standing.current')}" if version.is_published else ""
+    # What is no text is searched by what stands for it.
+    return {"label": html.Span([f"{words} · ", on_day(version.created_at), standing]), "search": words + standing}
 
 
 def _asked_of(as_of: AsOf) -> list[Any]:

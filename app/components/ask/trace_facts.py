@@ -40,7 +40,7 @@ def understanding_facts(trace: Trace) -> list[Fact]:
     if analysis.intent is not Intent.DOCUMENTS:
         facts.append((t("trace.analysis.intent"), t(f"ask.intent.{analysis.intent}")))
     for each in analysis.read_filters:
-        about = meaning(each, {}) if each.is_applied else t("trace.analysis.not_applied")
+        about = meaning(each, {}) if each.is_applied else [t("trace.analysis.not_applied")]
         facts.append((t("trace.analysis.read_filter"), [html.Q(each.words), _small(about)]))
     if analysis.syntax is not None:
         syntax = analysis.syntax
@@ -124,5 +124,5 @@ def _value(name: str, value: Any) -> str | html.Span:
     return html.Span(t(key), title=str(value)) if has(key) else str(value)
 
 
-def _small(words: str) -> html.Small | None:
+def _small(words: str | list[Any]) -> html.Small | None:
     return html.Small(words) if words else None

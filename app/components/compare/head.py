@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import dash_bootstrap_components as dbc
@@ -13,7 +12,7 @@ from app.components.attributes import dataset
 from app.components.compare.address import Pair
 from app.components.shared.document_options import document_options
 from app.components.shared.icon import icon
-from app.i18n import language, t
+from app.i18n import day, t
 from core.model import Document, Version
 
 SIDES = ("old", "new")
@@ -55,7 +54,12 @@ def version_label(version: Version) -> str:
 
     The day stands last, where the browser writes the reader's own in its place.
     """
-    parts = [t("compare.version_number", number=version.number), version.label, _state(version), _date(version)]
+    parts = [
+        t("compare.version_number", number=version.number),
+        version.label,
+        _state(version),
+        day(version.created_at),
+    ]
     return " · ".join(part for part in parts if part)
 
 
@@ -142,11 +146,3 @@ def _state(version: Version) -> str:
     if version.state != "ready":
         return t(f"compare.state.{version.state}")
     return t("compare.state.draft") if version.is_draft else ""
-
-
-def _date(version: Version) -> str:
-    at = version.created_at
-    is_lately = at.year == datetime.now(UTC).year
-    if language() == "ja":
-        return f"{at.month}月{at.day}日" if is_lately else f"{at.year}年{at.month}月{at.day}日"
-    return f"{at.day} {at:%b}" if is_lately else f"{at.day} {at:%b %Y}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from dash import dcc, html
 from dash.development.base_component import Component
@@ -12,7 +13,9 @@ from dash.development.base_component import Component
 from app.components.shared.icon import icon
 from app.components.shared.links import ask_href
 from app.components.shared.states import badge
-from app.i18n import day, has, t
+from app.components.shared.times import bound
+from app.components.shared.wording import sentence
+from app.i18n import has, t
 from core.model import Filters, Intent, ReadFilter, Trace
 
 Names = Mapping[str, str]
@@ -100,16 +103,31 @@ def _chip(trace: Trace, each: ReadFilter, names: Names) -> html.Span:
         title=t("ask.read_drop", words=each.words),
     )
     return html.Span(
-        [icon("funnel"), html.Span(label), away], className="chip chip-removable", title=meaning(each, names)
+        [icon("funnel"), html.Span(label), away],
+        className="chip chip-removable when-bounds",
+        title=meaning_title(each, names),
     )
 
 
-def meaning(each: ReadFilter, names: Names) -> str:
+def meaning(each: ReadFilter, names: Names) -> list[Any]:
     """What a filter lets through, in full."""
-    filters: Filters = each.filters
-    parts = [names.get(key, key) for key in filters.doc_keys] + [f".{name}" for name in filters.extensions]
-    parts += [*filters.tags]
+    parts: list[list[Any]] = [[name] for name in _named(each.filters, names)]
+    parts += [sentence(key, day=bound(at)) for key, at in _bounds(each.filters)]
+    return [piece for part in parts for piece in (t("list.joint"), *part)][1:]
+
+
+def meaning_title(each: ReadFilter, names: Names) -> str:
+    """What a filter lets through, as the title of a ``when-bounds``: the browser says its moments as ``bound`` does."""
+    bounds = [t(key, day=at.isoformat()) for key, at in _bounds(each.filters)]
+    return t("list.joint").join([*_named(each.filters, names), *bounds])
+
+
+def _named(filters: Filters, names: Names) -> list[str]:
+    documents = [names.get(key, key) for key in filters.doc_keys]
+    return [*documents, *(f".{name}" for name in filters.extensions), *filters.tags]
+
+
+def _bounds(filters: Filters) -> Iterator[tuple[str, datetime]]:
     for key, at in (("ask.read_after", filters.updated_after), ("ask.read_before", filters.updated_before)):
-        if isinstance(at, datetime):
-            parts.append(t(key, day=day(at)))
-    return t("list.joint").join(parts)
+        if at is not None:
+            yield key, at

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from dash import html
 
 from app.components.attributes import dataset
-from app.i18n import language, moment, t
+from app.i18n import day, language, moment, t
 
 STEPS = ((60, 1, "seconds"), (3_600, 60, "minutes"), (86_400, 3_600, "hours"), (30 * 86_400, 86_400, "days"))
 
@@ -35,6 +35,19 @@ def exactly(at: datetime, after: datetime | None = None) -> html.Time:
     """
     earlier = dataset(after=after.isoformat()) if after is not None else {}
     return html.Time(moment(at), dateTime=at.isoformat(), className="when-exact", **earlier)
+
+
+def on_day(at: datetime) -> html.Time:
+    """Return the day of a moment, which the browser writes as the day that it is to the reader."""
+    return html.Time(day(at), dateTime=at.isoformat(), className="when-exact", **dataset(told="day"))
+
+
+def bound(at: datetime) -> html.Time:
+    """Return the day with which a stretch of days begins or ends.
+
+    The browser says the time of day too, where it is not with a day of the reader's that it begins or ends.
+    """
+    return html.Time(day(at), dateTime=at.isoformat(), className="when-exact", **dataset(told="bound"))
 
 
 def time_left(seconds: float) -> str:

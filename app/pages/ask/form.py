@@ -10,7 +10,7 @@ from app.components.shared.generator_choice import NONE, chosen_by
 from app.components.shared.links import query_of
 from app.components.shared.query_options import Values, one
 from app.context import kb
-from app.i18n import t
+from app.i18n import reader_zone, t
 from app.pages.ask.view import usual_generator
 from core.errors import InvalidInput
 from core.model import Query, format_as_of, to_dict
@@ -76,6 +76,7 @@ def body_of(query: Query) -> dict[str, Any]:
         "read_filters": query.read_filters,
         "dismissed": list(query.dismissed),
         "conversation_id": query.conversation_id,
+        "zone": query.zone,
     }
     if query.record:
         chosen["record"] = True
@@ -107,6 +108,7 @@ def _with_options(query: Query, form: Form) -> Query:
         recency=_choice(form.get("recency"), settings.recency),
         read_filters=_choice(form.get("read"), settings.read_filters),
         syntax="advanced" if form.get("syntax") else "plain",
+        zone=reader_zone(),
     )
 
 

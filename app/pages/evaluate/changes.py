@@ -28,9 +28,10 @@ from app.components.evaluate.run_form import chosen
 from app.components.shared.states import error_line, notify, report_callback_error
 from app.context import kb
 from app.i18n import size, t
+from app.pages.evaluate.as_of import as_of_written
 from app.pages.evaluate.view import PAGE_OUTCOMES, outcomes_page, outcomes_part, questions_of, run_part, runs_part
 from core.errors import EvoRAGError, InvalidInput, NotFound
-from core.model import Query, parse_as_of
+from core.model import Query
 
 BUSY = "btn btn-primary is-working"
 READY = "btn btn-primary"
@@ -245,7 +246,7 @@ def start(
             rerank=chosen(rerank),
             fusion=fusion or "rrf",
             generator=chosen(generator),
-            as_of=parse_as_of(as_of) if as_of and as_of.strip() else None,
+            as_of=as_of_written(as_of) if as_of and as_of.strip() else None,
         )
         kb().evaluations.run(known["id"], query, (label or "").strip())
     except EvoRAGError as error:

@@ -60,6 +60,10 @@ const dayOf = new Intl.DateTimeFormat(root.lang, days);
 const dayOfYear = new Intl.DateTimeFormat(root.lang, { ...days, year: "numeric" });
 export const day = (at) => (at.getFullYear() === new Date().getFullYear() ? dayOf : dayOfYear).format(at);
 
+/* With what a stretch of days begins or ends: a day, and the time where that does not begin or end with one here. */
+const isMidnight = (at) => !(at.getHours() || at.getMinutes() || at.getSeconds() || at.getMilliseconds());
+export const bound = (at) => (isMidnight(at) || isMidnight(new Date(at.getTime() + 1)) ? day(at) : moment(at));
+
 /* What somebody wrote into a field of date and time, as an instant; nothing where it is none. */
 export const instant = (written) => {
   const at = new Date(written || "");

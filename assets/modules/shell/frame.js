@@ -1,7 +1,7 @@
 /* The frame around every page: place, rail, keys, notices, times. No text of a user is ever parsed as HTML here. */
 import { openPalette } from "./palette.js";
 import { go, offer, skip } from "../shared/dash.js";
-import { day, exact, moment, relative } from "../shared/texts.js";
+import { bound, day, exact, moment, relative } from "../shared/texts.js";
 
 const root = document.documentElement;
 
@@ -231,9 +231,12 @@ const hours = new Intl.DateTimeFormat(root.lang, { timeStyle: "short" });
 const said = (time) => {
   const at = new Date(time.dateTime);
   const sameDay = time.dataset.after && new Date(time.dataset.after).toDateString() === at.toDateString();
-  return sameDay ? hours.format(at) : moment(at);
+  const told = { day, bound }[time.dataset.told] || moment;
+  return sameDay ? hours.format(at) : told(at);
 };
 const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+/* “Yesterday” in a question is the day before that of whoever asks. */
+document.cookie = `evorag_zone=${zone()}; path=/; samesite=lax`;
 
 const write = (place, text) => {
   const node = place.firstChild;
@@ -254,6 +257,9 @@ const localise = () => {
       option.title = option.dataset.said;
     }
     write(option, option.textContent.replace(/[^·]*$/, ` ${day(new Date(option.dataset.at))}`));
+  }
+  for (const place of document.querySelectorAll(".when-bounds[title]")) {
+    place.title = place.title.replace(/\d{4}-\d\d-\d\dT[\d:.]+[+-][\d:]+/g, (at) => bound(new Date(at)));
   }
   for (const hint of document.querySelectorAll("[data-zone]")) {
     hint.dataset.said ||= hint.textContent;

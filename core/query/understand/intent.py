@@ -65,7 +65,7 @@ _CHANGED = re.compile(
 _END = " \t?？。.!！"
 
 
-def intent_of(question: str) -> Intent:
+def intent_of(question: str, now: datetime) -> Intent:
     """Tell what the normalised question is about by its form alone."""
     if is_small_talk(question):
         return Intent.SMALL_TALK
@@ -74,7 +74,7 @@ def intent_of(question: str) -> Intent:
     names = [match for form in forms if (match := form.fullmatch(plain)) is not None]
     is_about = len(plain) <= _LONGEST and (
         any("name" not in match.re.groupindex or is_a_document(_name(match)) for match in names)
-        or _changed_since(plain, datetime.now().astimezone()) is not None
+        or _changed_since(plain, now) is not None
     )
     return Intent.KNOWLEDGE_BASE if is_about else Intent.DOCUMENTS
 

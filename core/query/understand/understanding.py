@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from core.model import Analysis, Intent, Query
+from core.model import Analysis, Intent, Query, zone_named
 from core.query.stopwatch import Stopwatch
 from core.query.understand.advanced_syntax import parse
 from core.query.understand.analyse import analyse
@@ -52,13 +52,14 @@ def understand(
     """
     most = settings.max_question_chars
     analysis = analyse(query.text, most)
+    now = now or datetime.now().astimezone(zone_named(query.zone))
     if query.syntax == "advanced":
         parsed = parse(query.text)
         return replace(analyse(parsed.text, most), syntax=parsed.syntax)
     wanted = settings.read_filters if query.read_filters is None else query.read_filters
-    intent = intent_of(analysis.normalised)
+    intent = intent_of(analysis.normalised, now)
     if wanted and called is not None and intent is Intent.DOCUMENTS:
-        read = read_filters(analysis.normalised, now or datetime.now().astimezone(), called)
+        read = read_filters(analysis.normalised, now, called)
         # At an earlier moment it is not told whether “last week” is that of the moment or of the asker.
         read = tuple(each for each in read if each.kind != "updated" or query.as_of is None)
         analysis = replace(analysis, read_filters=tuple(each for each in read if each.id not in query.dismissed))

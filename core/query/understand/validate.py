@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from core.errors import BadFilter, InvalidInput
-from core.model import Filters, Query, VersionRef
+from core.model import Filters, Query, VersionRef, zone_named
 from core.text.language import is_storable
 
 MOST_HITS = 100
@@ -30,6 +30,8 @@ def check_query(query: Query, now: datetime) -> None:
         raise InvalidInput(f"The reranking is {', '.join(METHODS[:-1])} or {METHODS[-1]}.")
     if query.syntax not in ("plain", "advanced"):
         raise InvalidInput("The syntax is plain or advanced.")
+    if query.zone and (not isinstance(query.zone, str) or zone_named(query.zone) is None):
+        raise InvalidInput("The time zone is not known.", remedy="Write it like Asia/Tokyo.")
     if len(query.dismissed) > MOST_FILTER_VALUES or not all(isinstance(each, str) for each in query.dismissed):
         raise InvalidInput(f"Dismissed filters are named by at most {MOST_FILTER_VALUES} ids.")
     _check_as_of(query, now)

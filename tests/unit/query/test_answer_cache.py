@@ -128,6 +128,11 @@ def test_whatever_changes_an_answer_makes_another_question_of_it(rag: core.EvoRA
         assert rag.ask(Query(QUESTION, **options)).cache is None, options  # type: ignore[arg-type]
 
 
+def test_a_question_without_days_is_the_same_in_every_time_zone(rag: core.EvoRAG) -> None:
+    first, again = rag.ask(QUESTION), rag.ask(Query(QUESTION, zone="Asia/Tokyo"))
+    assert again.cache is not None and again.cache.trace_id == first.id
+
+
 def test_other_settings_make_other_answers(tmp_path: Path) -> None:
     for number, context_chars in enumerate((3_000, 2_000, 3_000)):
         with knowledge_base(tmp_path, context_chars=context_chars, log_level=["INFO", "DEBUG"][number % 2]) as kb:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,14 +16,17 @@ from flask.testing import FlaskClient
 
 import core
 from app.components.ask.answer_card import answer_card
+from app.components.ask.asked_of import filter_chips
 from app.components.ask.support_marks import supported_text
 from app.components.ask.trace_cards import trace_cards
+from app.components.ask.trace_facts import understanding_facts
 from app.components.ask.why_not_advice import changed
 from app.components.compare.address import Pair
 from app.components.compare.answers import answer_comparison
 from app.components.shared.generator_choice import generator_line
 from app.components.shared.links import ask_search, query_of
 from app.i18n import has
+from app.pages.ask.form import body_of
 from core import adapters
 from core.adapters.generation.command_generator import CommandGenerator
 from core.adapters.generation.server_problems import _IN_ENVIRONMENT, _IN_SETTINGS
@@ -236,6 +240,38 @@ def test_a_read_filter_that_would_leave_nothing_is_told_and_cannot_be_taken_away
     unused = ReadFilter("updated:x", "updated", "last week", Filters(), is_applied=False)
     shown = answer_card(replace(trace, analysis=replace(trace.analysis, read_filters=(unused,))))
     assert "“last week” is left out" in text(shown) and not by_class(shown, "chip-drop")
+
+
+def test_days_of_a_read_filter_are_written_by_the_browser(window: Dash, client: FlaskClient, orchard) -> None:
+    ask(window, client, WHEN)
+    trace = orchard.trace(orchard.history()[0].id)
+    after, before = datetime(2025, 9, 30, 15, tzinfo=UTC), datetime(2025, 10, 31, 14, 59, 59, 999_999, tzinfo=UTC)
+    bounds = Filters(updated_after=after, updated_before=before)
+    read = ReadFilter("updated:in-month-1", "updated", "last month", bounds)
+    trace = replace(trace, analysis=replace(trace.analysis, read_filters=(read,)))
+    with window.server.test_request_context("/", headers={"Accept-Language": "en"}):
+        for drawn in (answer_card(trace), filter_chips(trace, {})):
+            [chip] = by_class(drawn, "when-bounds")
+            assert after.isoformat() in chip.title and before.isoformat() in chip.title
+        [fact] = [part for name, part in understanding_facts(trace) if name == "Read filter"]
+        days = by_class(fact, "when-exact")
+    assert text(fact).split() == ["last", "month", "from", "30", "Sep", "2025", ",", "until", "31", "Oct", "2025"]
+    assert [(day.dateTime, getattr(day, "data-told")) for day in days] == [
+        (after.isoformat(), "bound"),
+        (before.isoformat(), "bound"),
+    ]
+
+
+@pytest.mark.parametrize(("cookie", "zone"), [("Asia/Tokyo", "Asia/Tokyo"), ("Asia/Nowhere", ""), (None, "")])
+def test_a_question_is_asked_in_the_time_zone_of_the_browser(
+    window: Dash, client: FlaskClient, orchard, cookie: str | None, zone: str
+) -> None:
+    if cookie:
+        client.set_cookie("evorag_zone", cookie)
+    went = ask(window, client, WHEN)["ask-go"]["data"]
+    query = orchard.trace(orchard.history()[0].id).query
+    assert query.zone == zone and "zone" not in went["search"]
+    assert body_of(query).get("zone", "") == zone
 
 
 def test_a_question_about_the_knowledge_base_is_answered_as_such(window: Dash, client: FlaskClient, orchard) -> None:

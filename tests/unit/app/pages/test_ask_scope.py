@@ -169,7 +169,12 @@ def test_versions_are_offered_by_document_without_those_that_cannot_be_asked(
     sent = {"ask-version.search_value": "hours", "ask-version.value": None}
     options = press(window, client, "ask-version.search_value", sent)["response"]["ask-version"]["options"]
     assert [option["value"] for option in options] == ["hours.txt#v4", "hours.txt#v3", "hours.txt#v2"]
-    assert "Plan" in options[0]["label"] and "current" in options[2]["label"]
+    assert "Plan" in options[0]["search"] and "current" in options[2]["search"]
+    said = [option["label"]["props"]["children"] for option in options]
+    assert said[0][0] == "hours.txt · v4 · Plan · " and said[2][2] == " · current"
+    made = {f"hours.txt#v{version.number}": version.created_at.isoformat() for version in shop.versions("hours.txt")}
+    for option, (_, time, _) in zip(options, said, strict=True):
+        assert time["props"]["dateTime"] == made[option["value"]] and time["props"]["data-told"] == "day"
     page = open_page(window, "/ask?asof=hours.txt%23v1")
     assert by_id(page, "ask-version").value == "hours.txt#v1"
     assert by_id(page, "ask-version").options[0]["value"] == "hours.txt#v1"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import dash
 import pytest
@@ -15,8 +17,18 @@ from app.components.evaluate.forms import EXAMPLE
 from app.components.evaluate.run_comparison import meaning_of
 from app.components.evaluate.run_outcomes import judged
 from app.components.evaluate.words import written
+from app.pages.evaluate.as_of import as_of_written
 from core.access import acting
-from core.model import EvaluationRun, JudgedQuestion, MeasureDifference, Principal, QuestionOutcome, Role
+from core.model import (
+    AsOf,
+    EvaluationRun,
+    JudgedQuestion,
+    MeasureDifference,
+    Principal,
+    QuestionOutcome,
+    Role,
+    VersionRef,
+)
 from tests.unit.app.drawn import by_id, open_page, parts, press, press_one_of, text
 from tests.unit.app.pages.test_shell import texts
 
@@ -26,6 +38,30 @@ RIGHT = QuestionOutcome(ASKED, "", {"fused": 12, "final": 3}, {}, True, False, "
 
 def difference(name: str, new: float, low: float, high: float) -> MeasureDifference:
     return MeasureDifference(name, "answers", 0.5, new, low, high)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("12", 12),
+        ("hours.txt#v2", VersionRef("hours.txt", 2)),
+        ("2026-03-01", datetime(2026, 3, 1, 14, 59, 59, 999_999, tzinfo=UTC)),
+        ("2026-03-01 09:00", datetime(2026, 3, 1, tzinfo=UTC)),
+        ("2026-03-01T09:00+02:00", datetime(2026, 3, 1, 7, tzinfo=UTC)),
+    ],
+)
+def test_as_of_a_day_is_until_its_end_where_the_reader_is(window: Dash, written: str, expected: AsOf) -> None:
+    with window.server.test_request_context("/", headers={"Cookie": "evorag_zone=Asia/Tokyo"}):
+        assert as_of_written(written) == expected
+
+
+def test_as_of_today_is_until_now_and_of_tomorrow_there_is_nothing(window: Dash) -> None:
+    today = datetime.now(ZoneInfo("Asia/Tokyo")).date()
+    with window.server.test_request_context("/", headers={"Cookie": "evorag_zone=Asia/Tokyo"}):
+        found = as_of_written(today.isoformat())
+        assert isinstance(found, datetime) and timedelta() <= datetime.now(UTC) - found < timedelta(minutes=1)
+        later = as_of_written((today + timedelta(days=2)).isoformat())
+        assert isinstance(later, datetime) and later > datetime.now(UTC)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import update
@@ -12,6 +13,7 @@ import core
 from core import Filters, Query
 from core.access import acting
 from core.catalog.schema import documents
+from core.errors import InvalidInput
 from core.model import AnalysisStep, AnswerStep, DoneStep, PassagesStep, Principal, ReadFilter, Role
 from tests.builders import add, knowledge_base
 
@@ -133,6 +135,25 @@ def test_dates_narrow_to_what_changed_since_and_are_not_searched_for(kb: core.Kn
     assert rag.search("昨日の資料で食事の費用は").analysis.searched == "資料で食事の費用は"
     named = rag.search(f"meals in the documents since January {datetime.now().year}").analysis
     assert [each.kind for each in named.read_filters] == ["updated"] and named.searched == ""
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_days_begin_where_whoever_asks_is(rag: core.EvoRAG, zone: str) -> None:
+    for question in ("What do meals cost in the documents since yesterday?", "Which documents changed yesterday?"):
+        trace = rag.search(Query(question, zone=zone))
+        there = trace.asked_at.astimezone(ZoneInfo(zone)).replace(hour=0, minute=0, second=0, microsecond=0)
+        for each in trace.analysis.read_filters:
+            assert each.filters.updated_after == there - timedelta(days=1)
+        assert bool(trace.analysis.read_filters) is ("meals" in question)
+    about = rag.ask(Query("When was fair.md last updated?", zone=zone)).answer.text
+    at = rag.kb.documents()[0].updated_at.astimezone(ZoneInfo(zone))
+    assert f"{at:%-d %B %Y at %H:%M}" in about
+
+
+@pytest.mark.parametrize("zone", ["Asia/Nowhere", "../../etc/passwd", "Asia", "\0"])
+def test_a_time_zone_that_nobody_knows_is_refused(rag: core.EvoRAG, zone: str) -> None:
+    with pytest.raises(InvalidInput, match="time zone"):
+        rag.search(Query("What do meals cost?", zone=zone))
 
 
 @pytest.mark.parametrize(

@@ -80,12 +80,12 @@ def test_it_tells_when_a_document_was_changed_and_what_was_lately(kb: core.Knowl
     ],
 )
 def test_other_questions_go_to_the_documents(question: str) -> None:
-    assert intent_of(question) is Intent.DOCUMENTS
+    assert intent_of(question, datetime.now(UTC)) is Intent.DOCUMENTS
 
 
 def test_small_talk_is_told_apart() -> None:
-    assert intent_of("hello there!") is Intent.SMALL_TALK
-    assert intent_of("ありがとうございます") is Intent.SMALL_TALK
+    assert intent_of("hello there!", datetime.now(UTC)) is Intent.SMALL_TALK
+    assert intent_of("ありがとうございます", datetime.now(UTC)) is Intent.SMALL_TALK
 
 
 def test_an_unknown_document_is_asked_of_the_documents(rag: core.EvoRAG) -> None:
