@@ -20,6 +20,11 @@ def in_language(sentence: str) -> str | None:
     return _said(sentence, SENTENCES)
 
 
+def as_said(sentence: str) -> str:
+    """Return a sentence of the core in the language of the request, as it is where the locales do not hold it."""
+    return in_language(sentence) or sentence
+
+
 @cache
 def patterns(prefix: str = SENTENCES) -> dict[str, re.Pattern[str]]:
     """Return what the core says in English, by the key of its translation; the values stand in named groups."""

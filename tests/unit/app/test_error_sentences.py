@@ -24,6 +24,7 @@ from app import i18n
 from app.components.shared.error_sentences import PARTS, SENTENCES, WORDED, in_language, patterns
 from app.components.shared.states import USUAL_REMEDIES
 from core import errors
+from core.catalog.questions.evaluations import INTERRUPTED
 from core.model import JobState
 from core.query.record_answer import unrecorded
 from core.snn.neurons import Code
@@ -54,6 +55,19 @@ OFF_THE_PAGES = (
 )
 """What only the command line, other programs or whoever starts a server is told."""
 
+
+FOR_PROGRAMS = (
+    "api/description",
+    "api/documents/routes.py",
+    "api/search/routes.py",
+    "api/system/access.py",
+    "api/system/unknown.py",
+    "api/uploads",
+    "api/versions",
+    "security/callbacks.py",
+    "server.py",
+)
+"""What only programs are told, whose requests no page makes."""
 
 MADE_BY_OTHERS = frozenset(map(os.strerror, errno.errorcode))
 """Reasons that the system gives; the locales hold the likely ones."""
@@ -205,6 +219,28 @@ def test_every_error_that_a_page_can_show_has_japanese() -> None:
     assert not missing, "\n".join(missing)
 
 
+def test_every_error_of_the_server_that_a_page_can_show_has_japanese() -> None:
+    skipped = tuple(APP / place for place in FOR_PROGRAMS)
+    missing = []
+    for path in sorted(APP.rglob("*.py")):
+        if not any(path.is_relative_to(place) for place in skipped):
+            found = said_in(path) - set(USUAL_REMEDIES.values())
+            missing += [f"{path.relative_to(APP)}: {said}" for said in sorted(found) if not is_japanese(said)]
+    assert not missing, "\n".join(missing)
+
+
+def said_elsewhere() -> list[str]:
+    """Return what is said of a cross-encoder, in the words of an embedding model, and of a run that was cut off."""
+    said = said_in(CORE / "adapters/generation/model_folder.py")
+    renamed = [one.replace("embedding model", "cross-encoder") for one in said if "embedding model" in one]
+    return [*renamed, INTERRUPTED.partition(": ")[2]]
+
+
+def test_what_is_said_by_other_means_has_japanese() -> None:
+    assert len(said_elsewhere()) > 4
+    assert [one for one in said_elsewhere() if not is_japanese(one)] == []
+
+
 def test_japanese_sentences_say_every_value() -> None:
     unsaid = {}
     for key in (*patterns(), *patterns(PARTS)):
@@ -216,10 +252,11 @@ def test_japanese_sentences_say_every_value() -> None:
 
 def test_places_that_no_page_reaches_are_there() -> None:
     assert [place for place in OFF_THE_PAGES if not (CORE / place).exists()] == []
+    assert [place for place in FOR_PROGRAMS if not (APP / place).exists()] == []
 
 
 def test_translated_sentences_of_errors_are_those_that_are_said() -> None:
-    said = {one for root in (CORE, APP) for path in root.rglob("*.py") for one in said_in(path)}
+    said = {one for path in modules() for one in said_in(path)} | {*said_elsewhere()}
     worded = [re.escape(one) for one in said if re.search("[a-z]{2}", one)]
     said_by = [re.compile(one.replace(re.escape(HOLE), ".+"), re.DOTALL) for one in worded]
     unsaid = [
