@@ -21,11 +21,15 @@ from dash import Dash
 import app
 import core
 from app import i18n
+from app.components.document.overview import stores_card
+from app.components.settings.file_check import files_section
+from app.components.settings.store_checks import store_table
 from app.components.shared.error_sentences import PARTS, SENTENCES, WORDED, in_language, patterns
+from app.components.shared.generator_choice import generator_words
 from app.components.shared.states import USUAL_REMEDIES
 from core import errors
 from core.catalog.questions.evaluations import INTERRUPTED
-from core.model import JobState
+from core.model import FilesCheck, GeneratorHealth, GeneratorState, Health, JobState, StoreCheck, StoreHealth
 from core.query.record_answer import unrecorded
 from core.snn.neurons import Code
 
@@ -363,3 +367,18 @@ def test_reason_is_said_where_it_is_known(window: Dash) -> None:
         assert in_language("This needs the role editor; “佐藤” has the role reader.") == (
             "この操作には editor のロールが必要です。「佐藤」のロールは reader です。"
         )
+
+
+def test_failure_beside_a_store_is_said_in_japanese(window: Dash) -> None:
+    late = "The vector store failed: MilvusException."
+    health = GeneratorHealth("x", "y", GeneratorState.UNAVAILABLE, "The server at a:1 lists no model.")
+    with window.server.test_request_context(headers={"Accept-Language": "ja"}):
+        shown = [
+            store_table([StoreCheck("vector", "milvus", 3, error=late)]),
+            files_section(FilesCheck(3, error="The store of the originals does not answer (OSError).")),
+            generator_words(health),
+            stores_card(Health((StoreHealth("vector", "milvus", "down", None, late),), 0, True)),
+        ]
+    vectors = "ベクトルストアでエラーが起きました（MilvusException）。"
+    expected = (vectors, "原本の保管先が応答しません（OSError）。", "サーバー a:1 にモデルがありません。", vectors)
+    assert [words for words, part in zip(expected, shown, strict=True) if words not in str(part)] == []
