@@ -29,6 +29,7 @@ from app.components.shared.generator_choice import generator_words
 from app.components.shared.states import USUAL_REMEDIES
 from core import errors
 from core.catalog.questions.evaluations import INTERRUPTED
+from core.errors import CatalogDamaged
 from core.model import FilesCheck, GeneratorHealth, GeneratorState, Health, JobState, StoreCheck, StoreHealth
 from core.query.record_answer import unrecorded
 from core.snn.neurons import Code
@@ -234,10 +235,19 @@ def test_every_error_of_the_server_that_a_page_can_show_has_japanese() -> None:
 
 
 def said_elsewhere() -> list[str]:
-    """Return what is said of a cross-encoder, in the words of an embedding model, and of a run that was cut off."""
+    """Return what no module says as an error of its own.
+
+    That is of a cross-encoder, in the words of an embedding model; of a run that was cut off; of the state of a store.
+    """
     said = said_in(CORE / "adapters/generation/model_folder.py")
     renamed = [one.replace("embedding model", "cross-encoder") for one in said if "embedding model" in one]
-    return [*renamed, INTERRUPTED.partition(": ")[2]]
+    generations = modules()[CORE / "indexes/generations.py"].named
+    states = sentences(ast.Name("remark"), generations)
+    for module in modules().values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and name_of(node.func) == "StoreHealth":
+                states += [said for value in node.args[4:] for said in sentences(value, module.named)]
+    return [*renamed, INTERRUPTED.partition(": ")[2], CatalogDamaged.remedy, *filter(None, states)]
 
 
 def test_what_is_said_by_other_means_has_japanese() -> None:
