@@ -161,8 +161,8 @@ def _code_wanted(ticket: str, after: str, *, is_wrong: bool = False) -> flask.ty
 
 def _refused(error: Unauthorized | RateLimited, after: str, name: str) -> flask.typing.ResponseReturnValue:
     if _wants_json():
-        return problem({**error_words(error), "detail": error.message}, error.status)
-    return _page(after, name=name[:NAME_CHARS], error=error.message), error.status
+        return problem(error_words(error), error.status)
+    return _page(after, name=name[:NAME_CHARS], error=error_words(error)["detail"]), error.status
 
 
 def _page(after: str, *, name: str = "", error: str = "", fields: Markup = EMPTY, below: Markup = EMPTY) -> str:

@@ -6,6 +6,7 @@ from dash import dcc, html
 
 from app import links
 from app.components.attributes import aria
+from app.components.shared.error_sentences import as_said
 from app.components.shared.states import badge
 from app.components.shared.wording import engine_name
 from app.i18n import has, number, size, t
@@ -68,7 +69,11 @@ def _store(store: StoreHealth) -> html.Li:
                 className="line-link",
             ),
             *rows,
-            badge(STORE_MEANINGS.get(store.state, "neutral"), t(f"overview.store.{store.state}"), store.detail or None),
+            badge(
+                STORE_MEANINGS.get(store.state, "neutral"),
+                t(f"overview.store.{store.state}"),
+                as_said(store.detail or "") or None,
+            ),
         ],
         className="line",
     )

@@ -9,6 +9,7 @@ from dash import dcc, html
 
 from app import links
 from app.components.attributes import dataset
+from app.components.shared.error_sentences import as_said
 from app.components.shared.filter_words import dropdown_words
 from app.components.shared.states import badge
 from app.i18n import size, t
@@ -31,7 +32,7 @@ def files_section(found: FilesCheck) -> html.Section:
 
 def _verdict(found: FilesCheck) -> list[Any]:
     if found.error:
-        return [badge("error", t("stores.files_not_read")), html.P(found.error, className="hint")]
+        return [badge("error", t("stores.files_not_read")), html.P(as_said(found.error), className="hint")]
     if found.missing or found.unnamed or found.damaged:
         return []
     read = t("stores.files_verified", count=found.verified) if found.verified else t("stores.files_sound")

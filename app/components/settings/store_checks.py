@@ -10,6 +10,7 @@ from dash import dcc, html
 from app import links
 from app.components.attributes import aria, dataset
 from app.components.settings.file_check import files_section
+from app.components.shared.error_sentences import as_said
 from app.components.shared.icon import icon
 from app.components.shared.states import badge
 from app.components.shared.times import joined, left_of, when
@@ -66,7 +67,7 @@ def _named(check: StoreCheck) -> html.Div:
         html.Br(),
         html.Span(engine_name(check.engine), className="muted"),
     ]
-    return html.Div([*words, *([html.P(check.error, className="hint")] if check.error else [])])
+    return html.Div([*words, *([html.P(as_said(check.error), className="hint")] if check.error else [])])
 
 
 def _count(check: StoreCheck, name: str) -> html.Span:

@@ -91,8 +91,7 @@ def _training(training: Training, may_change: bool) -> html.Div:
         parts.append(html.P(t("settings.left_out", count=number(training.left_out)), className="hint"))
     if training.error:
         error = error_words({"code": training.code, "message": training.error, "remedy": training.remedy})
-        detail = html.Span(one_text(error["detail"]), lang="en")
-        reason: list[Any] = [html.Strong(one_text(error["title"])), " ", detail, " ", one_text(error["remedy"])]
+        reason: list[Any] = [html.Strong(one_text(error["title"])), " ", one_text(error["detail"], error["remedy"])]
         parts.append(html.P(reason, className="hint"))
     return html.Div(parts, className="run-progress settings-training")
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dash import html
 from dash.development.base_component import Component
 
+from app.components.shared.error_sentences import as_said, in_language
 from app.components.shared.states import badge, error_line, one_text
 from app.i18n import has, t
 from core.model import GeneratorFailure, GeneratorHealth, GeneratorState, to_dict
@@ -71,8 +72,13 @@ def generator_words(health: GeneratorHealth) -> html.Span | None:
     own = _own_words(health)
     if own:
         return html.Span(own, className="generator-detail")
-    said = one_text(health.detail, health.remedy if health.state is GeneratorState.UNAVAILABLE else "")
-    return html.Span(said, className="generator-detail", lang="en") if said else None
+    remedy = health.remedy if health.state is GeneratorState.UNAVAILABLE else ""
+    said = one_text(as_said(health.detail), as_said(remedy))
+    return (
+        html.Span(said, className="generator-detail", lang=None if in_language(health.detail) else "en")
+        if said
+        else None
+    )
 
 
 def failure_words(failure: GeneratorFailure) -> Component:

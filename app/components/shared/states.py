@@ -14,7 +14,7 @@ from dash import dcc, html, set_props
 from app import links
 from app.components.attributes import aria, dataset
 from app.components.shared import ids
-from app.components.shared.error_sentences import in_language
+from app.components.shared.error_sentences import as_said, in_language
 from app.components.shared.icon import icon
 from app.components.shell.frame import page
 from app.i18n import has, language, t
@@ -89,7 +89,7 @@ def error_words(error: EvoRAGError | Mapping[str, Any]) -> dict[str, str]:
     return {
         "code": code,
         "title": t(f"error.{code}" if has(f"error.{code}") else "error.error"),
-        "detail": in_language(message) or message,
+        "detail": as_said(message),
         "remedy": (in_language(given) or (given if language() == "en" else usual)) if is_special else usual,
     }
 

@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 import core
 from app.main import create_app
 from app.security.public_paths import safe_path
+from core.errors import RateLimited
 from core.model import Role
 from tests.builders import add, knowledge_base
 
@@ -151,6 +152,21 @@ def test_page_speaks_both_languages_and_holds_no_script_of_its_own(client: Flask
     assert "Password" in english
     assert "パスワード" in japanese
     assert english.count("<script") == english.count('<script src="/assets/head/boot.js"></script>') == 1
+
+
+def test_crowd_is_told_of_in_the_language_of_the_page(
+    client: FlaskClient, house: core.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crowded(*_: object, **__: object) -> None:
+        raise RateLimited("Too many people are signing in.")
+
+    monkeypatch.setattr(type(house.accounts), "sign_in", crowded)
+    form = {"name": NAME, "password": PASSWORD}
+    page = client.post("/sign-in", data=form, headers={"Accept-Language": "ja"})
+    assert page.status_code == 429
+    assert "サインインが集中しています。" in page.text
+    told = client.post("/sign-in", data=form, headers={"Accept-Language": "ja", "Accept": "application/json"})
+    assert told.json["detail"] == "サインインが集中しています。"
 
 
 def test_who_is_known_needs_no_sign_in_page(client: FlaskClient) -> None:
