@@ -64,7 +64,7 @@ def asked(folder: Path = SET) -> list[Asked]:
 class Judged:
     """A stretch by what it begins with, blanks left out; ``is_answer`` tells whether it answers a question of the set.
 
-    One that does may name the words, as ``Asked`` does; of a question that is kept apart also its document and sentence.
+    One that does may name the words, as ``Asked`` does; of a question kept apart also its document and sentence.
     """
 
     question: int
