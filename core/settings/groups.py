@@ -186,7 +186,9 @@ class SearchSettings(Group):
         description="`auto`: in memory up to `EVORAG_HOT_VECTOR_LIMIT` chunks; `store`: always the vector store.",
     )
     hot_vector_limit: int | None = Field(
-        None, ge=0, description="Most chunks searched in memory, without a vector server; empty: a quarter of it."
+        None,
+        ge=0,
+        description="Most chunks searched in memory, without a vector server; empty: what fits in a quarter of it.",
     )
     vector_nlist: int = Field(128, ge=1, description="Number of clusters of the IVF_FLAT index.")
     vector_nprobe: int = Field(0, ge=0, description="Clusters that one vector search reads; 0: the measured default.")
