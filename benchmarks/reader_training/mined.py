@@ -2,10 +2,11 @@
 
 For each written question (``asked``) what the product finds and reads over the manuals at ``KEPT`` is written to
 ``TARGET/read.jsonl``, where a run that ended goes on. What the reader puts before the right stretch, what holds the
-words of the answer elsewhere, or what it takes for an answer where there is none, may answer as well: nearly a fifth
-of what was judged does. So it is learnt from only where somebody judged it. ``--pairs`` writes what is to be judged, in
-so many files; ``judged.jsonl`` beside the questions keeps the judgements, by what a stretch begins with. Questions that
-the reader finds easy are mostly left out.
+words of the answer elsewhere, or what it takes for an answer where there is none, may answer as well: one in seven
+of what was judged does. So it is learnt from only where somebody judged it: as one that does not answer, or as another
+right one where the words of its answer are kept. ``--pairs`` writes what is to be judged, in so many files;
+``judged.jsonl`` beside the questions keeps the judgements, by what a stretch begins with. Questions that the reader
+finds easy are mostly left out.
 """
 
 from __future__ import annotations
