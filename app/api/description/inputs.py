@@ -58,7 +58,7 @@ SEARCHING: dict[str, Field] = {
     "syntax": one_of("Literal text, or phrases, `-word` and `field:value`.", "plain", "advanced", default="plain"),
     "fresh": yes_no("Answer afresh, even where a kept answer holds."),
     "conversation_id": words("The conversation that the question goes on with.", most=64),
-    "zone": words("The time zone of “yesterday”, such as `Asia/Tokyo`; without it that of the server.", most=64),
+    "zone": words("The time zone of days such as “yesterday”, like `Asia/Tokyo`; by default the server's.", most=64),
 }
 _FILTERS: dict[str, Field] = {
     "doc_keys": texts("Only these documents.", most=MOST_FILTER_VALUES, chars=KEY_CHARS),
