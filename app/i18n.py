@@ -49,7 +49,7 @@ def language() -> str:
 
 
 def reader_zone() -> str:
-    """Return the time zone of the browser, which every page keeps in a cookie; nothing where none is known."""
+    """Return the name of the browser's time zone, which every page keeps in a cookie; empty where it is not known."""
     given = flask.request.cookies.get(ZONE_COOKIE, "")
     return given if zone_named(given) is not None else ""
 
@@ -126,7 +126,7 @@ def moment(at: datetime, lang: str | None = None) -> str:
 
 
 def day(at: datetime, lang: str | None = None) -> str:
-    """Return the day of a moment, without its year in that year; the browser says the user's own where it can."""
+    """Return the day of a moment, without the year if it is this one; the browser writes the reader's own."""
     is_lately = at.year == datetime.now(UTC).year
     if (lang or language()) == "ja":
         return f"{at.month}月{at.day}日" if is_lately else f"{at.year}年{at.month}月{at.day}日"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 from core.errors import InvalidInput
 from core.model.questions import AsOf, VersionRef
@@ -23,7 +23,7 @@ def format_as_of(as_of: AsOf | None) -> str | None:
 def parse_as_of(text: str, zone: tzinfo | None = None) -> AsOf:
     """Return a sequence number (``12``), a version (``handbook.pdf#v2``) or a moment (ISO 8601).
 
-    A moment that tells no zone is one of ``zone``, where that is None of this machine's. Raises: ``InvalidInput``.
+    A moment without a zone is read in ``zone``, or in this machine's where that is None. Raises: ``InvalidInput``.
     """
     text = text.strip()
     if _SEQUENCE.fullmatch(text):
@@ -32,7 +32,10 @@ def parse_as_of(text: str, zone: tzinfo | None = None) -> AsOf:
         return VersionRef(unicodedata.normalize("NFC", version["name"]).lower(), int(version["number"]))
     try:
         moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo else moment.replace(tzinfo=zone) if zone else moment.astimezone()
+        if moment.tzinfo:
+            return moment
+        # Long ago offsets had seconds, which browsers do not read.
+        return moment.replace(tzinfo=zone).astimezone(UTC) if zone else moment.astimezone()
     except (ValueError, OverflowError, OSError):
         raise InvalidInput(
             f"“{text[:64]}” is no version, no sequence number and no moment.",

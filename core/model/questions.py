@@ -79,7 +79,7 @@ class Query:
     """Not answered from the cache."""
     conversation_id: str = ""
     zone: str = ""
-    """Whose days the question speaks of, as ``Asia/Tokyo``; empty for the time zone of this machine."""
+    """The time zone of the days that the question names, such as ``Asia/Tokyo``; empty for this machine's."""
     record: bool = False
     """Written by spiking neurons that are recorded; not answered from the cache."""
 

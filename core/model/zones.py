@@ -1,4 +1,4 @@
-"""Time zones by the names that the IANA gives them, as browsers tell them."""
+"""Time zones by their IANA names, which browsers tell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 
 def zone_named(name: str) -> tzinfo | None:
-    """Return the time zone ``Asia/Tokyo`` names; None for no name and for one that this machine does not know."""
+    """Return the time zone of a name such as ``Asia/Tokyo``; None for an empty and for an unknown name."""
     try:
         return ZoneInfo(name) if name else None
     except (ValueError, KeyError, OSError):

@@ -132,6 +132,12 @@ def test_claims_become_windows_that_a_verifier_learns_from(tmp_path: Path) -> No
     verifier = TrainedVerifier(shared_encoder, path=tmp_path / "run" / "verifier.npz")
     (chance,) = verifier.verify([ClaimEvidence("Pump 3 moves 24 litres.", "Pump 3 moves 24 litres a second.")])
     assert 0 < chance < 1
+    order = [tmp_path / "windows", tmp_path / "further", "--steps", 0, "--learning", 2]
+    first, second = (tmp_path / folder / "verifier.npz" for folder in ("run", "further"))
+    run("train", *order, "--begin-with", first)
+    with np.load(first) as learnt, np.load(second) as further:
+        assert sorted(learnt) == sorted(further)
+        assert all(np.array_equal(learnt[name], further[name]) for name in learnt)
 
 
 def test_written_claims_stand_over_passages_that_the_sheets_have(tmp_path: Path) -> None:

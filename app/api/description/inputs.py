@@ -10,7 +10,7 @@ from app.api.description.describe import Field, moment, number, obj, one_of, tex
 from app.api.description.fields import LABEL_CHARS, NOTE_CHARS, TAG_CHARS, TAGS_LIMIT
 from app.context import kb
 from core.errors import BadFilter
-from core.model import Filters, Query, VersionRef, parse_as_of
+from core.model import Filters, Query, VersionRef, parse_as_of, zone_named
 
 MOST_ROWS = 1_000
 MOST_FILTER_VALUES = 1_000
@@ -58,7 +58,11 @@ SEARCHING: dict[str, Field] = {
     "syntax": one_of("Literal text, or phrases, `-word` and `field:value`.", "plain", "advanced", default="plain"),
     "fresh": yes_no("Answer afresh, even where a kept answer holds."),
     "conversation_id": words("The conversation that the question goes on with.", most=64),
-    "zone": words("The time zone of “yesterday”, such as `Asia/Tokyo`; without it that of the server.", most=64),
+    "zone": words(
+        "The time zone of days such as “yesterday”, and of an `as_of` without one, like `Asia/Tokyo`; by default the"
+        " server's.",
+        most=64,
+    ),
 }
 _FILTERS: dict[str, Field] = {
     "doc_keys": texts("Only these documents.", most=MOST_FILTER_VALUES, chars=KEY_CHARS),
@@ -96,7 +100,7 @@ def query_of(question: str, given: Mapping[str, Any], filters: Mapping[str, Any]
         top_k=given["top_k"] or settings.top_k,
         depth=given["depth"] or settings.search_depth,
         filters=Filters(**{name: filters[name] for name in FILTERS}),
-        as_of=parse_as_of(given["as_of"]) if given["as_of"] else None,
+        as_of=parse_as_of(given["as_of"], zone_named(given["zone"])) if given["as_of"] else None,
         fusion=given["fusion"],
         alpha=given["alpha"],
         per_document=given["per_document"],

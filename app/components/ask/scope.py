@@ -122,7 +122,7 @@ def _field(name: str, kind: str, children: list[Any]) -> html.Div:
 def _option(document: Document, version: Version) -> dict[str, Any]:
     words = f"{document.name} · v{version.number}" + (f" · {version.label}" if version.label else "")
     standing = f" · {t('ask.standing.current')}" if version.is_published else ""
-    # What is no text is searched by what stands for it.
+    # Dash searches a label that is no text by its ``search`` alone.
     return {"label": html.Span([f"{words} · ", on_day(version.created_at), standing]), "search": words + standing}
 
 

@@ -101,7 +101,7 @@ def _run(run: EvaluationRun, told: str) -> html.Section:
             html.P(told, className="hint"),
             dcc.Link(run_title(run), href=links.evaluate(run=run.id), className="question"),
             html.Div(
-                [when(run.started_at), *[html.Span(said) for said in options_of(run.settings)]],
+                [when(run.started_at), *options_of(run.settings)],
                 className="question-facts",
             ),
         ],

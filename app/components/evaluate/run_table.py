@@ -138,9 +138,7 @@ def _row(run: EvaluationRun, number: int | None, before: EvaluationRun | None) -
     name: list[Any] = [
         html.Span(f"#{number} ", className="muted numbers") if number else None,
         dcc.Link(run_title(run), href=links.evaluate(run=run.id), className="passage-name"),
-        html.Div(
-            [when(run.started_at), *[html.Span(said) for said in options_of(run.settings)]], className="question-facts"
-        ),
+        html.Div([when(run.started_at), *options_of(run.settings)], className="question-facts"),
     ]
     if run.state != "done":
         name.append(run_badge(run))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
+
+from dash import html
 
 from app.components.shared.times import exactly
 from app.components.shared.wording import sentence
 from app.i18n import has, number, t
-from core.model import WRONG_SET, EvaluationRun, QuestionSet
+from core.model import WRONG_SET, EvaluationRun, QuestionSet, parse_as_of
 
 LEGS = ("vector", "keyword", "fused", "final")
 """From the two legs to the ranking that the answer rests on; a run of an older program may lack the last."""
@@ -87,12 +90,20 @@ def run_title(run: EvaluationRun) -> Any:
     return sentence("evaluate.run_of", at=exactly(run.started_at))
 
 
-def options_of(settings: Mapping[str, Any]) -> list[str]:
-    """Return what a run was asked with, in words; what is plain (rank fusion, extraction, now) is not said."""
+def options_of(settings: Mapping[str, Any]) -> list[html.Span]:
+    """Return what a run was asked with; what is plain (rank fusion, extraction, now) is not said."""
     said = []
     for name, plain in (("rerank", ""), ("fusion", "rrf"), ("generator", "none"), ("as_of", "")):
         value = settings.get(name)
         if value not in (None, "", plain):
-            key = f"evaluate.{name}_{value}"
-            said.append(t("evaluate.option", name=t(f"evaluate.{name}"), value=t(key) if has(key) else str(value)))
+            shown = _option(name, str(value))
+            said.append(html.Span(sentence("evaluate.option", name=t(f"evaluate.{name}"), value=shown)))
     return said
+
+
+def _option(name: str, value: str) -> Any:
+    if name == "as_of":
+        as_of = parse_as_of(value)
+        return exactly(as_of) if isinstance(as_of, datetime) else value
+    key = f"evaluate.{name}_{value}"
+    return t(key) if has(key) else value

@@ -117,7 +117,7 @@ def meaning(each: ReadFilter, names: Names) -> list[Any]:
 
 
 def meaning_title(each: ReadFilter, names: Names) -> str:
-    """What a filter lets through, as the title of a ``when-bounds``: the browser says its moments as ``bound`` does."""
+    """What a filter lets through, as text: the browser rewrites the moments in titles of the class ``when-bounds``."""
     bounds = [t(key, day=at.isoformat()) for key, at in _bounds(each.filters)]
     return t("list.joint").join([*_named(each.filters, names), *bounds])
 

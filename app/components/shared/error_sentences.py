@@ -1,7 +1,7 @@
 """Sentences of errors in the language of the request.
 
-The locales hold those that people meet under ``said.``, and under ``within.`` what stands in them as words: reasons,
-states and things. A field of a sentence that is among ``WORDED`` holds such words, or another sentence.
+The locales hold the sentences that people meet under ``said.``, and under ``within.`` the words that fill them:
+reasons, states and things. A field that is named in ``WORDED`` holds such words, or another sentence.
 """
 
 from __future__ import annotations

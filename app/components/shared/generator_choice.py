@@ -74,11 +74,9 @@ def generator_words(health: GeneratorHealth) -> html.Span | None:
         return html.Span(own, className="generator-detail")
     remedy = health.remedy if health.state is GeneratorState.UNAVAILABLE else ""
     said = one_text(as_said(health.detail), as_said(remedy))
-    return (
-        html.Span(said, className="generator-detail", lang=None if in_language(health.detail) else "en")
-        if said
-        else None
-    )
+    if not said:
+        return None
+    return html.Span(said, className="generator-detail", lang=None if in_language(health.detail) else "en")
 
 
 def failure_words(failure: GeneratorFailure) -> Component:

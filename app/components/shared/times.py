@@ -38,14 +38,14 @@ def exactly(at: datetime, after: datetime | None = None) -> html.Time:
 
 
 def on_day(at: datetime) -> html.Time:
-    """Return the day of a moment, which the browser writes as the day that it is to the reader."""
+    """Return the day of a moment; the browser writes the one that it is where the reader is."""
     return html.Time(day(at), dateTime=at.isoformat(), className="when-exact", **dataset(told="day"))
 
 
 def bound(at: datetime) -> html.Time:
-    """Return the day with which a stretch of days begins or ends.
+    """Return the day on which a period begins or ends.
 
-    The browser says the time of day too, where it is not with a day of the reader's that it begins or ends.
+    The browser adds the time where the period begins or ends within a day of the reader's.
     """
     return html.Time(day(at), dateTime=at.isoformat(), className="when-exact", **dataset(told="bound"))
 

@@ -67,7 +67,7 @@ def _going(runs: Sequence[EvaluationRun], cancel: str = "evaluate-cancel") -> li
 
 def run_part(run: EvaluationRun) -> list[Any]:
     """Return how far a run is, or what came of it."""
-    facts = [run_badge(run), when(run.started_at), *[html.Span(said) for said in options_of(run.settings)]]
+    facts = [run_badge(run), when(run.started_at), *options_of(run.settings)]
     content: list[Any] = [html.Div(facts, className="question-facts")]
     if run.error:
         code, _, message = run.error.partition(": ")

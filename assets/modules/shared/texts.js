@@ -60,7 +60,7 @@ const dayOf = new Intl.DateTimeFormat(root.lang, days);
 const dayOfYear = new Intl.DateTimeFormat(root.lang, { ...days, year: "numeric" });
 export const day = (at) => (at.getFullYear() === new Date().getFullYear() ? dayOf : dayOfYear).format(at);
 
-/* With what a stretch of days begins or ends: a day, and the time where that does not begin or end with one here. */
+/* Where a period begins or ends: the day alone if that is its first or last moment here, else the time as well. */
 const isMidnight = (at) => !(at.getHours() || at.getMinutes() || at.getSeconds() || at.getMilliseconds());
 export const bound = (at) => (isMidnight(at) || isMidnight(new Date(at.getTime() + 1)) ? day(at) : moment(at));
 

@@ -235,7 +235,7 @@ const said = (time) => {
   return sameDay ? hours.format(at) : told(at);
 };
 const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
-/* “Yesterday” in a question is the day before that of whoever asks. */
+/* The server reads “yesterday” in a question as the asker's yesterday. */
 document.cookie = `evorag_zone=${zone()}; path=/; samesite=lax`;
 
 const write = (place, text) => {

@@ -99,7 +99,8 @@ def _matches(question: str) -> Iterator[re.Match[str]]:
 
 def _read(match: re.Match[str], now: datetime, is_change: bool) -> NamedDate | None:
     said = match.groupdict()
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    # Where clocks go back at midnight there are two; the day begins with the first.
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     is_open = bool(said.get("since")) or not is_change
     if said.get("year"):
         month = int(said["m"]) if said.get("m") else _SHORT.index(said["month"][:3].lower()) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import hypothesis.strategies as st
 import pytest
@@ -39,6 +40,12 @@ def test_a_moment_without_a_zone_is_local(text: str) -> None:
     assert isinstance(moment, datetime)
     assert moment == datetime.fromisoformat(text).astimezone()
     assert moment.tzinfo is not None
+
+
+def test_a_moment_of_long_ago_in_a_zone_is_one_that_browsers_read() -> None:
+    assert format_as_of(parse_as_of("1826-11-21", ZoneInfo("Asia/Tokyo"))) == "1826-11-20T14:41:01+00:00"
+    with pytest.raises(InvalidInput):
+        parse_as_of("0001-01-01", ZoneInfo("Asia/Tokyo"))
 
 
 @pytest.mark.parametrize(

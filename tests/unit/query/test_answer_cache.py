@@ -133,6 +133,15 @@ def test_a_question_without_days_is_the_same_in_every_time_zone(rag: core.EvoRAG
     assert again.cache is not None and again.cache.trace_id == first.id
 
 
+def test_a_question_of_days_is_another_one_where_they_begin_at_another_time(rag: core.EvoRAG) -> None:
+    question = "When does the museum open, in the documents since yesterday?"
+    first = rag.ask(Query(question, zone="Pacific/Kiritimati"))
+    assert [each.kind for each in first.analysis.read_filters] == ["updated"]
+    assert rag.ask(Query(question, zone="Pacific/Pago_Pago")).cache is None
+    again = rag.ask(Query(question, zone="Pacific/Kiritimati"))
+    assert again.cache is not None and again.cache.trace_id == first.id
+
+
 def test_other_settings_make_other_answers(tmp_path: Path) -> None:
     for number, context_chars in enumerate((3_000, 2_000, 3_000)):
         with knowledge_base(tmp_path, context_chars=context_chars, log_level=["INFO", "DEBUG"][number % 2]) as kb:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -104,8 +105,17 @@ def test_options_of_a_question_reach_its_query(client: FlaskClient, museum) -> N
         "syntax": "advanced",
         "generator": "none",
         "fresh": True,
+        "zone": "Asia/Tokyo",
     }
     asked = from_dict(Trace, ask(client, **options).get_json()).query
     assert {name: getattr(asked, name) for name in options} == {**options, "dismissed": ("extension:pdf",)}
     for odd in ({"rerank": "magic"}, {"recency": "yes"}, {"syntax": "sql"}, {"generator": "oracle"}, {"fresh": 1}):
         assert_problem(ask(client, **odd), 400, "invalid_input")
+    for zone in ("Asia/Nowhere", "../../etc/passwd", "x" * 65, 9):
+        assert_problem(ask(client, zone=zone), 400, "invalid_input")
+
+
+def test_moment_without_a_zone_is_one_of_the_zone_of_the_question(client: FlaskClient, museum) -> None:
+    asked = from_dict(Trace, ask(client, as_of="2026-11-21T09:00", zone="Asia/Tokyo").get_json()).query
+    assert asked.as_of == datetime(2026, 11, 21, tzinfo=UTC)
+    assert not from_dict(Trace, ask(client).get_json()).query.zone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -16,7 +17,7 @@ from app.components.ask.vocabulary_form import synonyms_of, words_of
 from app.components.evaluate.forms import EXAMPLE
 from app.components.evaluate.run_comparison import meaning_of
 from app.components.evaluate.run_outcomes import judged
-from app.components.evaluate.words import written
+from app.components.evaluate.words import options_of, written
 from app.pages.evaluate.as_of import as_of_written
 from core.access import acting
 from core.model import (
@@ -29,7 +30,7 @@ from core.model import (
     Role,
     VersionRef,
 )
-from tests.unit.app.drawn import by_id, open_page, parts, press, press_one_of, text
+from tests.unit.app.drawn import by_class, by_id, open_page, parts, press, press_one_of, text
 from tests.unit.app.pages.test_shell import texts
 
 ASKED = JudgedQuestion("1", "How often?", ("pump.txt",), ("every 14 days",))
@@ -53,6 +54,27 @@ def difference(name: str, new: float, low: float, high: float) -> MeasureDiffere
 def test_as_of_a_day_is_until_its_end_where_the_reader_is(window: Dash, written: str, expected: AsOf) -> None:
     with window.server.test_request_context("/", headers={"Cookie": "evorag_zone=Asia/Tokyo"}):
         assert as_of_written(written) == expected
+
+
+@pytest.mark.parametrize("cookie", ["evorag_zone=Europe/Berlin", "evorag_zone=Nowhere"])
+def test_as_of_a_day_on_which_clocks_change_is_until_its_end(
+    window: Dash, monkeypatch: pytest.MonkeyPatch, cookie: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        with window.server.test_request_context("/", headers={"Cookie": cookie}):
+            found = as_of_written("2026-03-29")
+    time.tzset()
+    assert found == datetime(2026, 3, 29, 21, 59, 59, 999_999, tzinfo=UTC)
+
+
+def test_moment_that_a_run_was_asked_of_is_the_readers(window: Dash) -> None:
+    as_of = datetime(2026, 3, 1, 14, 59, 59, 999_999, tzinfo=UTC)
+    with window.server.test_request_context("/", headers={"Accept-Language": "en"}):
+        [of_day, of_version] = options_of({"as_of": as_of.isoformat()}) + options_of({"as_of": "hours.txt#v2"})
+    assert by_class(of_day, "when-exact")[0].dateTime == as_of.isoformat()
+    assert text(of_version).split() == ["As", "of:", "hours.txt#v2"]
 
 
 def test_as_of_today_is_until_now_and_of_tomorrow_there_is_nothing(window: Dash) -> None:

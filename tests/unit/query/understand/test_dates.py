@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -195,3 +196,9 @@ def test_the_id_is_the_same_for_the_same_words_on_another_day() -> None:
 def test_a_month_before_the_longest_day_is_a_day_that_there_is() -> None:
     date = named_date("in the reports of the past 1 months", day("2026-03-31"))
     assert date is not None and date.after == day("2026-02-28")
+
+
+def test_a_month_with_two_first_midnights_begins_with_the_earlier() -> None:
+    now = datetime(2026, 11, 1, 0, 30, tzinfo=ZoneInfo("America/Havana"), fold=1)
+    date = named_date("figures in this month's reports", now)
+    assert date is not None and date.after.astimezone(UTC) == datetime(2026, 11, 1, 4, tzinfo=UTC)
