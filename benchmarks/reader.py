@@ -34,6 +34,7 @@ from core.model import Hit
 from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.compose import Composer
 from core.query.answer.confidence import confidence
+from core.query.answer.named_documents import named_documents
 from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.answer.read_confidence import ReadAnswer, read_confidence
 from core.query.answer.reading import (
@@ -98,7 +99,7 @@ def _read(reader: TrainedReader | None, one: Observed, hits: Sequence[Hit], most
     if reader is not None and profile.weights:
         first, further = to_read(profile, hits)
         known = read_in_order(reader, text, first, most, further)
-        hits = ordered(hits, known) if known else hits
+        hits = ordered(hits, known, named_documents(profile, hits)) if known else hits
     chosen = choose(hits, TOP_K, PER_DOCUMENT)
     found = find_candidates(profile, chosen)
     windows = read(reader, text, found, known=known) if reader is not None and found else []

@@ -40,6 +40,7 @@ from core.ports import Reader
 from core.query.answer import read_confidence, reading, reading_order
 from core.query.answer.candidates import Candidate, find_candidates
 from core.query.answer.compose import Composer
+from core.query.answer.named_documents import named_documents
 from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.answer.read_confidence import ReadAnswer
 from core.query.answer.reading import ReadWindow
@@ -106,13 +107,13 @@ def fitted(cases: Sequence[Case], reader: Reader, *, fits_all: bool = True, is_n
     report: dict[str, Any] = {}
     folds = _folds(cases)
     windows = {id(case): _read_to_order(case, reader) for case in cases}
-    weight, weights = dict(reading_order.READER_WEIGHTS), dict(reading.READ_WEIGHTS)
+    weight, weights = dict(reading_order.ORDER_WEIGHTS), dict(reading.READ_WEIGHTS)
     if fits_all:
         passages = {id(case): _passages(case, windows[id(case)]) for case in cases}
         apart = [_order_weights([passages[id(case)] for case in cases if folds[id(case)] != n]) for n in range(FOLDS)]
         for arm, of_fold in (("now", [weight] * FOLDS), ("fitted", apart)):
             report[f"order, {arm}"] = {name: _ranks(some, windows, folds, of_fold) for name, some in _by_set(cases)}
-        weight = report["READER_WEIGHTS"] = _rounded(_order_weights(list(passages.values())))
+        weight = report["ORDER_WEIGHTS"] = _rounded(_order_weights(list(passages.values())))
     made = {id(case): _answering(case, reader, windows[id(case)], weight) for case in cases}
     if fits_all:
         groups = {id(case): _group(case, made[id(case)]) for case in cases}
@@ -276,21 +277,32 @@ def _read_to_order(case: Case, reader: Reader) -> list[ReadWindow]:
 
 
 def _ordered(case: Case, windows: Sequence[ReadWindow], weights: Mapping[str, float]) -> Sequence[Hit]:
-    return reading_order.ordered(case.candidates, windows, weights) if windows else case.candidates
+    return reading_order.ordered(case.candidates, windows, _named(case), weights) if windows else case.candidates
+
+
+def _named(case: Case) -> Mapping[str, float]:
+    return named_documents(read_question(case.question, case.candidates), case.candidates)
 
 
 def _passages(case: Case, windows: Sequence[ReadWindow]) -> Group:
     """Return the passages of a question with what was known of each before it was read, and what the reader made."""
     read = reading_order.passage_features(windows) if windows else {}
     hits = [hit for hit in case.candidates if hit.rerank or hit.placed.id in read]
-    least = reading_order.least_features(read)
-    rows = [{_BEFORE: hit.rerank.score if hit.rerank else 0.0, **read.get(hit.placed.id, least)} for hit in hits]
+    least, named = reading_order.least_features(read), _named(case)
+    rows = [
+        {
+            _BEFORE: hit.rerank.score if hit.rerank else 0.0,
+            **read.get(hit.placed.id, least),
+            reading_order.DOCUMENT_PART: named.get(hit.placed.doc_key, 0.0),
+        }
+        for hit in hits
+    ]
     return Group(rows, [bool(case.answers) and hit.placed.id in case.places for hit in hits], case.set_name)
 
 
 def _order_weights(groups: Sequence[Group]) -> Row:
-    fitted = conditional_logit(groups, [_BEFORE, *reading_order.READER_WEIGHTS])
-    return {name: fitted[name] / max(fitted[_BEFORE], 1e-3) for name in reading_order.READER_WEIGHTS}
+    fitted = conditional_logit(groups, [_BEFORE, *reading_order.ORDER_WEIGHTS])
+    return {name: fitted[name] / max(fitted[_BEFORE], 1e-3) for name in reading_order.ORDER_WEIGHTS}
 
 
 def _rank(case: Case, windows: Sequence[ReadWindow], weights: Mapping[str, float]) -> int:

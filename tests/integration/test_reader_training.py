@@ -13,7 +13,7 @@ from benchmarks.reader_training.train import load
 from core.adapters.reading.reader_weights import read_reader
 from core.query.answer.read_confidence import READ_CONFIDENCE_WEIGHTS
 from core.query.answer.reading import READ_WEIGHTS
-from core.query.answer.reading_order import READER_WEIGHTS
+from core.query.answer.reading_order import ORDER_WEIGHTS
 from tests.smallest import ROOT
 
 
@@ -88,7 +88,7 @@ def test_written_questions_become_windows_and_fit_what_stands_beside_the_reader(
     assert json.loads(run(*order)) == report
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()} == kept != {}
     assert report["order, now"]["asked-en"]["5"] == report["order, fitted"]["asked-en"]["5"] == 1.0
-    assert report["READER_WEIGHTS"].keys() == READER_WEIGHTS.keys()
+    assert report["ORDER_WEIGHTS"].keys() == ORDER_WEIGHTS.keys()
     assert report["READ_WEIGHTS"].keys() == READ_WEIGHTS.keys()
     assert report["READ_CONFIDENCE_WEIGHTS"].keys() == READ_CONFIDENCE_WEIGHTS.keys()
     assert report["confidence, fitted"]["all"]["questions"] == 8

@@ -17,20 +17,21 @@ from core.query.answer.confidence import confidence_features as picked_features
 from core.query.answer.named_labels import SURE, is_name, question_words
 from core.query.answer.question_profile import QuestionProfile
 from core.query.answer.reading import UNREAD, ReadWindow, is_same, log_chance, marked, number_in
+from core.query.answer.reading_order import DOCUMENT_PART
 from core.text.analysis import analyse
 from core.text.language import detect_language
 from core.text.sentences import on_one_line
 
 READ_CONFIDENCE_WEIGHTS = {
-    **{"passage": -0.209, "coverage": -0.208, "around": 0.191, "pairs": -0.243, "named": -0.646},
-    **{"foreign_names": -0.631, "rarest": -0.379, "foreign": -0.558},
-    **{"answers": 0.047, "own_answers": 0.057, "relevance": 0.06, "own_relevance": 0.078, "span": 0.021},
-    **{"own_sentence": 0.122, "own_start": 0.083, "agrees": -0.098, "margin": -0.015},
-    **{"near": 0.341, "told": 0.09, "undecided": -0.134},
-    **{"first": 0.298, "standing": 1.637, "apart": 0.062, "labelled": -0.128},
-    **{"said": 0.776, "said_under": 0.47, "cut": -0.827, "no_default": -1.946, "unsaid_names": -0.595},
+    **{"passage": -0.293, "coverage": -0.19, "around": 0.167, "pairs": -0.346, "named": -0.707},
+    **{"foreign_names": -0.554, "rarest": -0.393, "foreign": -0.592},
+    **{"answers": 0.045, "own_answers": 0.056, "relevance": 0.06, "own_relevance": 0.08, "span": 0.01},
+    **{"own_sentence": 0.125, "own_start": 0.081, "agrees": -0.134, "margin": -0.015},
+    **{"near": 0.388, "told": 0.12, "undecided": -0.143},
+    **{"first": 0.241, "standing": 1.613, "apart": 0.059, "labelled": -0.086},
+    **{"said": 0.763, "said_under": 0.436, "cut": -0.711, "no_default": -2.072, "unsaid_names": -0.657},
 }
-READ_CONFIDENCE_BIAS = -4.067
+READ_CONFIDENCE_BIAS = -3.772
 READ_THRESHOLD = 0.5
 """Least confidence of an answer that was read: of 1,236 questions, each by a fit on others, five in six shown answers
 are right there, and one in fourteen of the answerable questions is answered wrongly."""
@@ -135,8 +136,9 @@ def _is_said(candidate: Candidate, text: str) -> bool:
 def _of_passage(answer: ReadAnswer) -> dict[str, float]:
     """Return what tells of the best sentence's passage.
 
-    ``standing`` is its score in the order, ``apart`` how much more relevant than all others the reader finds it;
-    ``labelled`` tells that the sentence stands under a term, whose neighbours are much alike.
+    ``standing`` is its score in the order, but for its document's name, which says nothing of what stands in it;
+    ``apart`` is how much more relevant than all others the reader finds it; ``labelled`` tells that the sentence stands
+    under a term, whose neighbours are much alike.
     """
     hit, unit = answer.best.hit, answer.best.unit
     most: dict[int, float] = {}
@@ -145,7 +147,8 @@ def _of_passage(answer: ReadAnswer) -> dict[str, float]:
         most[passage] = max(one.reading.relevance, most.get(passage, -math.inf))
     others = [relevance for passage, relevance in most.items() if passage != hit.placed.id]
     apart = most.get(hit.placed.id, -_MOST_APART) - max(others, default=-_MOST_APART)
-    parts = hit.rerank.parts if hit.rerank else {}
+    parts = dict(hit.rerank.parts) if hit.rerank else {}
+    parts.pop(DOCUMENT_PART, None)
     return {
         "first": float(hit.rank == 1),
         "standing": sum(parts.values()) if _OF_FEATURES in parts else USUAL_STANDING,

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from core.model import Hit, Query, RerankScore
 from core.query.answer.candidates import Candidate, find_candidates
+from core.query.answer.named_documents import named_documents, words_of_name
 from core.query.answer.question_profile import QuestionProfile, read_question
 from core.query.answer.reading import READ_LANGUAGES, UNREAD, ReadingStage, ReadWindow, log_chance
 from core.query.search.features import passage_language
 from core.query.search.fuse import choose
 from core.query.search.search import SearchResult, limit_per_document
-from core.text.analysis import analyse
 
-READER_PART = "reader"
-READER_WEIGHTS = {"relevance": 0.44, "share": 0.52, "answers": 0.53, "picked": 0.48}
-"""Of what the reader made of a passage, beside the parts of its reranking (``passage_features``)."""
+READER_PART, DOCUMENT_PART = "reader", "document"
+OF_READER = ("relevance", "share", "answers", "picked")
+ORDER_WEIGHTS = {"relevance": 0.44, "share": 0.52, "answers": 0.53, "picked": 0.48, DOCUMENT_PART: 0.38}
+"""Of what the reader made of a passage (``passage_features``), and of whether the question names its document
+(``named_documents``), beside the parts of its reranking."""
 READ_DEPTH = 20
 """Passages of which something is read."""
 MOST_FOREIGN = 6
 """More of them in another language than the question's, of documents that it names."""
-_NO_WORD = re.compile(r"[\W_]+")
 _RANGE = 16.0
 """A relevance so far below the best of a question counts nothing; what it is itself says nothing, it has no zero."""
 
@@ -49,8 +49,12 @@ def in_order_of_reading(question: str, found: SearchResult, stage: ReadingStage,
     reranking = found.reranking
     if not windows or reranking is None or reranking.error is not None:
         return ReadResult(found, windows)
-    candidates = ordered(found.candidates, windows)
-    reranking = replace(reranking, weights={**reranking.weights, READER_PART: sum(READER_WEIGHTS.values())})
+    candidates = ordered(found.candidates, windows, named_documents(profile, found.candidates))
+    more = {
+        READER_PART: sum(ORDER_WEIGHTS[name] for name in OF_READER),
+        DOCUMENT_PART: ORDER_WEIGHTS[DOCUMENT_PART],
+    }
+    reranking = replace(reranking, weights={**reranking.weights, **more})
     hits = choose(candidates, query.top_k, limit_per_document(query, found.scope))
     return ReadResult(replace(found, candidates=candidates, hits=hits, reranking=reranking), windows)
 
@@ -65,22 +69,24 @@ def to_read(profile: QuestionProfile, hits: Sequence[Hit]) -> tuple[list[Candida
         (hit for hit in hits[READ_DEPTH:] if hit.vector), key=lambda hit: hit.vector.rank if hit.vector else 0
     )
     named = (
-        hit for hit in near if _is_named(profile, hit) and passage_language(hit.placed.chunk.text) != profile.language
+        hit
+        for hit in near
+        if not profile.weights.keys().isdisjoint(words_of_name(hit, profile.language))
+        and passage_language(hit.placed.chunk.text) != profile.language
     )
     return find_candidates(profile, hits[:READ_DEPTH]), find_candidates(profile, list(islice(named, MOST_FOREIGN)))
 
 
-def _is_named(profile: QuestionProfile, hit: Hit) -> bool:
-    name = f"{hit.placed.title} {hit.placed.name}"
-    return not profile.weights.keys().isdisjoint(analyse(_NO_WORD.sub(" ", name), profile.language))
-
-
 def ordered(
-    candidates: Sequence[Hit], windows: Sequence[ReadWindow], weights: Mapping[str, float] = READER_WEIGHTS
+    candidates: Sequence[Hit],
+    windows: Sequence[ReadWindow],
+    named: Mapping[str, float],
+    weights: Mapping[str, float] = ORDER_WEIGHTS,
 ) -> list[Hit]:
     """Return the candidates in their new order; those that reranking left stay behind, unless they were read.
 
-    What these have is what the reader made of them: nothing else was measured.
+    What these have is what the reader made of them and how far the question names their document: nothing else was
+    measured.
     """
     read = passage_features(windows)
     unread = least_features(read)
@@ -91,7 +97,11 @@ def ordered(
             continue
         before = hit.rerank or RerankScore(hit.rank, 0.0)
         own = read.get(hit.placed.id, unread)
-        parts = {**before.parts, READER_PART: sum(weight * own[name] for name, weight in weights.items())}
+        parts = {
+            **before.parts,
+            READER_PART: sum(weights[name] * own[name] for name in OF_READER),
+            DOCUMENT_PART: weights[DOCUMENT_PART] * named.get(hit.placed.doc_key, 0.0),
+        }
         score = sum(parts.values()) * before.recency
         scored.append(replace(hit, rerank=replace(before, score=score, parts=parts)))
     scored.sort(key=lambda hit: (-hit.rerank.score if hit.rerank else 0.0, hit.rank))
@@ -121,7 +131,7 @@ def passage_features(windows: Sequence[ReadWindow]) -> dict[int, dict[str, float
 
 def least_features(read: Mapping[int, Mapping[str, float]]) -> dict[str, float]:
     """Return what a passage counts with that was not read: the least of those that were."""
-    return {name: min((own[name] for own in read.values()), default=0.0) for name in READER_WEIGHTS}
+    return {name: min((own[name] for own in read.values()), default=0.0) for name in OF_READER}
 
 
 def _scaled(below_best: float) -> float:

@@ -8,8 +8,10 @@ from typing import Any, cast
 import pytest
 
 from core.model import Hit, Query, Reranking, RerankScore
+from core.query.answer.named_documents import named_documents
+from core.query.answer.question_profile import read_question
 from core.query.answer.reading import ReadingStage
-from core.query.answer.reading_order import READ_DEPTH, READER_PART, ReadResult, in_order_of_reading
+from core.query.answer.reading_order import DOCUMENT_PART, READ_DEPTH, READER_PART, ReadResult, in_order_of_reading
 from core.query.search.search import SearchResult
 from tests.unit.query.answer.test_extract import CANTEEN, PLANT, hits_for
 from tests.unit.query.answer.test_reading import QUESTION, Broken, FoundAtWord
@@ -88,6 +90,48 @@ def test_a_passage_that_was_read_beyond_what_was_reranked_is_ordered_by_its_read
     assert first.placed.id == far.placed.id
     assert first.rerank is not None
     assert first.rerank.fused_rank == far.rank
-    assert list(first.rerank.parts) == [READER_PART]
+    assert list(first.rerank.parts) == [READER_PART, DOCUMENT_PART]
     assert last.placed.id == unread.placed.id
     assert last.rerank is None
+
+
+def of_documents(*names: str) -> list[Hit]:
+    hits = hits_for(QUESTION, *[PLANT] * len(names))
+    return [
+        replace(hit, placed=replace(hit.placed, name=name, doc_key=name, title=""))
+        for hit, name in zip(hits, names, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Which port does rsync use?", {"rsync.1.txt": 1.0}),
+        ("Which port does the server use?", {}),
+        ("rsyncのポート番号は？", {"rsync.1.txt": 1.0}),
+    ],
+)
+def test_a_question_names_a_document_by_a_word_that_few_names_hold(question: str, named: dict[str, float]) -> None:
+    hits = of_documents("rsync.1.txt", "server-a.html", "server-b.html", "server-c.html", "ports of call.html")
+    told = named_documents(read_question(question, hits), hits)
+    assert {key: share for key, share in told.items() if key != "ports of call.html"} == named
+
+
+def test_the_ending_of_a_file_names_nothing() -> None:
+    hits = of_documents("rsync.pdf", "pumps.txt")
+    assert named_documents(read_question("How do I print a PDF of pumps?", hits), hits) == {"pumps.txt": 1.0}
+
+
+def test_a_passage_of_the_document_that_is_named_comes_before_its_like() -> None:
+    found = searched(SHOPS, SHOPS, PLANT)
+    names = ("inns.txt", "hakone.txt", "plant.txt")
+    question = "When does the shop open, by the hakone sheet?"
+    candidates = [
+        replace(hit, placed=replace(hit.placed, name=name, doc_key=name, title=""))
+        for hit, name in zip(found.candidates, names, strict=True)
+    ]
+    read = ordered(replace(found, candidates=candidates), FoundAtWord("nine"), question)
+    first, second = read.found.candidates[:2]
+    assert (first.placed.name, second.placed.name) == ("hakone.txt", "inns.txt")
+    assert first.rerank is not None and second.rerank is not None
+    assert first.rerank.parts[DOCUMENT_PART] > second.rerank.parts[DOCUMENT_PART] == 0
