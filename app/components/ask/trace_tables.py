@@ -13,6 +13,7 @@ from app.components.ask.why_not_panel import why_not_link
 from app.components.attributes import aria
 from app.components.shared.links import ask_href, passage_href
 from app.components.shared.passage import locator_text
+from app.components.shared.wording import unbroken
 from app.i18n import has, t
 from core.model import Hit, IndexHit, Leg, LegRank, TermScore, Trace
 
@@ -130,9 +131,9 @@ def _rerank_cells(hit: Hit, *, has_recency: bool) -> list[Any]:
     if hit.rerank is None:
         return ["–", "–"]
     most_first = sorted(hit.rerank.parts.items(), key=lambda part: -abs(part[1]))
-    parts = [f"{part_name(name)}\u00a0{value:.4f}" for name, value in most_first if value]
+    parts = [f"{part_name(name)} {value:.4f}" for name, value in most_first if value]
     recency = f" × {t('trace.rerank.recency')}\u00a0{hit.rerank.recency:.2f}" if has_recency else ""
-    return [html.Small(" + ".join(parts) + recency if parts else "0"), f"{hit.rerank.score:.4f}"]
+    return [html.Small([*unbroken(parts, " +"), recency] if parts else "0"), f"{hit.rerank.score:.4f}"]
 
 
 def _leg_cell(leg: LegRank | None, trace: Trace) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
 from urllib.parse import quote, urlencode
 
 from app import links
@@ -80,9 +81,12 @@ def query_of(
     type: Values = None,
     asof: Values = None,
     versions: Values = None,
+    zone: tzinfo | None = None,
     **options: Values,
 ) -> Query:
     """The query that the values of an Ask address describe; a number that cannot be read takes its default.
+
+    A moment without a zone is read in ``zone``, or in this machine's where that is None.
 
     Raises: ``InvalidInput`` for an “as of” that cannot be read: an answer of now would not be what was asked for.
     """
@@ -92,7 +96,7 @@ def query_of(
         text=one(q),
         top_k=min(max(top_k or 5, 1), 50),
         filters=filters,
-        as_of=parse_as_of(one(asof)) if one(asof).strip() else None,
+        as_of=parse_as_of(one(asof), zone) if one(asof).strip() else None,
         versions="all" if one(versions) == "all" else "shown",
         **options_of(options),
     )

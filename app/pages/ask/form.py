@@ -13,7 +13,7 @@ from app.context import kb
 from app.i18n import reader_zone, t
 from app.pages.ask.view import usual_generator
 from core.errors import InvalidInput
-from core.model import Query, format_as_of, to_dict
+from core.model import Query, format_as_of, to_dict, zone_named
 
 Form = Mapping[str, Any]
 
@@ -33,10 +33,15 @@ def kept_with(query: Query, *, is_asking: bool) -> dict[str, Any]:
 def addressed(q: Values = None, k: Values = None, *scope: Values, **options: Values) -> Query:
     """The query of an Ask address; the numbers that it leaves out are those of the settings.
 
+    A moment without a zone is one of the reader's.
+
     Raises: ``InvalidInput`` for an “as of” that cannot be read.
     """
     settings = kb().settings.search
-    return query_of(q, one(k) or str(settings.top_k), *scope, **{"depth": str(settings.search_depth), **options})
+    options = {"depth": str(settings.search_depth), **options}
+    # An address may name anything, so a parameter "zone" too, which is not the reader's.
+    options.pop("zone", None)
+    return query_of(q, one(k) or str(settings.top_k), *scope, zone=zone_named(reader_zone()), **options)
 
 
 def asked(form: Form, *, by_address: bool) -> Query:
