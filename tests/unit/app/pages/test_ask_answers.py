@@ -17,6 +17,7 @@ from flask.testing import FlaskClient
 import core
 from app.components.ask.answer_card import answer_card
 from app.components.ask.asked_of import filter_chips
+from app.components.ask.evidence import evidence_pane
 from app.components.ask.support_marks import supported_text
 from app.components.ask.trace_cards import trace_cards
 from app.components.ask.trace_facts import understanding_facts
@@ -471,6 +472,15 @@ def test_the_fusion_card_shows_both_ranks_and_each_part_of_a_reranked_score(
     assert "rank 2" in rows[1][4] and rows[1][-1] == "0.9000"
     assert "BM25 share 0.5000 + Cosine share 0.4000" in rows[1]
     assert "Why not?" in rows[2][1] and rows[2][-1] == "–" and "Why not?" not in rows[1][1]
+
+
+def test_a_passage_says_what_its_final_score_is_made_of(window: Dash, client: FlaskClient, orchard) -> None:
+    ask(window, client, WHEN)
+    trace = orchard.trace(orchard.history()[0].id)
+    first = replace(trace.hits[0], rerank=RerankScore(2, 2.2, {"document": 0.38, "reader": 1.82, "pairs": 0.0}))
+    with window.server.test_request_context(headers={"Accept-Language": "en"}):
+        [why, *_] = by_class(evidence_pane(replace(trace, hits=(first,))), "why-order")
+    assert "final 2.2000, made of Reader 1.8200 + Names its document 0.3800" in " ".join(text(why).split())
 
 
 @pytest.mark.parametrize(
