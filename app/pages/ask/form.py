@@ -13,7 +13,7 @@ from app.context import kb
 from app.i18n import reader_zone, t
 from app.pages.ask.view import usual_generator
 from core.errors import InvalidInput
-from core.model import Query, format_as_of, to_dict, zone_named
+from core.model import Query, format_as_of, to_dict
 
 Form = Mapping[str, Any]
 
@@ -38,10 +38,8 @@ def addressed(q: Values = None, k: Values = None, *scope: Values, **options: Val
     Raises: ``InvalidInput`` for an “as of” that cannot be read.
     """
     settings = kb().settings.search
-    options = {"depth": str(settings.search_depth), **options}
-    # An address may name anything, so a parameter "zone" too, which is not the reader's.
-    options.pop("zone", None)
-    return query_of(q, one(k) or str(settings.top_k), *scope, zone=zone_named(reader_zone()), **options)
+    options = {"depth": str(settings.search_depth), **options, "zone": reader_zone()}
+    return query_of(q, one(k) or str(settings.top_k), *scope, **options)
 
 
 def asked(form: Form, *, by_address: bool) -> Query:
